@@ -39,7 +39,7 @@ OURS_V3: t.Final = "nfsclient, NFSv3"
 AIMS: t.Final = (
     # The codec against field-by-field decoding.
     Aim("codec-fattr3", XDRLIB3, 6.0, 8.0),
-    Aim("codec-page", XDRLIB3, 4.0, 9.0),
+    Aim("codec-page", XDRLIB3, 8.0, 9.0),
     # One call at a time: wake-up latency decides.
     Aim("getattr-x1", LIBNFS, 0.80, 0.95),
     # No gate against plain TCP: its echo has no NFS server, and where client and server share a processor
@@ -57,7 +57,7 @@ AIMS: t.Final = (
     Aim("getattr-x64", LIBNFS, 0.90, 1.0),
     Aim("getattr-x64", ANFS, 1.4, 1.8),
     Aim("getattr-x64", NFS_RS, 1.0, None),
-    Aim("canned-getattr-x64", LIBNFS, 0.60, 1.2),
+    Aim("canned-getattr-x64", LIBNFS, 1.0, 1.2),
     Aim("canned-getattr-x64", RAW, None, 0.4),
     Aim("canned-getattr-x64", ANFS, 8.0, 15.0),
     # Bulk data.

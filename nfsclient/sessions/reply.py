@@ -13,6 +13,8 @@ from nfsclient.protocol.nfs4.operations import (
     GETATTR,
     GETFH,
     ILLEGAL,
+    OPERATIONS,
+    STATUS_OF,
     AnyOperation4,
     Operation4,
     operation_of,
@@ -23,6 +25,7 @@ from nfsclient.protocol.nfs4.types import Nfsstat4, Stateid4
 from nfsclient.replies import AlreadyExists, IsADirectory, NotADirectory, NotFound, NotPermitted
 from nfsclient.xdr import Unread, XdrType
 
+_RESULTS: t.Final = {operation.args: operation.res for operation in OPERATIONS}
 A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
 
@@ -146,9 +149,8 @@ class CompoundReply:
 
     def ok(self, path: str | None = None) -> t.Self:
         """This reply, if all operations succeeded. Raises `CompoundError`, `ServerViolation` if results are amiss."""
-        error = self.error(path)
-        if error is not None:
-            raise error
+        if self.res.status:
+            raise t.cast("CompoundError", self.error(path))
         self.require_sound()
         return self
 
@@ -158,6 +160,8 @@ class CompoundReply:
         Each belongs to the operation in its place, no operation follows one that failed, the last has the status of
         the whole, and none is missing from a compound that succeeded.
         """
+        if self._is_success():
+            return
         results = self.res.resarray
         if len(results) > len(self.args.argarray):
             raise ServerViolation(f"COMPOUND: {len(self.args.argarray)} operations, {len(results)} results")
@@ -177,6 +181,16 @@ class CompoundReply:
             raise ServerViolation(
                 f"COMPOUND: success with {len(results)} results of {len(self.args.argarray)} operations"
             )
+
+    def _is_success(self) -> bool:
+        """Whether each operation has its own result, and all succeeded, as in nearly every reply."""
+        calls, results = self.args.argarray, self.res.resarray
+        if self.res.status or len(calls) != len(results):
+            return False
+        for call, result in zip(calls, results, strict=True):
+            if _RESULTS.get(type(call)) is not type(result) or STATUS_OF[type(result)](result):
+                return False
+        return True
 
     def of(self, operation: Operation4[A, R], nth: int = 0) -> R:
         """The result of an operation, of its `nth` occurrence (-1: the last), whatever its status.

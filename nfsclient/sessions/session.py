@@ -108,11 +108,13 @@ class SessionState:
         """
         taken = self.slots.acquire() if slot is None else self.slots.take(self.slots[slot])
         cached = not changes_nothing(operations) if cache_this is None else cache_this
-        first = self.sequence(taken.id, sequence_id, highest_slot=highest_slot, cache_this=cached)
+        number = taken.sequence_id if sequence_id is None else sequence_id
+        highest = self.slots.highest_in_use if highest_slot is None else highest_slot
+        first = Sequence4Args(self.id, number, taken.id, highest, cached)
         operations = with_clientid(operations, self.clientid)
         args = Compound4Args(tag, self.minor if minor is None else minor, [first, *operations])
-        self.outstanding.add((taken.id, first.sa_sequenceid))
-        return Request(args, taken, first.sa_sequenceid)
+        self.outstanding.add((taken.id, number))
+        return Request(args, taken, number)
 
     def take_again(self, request: Request) -> None:
         """A request that SEQUENCE refused for now is to be sent once more with the same numbers."""
@@ -141,7 +143,7 @@ class SessionState:
         return reply
 
     def _compare(self, request: Request, result: Sequence4ResOk) -> None:
-        sent = t.cast("Sequence4Args", request.args.argarray[0])
+        sent: t.Any = request.args.argarray[0]
         if (
             sent.sa_sequenceid == result.sr_sequenceid
             and sent.sa_slotid == result.sr_slotid

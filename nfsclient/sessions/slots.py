@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import heapq
 import typing as t
 
 from nfsclient.errors import NfsClientError
@@ -28,13 +29,15 @@ def next_sequence_id(sequence_id: int) -> int:
 class Slot:
     """One slot: which sequence id its next new request has, and whether a request is under way."""
 
-    __slots__ = ("id", "in_use", "sequence_id")
+    __slots__ = ("id", "in_use", "is_listed", "sequence_id")
 
     def __init__(self, id: int) -> None:
         self.id = id
         self.sequence_id = 1
         """Of the next new request. The first one of a slot is 1 (section 2.10.6.1)."""
         self.in_use = False
+        self.is_listed = False
+        """Whether its number is in the heap of its table."""
 
     def advance(self) -> None:
         """The request with the present sequence id was executed."""
@@ -53,6 +56,12 @@ class SlotTable:
         self.allowed = max(1, min(slots, most))
         self._slots: dict[int, Slot] = {}
         self._in_use: set[int] = set()
+        self._heap: list[int] = []
+        """Numbers of all free slots below `_unlisted`, and of some in use, which leave it when they come up."""
+        self._unlisted = 0
+        """No slot from this number on has been in the heap."""
+        self.highest_in_use = 0
+        """For `sa_highest_slotid`: the highest slot with a request under way, 0 without any."""
 
     def __getitem__(self, id: int) -> Slot:
         """The slot with this number, allowed or not: a caller may want to try one that is not."""
@@ -63,39 +72,59 @@ class SlotTable:
 
     def acquire(self) -> Slot:
         """The lowest free slot, in use from now on. Raises `NoFreeSlot`."""
-        for number in range(self.allowed):
-            slot = self[number]
+        slot = self._lowest_free()
+        if slot is None:
+            raise NoFreeSlot(self.allowed)
+        return self.take(slot)
+
+    def _lowest_free(self) -> Slot | None:
+        heap = self._heap
+        while True:
+            if not heap:
+                if self._unlisted >= self.allowed:
+                    return None
+                self._list(self[self._unlisted])
+                self._unlisted += 1
+            if heap[0] >= self.allowed:
+                return None
+            slot = self._slots[heap[0]]
             if not slot.in_use:
-                return self.take(slot)
-        raise NoFreeSlot(self.allowed)
+                return slot
+            heapq.heappop(heap)
+            slot.is_listed = False
+
+    def _list(self, slot: Slot) -> None:
+        slot.is_listed = True
+        heapq.heappush(self._heap, slot.id)
 
     def take(self, slot: Slot) -> Slot:
         """Mark a slot as in use."""
         slot.in_use = True
         self._in_use.add(slot.id)
+        self.highest_in_use = max(self.highest_in_use, slot.id)
         return slot
 
     def release(self, slot: Slot) -> None:
         """Its request is answered."""
         slot.in_use = False
         self._in_use.discard(slot.id)
+        if not slot.is_listed and slot.id < self._unlisted:
+            self._list(slot)
+        if slot.id == self.highest_in_use:
+            self.highest_in_use = max(self._in_use) if self._in_use else 0
 
     @property
     def has_free(self) -> bool:
         """Whether `acquire` would succeed."""
-        return any(not self[number].in_use for number in range(self.allowed))
-
-    @property
-    def highest_in_use(self) -> int:
-        """For `sa_highest_slotid`: the highest slot with a request under way, 0 without any."""
-        return max(self._in_use, default=0)
+        return self._lowest_free() is not None
 
     def comply(self, enforced: int, target: int) -> None:
         """Follow the highest slot ids of a SEQUENCE reply: never above the enforced one, and up or down to the target.
 
         Requests that are under way above it go on; no new one starts there.
         """
-        self.allowed = max(1, min(enforced, target, self.most - 1) + 1)
+        highest = min(target, enforced)
+        self.allowed = highest + 1 if highest < self.most else self.most
 
     def limit(self, highest: int) -> None:
         """Do not begin requests above this slot: what CB_RECALL_SLOT wants (section 20.8)."""

@@ -47,10 +47,10 @@ def _make_unpack(codecs: Codecs, explain: Explain) -> Callable[[t.Any, int], tup
             if count > MOST_WORDS:
                 decode = None
             elif type(buf) is bytes:
-                decode = plain.get(buf[pos + 4 : at])
+                decode = plain.get(buf[pos:at])
             else:
                 buf = memoryview(buf)
-                decode = viewed.get(bytes(buf[pos + 4 : at]))
+                decode = viewed.get(bytes(buf[pos:at]))
             if decode is not None:
                 return decode(buf, at)
         except errors as error:
@@ -125,7 +125,7 @@ def compile_mask(codecs: Codecs, mask: Mask) -> str:
     exec(compile(source, name, "exec"), namespace)  # noqa: S102
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     codecs.cls.__xdr_source__ += f"# {name}\n{source}"
-    key = b"".join(_WORD.pack(word) for word in mask)
+    key = b"".join(_WORD.pack(word) for word in (len(mask), *mask))
     codecs.plain[key] = namespace["unpack"]
     codecs.viewed[key] = namespace["unpack_view"]
     codecs.encoders[mask] = namespace["pack"]

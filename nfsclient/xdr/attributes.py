@@ -89,7 +89,7 @@ class Codecs:
         self.fields = _resolve(cls)
         self.layouts: dict[Mask, Layout] = {}
         self.plain: dict[bytes, Decode] = {}
-        """Words of the bitmap as they stand on the wire -> decoder for `bytes`."""
+        """The bitmap as it stands on the wire, with its number of words in front -> decoder for `bytes`."""
         self.viewed: dict[bytes, Decode] = {}
         self.encoders: dict[Mask, Encode] = {}
         self._uses: dict[Mask, int] = {}
@@ -175,7 +175,7 @@ class AttributeMap(XdrType):
 
         def __getattr__(self, name: str) -> None:
             # Only slots without a value come here: most attributes of most objects.
-            if name in type(self).__xdr_fields__:
+            if name.removeprefix("_lazy_") in type(self).__xdr_fields__:
                 return
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 

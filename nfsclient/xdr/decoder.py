@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-import struct
 import typing as t
 
+from nfsclient.xdr.attributes import codecs_of
 from nfsclient.xdr.kinds import (
     ArrayNode,
     AttributesNode,
     BoolNode,
     ChoiceNode,
+    ChoiceTable,
     EnumNode,
     FixedArrayNode,
     FixedOpaqueNode,
@@ -22,8 +23,9 @@ from nfsclient.xdr.kinds import (
     StructNode,
     UnionNode,
 )
+from nfsclient.xdr.reflect import Malformed
 from nfsclient.xdr.types import Unread, XdrEnum, fields_of, shape_of
-from nfsclient.xdr.writer import PADDING, Writer, fixed_size, integer_code, least_size
+from nfsclient.xdr.writer import PADDING, Writer, array_layout, fixed_size, integer_code, least_size
 
 
 class _EnumTable(dict[int, XdrEnum]):
@@ -44,6 +46,30 @@ def _enum_table(cls: type[XdrEnum]) -> _EnumTable:
     return _ENUM_TABLES.setdefault(cls, _EnumTable(cls))
 
 
+class _Decoders(dict[int, t.Callable[[t.Any, int], tuple[t.Any, int]]]):
+    """Number to decoder of the alternatives of a choice, each from the time on when it is compiled."""
+
+    def __init__(self, table: ChoiceTable) -> None:
+        super().__init__()
+        self._classes = table.classes
+
+    def __missing__(self, number: int) -> t.Callable[[t.Any, int], tuple[t.Any, int]]:
+        cls = self._classes.get(number)
+        if cls is None:
+            raise Malformed
+        decode: t.Callable[[t.Any, int], tuple[t.Any, int]] = cls.unpack_from
+        if "__xdr_source__" in cls.__dict__:
+            self[number] = decode
+        return decode
+
+
+_DECODERS: dict[ChoiceTable, _Decoders] = {}
+
+
+def _decoders(table: ChoiceTable) -> _Decoders:
+    return _DECODERS.setdefault(table, _Decoders(table))
+
+
 class DecoderWriter(Writer):
     """Writes a decoder; `viewed` for buffers other than `bytes`.
 
@@ -59,6 +85,7 @@ class DecoderWriter(Writer):
         self._run: list[tuple[str, str]] = []
         self._before: list[str] = []
         self._after: list[str] = []
+        self._may_be_beyond = False
 
     def exact_function(self, name: str) -> list[str]:
         """The function that decodes a whole buffer: one step where the type has a fixed width."""
@@ -81,12 +108,14 @@ class DecoderWriter(Writer):
         else:
             head += ["    if type(buf) is not bytes:", "        return unpack_view(buf, pos)"]
         head += ["    start = pos", "    try:"]
-        self.emit("size = len(buf)")
         self._type(
             StructNode(self.cls) if self.cls.__xdr_role__ == "struct" else UnionNode(self.cls), "result"
         )
         self.flush()
+        self._check_end()
         self.emit("return result, pos")
+        if any("size" in line for line in self._lines):
+            head.append("        size = len(buf)")
         tail = ["    except DECODE_ERRORS as error:", "        failure = error"]
         tail += ["    explain_decode(CLS, buf, start, failure)"]
         return head + self._lines + tail
@@ -103,7 +132,7 @@ class DecoderWriter(Writer):
         length = self.read_word("length")
         with self.inlining(self.cls):
             for field, node in fields:
-                self.value(node, f"result.{field}")
+                self._field(node, field, "result", self.cls.__xdr_lazy__)
         self.flush()
         self.emit(f"end = begin + {length}")
         if has_rest:
@@ -113,10 +142,16 @@ class DecoderWriter(Writer):
             self.emit("if pos > size or any(buf[end:pos]): raise Malformed")
         else:
             self.emit("if pos != end: raise Malformed")
+            self._check_end()
             self.emit("result.rest = b''")
         self.emit("return result, pos")
         lines = [line.removeprefix("    ") for line in self._lines]
         return [f"def {name}(buf, pos):", *lines]
+
+    def _check_end(self) -> None:
+        # A slice beyond the end is short and no error, but whatever is read after it is one. So one look will do.
+        if self._may_be_beyond:
+            self.emit("if pos > size: raise Malformed")
 
     def flush(self) -> None:
         for line in self._before:
@@ -163,8 +198,7 @@ class DecoderWriter(Writer):
             case StructNode() | UnionNode():
                 self._type(node, target)
             case AttributesNode(cls):
-                self.flush()
-                self.emit(f"{target}, pos = {self.constant(cls, 'T')}.unpack_from(buf, pos)")
+                self._attributes(cls, target)
             case _:
                 self._composite(node, target)
 
@@ -177,26 +211,37 @@ class DecoderWriter(Writer):
             case ArrayNode() | FixedArrayNode():
                 self._array(node, target)
 
+    def _attributes(self, cls: type[t.Any], target: str) -> None:
+        # Nearly all bitmaps have two words: then their decoder is called from here.
+        self.flush()
+        unpack = f"{target}, pos = {self.constant(cls, 'T')}.unpack_from(buf, pos)"
+        if self._viewed:
+            self.emit(unpack)
+            return
+        known = self.constant(codecs_of(cls).plain, "known")
+        self.emit(f"decode = {known}.get(buf[pos:pos + 12])")
+        self.emit(f"if decode is None: {unpack}")
+        self.emit(f"else: {target}, pos = decode(buf, pos + 12)")
+
     def _opaque(self, node: OpaqueNode, target: str) -> None:
         count = self.read_word("count")
         self.flush()
         if node.maximum < 0xFFFF_FFFF:
             self.emit(f"if {count} > {node.maximum}: raise Malformed")
-        piece = f"buf[pos:pos + {count}]"
+        stop = self.temporary("stop")
+        self.emit(f"{stop} = pos + {count}")
+        piece = f"buf[pos:{stop}]"
         if node.style == "bulk":
-            self.emit(
-                f"{target} = {piece}" if self._viewed else f"{target} = memoryview(buf)[pos:pos + {count}]"
-            )
+            self.emit(f"{target} = {piece}" if self._viewed else f"{target} = memoryview(buf)[pos:{stop}]")
         else:
             self.emit(f"{target} = bytes({piece})" if self._viewed else f"{target} = {piece}")
-        self.emit(f"pos += {count}")
         padding = self.constant(PADDING, "PADDING")
         self.emit(f"if {count} & 3:")
         with self.indented():
-            self.emit(f"{count} = {padding}[{count} & 3]")
-            self.emit(f"if buf[pos:pos + len({count})] != {count}: raise Malformed")
-            self.emit(f"pos += len({count})")
-        self.emit("if pos > size: raise Malformed")
+            self.emit(f"pos = {stop} + (-{count} & 3)")
+            self.emit(f"if buf[{stop}:pos] != {padding}[{count} & 3]: raise Malformed")
+        self.emit(f"else: pos = {stop}")
+        self._may_be_beyond = True
 
     def _optional(self, node: OptionalNode, target: str) -> None:
         flag = self.read_word("flag")
@@ -208,7 +253,7 @@ class DecoderWriter(Writer):
                 piece = f"buf[pos:pos + {size}]"
                 self.emit(f"{target} = bytes({piece})" if self._viewed else f"{target} = {piece}")
                 self.emit(f"pos += {size}")
-                self.emit("if pos > size: raise Malformed")
+                self._may_be_beyond = True
             else:
                 self.value(node.inner, target)
                 self.flush()
@@ -226,23 +271,26 @@ class DecoderWriter(Writer):
             if isinstance(node, UnionNode):
                 self._union(node.cls, made)
                 return
-            lazy = node.cls.__xdr_lazy__
             for name, field in fields_of(node.cls):
-                if name not in lazy:
-                    self.value(field, f"{made}.{name}")
-                elif isinstance(field, StructNode) and (size := fixed_size(field)) is not None:
-                    self._run.append((f"{size}s", f"{made}._lazy_{name}"))
-                else:
-                    self.value(field, f"{made}._lazy_{name}")
+                self._field(field, name, made, node.cls.__xdr_lazy__)
+
+    def _field(self, node: Node, name: str, made: str, lazy: tuple[str, ...]) -> None:
+        """A field of the object `made`; one of the `lazy` as its bytes, if they are always the same number."""
+        if name not in lazy:
+            self.value(node, f"{made}.{name}")
+        elif isinstance(node, StructNode) and (size := fixed_size(node)) is not None:
+            self._run.append((f"{size}s", f"{made}._lazy_{name}"))
+        else:
+            self.value(node, f"{made}._lazy_{name}")
 
     def _choice(self, node: ChoiceNode, target: str, following: str = "0", stop: str | None = None) -> None:
         number, cls = self.read_word("number"), self.temporary("cls")
         self.flush()
-        self.emit(f"{cls} = {self.constant(node.table.classes, 'classes')}.get({number})")
         if not node.keeps_rest:
-            self.emit(f"if {cls} is None: raise Malformed")
-            self.emit(f"{target}, pos = {cls}.unpack_from(buf, pos)")
+            decoders = self.constant(_decoders(node.table), "decoders")
+            self.emit(f"{target}, pos = {decoders}[{number}](buf, pos)")
             return
+        self.emit(f"{cls} = {self.constant(node.table.classes, 'classes')}.get({number})")
         self.emit(f"if {cls} is None:")
         with self.indented():
             unread = self.constant(Unread, "Unread")
@@ -316,8 +364,8 @@ class DecoderWriter(Writer):
         code = integer_code(node.element)
         if code is not None:
             width = 4 if code in "Ii" else 8
-            unpack = self.constant(_unpack_many, "unpack_many")
-            self.emit(f"{target} = {unpack}({code!r}, {count}, buf, pos)")
+            layout = self.constant(array_layout, "layout")
+            self.emit(f"{target} = list({layout}({code!r}, {count}).unpack_from(buf, pos))")
             self.emit(f"pos += {width} * {count}")
             return
         items, item = self.temporary("items"), self.temporary("item")
@@ -333,7 +381,3 @@ class DecoderWriter(Writer):
             self.flush()
             self.emit(f"{items}.append({item})")
         self.emit(f"{target} = {items}")
-
-
-def _unpack_many(code: str, count: int, buf: bytes | memoryview, pos: int) -> list[int]:
-    return list(struct.unpack_from(f">{count}{code}", buf, pos))

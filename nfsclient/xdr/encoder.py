@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import struct
 import typing as t
 
 from nfsclient.xdr.kinds import (
@@ -25,7 +24,7 @@ from nfsclient.xdr.kinds import (
 )
 from nfsclient.xdr.reflect import Malformed
 from nfsclient.xdr.types import fields_of, shape_of
-from nfsclient.xdr.writer import PADDING, Writer, integer_code
+from nfsclient.xdr.writer import PADDING, Writer, array_layout, integer_code
 
 
 class EncoderWriter(Writer):
@@ -124,9 +123,8 @@ class EncoderWriter(Writer):
             case ChoiceNode(table):
                 # An Unread has no word here: the reflective codec encodes what ends with one.
                 name = self._local("o", source)
-                word = self._local("word", f"{self.constant(table.words, 'words')}[type({name})]")
-                self._run.append(("4s", word))
                 self.flush()
+                self.emit(f"append({self.constant(table.words, 'words')}[type({name})])")
                 self.emit(f"{name}.pack(out)")
             case LinkedListNode():
                 self._chain(node, source)
@@ -228,8 +226,8 @@ class EncoderWriter(Writer):
         self.flush()
         code = integer_code(node.element)
         if code is not None:
-            pack = self.constant(struct.pack, "pack")
-            self.emit(f"append({pack}(f'>{{len({items})}}{code}', *{items}))")
+            layout = self.constant(array_layout, "layout")
+            self.emit(f"append({layout}({code!r}, len({items})).pack(*{items}))")
             return
         item = self.temporary("item")
         self.emit(f"for {item} in {items}:")

@@ -155,7 +155,7 @@ def _add_lazy_property(cls: type[t.Any], name: str) -> None:
     namespace: dict[str, t.Any] = {}
 
     def first_decode(data: bytes) -> object:
-        node = next(field.node for field in fields_of(cls) if field.name == name)
+        node = node_of(t.get_type_hints(cls, include_extras=True)[name])
         inner = node.inner if isinstance(node, OptionalNode) else node
         assert isinstance(inner, StructNode)
         value = inner.cls.from_xdr(data)  # which compiles it

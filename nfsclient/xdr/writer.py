@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import struct
 import typing as t
 from collections.abc import Iterator
@@ -78,6 +79,12 @@ class Writer:
         return isinstance(node, StructNode) or len(shape_of(node.cls).arms) <= _MOST_INLINE_ARMS
 
 
+@functools.lru_cache(maxsize=64)
+def array_layout(code: str, count: int) -> struct.Struct:
+    """The layout of `count` integers."""
+    return struct.Struct(f">{count}{code}")
+
+
 def integer_code(node: Node) -> str | None:
     """The `struct` letter when `node` is an integer without further rules."""
     return node.code if isinstance(node, IntNode) else None
@@ -97,4 +104,4 @@ def fixed_size(node: Node) -> int | None:
             return 4 if isinstance(node, EnumNode) else None
 
 
-__all__ = ["PADDING", "Writer", "fixed_size", "integer_code", "least_size"]
+__all__ = ["PADDING", "Writer", "array_layout", "fixed_size", "integer_code", "least_size"]

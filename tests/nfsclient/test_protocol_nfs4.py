@@ -384,3 +384,39 @@ def test_bitmaps_of_attributes_are_printed_by_name() -> None:
     many = p.Getattr4Args([0xFFFF_FFFF] * 100)
     (line,) = format_value(many)
     assert line.endswith(", ... 3136 more")
+
+
+def _listing() -> p.Compound4Res:
+    """A page of READDIR with entries of all lengths modulo 4."""
+    when, device = p.Nfstime4(-1, 2), p.Specdata4(3, 4)
+    entries = [
+        p.Entry4(
+            number,
+            b"n" * number,
+            p.Fattr4(fsid=p.Fsid4(1, number), owner=b"o" * number, rawdev=device, time_modify=when),
+        )
+        for number in range(1, 9)
+    ]
+    page = p.Readdir4ResOk(bytes(8), p.Dirlist4(entries, True))
+    return p.Compound4Res(OK, b"", [SEQUENCE_OK, p.Putfh4Res(OK), p.Readdir4Res(OK, page)])
+
+
+def test_a_listing_that_is_cut_anywhere_is_refused_by_both_codecs() -> None:
+    whole = _listing().to_xdr()
+    for _ in range(8):  # so that its bitmap is compiled
+        assert p.Compound4Res.from_xdr(whole) == _listing()
+    for size in range(len(whole)):
+        for decode in (p.Compound4Res.unpack_from, lambda data: reflect.decode(p.Compound4Res, data)):
+            with pytest.raises(XdrError):
+                decode(whole[:size])
+
+
+def test_lazy_attributes_are_there_when_they_are_read() -> None:
+    encoded = p.Fattr4(fsid=p.Fsid4(1, 2), mode=0o644, time_modify=p.Nfstime4(3, 4)).to_xdr()
+    for _ in range(8):
+        found = p.Fattr4.from_xdr(encoded)
+        assert (found.fsid, found.time_modify) == (p.Fsid4(1, 2), p.Nfstime4(3, 4))
+        assert found.fsid is found.fsid
+        assert (found.rawdev, found.time_access, found.owner) == (None, None, None)
+        assert p.Fattr4.from_xdr(encoded).to_xdr() == encoded
+        assert found.changed(time_modify=None) == p.Fattr4(fsid=p.Fsid4(1, 2), mode=0o644)

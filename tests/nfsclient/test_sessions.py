@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import typing as t
+from random import Random
 
 import pytest
 
@@ -198,3 +199,36 @@ def test_owners_have_the_client_id_of_the_session() -> None:
     assert bare.owner.clientid == 0
     plain = [op.putrootfh(), op.getfh()]
     assert with_clientid(plain, 5) is plain
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_slots_are_what_a_plain_search_finds(seed: int) -> None:
+    """Whatever is taken and released, allowed and forbidden, `acquire` gives the lowest free slot."""
+    random, table, used = Random(seed), SlotTable(8, most=20), set[int]()
+    for _ in range(300):
+        free = [number for number in range(table.allowed) if number not in used]
+        assert table.has_free == bool(free)
+        assert table.highest_in_use == max(used, default=0)
+        match random.randrange(10):
+            case 0 | 1 | 2 | 3 if free:
+                assert table.acquire().id == free[0]
+                used.add(free[0])
+            case 4 | 5 | 6 if used:
+                number = random.choice(sorted(used))
+                table.release(table[number])
+                used.discard(number)
+            case 7:
+                number = random.choice([0, 3, 7, 15, 30, 2**32 - 1])
+                table.take(table[number])
+                used.add(number)
+            case 8:
+                table.comply(random.randrange(25), random.randrange(25))
+            case 9:
+                table.limit(random.randrange(10))
+            case _:
+                continue
+    table.comply(19, 19)
+    for number in sorted(set(range(20)) - used):
+        assert table.acquire().id == number
+    with pytest.raises(NoFreeSlot):
+        table.acquire()

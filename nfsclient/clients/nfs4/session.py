@@ -83,7 +83,9 @@ class Session4:
 
         reply = attempt()
         patience = self.nfs4.patience
-        return reply if patience is None else patience.retry(attempt, may_be_tried_again, reply)
+        if reply.status and patience is not None:
+            return patience.retry(attempt, may_be_tried_again, reply)
+        return reply
 
     def perform(
         self, request: Request, *, into: memoryview | None = None, via: Nfs4 | None = None

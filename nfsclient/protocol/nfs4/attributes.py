@@ -37,6 +37,7 @@ from nfsclient.xdr import (
     Array,
     AttributeMap,
     Bit,
+    Lazy,
     Opaque,
     Struct,
     XdrEnum,
@@ -156,7 +157,7 @@ class Fattr4(AttributeMap):
     """Section 5.8.1.7."""
     named_attr: t.Annotated[bool | None, Attribute(7, "R", required=True)] = None
     """Section 5.8.1.8. Whether the object has named attributes."""
-    fsid: t.Annotated[Fsid4 | None, Attribute(8, "R", required=True)] = None
+    fsid: t.Annotated[Fsid4 | None, Attribute(8, "R", required=True), Lazy()] = None
     """Section 5.8.1.9."""
     unique_handles: t.Annotated[bool | None, Attribute(9, "R", per="fs", required=True)] = None
     """Section 5.8.1.10."""
@@ -222,7 +223,7 @@ class Fattr4(AttributeMap):
     """Section 5.8.2.29."""
     quota_used: t.Annotated[u64 | None, Attribute(40, "R")] = None
     """Section 5.8.2.30."""
-    rawdev: t.Annotated[Specdata4 | None, Attribute(41, "R")] = None
+    rawdev: t.Annotated[Specdata4 | None, Attribute(41, "R"), Lazy()] = None
     """Section 5.8.2.31."""
     space_avail: t.Annotated[u64 | None, Attribute(42, "R", per="fs")] = None
     """Section 5.8.2.32."""
@@ -234,27 +235,27 @@ class Fattr4(AttributeMap):
     """Section 5.8.2.35."""
     system: t.Annotated[bool | None, Attribute(46, "RW")] = None
     """Section 5.8.2.36."""
-    time_access: t.Annotated[Nfstime4 | None, Attribute(47, "R")] = None
+    time_access: t.Annotated[Nfstime4 | None, Attribute(47, "R"), Lazy()] = None
     """Section 5.8.2.37."""
     time_access_set: t.Annotated[Settime4 | None, Attribute(48, "W")] = None
     """Section 5.8.2.38."""
-    time_backup: t.Annotated[Nfstime4 | None, Attribute(49, "RW")] = None
+    time_backup: t.Annotated[Nfstime4 | None, Attribute(49, "RW"), Lazy()] = None
     """Section 5.8.2.39."""
-    time_create: t.Annotated[Nfstime4 | None, Attribute(50, "RW")] = None
+    time_create: t.Annotated[Nfstime4 | None, Attribute(50, "RW"), Lazy()] = None
     """Section 5.8.2.40."""
-    time_delta: t.Annotated[Nfstime4 | None, Attribute(51, "R", per="fs")] = None
+    time_delta: t.Annotated[Nfstime4 | None, Attribute(51, "R", per="fs"), Lazy()] = None
     """Section 5.8.2.41."""
-    time_metadata: t.Annotated[Nfstime4 | None, Attribute(52, "R")] = None
+    time_metadata: t.Annotated[Nfstime4 | None, Attribute(52, "R"), Lazy()] = None
     """Section 5.8.2.42."""
-    time_modify: t.Annotated[Nfstime4 | None, Attribute(53, "R")] = None
+    time_modify: t.Annotated[Nfstime4 | None, Attribute(53, "R"), Lazy()] = None
     """Section 5.8.2.43."""
     time_modify_set: t.Annotated[Settime4 | None, Attribute(54, "W")] = None
     """Section 5.8.2.44."""
     mounted_on_fileid: t.Annotated[u64 | None, Attribute(55, "R")] = None
     """Section 5.8.2.23. At the root of a file system the fileid of the directory under it."""
-    dir_notif_delay: t.Annotated[Nfstime4 | None, Attribute(56, "R", since=1)] = None
+    dir_notif_delay: t.Annotated[Nfstime4 | None, Attribute(56, "R", since=1), Lazy()] = None
     """Section 5.11.1."""
-    dirent_notif_delay: t.Annotated[Nfstime4 | None, Attribute(57, "R", since=1)] = None
+    dirent_notif_delay: t.Annotated[Nfstime4 | None, Attribute(57, "R", since=1), Lazy()] = None
     """Section 5.11.2."""
     dacl: t.Annotated[Nfsacl41 | None, Attribute(58, "RW", since=1)] = None
     """Section 6.2.2."""

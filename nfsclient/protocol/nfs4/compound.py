@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from nfsclient.protocol.nfs4.files import Read4Args, Read4Res
 from nfsclient.protocol.nfs4.operations import (
     ARGOPS,
+    BY_CLASS,
     CALLBACK_PROGRAM,
     CALLBACK_VERSION,
     CALLBACKS,
@@ -208,21 +209,28 @@ def _bulk_at(at: int) -> BulkResult[Compound4Args, Compound4Res]:
     return BulkResult(at, _asked, _read_data, _place_read_data)
 
 
+@functools.lru_cache(maxsize=256)
+def _bulk_after(tag: int, *calls: type[XdrType]) -> BulkResult[Compound4Args, Compound4Res] | None:
+    """`bulk_of` a compound with a tag of that length and these operations before READ."""
+    at = 4 + 4 + tag + (-tag & 3) + 4
+    for cls in calls:
+        size = None if cls is Unread else result_size(BY_CLASS[cls])
+        if size is None:
+            return None
+        at += 4 + size
+    return _bulk_at(at + 4 + 4 + 4)  # the number of READ, its status, eof
+
+
 def bulk_of(args: Compound4Args) -> BulkResult[Compound4Args, Compound4Res] | None:
     """Where the data of a compound that ends with READ stand, if every operation succeeds and the tag comes back.
 
     None for other compounds, and where an operation before READ has results whose size nobody knows beforehand. Of two
     compounds of the same form it is the same object.
     """
-    if not args.argarray or not isinstance(args.argarray[-1], Read4Args):
+    calls = args.argarray
+    if not calls or not isinstance(calls[-1], Read4Args):
         return None
-    at = 4 + 4 + len(args.tag) + (-len(args.tag) & 3) + 4
-    for call in args.argarray[:-1]:
-        size = None if isinstance(call, Unread) else result_size(operation_of(call))
-        if size is None:
-            return None
-        at += 4 + size
-    return _bulk_at(at + 4 + 4 + 4)  # the number of READ, its status, eof
+    return _bulk_after(len(args.tag), *map(type, calls[:-1]))
 
 
 NULL = Procedure(PROGRAM, VERSION, 0, "NULL", Void, Void)

@@ -11,7 +11,9 @@ Callbacks (RFC 5661 section 20) are operations of the same form in another progr
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 
 from nfsclient.protocol.nfs4 import callbacks as c
 from nfsclient.protocol.nfs4 import directories as d
@@ -315,6 +317,12 @@ CB_RESOPS: t.Final = ChoiceTable({one.number: (one.name, one.res) for one in CAL
 """nfs_cb_resop4."""
 
 
+STATUS_OF: t.Final[dict[type[XdrType], Callable[[XdrType], Nfsstat4]]] = {
+    one.res: attrgetter(one.res.__xdr_fields__[0]) for one in BY_NAME.values()
+}
+"""The class of results -> what `status_of` does."""
+
+
 def operation_of(value: XdrType) -> AnyOperation4:
     """The operation that arguments or results belong to. Raises KeyError for other values."""
     return BY_CLASS[type(value)]
@@ -327,4 +335,4 @@ def operations_of(minor: int) -> tuple[AnyOperation4, ...]:
 
 def status_of(result: XdrType) -> Nfsstat4:
     """The status of the results of an operation: their first field, whatever the RFC calls it."""
-    return t.cast("Nfsstat4", getattr(result, type(result).__xdr_fields__[0]))
+    return STATUS_OF[type(result)](result)
