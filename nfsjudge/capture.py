@@ -76,8 +76,8 @@ def write_capture(
     """Write what passed to `path`, with comments on the exchanges; gives the number of packets.
 
     `segments` are the bytes as they passed; those of exchanges that are of no connection of them are made up. `own` are
-    the client's own addresses of connections on which a check sent bytes that it made itself. `faults` are what was done
-    to messages on their way; a message that never went out is a comment on the packet before it.
+    the client's own addresses of connections on which a check sent bytes that it made itself. `faults` are what was
+    done to messages on their way; that of a message that never went out stands at the packet before it.
     `epoch` is what to add to times (of a monotonic clock) to have seconds since 1970. `notes`
     are comments for single exchanges by their number from 1 on; they stand at the reply, or at the call where
     there is none. `about` is the comment on the whole, which stands at the first packet too. Of more than

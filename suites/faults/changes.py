@@ -89,14 +89,14 @@ def _link(_session: Session4, scratch: Nfs4Scratch) -> Change:
 
 def _setattr(_session: Session4, scratch: Nfs4Scratch) -> Change:
     file = scratch.file("file", b"0123456789")
-    change = [op.putfh(file), op.setattr(Fattr4(size=3))]
+    change: list[XdrType] = [op.putfh(file), op.setattr(Fattr4(size=3))]
     return Change(change, lambda: _overwrite(scratch, file), file, with_data=True)
 
 
 def _write(session: Session4, scratch: Nfs4Scratch) -> Change:
     file = scratch.file("file", b"0123456789")
     stateid = open_file(session, file, BOTH).stateid
-    writing = [op.putfh(file), op.write(stateid, 0, b"ABCDE")]
+    writing: list[XdrType] = [op.putfh(file), op.write(stateid, 0, b"ABCDE")]
     return Change(writing, lambda: _overwrite(scratch, file), file, with_data=True)
 
 

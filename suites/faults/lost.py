@@ -72,6 +72,27 @@ def lose_call(
     raise RuntimeError("a reply came to a call that was lost")
 
 
+def lose_single(
+    faults: MakeFaulty, rpc: RpcClient, operation: XdrType, lost: t.Literal["call", "reply"]
+) -> CompoundReply | None:
+    """Send a compound of one operation, without SEQUENCE, and lose it or its reply with the connection.
+
+    The reply if that is lost. SKIP if it is a refusal.
+    """
+    disturbed = faults.before(rpc, on(lost, p.COMPOUND, Drop("close")))
+    args = p.Compound4Args(b"", 1, [operation])
+    try:
+        rpc.call(p.COMPOUND, args)
+    except ConnectionLost:
+        if not disturbed.messages:
+            raise
+    if lost == "call":
+        return None
+    reply = CompoundReply(args, disturbed.result(p.COMPOUND))
+    expect(reply).ok()
+    return reply
+
+
 def retry(v4: Nfs4Dialect, session: Session4, request: Request) -> CompoundReply:
     """The reply to the same request on a new connection. SKIP while the server asks to wait."""
     reply = session.perform(request, via=reconnect(v4, session))
