@@ -149,3 +149,60 @@ CHANGES: t.Final[dict[str, Arrange]] = {
 }
 VISIBLE: t.Final = ("symlink", "remove", "rmdir", "rename", "link", "setattr", "write")
 """Those whose second execution changes something that another client sees."""
+
+
+class Pair(t.NamedTuple):
+    """Two requests with the same operations, of which only the first is to be executed."""
+
+    first: list[XdrType]
+    other: list[XdrType]
+    file: bytes | None = None
+
+
+def _two_names(scratch: Nfs4Scratch) -> bytes:
+    scratch.file("second")
+    return scratch.file("first", b"0123456789")
+
+
+def _remove_either(scratch: Nfs4Scratch) -> Pair:
+    _two_names(scratch)
+    return Pair(_put(scratch, op.remove(b"first")), _put(scratch, op.remove(b"second")))
+
+
+def _rename_either(scratch: Nfs4Scratch) -> Pair:
+    _two_names(scratch)
+    first, other = op.rename(b"first", b"new"), op.rename(b"second", b"other")
+    return Pair(_put(scratch, op.savefh(), first), _put(scratch, op.savefh(), other))
+
+
+def _mkdir_either(scratch: Nfs4Scratch) -> Pair:
+    return Pair(_put(scratch, op.mkdir(b"first")), _put(scratch, op.mkdir(b"second")))
+
+
+def _link_either(scratch: Nfs4Scratch) -> Pair:
+    file = _two_names(scratch)
+    before: list[XdrType] = [op.putfh(file), op.savefh()]
+    first, other = (_put(scratch, op.link(name)) for name in (b"new", b"other"))
+    return Pair([*before, *first], [*before, *other], file)
+
+
+def _setattr_either(scratch: Nfs4Scratch) -> Pair:
+    file = _two_names(scratch)
+    first, other = op.setattr(Fattr4(size=7)), op.setattr(Fattr4(size=3))
+    return Pair([op.putfh(file), first], [op.putfh(file), other], file)
+
+
+def _write_either(scratch: Nfs4Scratch) -> Pair:
+    file = _two_names(scratch)
+    first, other = op.write(op.ANONYMOUS, 0, b"ABCDE"), op.write(op.ANONYMOUS, 0, b"abcde")
+    return Pair([op.putfh(file), first], [op.putfh(file), other], file)
+
+
+PAIRS: t.Final[dict[str, Callable[[Nfs4Scratch], Pair]]] = {
+    "remove": _remove_either,
+    "rename": _rename_either,
+    "mkdir": _mkdir_either,
+    "link": _link_either,
+    "setattr": _setattr_either,
+    "write": _write_either,
+}

@@ -21,7 +21,7 @@ from nfsclient.rpc.blocking import RpcClient
 from nfsclient.sessions.session import Request
 from nfsclient.xdr import XdrType
 from nfsjudge import Requirement, expect, expect_data, observe, proves, skip
-from suites.faults.changes import CHANGES, VISIBLE
+from suites.faults.changes import CHANGES, PAIRS, VISIBLE
 from suites.faults.lost import (
     connection_of,
     expect_lost_reply,
@@ -114,16 +114,17 @@ def test_uncached_reply_lost(v4: Nfs4Dialect, faults: MakeFaulty, change: str) -
         expect(len(again), "results after SEQUENCE").equals(1)
 
 
-@pytest.mark.parametrize("change", ["remove", "rename", "setattr", "write", "link"])
+@pytest.mark.parametrize("change", PAIRS)
 @proves(RETRY_IS_NOT_EXECUTED, killed_by="sequence4-executes-false-retries")
 def test_false_retry(v4: Nfs4Dialect, faults: MakeFaulty, change: str) -> None:
-    """Another change, sent with the slot and sequence id of one whose reply is lost, is not executed."""
+    """Other arguments, sent with the slot and sequence id of a change whose reply is lost, change nothing."""
     session, scratch = session_of_its_own(v4), v4.scratch
-    other = CHANGES[change](session, scratch)
-    lost = lose_reply(faults, session, [op.putfh(scratch.handle), op.mkdir(b"first")])
-    before = state_of(scratch, other.file, with_data=other.with_data)
-    reply = send_another(v4, session, lost.request, *other.operations)
-    expect_same_state(before, state_of(scratch, other.file, with_data=other.with_data))
+    pair = PAIRS[change](scratch)
+    has_data = change == "write"
+    lost = lose_reply(faults, session, pair.first)
+    before = state_of(scratch, pair.file, with_data=has_data)
+    reply = send_another(v4, session, lost.request, *pair.other)
+    expect_same_state(before, state_of(scratch, pair.file, with_data=has_data))
     observe("false retry", reply.status.name)
     if reply.status == Nfsstat4.NFS4_OK:
         expect(without_sequence(reply), "results").equals(without_sequence(lost.reply))
