@@ -24,6 +24,7 @@ from nfsjudge import Requirement, expect, expect_data, observe, proves, skip
 from suites.faults.changes import CHANGES, PAIRS, VISIBLE
 from suites.faults.lost import (
     connection_of,
+    expect_executed,
     expect_lost_reply,
     expect_same_state,
     lose_call,
@@ -90,7 +91,7 @@ def test_call_lost(v4: Nfs4Dialect, faults: MakeFaulty, change: str) -> None:
     session, scratch = session_of_its_own(v4), v4.scratch
     made = CHANGES[change](session, scratch)
     request = lose_call(faults, session, made.operations)
-    expect(retry(v4, session, request)).ok()
+    expect_executed(retry(v4, session, request))
     expect(session.compound(op.putrootfh(), slot=request.slot.id)).ok()
 
 
