@@ -57,12 +57,12 @@ def write3_earlier_calls_are_late(message: Message) -> Answer:
         return message.proceed()
     xid = head_of(message.data)[0]
     before = message.state.get("xid", xid)
-    message.state["xid"] = max(before, xid)
+    message.state["xid"] = xid
     data, args = written
     old = data.read(args.offset, len(args.data))
     reply = message.proceed()
     if 0 < before - xid < _NEAR:
-        data.write(args.offset, old, stable=True)
+        data.write(args.offset, old, stable=args.stable is not StableHow.UNSTABLE)
     return reply
 
 

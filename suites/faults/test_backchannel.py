@@ -60,7 +60,7 @@ def _flags_until(session: Session4, seconds: float, is_wanted: Callable[[int], b
     loop = connection_of(session).loop
     until = loop.clock() + seconds
     while True:
-        found = expect(session.renew()).of(p.SEQUENCE).ok().sr_status_flags
+        found: int = expect(session.renew()).of(p.SEQUENCE).ok().sr_status_flags
         if is_wanted(found) or loop.clock() >= until:
             return found & _DOWN
         loop.run_until(lambda: False, loop.clock() + _PAUSE)

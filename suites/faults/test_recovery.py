@@ -142,8 +142,10 @@ def test_out_of_order(
     how = _UNSTABLE if stable == "unstable" else _PLAIN
     writer = _written(faults, scratch, proto, on("call", WRITE, Hold()))
     calls = [writer.make(offset, pattern(_PIECE, salt), how) for salt, offset in ((1, 0), (2, 1000))]
-    answers = writer.peer.try_messages([call.message() for call, _ in calls])
-    for answer, (_, sent) in zip(answers, calls, strict=True):
+    for call, _ in calls:
+        writer.peer.send_record(call.message())
+    answers = [(writer.peer.receive_reply(call), sent) for call, sent in calls]
+    for answer, sent in answers:
         writer.take(answer, sent)
     seen = read_range(nfs3, writer.file, 0, _SIZE + 1)
     observe("WRITE that is there", "first" if seen[1500:1501] == pattern(1501, 1)[1500:] else "second")

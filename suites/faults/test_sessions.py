@@ -55,7 +55,7 @@ SESSION_OUTLIVES_CONNECTIONS = Requirement(
 SLOTS_ARE_INDEPENDENT = Requirement(
     rfc="RFC 5661",
     section="2.10.6.1",
-    gist="each slot has a sequence id of its own, so requests in different slots may arrive in any order",
+    gist="each slot has a separate sequence id, so requests in different slots may arrive in any order",
 )
 CREATION_NEEDS_NO_CONNECTION = Requirement(
     rfc="RFC 5661",
