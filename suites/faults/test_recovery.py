@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""WRITEs and COMMITs of NFSv3 that are lost, doubled, reordered or cut, with and without a crash.
+"""WRITEs and COMMITs that are lost, doubled, reordered or cut, with and without a crash; mostly of NFSv3.
 
 A server of NFSv3 may execute a copy of a WRITE at any time. So these checks fail only if a byte of the file comes from
 no WRITE that may have been executed last there: `possible` knows which these are.
@@ -13,18 +13,26 @@ import pytest
 
 from fixtures.checks.across import ARRANGED, CRASH, Steps, across
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect
 from fixtures.checks.faults import Drop, Duplicate, FaultyWire, Hold, MakeFaulty, Truncate, on
 from fixtures.checks.wire import SUCCESS, Answer, Proto, RawCall, Wire
 from nfsclient.clients import Nfs3
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.errors import ConnectionLost
+from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs3 import COMMIT, WRITE, Commit3Args, StableHow, Write3Args, Write3ResOk
 from nfsclient.rpc.program import Procedure
 from nfsjudge import Requirement, expect, observe, proves, show, skip
 from nfsjudge.expect import fail
+from suites.faults.lost import connection_of, retry
 from suites.faults.possible import Possible, Sent
+from suites.faults.test_sessions import CALL_IS_SENT_AGAIN
 from suites.faults.test_transport import ONLY_WHOLE_RECORDS
 from suites.losses import Losses
 from suites.nfs3.clauses import COMMIT_FLUSHES_DATA, FILE_SYNC_DATA_IS_STABLE
 from suites.nfs3.contents import pattern, read_range
+from suites.nfs4.opens import BOTH, open_file
+from suites.nfs4.retries import session_of_its_own
 from suites.recovery.after_crash import file_again
 from suites.recovery.test_consistency import UNSTABLE_STAYS_IN_ITS_RANGE
 from suites.rpc.clauses import EXECUTES_AT_LEAST_ONCE
@@ -82,12 +90,18 @@ class Writer:
     def judge(self, seen: bytes, when: str, because: Requirement) -> None:
         """Fail if a byte cannot be there."""
         __tracebackhide__ = True
-        if len(seen) != _SIZE:
-            fail(f"size {when}", (str(_SIZE),), str(len(seen)), because)
-        wrong = self.possible.judge(seen)
-        if wrong is not None:
-            expected = tuple(f"{one:02x}" for one in sorted(wrong.possible))
-            fail(f"byte at offset {wrong.offset} {when}", expected, f"{wrong.seen:02x}", because)
+        expect_possible(self.possible, seen, when, because)
+
+
+def expect_possible(possible: Possible, seen: bytes, when: str, because: Requirement) -> None:
+    """Fail if a byte of a file cannot be there."""
+    __tracebackhide__ = True
+    if len(seen) != _SIZE:
+        fail(f"size {when}", (str(_SIZE),), str(len(seen)), because)
+    wrong = possible.judge(seen)
+    if wrong is not None:
+        expected = tuple(f"{one:02x}" for one in sorted(wrong.possible))
+        fail(f"byte at offset {wrong.offset} {when}", expected, f"{wrong.seen:02x}", because)
 
 
 def _resok(answer: Answer, procedure: Procedure[t.Any, t.Any]) -> Write3ResOk | None:
@@ -199,6 +213,29 @@ def test_stream_kept(nfs3: Nfs3, scratch: Nfs3Scratch, faults: MakeFaulty, end: 
     _cut_stream(writer)
     expect(nfs3.commit(writer.file)).ok()
     writer.judge(read_range(nfs3, writer.file, 0, _SIZE + 1), "after a cut stream", WRITES_ITS_DATA)
+
+
+@_ENDS
+@proves(CALL_IS_SENT_AGAIN, killed_by="sequence4-new-connection-is-misordered")
+def test_stream_cut4(v4: Nfs4Dialect, faults: MakeFaulty, end: _End) -> None:
+    """By NFSv4.1, the WRITE in which a stream of UNSTABLE ones was cut is sent again: all data is there."""
+    session, scratch = session_of_its_own(v4), v4.scratch
+    file, possible = scratch.file("f", _OLD), Possible(_OLD)
+    stateid = open_file(session, file, BOTH).stateid
+    faults.before(connection_of(session), on("call", p.COMPOUND, Truncate(1500, end), nth=3))
+    for number in range(5):
+        data = pattern(_PIECE, number + 1)
+        sent = possible.send(number * 1000, data)
+        writing = [op.putfh(file), op.write(stateid, sent.offset, data, p.StableHow4.UNSTABLE4)]
+        request = session.state.begin(writing, cache_this=True)
+        try:
+            reply = session.perform(request)
+        except ConnectionLost:
+            reply = retry(v4, session, request)
+        result = expect(reply).ok().of(p.WRITE).resok4
+        assert result is not None
+        possible.answer(sent, result.count)
+    expect_possible(possible, scratch.read(file), "after a cut stream", CALL_IS_SENT_AGAIN)
 
 
 # ---------------------------------------------------------------- crashes
