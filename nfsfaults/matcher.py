@@ -251,7 +251,7 @@ class Flow:
             return departures
         gone = [one.data for one in departures if not one.is_lost]
         after = next((data for data in gone if data != message.data), None)
-        self._matcher.note(index, Firing(now, rule, message.label, message.data, after))
+        self._matcher.note(index, Firing(now, rule, message.label, message.data, after, message.toward))
         return departures
 
     def _apply(

@@ -173,4 +173,6 @@ class Firing:
     before: bytes
     after: bytes | None = None
     """The bytes that went out instead; None if they are the same, or none went."""
+    toward: Toward = "server"
+    """Where the message was going."""
     notes: list[str] = field(default_factory=list)

@@ -48,12 +48,26 @@ _NAMELESS_SERVER = ipaddress.ip_address("192.0.2.2")
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What was done to a message on its way, on purpose: a comment on the packet in which it ends."""
+
+    at: float
+    """Seconds of the loop's clock."""
+    sent: bool
+    """Whether it was on its way to the server."""
+    local: str
+    """The client's own address of the connection."""
+    text: str
+
+
 def write_capture(
     path: Path,
     exchanges: Sequence[Exchange],
     *,
     segments: Sequence[Segment] = (),
     own: Collection[str] = (),
+    faults: Sequence[Fault] = (),
     epoch: float = 0.0,
     notes: Mapping[int, str] | None = None,
     about: str = "",
@@ -62,13 +76,15 @@ def write_capture(
     """Write what passed to `path`, with comments on the exchanges; gives the number of packets.
 
     `segments` are the bytes as they passed; those of exchanges that are of no connection of them are made up. `own` are
-    the client's own addresses of connections on which a check sent bytes that it made itself.
+    the client's own addresses of connections on which a check sent bytes that it made itself. `faults` are what was
+    done to messages on their way; that of a message that never went out stands at the packet before it.
     `epoch` is what to add to times (of a monotonic clock) to have seconds since 1970. `notes`
     are comments for single exchanges by their number from 1 on; they stand at the reply, or at the call where
     there is none. `about` is the comment on the whole, which stands at the first packet too. Of more than
     `most_bytes` the last are kept.
     """
     commented = _commented(exchanges, segments, own, notes or {})
+    _add_faults(commented, faults)
     kept, left_out = _newest(commented, most_bytes)
     if left_out:
         text = f"{left_out} bytes that passed earlier are left out"
@@ -129,6 +145,18 @@ def _commented(
         if segment.is_own:
             segment.comments.append(OWN_BYTES)
     return found
+
+
+def _add_faults(found: list[_Commented], faults: Sequence[Fault]) -> None:
+    """A reply has come before something is done to it; what becomes of a call goes out afterwards, or not at all."""
+    for fault in faults:
+        mine = [one for one in found if one.segment.local == fault.local]
+        same_way = [one for one in mine if one.segment.sent == fault.sent and not one.segment.end]
+        before = [one for one in same_way if one.segment.at <= fault.at]
+        after = [one for one in same_way if one.segment.at >= fault.at]
+        places = after[:1] or mine[-1:] if fault.sent else before[-1:] or mine[-1:]
+        for place in places or found[-1:]:
+            place.comments.append(fault.text)
 
 
 def _is_own(segment: Segment, own: Collection[str]) -> bool:

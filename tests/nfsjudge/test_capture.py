@@ -14,7 +14,7 @@ import pytest
 from nfsclient.errors import RpcTimeout
 from nfsclient.rpc.auth import AuthNone
 from nfsclient.rpc.exchange import Exchange, Segment
-from nfsjudge.capture import OWN_BYTES, write_capture
+from nfsjudge.capture import OWN_BYTES, Fault, write_capture
 from tests.waiting import AT_MOST
 
 NFS, VERSION, NULL, WRITE = 100003, 3, 0, 7
@@ -179,6 +179,23 @@ def test_what_a_check_sent_by_itself_says_so_and_is_there_once(tmp_path: Path) -
     assert OWN_BYTES.encode() in call
     assert b"exchange #1: the reply" in reply
     assert b"FAIL nfs3/a/b" in reply
+
+
+@pytest.mark.parametrize(("sent", "at", "packet"), [(True, 1.0, 3), (False, 1.3, 4), (True, 2.0, 4)])
+def test_a_fault_is_a_comment_on_the_packet_that_it_is_about(
+    tmp_path: Path, sent: bool, at: float, packet: int
+) -> None:
+    """A call is changed before it goes out, a reply after it has come; a call that never went out is at the end."""
+    path, one, local = tmp_path / "x.pcapng", exchange(1), "127.0.0.1:800"
+    assert one.reply is not None
+    one.local = local
+    passed = [
+        Segment(1.0, True, one.call, one.peer, "tcp", local),
+        Segment(1.25, False, one.reply, one.peer, "tcp", local),
+    ]
+    write_capture(path, [one], segments=passed, faults=[Fault(at, sent, local, "fault: drop")])
+    options = [options for _, _, options in frames(path)]
+    assert [number for number, one in enumerate(options) if b"fault: drop" in one] == [packet]
 
 
 def test_nothing_is_a_valid_capture(tmp_path: Path) -> None:

@@ -56,3 +56,42 @@ def test_verdicts(suite: Suite) -> None:
     assert "a rule of the plan never acted" in checks["never_acted"].reason
     transcript = "\n".join(checks["acted_and_failed"].transcript)
     assert "fault: drop on reply of GETATTR (nth 1): GETATTR reply, xid 0x" in transcript
+
+
+BODY4 = """
+    import pytest
+    from fixtures.checks.faults import Drop, Truncate, on, on_callback
+    from nfsclient.clients.nfs4 import operations as op
+    from nfsclient.errors import ConnectionLost
+    from nfsclient.protocol import nfs4 as p
+    from nfsclient.rpc.program import Procedure
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_reply_lost(v4, faults):
+        \"\"\"A claim.\"\"\"
+        rpc = v4.connections.connect("nfs")
+        session = v4.new_session(rpc)
+        disturbed = faults.before(rpc, on("reply", p.COMPOUND, Drop("close")))
+        with pytest.raises(ConnectionLost):
+            session.compound(op.putrootfh())
+        reply = disturbed.result(p.COMPOUND)
+        expect(len(reply.resarray), "results").equals(3)
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_never_acted(v4, faults):
+        \"\"\"A claim.\"\"\"
+        rpc = v4.connections.connect("nfs")
+        faults.before(rpc, on_callback("call", p.CB_RECALL, Drop("close")))
+        v4.new_session(rpc)
+    """
+
+
+def test_sessions(suite: Suite) -> None:
+    """A plan before the connection of a session: what it loses stands in the transcript and in the capture."""
+    suite.write(BODY4)
+    outcome = suite.run("--evidence=always")
+    assert outcome.verdicts == {"reply_lost": "FAIL", "never_acted": "VOID"}
+    check = outcome.checks["reply_lost"]
+    fault = "fault: drop(then='close') on reply of COMPOUND (nth 1): COMPOUND of SEQUENCE, PUTROOTFH reply, xid 0x"
+    assert fault in "\n".join(check.transcript)
+    assert fault.encode() in (outcome.report / check.capture).read_bytes()

@@ -102,12 +102,13 @@ class Session4:
         self, nfs4: Nfs4, dir: p.ChannelDirFromClient4 = p.ChannelDirFromClient4.CDFC4_FORE_OR_BOTH
     ) -> p.BindConnToSession4Res:
         """BIND_CONN_TO_SESSION on another connection, which then carries the session too (section 18.34)."""
+        if dir != p.ChannelDirFromClient4.CDFC4_FORE:
+            # A callback that was waiting for a connection comes right after the reply, or with it.
+            nfs4.callbacks.serve(self.callbacks)
         result = nfs4.bind_conn_to_session(self.id, dir)
         granted = result.bctsr_resok4
         if granted is not None and nfs4 not in self.connections:
             self.connections.append(nfs4)
-        if granted is not None and granted.bctsr_dir != p.ChannelDirFromServer4.CDFS4_FORE:
-            nfs4.callbacks.serve(self.callbacks)
         return result
 
     def pipeline(
