@@ -35,7 +35,7 @@ relaxed = settings(
 
 @pytest.fixture(autouse=True, scope="module")
 def _loud() -> t.Iterator[None]:
-    """scapy hides errors of dissectors unless it is asked not to."""
+    """scapy hides errors of dissectors by default."""
     conf.debug_dissector, before = True, conf.debug_dissector
     yield
     conf.debug_dissector = before
