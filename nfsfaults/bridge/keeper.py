@@ -101,7 +101,9 @@ def _make(networks: _Networks, wanted: dict[str, t.Any]) -> socket.socket:
     """A socket on one side, bound to a port if one is wanted. Raises OSError."""
     networks.enter(networks.sides[wanted["side"]])
     try:
-        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM if wanted["kind"] == "tcp" else socket.SOCK_DGRAM)
+        sock = socket.socket(
+            socket.AF_INET, socket.SOCK_STREAM if wanted["kind"] == "tcp" else socket.SOCK_DGRAM
+        )
     finally:
         networks.enter(networks.bridge)
     if wanted["port"] is not None:

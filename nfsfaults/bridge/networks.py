@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
@@ -12,6 +13,9 @@ import typing as t
 from pathlib import Path
 
 from nfsclient.errors import ConnectFailed
+from nfsclient.rpc.auth import Credential
+from nfsclient.rpc.blocking import RpcClient
+from nfsclient.rpc.core import DatagramCore, StreamCore
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.sockets import format_address
 from nfsfaults.bridge.keeper import CLIENT, MOST_BYTES, SERVER
@@ -83,23 +87,38 @@ class Networks:
             sock = self.socket_on("client", proto, source_port)
         except OSError as error:
             raise ConnectFailed(where, str(error)) from error
-        sock.setblocking(False)
-        waiter = _Connecting(sock)
-        try:
-            if sock.connect_ex((SERVER, port)):
-                loop.add(waiter)
-                is_there = loop.run_until(lambda: waiter.is_done, loop.clock() + timeout)
-                loop.remove(waiter)
-                error_number = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-                if not is_there or error_number:
-                    raise ConnectFailed(where, os.strerror(error_number) if is_there else "no answer in time")
-        except ConnectFailed:
+        failure = _connect(sock, (SERVER, port), loop, timeout)
+        if failure:
             sock.close()
-            raise
-        sock.setblocking(True)
+            raise ConnectFailed(where, failure)
         if proto == "tcp":
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return sock
+
+    def connect(
+        self,
+        proto: Proto,
+        port: int,
+        loop: Loop,
+        *,
+        timeout: float,
+        credential: Credential | None = None,
+        source_port: int | None = None,
+        first_interval: float = 0.7,
+    ) -> RpcClient:
+        """A client on the client's side, connected to the server's. Raises `ConnectFailed`."""
+
+        def dial(preferred: int | None = None) -> socket.socket:
+            return self.dial(proto, port, loop, timeout, source_port if preferred is None else preferred)
+
+        def make_core(peer: str) -> StreamCore | DatagramCore:
+            if proto == "tcp":
+                return StreamCore(peer=peer)
+            return DatagramCore(peer=peer, first_interval=first_interval)
+
+        client = RpcClient(dial, make_core, loop=loop, credential=credential, timeout=timeout)
+        client.redial = dial
+        return client
 
     def close(self) -> None:
         """End the networks; sockets that others still have keep theirs until they close them."""
@@ -111,6 +130,22 @@ class Networks:
         except subprocess.TimeoutExpired:
             self._keeper.kill()
             self._keeper.wait()
+
+
+def _connect(sock: socket.socket, address: tuple[str, int], loop: Loop, timeout: float) -> str:
+    """Connect while the loop runs; why it failed, or nothing."""
+    sock.setblocking(False)
+    waiter = _Connecting(sock)
+    number = sock.connect_ex(address)
+    if number == errno.EINPROGRESS:
+        loop.add(waiter)
+        is_there = loop.run_until(lambda: waiter.is_done, loop.clock() + timeout)
+        loop.remove(waiter)
+        if not is_there:
+            return "no answer in time"
+        number = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    sock.setblocking(True)
+    return os.strerror(number) if number else ""
 
 
 class _Connecting:
