@@ -44,6 +44,11 @@ class Inside:
         """What of the plan could not be carried out, and why: messages of the system."""
         self._ways: list[_Way] = []
 
+    @property
+    def unfired(self) -> list[str]:
+        """The rules that had to act and did not."""
+        return [rule.label for rule in self.matcher.unfired]
+
     def attach(self, client: RpcClient) -> None:
         """Stand between a client and its socket from now on, after it has reconnected too."""
         client.pass_through(lambda sock: self._stand_before(sock, client.loop))

@@ -80,7 +80,7 @@ class RpcServer:
         return self._serve(_Datagrams(self, _bind(host, port, socket.SOCK_DGRAM)))
 
     def serve_socket(self, sock: socket.socket) -> Address:
-        """Answer on a socket that another process has bound (and lets listen); its address. It is closed with the rest."""
+        """Answer on a socket that is bound, and listens if it is of TCP; its address. It is closed with the others."""
         sock.setblocking(False)
         return self._serve((_Listener if sock.type is socket.SOCK_STREAM else _Datagrams)(self, sock))
 
