@@ -36,9 +36,7 @@ class Inside:
     def __init__(self, plan: Plan) -> None:
         """Raises `BadPlan` for a plan that needs packets that no socket makes."""
         if "packets" in plan.needs:
-            raise BadPlan(
-                "via: a socket cannot forge the sender of a message; this needs the packet executor"
-            )
+            raise BadPlan(f"{plan.about_packets} is about packets, which a socket does not make")
         self.matcher = Matcher(plan)
         self.failures: list[str] = []
         """What of the plan could not be carried out, and why: messages of the system."""

@@ -180,6 +180,14 @@ class Plan:
         of_links: set[Need] = {"packets"} if any(link.needs_packets for link in self.links) else set()
         return frozenset(of_rules | of_links)
 
+    @property
+    def about_packets(self) -> str:
+        """The first action or link that needs packets, in words; empty if nothing does."""
+        actions = [action for rule in self.rules for action in rule.actions if action.need == "packets"]
+        if actions:
+            return name_of(actions[0])
+        return next((f"the link toward the {one.toward}" for one in self.links if one.needs_packets), "")
+
 
 @dataclass(slots=True, eq=False)
 class Firing:

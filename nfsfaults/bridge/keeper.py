@@ -3,7 +3,7 @@
 
     client 198.18.0.2 --- veth --- (bridge) --- veth --- 198.18.0.1 server
 
-It is a program of its own because only a process with one thread may enter a user namespace. Sockets stay in the
+It is a separate program because only a process with one thread may enter a user namespace. Sockets stay in the
 network in which they were made, so they can be handed over (SCM_RIGHTS), and the other process needs no privilege. The
 networks have no names: they disappear with this process and the sockets, however either of them ends.
 
