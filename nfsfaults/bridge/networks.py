@@ -59,7 +59,7 @@ class Networks:
 
     def _receive(self, count: int) -> list[socket.socket]:
         """The sockets of an answer. Raises OSError."""
-        data, descriptors, _, _ = socket.recv_fds(self._line, MOST_BYTES, count)
+        data, descriptors, _, _ = socket.recv_fds(self._line, MOST_BYTES, count, socket.MSG_CMSG_CLOEXEC)
         sockets = [socket.socket(fileno=one) for one in descriptors]
         answer = json.loads(data or b'{"error": "the process that makes it has ended"}')
         if "error" in answer:

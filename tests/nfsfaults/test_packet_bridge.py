@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import random
 import typing as t
 from collections.abc import Iterator, Sequence
 
@@ -298,3 +299,48 @@ def test_what_cannot_be_done_to_a_segment_is_a_failure(stage: Stage) -> None:
     null(rpc)
     assert stage.packets is not None
     assert "not every action" in stage.packets.failures[0]
+
+
+ON_TCP: t.Final[list[a.Action]] = [
+    a.LosePackets(),
+    a.DoublePackets(),
+    a.LatePackets(packets=2, seconds=0.01),
+    a.BadChecksum(),
+    a.SplitSegment((100, 3, 1000), overlap=7),
+    a.SplitSegment((700,), overlap=30, reverse=True),
+    a.ForgeReset("client", "outside"),
+    a.ForgeReset("server", "inside"),
+]
+ON_UDP: t.Final[list[a.Action]] = [
+    a.LosePackets(),
+    a.DoublePackets(),
+    a.LatePackets(packets=1, seconds=0.01),
+    a.BadChecksum("network"),
+    a.IpFragments(256, reverse=True),
+    a.IpFragments(256, lose=2),
+    a.IpFragments(512, overlap=8),
+    a.Replay(0.01, "forged"),
+    a.Delay(0.01),
+]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@EACH
+def test_the_library_comes_through_random_plans(stage: Stage, proto: t.Any, seed: int) -> None:
+    """What is read is what was written, whatever happens to every few packets on their way."""
+    chosen = random.Random(seed)
+    actions = ON_TCP if proto == "tcp" else ON_UDP
+    rules = [
+        Rule(
+            Selector(chosen.choice(["call", "reply"]), every=chosen.randint(3, 9)),
+            (chosen.choice(actions),),
+            must_fire=False,
+        )
+        for _ in range(3)
+    ]
+    rpc = stage.connect(proto, *rules)
+    with NfsClient(rpc, stage.root, base=b"/export", limits=Limits(8192, 8192, 8192)) as nfs:
+        nfs.write_file("f", DATA)
+        assert nfs.read_file("f") == DATA
+    assert stage.packets is not None
+    assert stage.packets.matcher.firings
