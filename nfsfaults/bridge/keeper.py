@@ -120,7 +120,7 @@ def serve(line: socket.socket) -> None:
         networks = _Networks()
         taps = _join(networks)
     except OSError as error:
-        line.send(json.dumps({"error": str(error)}).encode())
+        line.send(json.dumps({"error": error.strerror or str(error)}).encode())
         return
     socket.send_fds(line, [b"{}"], [one.fileno() for one in taps])
     for tap in taps:
@@ -129,7 +129,7 @@ def serve(line: socket.socket) -> None:
         try:
             made = _make(networks, json.loads(wanted))
         except OSError as error:
-            line.send(json.dumps({"error": str(error)}).encode())
+            line.send(json.dumps({"error": error.strerror or str(error)}).encode())
             continue
         socket.send_fds(line, [b"{}"], [made.fileno()])
         made.close()
