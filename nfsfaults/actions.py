@@ -218,7 +218,124 @@ class Blackhole:
         _at_least("seconds", self.seconds)
 
 
+@dataclass(frozen=True)
+class LosePackets:
+    """The packets of the message are lost: a datagram, or the segment in which the record begins.
+
+    TCP sends its segment again: `times` counts the first sending and the next ones.
+    """
+
+    times: int = 1
+    need: t.ClassVar[Need] = "packets"
+
+    def __post_init__(self) -> None:
+        _at_least("times", self.times, 1)
+
+
+@dataclass(frozen=True)
+class DoublePackets:
+    """The packets of the message go once more, `copies` times."""
+
+    copies: int = 1
+    need: t.ClassVar[Need] = "packets"
+
+    def __post_init__(self) -> None:
+        _at_least("copies", self.copies, 1)
+        if self.copies > MOST_COPIES:
+            raise BadPlan(f"copies: {self.copies}; {MOST_COPIES} at most")
+
+
+@dataclass(frozen=True)
+class LatePackets:
+    """The packets of the message go after the next `packets` in their direction, or after `seconds`."""
+
+    packets: int = 1
+    seconds: float = 1.0
+    need: t.ClassVar[Need] = "packets"
+
+    def __post_init__(self) -> None:
+        _at_least("packets", self.packets, 1)
+        _at_least("seconds", self.seconds)
+
+
+@dataclass(frozen=True)
+class BadChecksum:
+    """The packets have a wrong checksum: of UDP or TCP (`transport`), or of the IP header (`network`)."""
+
+    layer: t.Literal["transport", "network"] = "transport"
+    need: t.ClassVar[Need] = "packets"
+
+    def __post_init__(self) -> None:
+        _one_of("layer", self.layer, ("transport", "network"))
+
+
+@dataclass(frozen=True)
+class SplitSegment:
+    """The segment in which the record begins goes as segments of these sizes; the last size is repeated.
+
+    Each begins `overlap` bytes before the end of the one before it, with the same bytes there. Over TCP only.
+    """
+
+    sizes: tuple[int, ...]
+    overlap: int = 0
+    reverse: bool = False
+    """Whether the last goes first."""
+    need: t.ClassVar[Need] = "packets"
+
+    def __post_init__(self) -> None:
+        if not self.sizes:
+            raise BadPlan("sizes: expected at least one size")
+        for size in self.sizes:
+            _at_least("sizes", size, 1)
+        _at_least("overlap", self.overlap)
+
+
+@dataclass(frozen=True)
+class IpFragments:
+    """The datagram goes in IP fragments of `size` bytes, a multiple of 8. Over UDP only."""
+
+    size: int = 512
+    lose: int | None = None
+    """The number of a fragment that is lost, counted from 1; the last, if there are fewer."""
+    overlap: int = 0
+    """Bytes of each fragment that the one before it has, too: a multiple of 8, and less than `size`."""
+    reverse: bool = False
+    need: t.ClassVar[Need] = "packets"
+
+    def __post_init__(self) -> None:
+        _at_least("size", self.size, 8)
+        _at_least("overlap", self.overlap)
+        if self.lose is not None:
+            _at_least("lose", self.lose, 1)
+        if self.size % 8 or self.overlap % 8:
+            raise BadPlan("size: size and overlap must be multiples of 8 (RFC 791 section 3.2)")
+        if self.overlap >= self.size:
+            raise BadPlan(f"overlap: {self.overlap}; a fragment has {self.size} bytes")
+
+
+@dataclass(frozen=True)
+class ForgeReset:
+    """After the segment in which the record begins, a RST goes to one side as if the other side had sent it.
+
+    `number` says whether its sequence number is the `next` one, another one inside of the window, or `outside` of it
+    (RFC 9293 section 3.5.3). Over TCP only.
+    """
+
+    toward: t.Literal["server", "client"] = "server"
+    number: t.Literal["next", "inside", "outside"] = "next"
+    need: t.ClassVar[Need] = "packets"
+
+    def __post_init__(self) -> None:
+        _one_of("toward", self.toward, ("server", "client"))
+        _one_of("number", self.number, ("next", "inside", "outside"))
+
+
 MOST_COPIES: t.Final = 1000
+PacketAction: t.TypeAlias = (
+    LosePackets | DoublePackets | LatePackets | BadChecksum | SplitSegment | IpFragments | ForgeReset
+)
+ON_TCP_ONLY: t.Final = (SplitSegment, ForgeReset)
+ON_UDP_ONLY: t.Final = (IpFragments,)
 Action: t.TypeAlias = (
     Drop
     | Delay
@@ -233,6 +350,7 @@ Action: t.TypeAlias = (
     | Stall
     | Reset
     | Blackhole
+    | PacketAction
 )
 ACTIONS: t.Final[dict[str, type[Action]]] = {
     "drop": Drop,
@@ -248,6 +366,13 @@ ACTIONS: t.Final[dict[str, type[Action]]] = {
     "stall": Stall,
     "reset": Reset,
     "blackhole": Blackhole,
+    "lose-packets": LosePackets,
+    "double-packets": DoublePackets,
+    "late-packets": LatePackets,
+    "bad-checksum": BadChecksum,
+    "split-segment": SplitSegment,
+    "ip-fragments": IpFragments,
+    "forge-reset": ForgeReset,
 }
 """Name in a plan -> action."""
 _NAMES: t.Final = {cls: name for name, cls in ACTIONS.items()}

@@ -36,13 +36,16 @@ class Inside:
     def __init__(self, plan: Plan) -> None:
         """Raises `BadPlan` for a plan that needs packets that no socket makes."""
         if "packets" in plan.needs:
-            raise BadPlan(
-                "via: a socket cannot forge the sender of a message; this needs the packet executor"
-            )
+            raise BadPlan(f"{plan.about_packets} is about packets, which a socket does not make")
         self.matcher = Matcher(plan)
         self.failures: list[str] = []
         """What of the plan could not be carried out, and why: messages of the system."""
         self._ways: list[_Way] = []
+
+    @property
+    def unfired(self) -> list[str]:
+        """The rules that had to act and did not."""
+        return [rule.label for rule in self.matcher.unfired]
 
     def attach(self, client: RpcClient) -> None:
         """Stand between a client and its socket from now on, after it has reconnected too."""

@@ -43,6 +43,8 @@ class Write:
     at: float
     toward: Toward
     data: bytes
+    packets: tuple[a.PacketAction, ...] = ()
+    """What happens to the packets of a datagram."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ class Departure:
     stop_at: int | None = None
     """Where the record is cut off; None: not."""
     end: a.End = ""
+    packets: tuple[a.PacketAction, ...] = ()
     is_lost: bool = False
     """Nothing of it goes out; it still has its place, at which the connection may end."""
 
@@ -336,7 +339,7 @@ class Flow:
         else:
             for piece in _pieces(departure, self.transport):
                 at += piece.wait
-                way.writes.append(Write(at, toward, piece.data))
+                way.writes.append(Write(at, toward, piece.data, departure.packets))
             way.busy_until = at
         if departure.end:
             way.writes.append(Finish(at, toward, departure.end))
@@ -383,6 +386,8 @@ def _shaped(departure: Departure, action: a.Action) -> Departure:
             return replace(departure, fragments=action)
         case a.Stall():
             return replace(departure, stalls=(*departure.stalls, action))
+        case _ if action.need == "packets":
+            return replace(departure, packets=(*departure.packets, t.cast("a.PacketAction", action)))
         case _:
             raise AssertionError(f"no shape: {action!r}")
 

@@ -126,6 +126,8 @@ class Link:
 
     A message takes ``latency + overhead + gap_per_byte * size``; the next one begins at least `gap` after it, and after
     its bytes and its overhead. Messages stay in order.
+
+    The last three are about packets.
     """
 
     toward: Toward
@@ -134,8 +136,23 @@ class Link:
     gap: float = 0.0
     gap_per_byte: float = 0.0
     loss: float = 0.0
+    rate: int | None = None
+    """Bytes of packets in a second, by a token bucket: a bandwidth."""
+    burst: int = 32_000
+    """Bytes that may pass at once."""
+    lost_syns: int = 0
+    """How many SYN segments of each connection are lost, of those that go this way."""
+
+    @property
+    def needs_packets(self) -> bool:
+        """Whether it is about packets, too."""
+        return self.rate is not None or self.lost_syns > 0
 
     def __post_init__(self) -> None:
+        for name, least in (("rate", 1), ("burst", 1600), ("lost_syns", 0)):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+                raise BadPlan(f"{name}: expected a whole number, {least} or more, seen {value!r}")
         for name in ("latency", "overhead", "gap", "gap_per_byte"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise BadPlan(f"{name}: expected seconds, 0 or more, seen {getattr(self, name)!r}")
@@ -159,7 +176,17 @@ class Plan:
     @cached_property
     def needs(self) -> frozenset[Need]:
         """What an executor must be able to do for it."""
-        return frozenset(action.need for rule in self.rules for action in rule.actions)
+        of_rules = {action.need for rule in self.rules for action in rule.actions}
+        of_links: set[Need] = {"packets"} if any(link.needs_packets for link in self.links) else set()
+        return frozenset(of_rules | of_links)
+
+    @property
+    def about_packets(self) -> str:
+        """The first action or link that needs packets, in words; empty if nothing does."""
+        actions = [action for rule in self.rules for action in rule.actions if action.need == "packets"]
+        if actions:
+            return name_of(actions[0])
+        return next((f"the link toward the {one.toward}" for one in self.links if one.needs_packets), "")
 
 
 @dataclass(slots=True, eq=False)

@@ -41,7 +41,9 @@ class Proxy:
         self.settings = settings
         self.matcher = Matcher(plan or Plan())
         if "packets" in self.matcher.plan.needs:
-            raise BadPlan("via: a proxy cannot forge the sender of a message; this needs the packet executor")
+            raise BadPlan(
+                f"{self.matcher.plan.about_packets} is about packets, which a proxy does not make (docs/faults.md)"
+            )
         self.accepted = 0
         """TCP connections so far."""
         self.connections: set[Connection] = set()

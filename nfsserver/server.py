@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -147,6 +148,14 @@ class Server:
 
     def _below_messages(self) -> list[TransportMiddleware]:
         return [*self.waiting.below_messages(), *self.pipeline.below_messages()]
+
+    def listen_on(self, sock: socket.socket) -> Callable[[], None]:
+        """Answer on this socket, too, while it listens elsewhere; call the result to end that and close it."""
+        if self._rpc is None:
+            raise RuntimeError("this server does not listen")
+        rpc = self._rpc
+        rpc.serve_socket(sock)
+        return lambda: rpc.leave_socket(sock)
 
     @property
     def port(self) -> int:

@@ -79,6 +79,20 @@ class RpcServer:
         """Answer datagrams; the address that was bound. Raises OSError."""
         return self._serve(_Datagrams(self, _bind(host, port, socket.SOCK_DGRAM)))
 
+    def serve_socket(self, sock: socket.socket) -> Address:
+        """Answer on a socket that is bound, and listens if it is of TCP; its address. It is closed with the others."""
+        sock.setblocking(False)
+        return self._serve((_Listener if sock.type is socket.SOCK_STREAM else _Datagrams)(self, sock))
+
+    def leave_socket(self, sock: socket.socket) -> None:
+        """Close a socket of `serve_socket` and the connections that came by it."""
+        for member in [one for one in self._listeners if one.sock is sock]:
+            self._listeners.remove(member)
+            self.loop.remove(member)
+        for connection in [one for one in self.connections if one.listener is sock]:
+            connection.close()
+        sock.close()
+
     def _serve(self, member: _Listener | _Datagrams) -> Address:
         self._listeners.append(member)
         self.loop.add(member)
@@ -212,6 +226,7 @@ class _Listener(_ServerMember):
         with contextlib.suppress(OSError):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection = Connection(self.server, sock, address_of(peer))
+        connection.listener = self.sock
         if self.server.tls is not None:
             connection.start_tls(self.server.tls)
         self.server.connections.add(connection)
@@ -229,6 +244,8 @@ class Connection(_ServerMember):
         self._stream: Stream = sock
         self._tls: TlsStream | None = None
         self.peer = peer
+        self.listener: socket.socket | None = None
+        """What accepted it."""
         self.channel = Channel(self)
         self.used = server.loop.clock()
         """When the client last sent something, or read some of its replies, by the clock of the loop."""

@@ -18,11 +18,10 @@ from fixtures.checks.faults import (
     on,
 )
 from fixtures.checks.scratch import Scratch
-from fixtures.checks.wire import SUCCESS, RawCall, Wire
-from nfsclient.protocol import nfs2, nfs3
-from nfsclient.rpc.program import Procedure
+from fixtures.checks.wire import RawCall
 from nfsjudge import Requirement, expect_data, proves, skip
 from suites.faults.cases import EACH_VERSION
+from suites.faults.writes import SIZE, make_write, procedure_of, written
 from suites.nfs3.contents import pattern
 
 RECORD_IS_THE_SAME = Requirement(
@@ -36,14 +35,13 @@ ONLY_WHOLE_RECORDS = Requirement(
     gist="a record ends with its last fragment; what ends before it is no message, so it is not executed",
 )
 _GAP: t.Final = 0.002
-_SIZE: t.Final = 3000
-_OLD, _NEW = b"\xaa" * _SIZE, pattern(_SIZE)
+_OLD, _NEW = b"\xaa" * SIZE, pattern(SIZE)
 PIECES: t.Final[dict[str, tuple[Action, ...]]] = {
-    "mark-apart": (Segments((4, _SIZE * 2), _GAP),),
-    "mark-cut": (Segments((2, _SIZE * 2), _GAP),),
-    "header-apart": (Segments((44, _SIZE * 2), _GAP),),
+    "mark-apart": (Segments((4, SIZE * 2), _GAP),),
+    "mark-cut": (Segments((2, SIZE * 2), _GAP),),
+    "header-apart": (Segments((44, SIZE * 2), _GAP),),
     "data-cut": (Segments((1000,), _GAP),),
-    "small-ends": (Segments((1, 1, _SIZE, 1), _GAP),),
+    "small-ends": (Segments((1, 1, SIZE, 1), _GAP),),
     "fragments": (Fragments((500,)),),
     "odd-fragments": (Fragments((1, 0, 7, 101, 1001)),),
     "slow-fragments": (Fragments((1000, 0, 1000), _GAP),),
@@ -55,40 +53,15 @@ CUTS: t.Final = {"data-begins": 300, "middle": 1500, "near-the-end": 3000}
 """Id -> the bytes of the record, its mark included, that arrive."""
 
 
-def _procedure(version: int) -> Procedure[t.Any, t.Any]:
-    return nfs2.WRITE if version == 2 else nfs3.WRITE
-
-
-def _write(peer: Wire, file: bytes, data: bytes) -> RawCall:
-    """A WRITE of data at the beginning of a file, on stable storage before it is answered."""
-    args: nfs2.Writeargs | nfs3.Write3Args
-    if peer.version == 2:
-        args = nfs2.Writeargs(file, 0, 0, 0, data)
-    else:
-        args = nfs3.Write3Args(file, 0, len(data), nfs3.StableHow.FILE_SYNC, data)
-    return peer.make(_procedure(peer.version).number, args.to_xdr())
-
-
-def _written(peer: Wire, call: RawCall) -> int:
-    """Make a WRITE: the bytes that the server wrote. SKIP if it fails."""
-    answer = peer.call(call)
-    if answer.outcome != SUCCESS:
-        skip(f"WRITE is refused: {answer.outcome}")
-    reply = answer.decode(_procedure(peer.version).res)
-    if reply.status != 0:
-        skip(f"WRITE answers {reply.status}")
-    return _SIZE if peer.version == 2 else int(reply.resok.count)
-
-
 @pytest.mark.parametrize("way", PIECES)
 @EACH_VERSION
 @proves(RECORD_IS_THE_SAME, killed_by="rpc-pieces-change-data")
 def test_pieces(faults: MakeFaulty, scratch: Scratch[t.Any, t.Any], nfs_version: str, way: str) -> None:
     """WRITE writes the data that were sent, however its record is divided."""
     version = int(nfs_version[1:])
-    peer = faults("tcp", version, on("call", _procedure(version), *PIECES[way]))
+    peer = faults("tcp", version, on("call", procedure_of(version), *PIECES[way]))
     file = scratch.file("f", _OLD)
-    count = _written(peer, _write(peer, file, _NEW))
+    count = written(peer, make_write(peer, file, _NEW))
     expect_data(scratch.read(file), _NEW[:count] + _OLD[count:], f"data of a WRITE in pieces ({way})")
 
 
@@ -106,11 +79,11 @@ def test_cut_off(
     """A WRITE whose connection ends in the middle of its record writes nothing, and what was acknowledged stays."""
     version = int(nfs_version[1:])
     file = scratch.file("f")
-    rule = on("call", _procedure(version), Truncate(CUTS[cut], then), nth=2)
+    rule = on("call", procedure_of(version), Truncate(CUTS[cut], then), nth=2)
     peer = faults("tcp", version, rule)
-    if _written(peer, _write(peer, file, _OLD)) < _SIZE:
-        skip(f"WRITE takes fewer than {_SIZE} bytes")
-    _send_to_the_end(peer, _write(peer, file, _NEW))
+    if written(peer, make_write(peer, file, _OLD)) < SIZE:
+        skip(f"WRITE takes fewer than {SIZE} bytes")
+    _send_to_the_end(peer, make_write(peer, file, _NEW))
     seen = scratch.read(file)
     expect_data(seen, _OLD, f"data after a WRITE of which {CUTS[cut]} bytes arrived")
 

@@ -84,13 +84,13 @@ def _opened(holder: Session4, file: bytes, access: int) -> p.Open4ResOk:
     return result
 
 
-def delegated(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, access: int) -> Granted:
+def delegated(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Granted:
     """A file that a new client has opened, with a delegation. SKIP if the server grants none.
 
     Nobody has opened the file for writing before: Linux has it open for a while after that, and grants no reader one.
     """
-    made = create_file(session, scratch.handle, b"file", access=READ)
-    expect(session.compound(op.putfh(made.handle), op.close(made.stateid))).ok()
+    made = create_file(v4.session, scratch.handle, b"file", access=READ)
+    expect(v4.session.compound(op.putfh(made.handle), op.close(made.stateid))).ok()
     file = made.handle
     holder = v4.client(v4.connections.connect("nfs")).establish(callbacks=True)
     want = (
@@ -171,9 +171,9 @@ def conflicting() -> p.Open4Args:
 @MINORS
 @_KINDS
 @proves(CONFLICT_RECALLS, RECALL_NAMES_THE_DELEGATION, SEQID_IS_ZERO, killed_by="open4-invents-delegations")
-def test_recall(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, access: int) -> None:
+def test_recall(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
     """OPEN for writing by another client recalls a delegation, and succeeds once it is returned."""
-    granted = delegated(v4, session, scratch, access)
+    granted = delegated(v4, scratch, access)
     other = another_client(v4)
     attempt = Attempt(other, op.putfh(granted.file), conflicting())
     expect_that(await_recall(granted.holder), "CB_RECALL", "no CB_RECALL", because=CONFLICT_RECALLS)
@@ -195,9 +195,9 @@ def test_recall(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, access
 @MINORS
 @_KINDS
 @proves(CONFLICT_RECALLS, killed_by="open4-ignores-delegations")
-def test_waits(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, access: int) -> None:
+def test_waits(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
     """OPEN for writing by another client does not succeed before the delegation is returned."""
-    granted = delegated(v4, session, scratch, access)
+    granted = delegated(v4, scratch, access)
     attempt = Attempt(another_client(v4), op.putfh(granted.file), conflicting())
     reply = attempt.reply(_PATIENCE)
     if reply is not None:
@@ -211,9 +211,9 @@ def test_waits(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, access:
 @MINORS
 @_KINDS
 @proves(RETURNED_IS_BAD, killed_by="delegreturn4-returns-nothing")
-def test_returned(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, access: int) -> None:
+def test_returned(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
     """After DELEGRETURN the stateid of the delegation is bad, and the file stays open."""
-    granted = delegated(v4, session, scratch, access)
+    granted = delegated(v4, scratch, access)
     granted.give_back()
     tested = expect(granted.holder.compound(op.test_stateid(granted.stateid))).of(p.TEST_STATEID).ok()
     # A server may retain the stateid for the same purpose.
@@ -226,9 +226,9 @@ def test_returned(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, acce
 @MINORS
 @_KINDS
 @proves(CONFLICT_RECALLS, killed_by="open4-invents-delegations")
-def test_recall_by_remove(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, access: int) -> None:
+def test_recall_by_remove(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
     """REMOVE by another client recalls a delegation."""
-    granted = delegated(v4, session, scratch, access)
+    granted = delegated(v4, scratch, access)
     attempt = Attempt(another_client(v4), op.putfh(scratch.handle), op.remove(b"file"))
     came = await_recall(granted.holder)
     reply = None if came else attempt.reply(0)
@@ -242,9 +242,9 @@ def test_recall_by_remove(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scrat
 
 @MINORS
 @proves(WRITER_IS_ASKED, killed_by="getattr4-asks-no-writer")
-def test_getattr(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_getattr(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """GETATTR of size and change by another client makes the server call the holder of a write delegation."""
-    granted = delegated(v4, session, scratch, _BOTH)
+    granted = delegated(v4, scratch, _BOTH)
     asked = {p.CbGetattr4Args, p.CbRecall4Args}
     attempt = Attempt(another_client(v4), op.putfh(granted.file), op.getattr("size", "change"))
     loop = attempt.loop

@@ -167,7 +167,7 @@ def test_a_replay_goes_out(stage: Stage, udp: bool, via: a.Via) -> None:
 
 
 def test_a_forged_sender_is_refused() -> None:
-    with pytest.raises(BadPlan, match="packet executor"):
+    with pytest.raises(BadPlan, match="about packets"):
         Inside(on("NULL", a.Replay(via="forged")))
 
 

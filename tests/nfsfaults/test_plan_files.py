@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import typing as t
 from pathlib import Path
 
 import pytest
 
 from nfsfaults import actions as a
+from nfsfaults.inside import Inside
 from nfsfaults.messages import Message, Tracker
+from nfsfaults.names import BadPlan
+from nfsfaults.plan import Plan
+from nfsfaults.proxy import Proxy
 from nfsproof.fault_plans import BadPlanFile, load_plan, parse_plan
 from tests.nfsfaults.messages import call, reply
 
@@ -65,6 +70,37 @@ def test_a_whole_plan() -> None:
     assert plan.links[0].latency == 0.01
 
 
+def test_a_plan_about_packets() -> None:
+    text = """
+[[rule]]
+do = ["lose-packets", { action = "forge-reset", toward = "client", number = "outside" }]
+
+[[rule]]
+do = { action = "ip-fragments", size = 64, lose = 2, overlap = 8, reverse = true }
+
+[[rule]]
+do = { action = "split-segment", sizes = [4, 100], overlap = 2 }
+
+[[link]]
+toward = "server"
+rate = 125000
+lost_syns = 1
+"""
+    plan = parse_plan(text, "plan.toml")
+    assert [rule.actions for rule in plan.rules] == [
+        (a.LosePackets(), a.ForgeReset("client", "outside")),
+        (a.IpFragments(64, 2, 8, True),),
+        (a.SplitSegment((4, 100), 2),),
+    ]
+    assert (plan.links[0].rate, plan.links[0].lost_syns) == (125_000, 1)
+    assert plan.needs == {"packets"}
+    assert Plan(links=plan.links).about_packets == "the link toward the server"
+    with pytest.raises(BadPlan, match="lose-packets is about packets, which a proxy does not make"):
+        Proxy(t.cast("t.Any", None), plan)
+    with pytest.raises(BadPlan, match="lose-packets is about packets, which a socket does not make"):
+        Inside(plan)
+
+
 def test_a_value_is_compared() -> None:
     plan = parse_plan(WHOLE.replace("args.count = 100", "args.count = 101"), "plan.toml")
     assert not plan.rules[1].select.describes(message(call("READ")))
@@ -112,6 +148,9 @@ RULE = '[[rule]]\nprocedure = "READ"\n'
         (RULE + 'do = { action = "delay", seconds = "1" }', "p:3: do: seconds: expected another kind"),
         (RULE + 'do = { action = "delay", seconds = -1 }', "p:3: do: seconds: expected a number, 0 or more"),
         (RULE + 'do = { action = "delay" }', "p:3: do: expected other values"),
+        (RULE + 'do = { action = "ip-fragments", size = 9 }', "p:3: do: size: size and overlap must be multiples of 8"),
+        (RULE + 'do = { action = "bad-checksum", layer = "tcp" }', "p:3: do: layer: expected one of 'transport'"),
+        ('[[link]]\ntoward = "server"\nrate = 0.5', "p:3: rate: expected a whole number, 1 or more, seen 0.5"),
         (RULE + 'do = { action = "segments", sizes = 3 }', "p:3: do: sizes: expected a list of numbers"),
         (RULE + 'do = { action = "set-bytes", at = 0, data = "xy" }', "p:3: do: expected bytes as hexadecimal"),
         (

@@ -227,5 +227,5 @@ def test_many_connections_come_and_go() -> None:
 
 
 def test_a_forged_sender_is_refused_at_once() -> None:
-    with pytest.raises(BadPlan, match="packet executor"):
+    with pytest.raises(BadPlan, match="about packets"):
         Proxy(Settings(("127.0.0.1", 1)), on("NULL", a.Replay(via="forged")))

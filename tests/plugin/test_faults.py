@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from nfsfaults.bridge.networks import Networks, NoNetworks
 from tests.plugin.conftest import Suite
 
 BODY = """
@@ -39,6 +42,38 @@ BODY = """
         \"\"\"A claim.\"\"\"
         from fixtures.checks.faults import Replay
         faults("tcp", 3, on("call", GETATTR, Replay(via="forged")))
+    """
+PACKETS = """
+    from fixtures.checks.faults import Link, LosePackets, on
+    from nfsclient.protocol.nfs3 import GETATTR, MKNOD
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_acted(faults, root):
+        \"\"\"A claim.\"\"\"
+        peer = faults("tcp", 3, on("call", GETATTR, LosePackets()))
+        answer = peer.call(peer.make(1, len(root).to_bytes(4, "big") + root))
+        expect(answer.outcome, "outcome").equals("SUCCESS")
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_never_acted(faults, root):
+        \"\"\"A claim.\"\"\"
+        peer = faults("udp", 3, on("call", MKNOD, LosePackets()))
+        peer.call(peer.make())
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_no_syn(faults, root):
+        \"\"\"A claim.\"\"\"
+        peer = faults("udp", 3, links=[Link("server", lost_syns=1)])
+        peer.call(peer.make())
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_no_packets(faults, monkeypatch):
+        \"\"\"A claim.\"\"\"
+        from nfsfaults.bridge.networks import Networks, NoNetworks
+        def refuse(self):
+            raise NoNetworks("no private network (unshare: refused): it needs root")
+        monkeypatch.setattr(Networks, "__init__", refuse)
+        faults("tcp", 3, on("call", GETATTR, LosePackets()))
     """
 
 
@@ -95,3 +130,22 @@ def test_sessions(suite: Suite) -> None:
     fault = "fault: drop(then='close') on reply of COMPOUND (nth 1): COMPOUND of SEQUENCE, PUTROOTFH reply, xid 0x"
     assert fault in "\n".join(check.transcript)
     assert fault.encode() in (outcome.report / check.capture).read_bytes()
+
+
+def test_verdicts_with_packets(suite: Suite) -> None:
+    try:
+        Networks().close()
+    except NoNetworks as error:
+        pytest.skip(str(error))
+    suite.write(PACKETS)
+    outcome = suite.run()
+    assert outcome.verdicts == {
+        "acted": "PASS",
+        "never_acted": "VOID",
+        "no_syn": "VOID",
+        "no_packets": "UNSUPPORTED",
+    }
+    checks = outcome.checks
+    assert "a rule of the plan never acted" in checks["never_acted"].reason
+    assert "the SYN toward the server was not lost" in checks["no_syn"].reason
+    assert "it needs root" in checks["no_packets"].reason

@@ -15,7 +15,13 @@ CHOOSES = CheckRecord("nfs3/room/a", "PASS", steered=["fill_disk", "knobs"])
 
 
 @pytest.mark.parametrize(
-    ("check", "reach"), [(CALLS, Reach.ANY), (CRASHES, Reach.CONTROL), (CHOOSES, Reach.REFERENCE)]
+    ("check", "reach"),
+    [
+        (CALLS, Reach.ANY),
+        (CRASHES, Reach.CONTROL),
+        (CHOOSES, Reach.REFERENCE),
+        (CheckRecord("nfs3/a/a", "PASS", steered=["network"]), Reach.REFERENCE),
+    ],
 )
 def test_the_record_of_a_check_says_what_it_needs(check: CheckRecord, reach: Reach) -> None:
     assert reach_of(check.steered) is reach

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""A process that makes three private networks, and sockets in them for the process that started it.
+
+    client 198.18.0.2 --- veth --- (bridge) --- veth --- 198.18.0.1 server
+
+It is a separate program because only a process with one thread may enter a user namespace. Sockets stay in the
+network in which they were made, so they can be handed over (SCM_RIGHTS), and the other process needs no privilege. The
+networks have no names: they disappear with this process and the sockets, however either of them ends.
+
+Messages on the Unix socket whose descriptor is the argument: JSON, with descriptors. The first comes from here, as soon
+as the networks are there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import socket
+import sys
+import typing as t
+from pathlib import Path
+
+from nfsfaults.bridge import rtnetlink
+
+CLIENT, SERVER, PREFIX = "198.18.0.2", "198.18.0.1", 24
+"""Addresses for measurements between networks (RFC 2544), which nobody uses."""
+CLIENT_MAC, SERVER_MAC = b"\x02\0\0\0\0\x02", b"\x02\0\0\0\0\x01"
+MOST_BYTES: t.Final = 4096
+_NEWUSER, _NEWNET = 0x1000_0000, 0x4000_0000
+_EVERYTHING: t.Final = 3
+"""ETH_P_ALL."""
+_BUFFER: t.Final = 4 << 20
+_OWN: t.Final = Path("/proc/self/ns/net")
+
+
+class _Networks:
+    """The three namespaces as descriptors; this process is in that of the bridge."""
+
+    def __init__(self) -> None:
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        # Root of the machine needs no user namespace, and in one it could not do everything that it can.
+        self._unshare(_NEWNET if _is_able() else _NEWUSER | _NEWNET)
+        self.bridge = self._own()
+        self.sides = {name: self._another() for name in ("client", "server")}
+
+    def _unshare(self, flags: int) -> None:
+        if self._libc.unshare(flags):
+            raise OSError(ctypes.get_errno(), f"unshare: {os.strerror(ctypes.get_errno())}")
+
+    def _own(self) -> int:
+        return os.open(_OWN, os.O_RDONLY)
+
+    def _another(self) -> int:
+        self._unshare(_NEWNET)
+        made = self._own()
+        self.enter(self.bridge)
+        return made
+
+    def enter(self, namespace: int) -> None:
+        """What is made from now on is made there."""
+        if self._libc.setns(namespace, _NEWNET):
+            raise OSError(ctypes.get_errno(), f"setns: {os.strerror(ctypes.get_errno())}")
+
+
+def _is_able() -> bool:
+    """Whether this process has CAP_NET_ADMIN and CAP_SYS_ADMIN."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("CapEff:"):
+            effective = int(line.split()[1], 16)
+            return bool(effective >> 12 & 1 and effective >> 21 & 1)
+    return False
+
+
+def _join(networks: _Networks) -> list[socket.socket]:
+    """Connect the networks; the packet sockets of the bridge toward client and server."""
+    sides = (("client", CLIENT, CLIENT_MAC), ("server", SERVER, SERVER_MAC))
+    for name, address, mac in sides:
+        rtnetlink.add_pair(name, "eth0", mac=mac, peer_namespace=networks.sides[name])
+        rtnetlink.set_up(name)
+        networks.enter(networks.sides[name])
+        rtnetlink.offload_nothing("eth0")
+        rtnetlink.set_up("lo")
+        rtnetlink.set_up("eth0")
+        rtnetlink.add_address("eth0", address, PREFIX)
+        networks.enter(networks.bridge)
+    return [_tap(name) for name, _, _ in sides]
+
+
+def _tap(device: str) -> socket.socket:
+    sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_EVERYTHING))
+    sock.bind((device, 0))
+    for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+        sock.setsockopt(socket.SOL_SOCKET, option, _BUFFER)  # as much of it as the system allows
+    sock.setblocking(False)
+    return sock
+
+
+def _make(networks: _Networks, wanted: dict[str, t.Any]) -> socket.socket:
+    """A socket on one side, bound to a port if one is wanted. Raises OSError."""
+    networks.enter(networks.sides[wanted["side"]])
+    try:
+        sock = socket.socket(
+            socket.AF_INET, socket.SOCK_STREAM if wanted["kind"] == "tcp" else socket.SOCK_DGRAM
+        )
+    finally:
+        networks.enter(networks.bridge)
+    if wanted["port"] is not None:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(("", wanted["port"]))
+    if wanted["listens"]:
+        sock.listen(128)
+    return sock
+
+
+def serve(line: socket.socket) -> None:
+    """Make the networks, and sockets until the other side closes the line."""
+    try:
+        networks = _Networks()
+        taps = _join(networks)
+    except OSError as error:
+        line.send(json.dumps({"error": error.strerror or str(error)}).encode())
+        return
+    socket.send_fds(line, [b"{}"], [one.fileno() for one in taps])
+    for tap in taps:
+        tap.close()
+    while wanted := line.recv(MOST_BYTES):
+        try:
+            made = _make(networks, json.loads(wanted))
+        except OSError as error:
+            line.send(json.dumps({"error": error.strerror or str(error)}).encode())
+            continue
+        socket.send_fds(line, [b"{}"], [made.fileno()])
+        made.close()
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group: the other side ends first
+    with socket.socket(fileno=int(sys.argv[1])) as line:
+        serve(line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""The private networks: what they need, and that nothing of them is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import typing as t
+from pathlib import Path
+
+import pytest
+
+from nfsfaults.bridge import keeper
+from nfsfaults.bridge.networks import Networks, NoNetworks
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = """
+import sys
+from nfsfaults.bridge.networks import Networks
+networks = Networks()
+print(networks._keeper.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def networks() -> t.Iterator[Networks]:
+    try:
+        made = Networks()
+    except NoNetworks as error:
+        pytest.skip(str(error))
+    yield made
+    made.close()
+
+
+def test_the_host_has_none_of_their_devices(networks: Networks) -> None:
+    names = {name for _, name in socket.if_nameindex()}
+    assert not {"client", "server"} & names
+    with networks.socket_on("server", "tcp", 2049, listens=True) as there, socket.socket() as here:
+        here.bind(("", 0))
+        assert there.getsockname() == ("0.0.0.0", 2049)
+
+
+def test_sides_are_apart(networks: Networks) -> None:
+    with networks.socket_on("server", "tcp", 2049), networks.socket_on("client", "tcp", 2049) as other:
+        assert other.getsockname()[1] == 2049
+    with networks.socket_on("client", "udp", 700) as low:  # a private port needs no privilege of the machine
+        assert low.getsockname()[1] == 700
+
+
+def test_a_port_that_is_taken_is_an_error(networks: Networks) -> None:
+    with networks.socket_on("server", "tcp", 2049, listens=True), pytest.raises(OSError, match="in use"):
+        networks.socket_on("server", "tcp", 2049, listens=True)
+    with networks.socket_on("server", "tcp", 2050) as made:  # and the line goes on
+        assert made.getsockname()[1] == 2050
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
+def test_nothing_is_left_after_a_signal(networks: Networks, number: signal.Signals) -> None:
+    """Ctrl-C goes to both processes; the others end the one, and the other ends with it."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        cwd=ROOT,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    pid = int(process.stdout.readline())
+    if number is signal.SIGINT:
+        os.killpg(process.pid, number)
+    else:
+        process.send_signal(number)
+    process.communicate(timeout=20)
+    deadline = time.monotonic() + 20
+    while Path(f"/proc/{pid}/cmdline").exists() and "keeper" in Path(f"/proc/{pid}/cmdline").read_text():
+        assert time.monotonic() < deadline, "the keeper is still there"
+        time.sleep(0.05)
+
+
+def test_a_user_without_privilege_has_them_too(networks: Networks) -> None:
+    setpriv = shutil.which("setpriv")
+    if setpriv is None or os.geteuid() != 0:
+        pytest.skip("setpriv is needed to give up the privilege of root")
+    without = [setpriv, "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-c", PROGRAM]
+    done = subprocess.run(without, input="", capture_output=True, text=True, cwd=ROOT, check=False)
+    if "NoNetworks" in done.stderr:
+        pytest.skip(done.stderr.splitlines()[-1])
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_refusal_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: t.Any) -> t.NoReturn:
+        raise PermissionError(1, "unshare: Operation not permitted")
+
+    monkeypatch.setattr(keeper._Networks, "__init__", refuse)
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        keeper.serve(theirs)
+        answer = json.loads(ours.recv(4096))
+    assert "unshare: Operation not permitted" in answer["error"]
+    monkeypatch.setattr(Networks, "_receive", lambda *_: _fail(answer["error"]))
+    with pytest.raises(NoNetworks) as refused:
+        Networks()
+    assert "\n" not in str(refused.value)
+    assert "needs root, or a kernel and a container that let users make" in str(refused.value)
+
+
+def _fail(text: str) -> t.NoReturn:
+    raise OSError(text)
