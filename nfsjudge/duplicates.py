@@ -19,23 +19,25 @@ ALIKE: t.Final = "success either way"
 ANSWERS: t.Final = (EXECUTED, CACHED, DROPPED, REFUSED, ALIKE)
 
 WAYS: t.Final = {
-    "lost-udp": "sent again after its reply was lost, over UDP",
-    "lost-tcp": "sent again after its reply was lost, over TCP",
-    "doubled-udp": "sent twice at once, over UDP",
-    "doubled-tcp": "sent twice at once, over TCP",
-    "late-udp": "sent again over UDP from the same port, after it was undone",
-    "late-tcp": "sent again on the same connection, after it was undone",
-    "port-udp": "sent again over UDP from another port, after it was undone",
-    "port-tcp": "sent again on another connection beside the first, after it was undone",
-    "reconnect-same": "sent again over TCP after a reconnect from the same port, after it was undone",
-    "reconnect-other": "sent again over TCP after a reconnect from another port, after it was undone",
+    "lost-udp": "sent again over UDP after a lost reply",
+    "lost-tcp": "sent again over TCP after a lost reply",
+    "doubled-udp": "doubled over UDP",
+    "doubled-tcp": "doubled over TCP",
+    "late-udp": "sent again later over UDP from the same port",
+    "late-tcp": "sent again later on the same connection",
+    "port-udp": "sent again later over UDP from another port",
+    "port-tcp": "sent again later on another connection",
+    "reconnect-same": "sent again later after a reconnect from the same port",
+    "reconnect-other": "sent again later after a reconnect from another port",
     "arguments-udp": "sent over UDP with the XID of an earlier call and other arguments",
     "arguments-tcp": "sent over TCP with the XID of an earlier call and other arguments",
-    "credential-udp": "sent again over UDP with another credential of the same user, after it was undone",
-    "credential-tcp": "sent again over TCP with another credential of the same user, after it was undone",
-    "restart": "sent again from the same port after a restart of the server, after it was undone",
+    "credential-udp": "sent again later over UDP with another credential",
+    "credential-tcp": "sent again later over TCP with another credential",
 }
-"""The ways of a duplicate, in the order of reports, and how a sentence about a call goes on."""
+"""The ways of a duplicate, in the order of reports, and how a sentence about a call goes on.
+
+Later: after another call has undone the change.
+"""
 
 ENTRIES: t.Final = "entries"
 SECONDS: t.Final = "seconds"

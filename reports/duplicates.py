@@ -30,7 +30,7 @@ _VERBS: t.Final = {
     CACHED: "gets the reply of the first one",
     DROPPED: "gets no answer",
     REFUSED: "is refused",
-    ALIKE: "succeeds, whether it is executed again or not",
+    ALIKE: "gets a success that does not tell whether it was executed again",
 }
 SHORT: t.Final = {EXECUTED: "again", CACHED: "cache", DROPPED: "dropped", REFUSED: "refused", ALIKE: "?"}
 """Words for a cell of a table."""
@@ -91,7 +91,7 @@ def sentences(profile: Profile) -> Iterator[str]:
                 ways.setdefault((answer, subject), []).append(WAYS[way])
         order = sorted(ways, key=lambda one: (ANSWERS.index(one[0]), one[1]))
         for answer, subject in order:
-            yield f"NFS{version}: {subject} {_VERBS[answer]} when it is {'; or '.join(ways[answer, subject])}."
+            yield f"NFS{version}: {subject} {_VERBS[answer]} when it is {_or(ways[answer, subject])}."
     yield from dict.fromkeys(_of_bound(bound, value) for bound, value in sorted(profile.bounds.items()))
 
 
@@ -111,10 +111,14 @@ def _subject(names: Sequence[str], asked: Collection[str]) -> str:
     others = [name for name in asked if name not in names]
     if not others and len(names) > 1:
         return "each change"
-    if len(others) < len(names) and len(others) <= _MOST_OTHERS:
+    if 0 < len(others) < min(len(names), _MOST_OTHERS + 1):
         return f"each change but {' and '.join(others)}"
-    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+    listed = _or(names)
     return f"{'an' if listed[0] in 'AEIOU' else 'a'} {listed}"
+
+
+def _or(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 def _of_bound(bound: Bound, value: str) -> str:

@@ -111,7 +111,7 @@ def _duplicates(run: Run, of: str) -> Iterator[_Entry]:
     profile = profile_of(run)
     if not profile.cells and not profile.bounds:
         return
-    words = "".join(f"- {as_code(one)}\n" for one in sentences(profile))
+    words = "".join(f"- {as_code(one, _DETAILS)}\n" for one in sentences(profile))
     rows = [["", *profile.ways]]
     for version, procedure in profile.rows:
         cells = profile.cells[version, procedure]

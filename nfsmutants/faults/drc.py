@@ -11,7 +11,7 @@ from nfsmutants.bending import inode_of
 from nfsmutants.form import Message, wire_mutant
 from nfsmutants.rpc.headers import head_of, header_of
 from nfsmutants.rules import RFC1813_PERMISSIONS, RFC1831_SEMANTICS
-from nfsserver.fs import SUPERUSER, FsError
+from nfsserver.fs import SUPERUSER, FsError, Stability
 from nfsserver.middleware import Answer
 
 _HANDLE2: t.Final = 32
@@ -113,7 +113,7 @@ def _leave_something(message: Message) -> None:
     inode = inode_of(message.server, message.data[start : start + length])
     with contextlib.suppress(FsError):
         if inode is not None:
-            inode.fs.write(SUPERUSER, inode, 0, b"?")
+            inode.fs.write(SUPERUSER, inode, 0, b"?", Stability.FILE_SYNC)
 
 
 def _is_of_data(message: Message) -> bool:

@@ -9,7 +9,7 @@ function showDuplicates() {
     .map(([shown, cells, run]) => [el("strong", { text: shown }), ...(several ? [RUNS[run].label] : []), ...cells.map((cell, number) =>
       el("span", { class: `answer-${cell === "?" ? "either" : cell || "none"}${new Set(runs.map((one) => one[number])).size > 1 ? " differs" : ""}`, title: ways[number][1], text: cell }))]));
   body("duplicates").replaceChildren(
-    el("p", { class: "quiet", text: `NFSv2 and NFSv3 promise no exactly-once, so nothing here changes a verdict. ${legend}.` }),
+    el("p", { class: "quiet", text: `NFSv2 and NFSv3 promise no exactly-once, so nothing here changes a verdict. ${legend}. Later: after another call has undone the change.` }),
     table("Answers to duplicates", heads, lines, { class: "duplicates" }),
     ...words.flatMap((sentences, run) => sentences.length ? [
       el("h3", { text: several ? RUNS[run].label : "In words" }),
