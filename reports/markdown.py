@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord, elsewhere_lines, seen
 from nfsjudge.verdict import VERDICTS
 from reports.causes import causes_of, reasons
+from reports.duplicates import LEGEND, SHORT, profile_of, sentences
 from reports.excerpt import excerpt
 from reports.not_asked import is_not_asked
 from reports.plain import clause_url, printable, shortened
@@ -102,6 +103,24 @@ def _entries(run: Run, label: str, several: bool) -> Iterator[_Entry]:
     title = f"\n#### Rules broken in the exchanges{of}, found by the lint: {run.rules_told}\n\n"
     for number, (record, checks) in enumerate(run.rules_broken):
         yield _entry("" if number else title, record, checks)
+    yield from _duplicates(run, of)
+
+
+def _duplicates(run: Run, of: str) -> Iterator[_Entry]:
+    """What the server does with calls that come again: in words, and folded as a table."""
+    profile = profile_of(run)
+    if not profile.cells and not profile.bounds:
+        return
+    words = "".join(f"- {as_code(one, _DETAILS)}\n" for one in sentences(profile))
+    rows = [["", *profile.ways]]
+    for version, procedure in profile.rows:
+        cells = profile.cells[version, procedure]
+        told = [SHORT[cells[way]] if way in cells else "" for way in profile.ways]
+        rows.append([f"{version} {procedure}", *told])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    table = _folded("\n".join([*lines, "", LEGEND])) if profile.cells else ""
+    yield _Entry(f"\n#### Duplicates of calls{of}\n\n", words, f"{words}\n{table}\n")
 
 
 def _causes(run: Run, of: str) -> Iterator[_Entry]:

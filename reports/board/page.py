@@ -32,6 +32,7 @@ _SCRIPTS = (
     "views.js",
     "causes.js",
     "history.js",
+    "duplicates.js",
     "main.js",
 )
 _IN_FULL = ("FAIL", "VOID", "NONSTRICT")

@@ -17,15 +17,14 @@ from suites.nfs3.calls import CALLS as CALLS3
 
 NAME: t.Final = b"a name"
 _CHANGES: t.Final = ("create", "mkdir", "symlink", "mknod", "link", "remove", "rmdir", "rename")
-EACH_CHANGE = pytest.mark.parametrize(
-    ("nfs_version", "procedure"),
-    [
-        (version, name)
-        for version, calls in (("v2", CALLS2), ("v3", CALLS3))
-        for name in _CHANGES
-        if name in calls
-    ],
-)
+CHANGES: t.Final = [
+    (version, name)
+    for version, calls in (("v2", CALLS2), ("v3", CALLS3))
+    for name in _CHANGES
+    if name in calls
+]
+"""(version, procedure) of each."""
+EACH_CHANGE = pytest.mark.parametrize(("nfs_version", "procedure"), CHANGES)
 EACH_VERSION = pytest.mark.parametrize("nfs_version", ["v2", "v3"])
 _NOTSUPP: t.Final = 10004
 _JUKEBOX: t.Final = 10008
@@ -96,6 +95,15 @@ class Case:
             unsupported(f"the server answers NOTSUPP to {self.name}")
         if status != 0:
             skip(f"{self.name} with valid arguments fails: it answers {status}")
+
+    @property
+    def full_name(self) -> str:
+        """The procedure with its mode, as in the profile of duplicates."""
+        return f"{self.name} GUARDED" if self.version == 3 and self.call.name == "create" else self.name
+
+    def is_second(self, answer: Answer) -> bool:
+        """Whether only a second execution answers so."""
+        return answer.outcome == SUCCESS and self.status(answer) in {int(one) for one in self.call.again}
 
     def told(self, answer: Answer) -> str:
         """What a server did with a copy, as far as its answer tells it."""

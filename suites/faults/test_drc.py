@@ -15,21 +15,19 @@ import pytest
 
 from fixtures.checks.faults import Drop, Duplicate, MakeFaulty, on
 from fixtures.checks.scratch import Scratch
-from fixtures.checks.wire import SUCCESS, Proto, Wire
-from nfsclient.clients import Nfs2, Nfs3
+from fixtures.checks.wire import SUCCESS, Answer, Proto, Wire
+from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3
 from nfsclient.rpc.auth import AuthSys
 from nfsjudge import Requirement, expect, expect_names, expect_that, observe, proves, show, skip
+from nfsjudge.duplicates import cell_key
 from suites.faults.cases import EACH_CHANGE, NAME, Case
+from suites.faults.clauses import COPIES_ARE_EXECUTIONS
+from suites.faults.duplicated import Either, outcome_of
 from suites.nfs3.permissions import STRANGER
 from suites.rpc.clauses import EXECUTES_AT_LEAST_ONCE
 from suites.rpc.parameters import TRANSPORTS
 
-COPIES_ARE_EXECUTIONS = Requirement(
-    rfc="RFC 1831",
-    section="4",
-    gist="a call that comes again is executed once more, or not; it has no other effect",
-)
 PERMISSIONS_OF_COPIES = Requirement(
     rfc="RFC 1813",
     section="4.4",
@@ -37,7 +35,7 @@ PERMISSIONS_OF_COPIES = Requirement(
 )
 EACH_WAY = pytest.mark.parametrize("way", ["same", "other", "again"])
 """On which connection a copy arrives: that of the call, another one while that is open, or a new one after it."""
-Either: t.TypeAlias = Nfs2 | Nfs3
+_WAYS: t.Final = {"same": "late-tcp", "other": "port-tcp", "again": "reconnect-other"}
 
 
 @TRANSPORTS
@@ -53,6 +51,7 @@ def test_reply_lost(
     case.need(peer.call_and_lose(message))
     answer = peer.try_message(message.message())
     observe("copy after a lost reply", case.told(answer))
+    _note(case, f"lost-{proto}", answer)
     expect_names(scratch.names(), case.after, f"names after {case.name}, whose reply was lost, and its copy")
 
 
@@ -70,6 +69,8 @@ def test_doubled(
     if answer.outcome != SUCCESS or case.status(answer) not in {int(one) for one in case.call.again}:
         case.need(answer)  # else it is the reply to the second execution, which overtook the first
     peer.call(peer.make())
+    second = peer.second_reply(message)
+    _note(case, f"doubled-{proto}", answer if case.is_second(answer) else second)
     expect_names(scratch.names(), case.after, f"names after a doubled {case.name}")
 
 
@@ -95,10 +96,19 @@ def test_late_copy(
     answer = (peer if way == "same" else faults("tcp", case.version)).try_message(message.message())
     names = scratch.names()
     observe("late copy", case.told(answer))
-    observe("effect of a late copy", "executed again" if sorted(names) == sorted(case.after) else "none")
+    is_made = sorted(names) == sorted(case.after)
+    observe("effect of a late copy", "executed again" if is_made else "none")
+    _note(case, _WAYS[way], answer, is_made=is_made)
     legal = [sorted(case.before), sorted(case.after)]
     what = f"names after {case.name}, its reversal, and a copy of it"
     expect_that(sorted(names) in legal, " or ".join(map(_shown, legal)), _shown(names), what)
+
+
+def _note(case: Case, way: str, answer: Answer, *, is_made: bool | None = None) -> None:
+    """Note a cell of the profile of duplicates."""
+    is_alike = not case.call.again
+    found = outcome_of(answer, is_made=is_made, is_second=case.is_second(answer), is_alike=is_alike)
+    observe(cell_key(case.version, case.full_name, way), found)
 
 
 def _shown(names: list[bytes]) -> str:

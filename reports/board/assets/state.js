@@ -9,6 +9,7 @@ const VIEWS = [
   ["requirements", "Requirements", CLAUSES.length > 0],
   ["findings", "Findings", DATA.findings.length > 0],
   ["choices", "Choices", DATA.observations.length > 0],
+  ["duplicates", "Duplicates", DATA.duplicates !== null],
   ["statistics", "Statistics", RUNS.some((run) => run.statistics.length > 0)],
   ["charts", "Charts", document.querySelector("#view-charts figure") !== null],
   ["targets", RUNS.length > 1 ? "Targets" : "Target", RUNS.length > 0],
