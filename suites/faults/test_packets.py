@@ -14,7 +14,7 @@ from fixtures.checks.scratch import Scratch
 from fixtures.checks.wire import SUCCESS
 from nfsjudge import expect_data, expect_names, observe, proves, skip
 from suites.faults.cases import EACH_CHANGE, EACH_VERSION, Case
-from suites.faults.test_drc import COPIES_ARE_EXECUTIONS
+from suites.faults.clauses import COPIES_ARE_EXECUTIONS
 from suites.faults.test_transport import ONLY_WHOLE_RECORDS
 from suites.faults.writes import SIZE, make_write, procedure_of, written
 from suites.nfs3.contents import pattern
