@@ -31,7 +31,7 @@ class Trial:
     """A client on another connection, which undoes the change."""
 
     def is_kept(self, *, after: int = 0, seconds: float = 0.0) -> bool:
-        """Whether a duplicate gets the first reply after so many other calls, and so long.
+        """Whether a duplicate gets the first reply after other calls, and after some time.
 
         The duplicate comes after its change was undone, so an execution shows. It is undone in the end.
         """

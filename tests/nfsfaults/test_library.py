@@ -226,3 +226,8 @@ def test_nfs3_over_udp(plan: Plan, knobs: dict[str, t.Any], steps: list[Step]) -
 @given(plan=PLANS_4, knobs=KNOBS, steps=STEPS)
 def test_nfs41(plan: Plan, knobs: dict[str, t.Any], steps: list[Step]) -> None:
     _run("4.1", plan, knobs, steps)
+
+
+def test_nfs41_a_recovery_that_is_cut_in_its_second_session_still_ends_the_grace_period() -> None:
+    lost = Rule(Selector("reply", "nfs", operations=("CREATE_SESSION",), nth=2), (a.Drop("close"),))
+    _run("4.1", Plan((lost,)), {}, [("restart",), ("write", "f", b"data"), ("read", "f")])

@@ -375,6 +375,9 @@ class LiveClient:
                 attempts.wait(error)
                 continue
             self._adopt(session)
+            if self._holdings.owes_reclaim:
+                self.session = session
+                self._holdings.reclaim(attempts)
             return session
 
     def _adopt(self, session: Session4) -> None:
@@ -389,6 +392,7 @@ class LiveClient:
         attempts = Attempts(self.patience)
         while True:
             self.client = self.nfs4.new_client(self.client.owner)
+            self._holdings.owes_reclaim = True  # from now on: the session may come from another recovery
             try:
                 session = self.client.create_session(callbacks=True)
                 break
@@ -398,7 +402,6 @@ class LiveClient:
                 attempts.wait(error)
         self._adopt(session)
         self.session = session
-        self._holdings.owes_reclaim = True
         self._holdings.reclaim(attempts)
         return session
 
