@@ -30,17 +30,31 @@ _ELSEWHERE: t.Final = ("late-tcp", "port-tcp", "reconnect-other")
 """Of changes of names, `test_drc.py` has them."""
 _SAME_XID: t.Final = ("arguments-tcp", "arguments-udp", "credential-tcp", "credential-udp")
 _FURTHER: t.Final = [*(("v3", change) for change in (*MODES, "setattr", "write")), ("v2", "write")]
-EACH_LATE = pytest.mark.parametrize(
-    ("nfs_version", "change", "way"),
+_SHORT: t.Final = {
+    "create-unchecked": "unchecked",
+    "create-exclusive": "exclusive",
+    "reconnect-same": "again-same",
+    "reconnect-other": "again-other",
+    "arguments-tcp": "args-tcp",
+    "arguments-udp": "args-udp",
+    "credential-tcp": "cred-tcp",
+    "credential-udp": "cred-udp",
+}
+"""In ids, which have 48 characters at most."""
+
+
+def _each(cases: list[tuple[str, str, str]]) -> pytest.MarkDecorator:
+    ids = ["-".join(_SHORT.get(word, word) for word in case) for case in cases]
+    return pytest.mark.parametrize(("nfs_version", "change", "way"), cases, ids=ids)
+
+
+EACH_LATE = _each(
     [
         *((*change, way) for change in CHANGES for way in _LATE),
         *((*change, way) for change in _FURTHER for way in (*_LATE, *_ELSEWHERE)),
-    ],
+    ]
 )
-EACH_SAME_XID = pytest.mark.parametrize(
-    ("nfs_version", "change", "way"),
-    [(*change, way) for change in (*CHANGES, *_FURTHER) for way in _SAME_XID],
-)
+EACH_SAME_XID = _each([(*change, way) for change in (*CHANGES, *_FURTHER) for way in _SAME_XID])
 
 
 def _same(peer: FaultyWire, _faults: MakeFaulty, call: RawCall, _version: int) -> Answer:
