@@ -18,9 +18,9 @@ _CHECKS = (
     "faults/drc/doubled[v3-remove-tcp]",
     "faults/profile/late[v3-remove-late-udp]",
     "faults/profile/late[v3-remove-port-udp]",
-    "faults/profile/late[v3-remove-reconnect-same]",
+    "faults/profile/late[v3-remove-again-same]",
     "faults/profile/late[v3-setattr-late-tcp]",
-    "faults/profile/same-xid[v3-remove-arguments-udp]",
+    "faults/profile/same-xid[v3-remove-args-udp]",
     "faults/profile/cache-time[v3-udp]",
 )
 _REMOVE = ("v3", "REMOVE")
