@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from nfsclient import NfsClient, connect3
+from nfsclient import NfsClient, connect, connect3
+from nfsclient.highlevel.nfs4 import NfsClient4
 from nfstargets import make_target
 from nfstargets.base import Target, TargetError
 from nfstargets.cache import find_installation, install
@@ -51,8 +52,10 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Instal
     target.stop()
 
 
-def client(target: Target) -> NfsClient:
+def client(target: Target) -> NfsClient | NfsClient4:
     address = target.address()
+    if address.version == 4:
+        return connect(f"nfs://{address.host}:{address.nfs_port}{address.export}?version=4.1&uid=0&gid=0")
     ports = f"nfsport={address.nfs_port}&mountport={address.mount_port}"
     path = address.export.rstrip("/") or "/"
     return connect3(f"nfs://{address.host}{path}?{ports}&uid=0&gid=0")

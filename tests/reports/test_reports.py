@@ -104,4 +104,9 @@ def test_reports_read_records_and_nothing_else_of_ours() -> None:
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             assert not rooms & {name.partition(".")[0] for name in names}, module
             of_the_judge = {name for name in names if name.startswith("nfsjudge")}
-            assert of_the_judge <= {"nfsjudge.records", "nfsjudge.verdict", "nfsjudge.wording"}, module
+            assert of_the_judge <= {
+                "nfsjudge.duplicates",
+                "nfsjudge.records",
+                "nfsjudge.verdict",
+                "nfsjudge.wording",
+            }, module
