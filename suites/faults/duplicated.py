@@ -157,25 +157,29 @@ class DataChange:
     def undo(self, client: Either) -> None:
         if isinstance(client, Nfs2):
             expect(client.write(self._file, 0, _OLD)).ok()
-        else:
-            expect(client.write(self._file, 0, _OLD, p3.StableHow.FILE_SYNC)).ok()
+            return
+        at = 0
+        while at < len(_OLD):  # a server may accept less
+            at += max(1, expect(client.write(self._file, at, _OLD[at:], p3.StableHow.FILE_SYNC)).ok().count)
 
-    def _matches(self, *legal: bytes) -> list[bool]:
+    def _was(self, made: bytes, *others: bytes) -> bool:
+        """Whether the data are those that the last change makes of one of `others`. A WRITE may write a part only."""
         data = self._scratch.read(self._file)
+        done = _parts(made, others) if self._is_write else [made]
         expect_that(
-            data in legal,
-            " or ".join(map(show, legal)),
+            data in (*done, *others),
+            " or ".join(map(show, (made, *others))),
             show(data),
             f"data after a duplicate of {self.name}",
         )
-        return [data == one for one in legal]
+        return data in done
 
     @property
     def _after(self) -> bytes:
         return _NEW if self._is_write else _OLD[: len(_NEW) // 2]
 
     def is_made(self) -> bool:
-        return self._matches(self._after, _OLD)[0]
+        return self._was(self._after, _OLD)
 
     def is_second(self, answer: Answer) -> bool:
         is_guarded = answer.outcome == SUCCESS and not self._is_write
@@ -186,8 +190,13 @@ class DataChange:
         return peer.make(first.proc, self._args(data).to_xdr(), xid=first.xid)
 
     def is_other_made(self) -> bool:
-        other = _OTHER if self._is_write else _OLD[:2]
-        return self._matches(other, self._after)[0]
+        before = _parts(_NEW, [_OLD]) if self._is_write else [self._after]
+        return self._was(_OTHER if self._is_write else _OLD[:2], *before)
+
+
+def _parts(written: bytes, before: t.Iterable[bytes]) -> list[bytes]:
+    """What a WRITE makes of data that were there before, whatever part of it the server accepts."""
+    return [written[:size] + one[size:] for one in before for size in range(1, len(written) + 1)]
 
 
 def make_change(nfs_version: str, change: str, scratch: Scratch[t.Any, t.Any]) -> Change:
