@@ -39,12 +39,11 @@ class DeadlineMember:
             self._loop = None
 
     def next_deadline(self) -> float | None:
-        """When `on_deadline` is to be called."""
-        raise NotImplementedError
+        """When `on_deadline` is to be called; None: never."""
+        return None
 
     def on_deadline(self, now: float) -> None:
         """It is that time."""
-        raise NotImplementedError
 
     def fileno(self) -> int:
         """It has none: it never wants to read or write."""

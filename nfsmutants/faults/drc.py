@@ -30,6 +30,15 @@ def is_change(message: Message) -> bool:
     return head_of(message.data)[3:] in _CHANGES
 
 
+def comes_late(message: Message) -> bool:
+    """Whether the same bytes came before, and others since; notes them."""
+    seen: set[bytes] = message.state.setdefault("seen", set())
+    is_late = message.data in seen and message.state.get("last") != message.data
+    seen.add(message.data)
+    message.state["last"] = message.data
+    return is_late
+
+
 def make_a_file(message: Message) -> None:
     """Create a file in the first directory whose handle stands in the arguments."""
     found = header_of(message.data)
@@ -66,10 +75,7 @@ def late_copy_of_a_change_makes_a_file(message: Message) -> Answer:
     """A change of names that comes again after other changes creates another file in its directory"""
     if not is_change(message):
         return message.proceed()
-    seen: set[bytes] = message.state.setdefault("seen", set())
-    is_late = message.data in seen and message.state.get("last") != message.data
-    seen.add(message.data)
-    message.state["last"] = message.data
+    is_late = comes_late(message)
     reply = message.proceed()
     if is_late:
         make_a_file(message)

@@ -8,7 +8,7 @@ import typing as t
 
 from nfsclient.protocol import nfs2, nfs3
 from nfsmutants.bending import inode_of
-from nfsmutants.faults.drc import HANDLE2, is_change, make_a_file
+from nfsmutants.faults.drc import HANDLE2, comes_late, is_change, make_a_file
 from nfsmutants.form import Message, wire_mutant
 from nfsmutants.rpc.headers import head_of, header_of
 from nfsmutants.rules import RFC1831_SEMANTICS
@@ -47,10 +47,7 @@ def late_copies_leave_something(message: Message) -> Answer:
     """A change that comes again after other changes makes a file, or changes data, besides what it is to do"""
     if not (is_change(message) or _is_of_data(message)):
         return message.proceed()
-    seen: set[bytes] = message.state.setdefault("seen", set())
-    is_late = message.data in seen and message.state.get("last") != message.data
-    seen.add(message.data)
-    message.state["last"] = message.data
+    is_late = comes_late(message)
     reply = message.proceed()
     if is_late:
         _leave_something(message)

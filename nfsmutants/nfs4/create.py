@@ -17,7 +17,7 @@ def create4_makes_directories(call: Create) -> p.Create4Res:
     """CREATE of a symbolic link, a FIFO or a socket makes a directory with mode 0755, that of a directory a FIFO"""
     kind = call.args.objtype.type
     if kind == NfsFtype4.NF4DIR:
-        if call.args.objname != b"made":
+        if call.args.objname != b"1":
             return call.proceed()
         return call.proceed_with(objtype=p.Createtype4(NfsFtype4.NF4FIFO))
     return call.proceed_with(objtype=p.Createtype4(NfsFtype4.NF4DIR))

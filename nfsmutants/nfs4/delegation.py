@@ -66,3 +66,24 @@ def getattr4_asks_no_writer(call: Call[p.Getattr4Args, p.Getattr4Res]) -> p.Geta
         return call.proceed()
     view = View(call.server, state.current, state.minor)
     return p.Getattr4Res(Nfsstat4.NFS4_OK, p.Getattr4ResOk(read(view, call.args.attr_request)))
+
+
+@mutant(p.REMOVE, RFC5661_RECALL)
+def remove4_ignores_delegations(call: Call[p.Remove4Args, p.Remove4Res]) -> p.Remove4Res:
+    """REMOVE of a delegated file succeeds at once, while its recall is on its way"""
+    result = call.proceed()
+    if result.status != Nfsstat4.NFS4ERR_DELAY:
+        return result
+    return p.Remove4Res(Nfsstat4.NFS4_OK, p.Remove4ResOk(p.ChangeInfo4(False, 0, 0)))
+
+
+@mutant(p.GETATTR, RFC5661_WRITE_DELEGATIONS)
+def getattr4_answers_before_the_return(call: Call[p.Getattr4Args, p.Getattr4Res]) -> p.Getattr4Res:
+    """GETATTR recalls a write delegation, and answers at once with what the server has"""
+    result = call.proceed()
+    if result.status != Nfsstat4.NFS4ERR_DELAY:
+        return result
+    state = compound_of(call.context)
+    assert state.current is not None
+    view = View(call.server, state.current, state.minor)
+    return p.Getattr4Res(Nfsstat4.NFS4_OK, p.Getattr4ResOk(read(view, call.args.attr_request)))

@@ -28,3 +28,12 @@ def destroyclientid4_is_never_busy(call: DestroyClientid) -> p.DestroyClientid4R
 def destroyclientid4_unknown_is_ok(call: DestroyClientid) -> p.DestroyClientid4Res:
     """DESTROY_CLIENTID of an unknown client id succeeds"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_STALE_CLIENTID, Nfsstat4.NFS4_OK)
+
+
+@mutant(p.DESTROY_CLIENTID, RFC5661_DESTROY_CLIENTID)
+def destroyclientid4_looks_at_sessions_only(call: DestroyClientid) -> p.DestroyClientid4Res:
+    """DESTROY_CLIENTID of a client id that has open files and no session succeeds"""
+    client = call.server.states.clients.get(call.args.dca_clientid)
+    if client is None or client.sessions:
+        return call.proceed()
+    return restate4(call.proceed(), Nfsstat4.NFS4ERR_CLIENTID_BUSY, Nfsstat4.NFS4_OK)

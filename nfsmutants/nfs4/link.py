@@ -16,7 +16,7 @@ _DONE = p.Link4Res(Nfsstat4.NFS4_OK, p.Link4ResOk(p.ChangeInfo4(False, 0, 0)))
 @mutant(p.LINK, RFC5661_LINK)
 def link4_links_nothing(call: Link) -> p.Link4Res:
     """LINK succeeds, and there is no new name"""
-    return _DONE if call.args.newname == b"made" else call.proceed()
+    return _DONE if call.args.newname == b"2" else call.proceed()
 
 
 @mutant(p.LINK, RFC5661_LINK)

@@ -98,9 +98,9 @@ def openattr4_keeps_named_attr_false(call: Getattr) -> p.Getattr4Res:
 
 
 @mutant(p.CREATE, RFC5661_CREATE)
-def create4_of_an_attribute_is_notdir(call: Call[p.Create4Args, p.Create4Res]) -> p.Create4Res:
-    """CREATE in a directory of named attributes gets NOTDIR"""
-    return restate4(call.proceed(), Nfsstat4.NFS4ERR_WRONG_TYPE, Nfsstat4.NFS4ERR_NOTDIR)
+def create4_of_an_attribute_is_inval(call: Call[p.Create4Args, p.Create4Res]) -> p.Create4Res:
+    """CREATE in a directory of named attributes gets INVAL"""
+    return restate4(call.proceed(), Nfsstat4.NFS4ERR_WRONG_TYPE, Nfsstat4.NFS4ERR_INVAL)
 
 
 @mutant(p.OPEN, RFC5661_OPEN)

@@ -98,3 +98,9 @@ def readdir4_of_a_file_is_empty(call: Readdir) -> p.Readdir4Res:
     """READDIR of a file succeeds without entries"""
     result = call.proceed()
     return _page(True) if result.status == Nfsstat4.NFS4ERR_NOTDIR else result
+
+
+@mutant(p.READDIR, RFC5661_READDIR)
+def readdir4_exceeds_maxcount(call: Readdir) -> p.Readdir4Res:
+    """READDIR returns twice as much as maxcount allows"""
+    return call.proceed_with(maxcount=2 * call.args.maxcount)

@@ -4,18 +4,21 @@
 from __future__ import annotations
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsjudge import expect
+from nfsjudge import Requirement, expect
 
 
-def expect_same_object(scratch: Nfs4Scratch, seen: bytes | None, known: bytes, what: str) -> None:
+def expect_same_object(
+    scratch: Nfs4Scratch, seen: bytes | None, known: bytes, what: str, because: Requirement | None = None
+) -> None:
     """Two filehandles are equal, or their objects have the same `fsid` and `fileid`."""
     if seen == known:
         return
-    expect(seen, what).is_present()
+    expect(seen, what, because=because).is_present()
     assert seen is not None
     first, second = (scratch.attributes(one, "fsid", "fileid", "unique_handles") for one in (seen, known))
     if first.unique_handles and first.fsid == second.fsid:
-        expect(seen, what).equals(known)
+        expect(seen, what, because=because).equals(known)
     if first.fileid is None or second.fileid is None:
         return  # nobody can tell
-    expect((first.fsid, first.fileid), f"fsid and fileid of the {what}").equals((second.fsid, second.fileid))
+    ids = (second.fsid, second.fileid)
+    expect((first.fsid, first.fileid), f"fsid and fileid of the {what}", because=because).equals(ids)

@@ -26,9 +26,8 @@ UNKNOWN_IS_BADSESSION = Requirement(
 )
 IS_ALONE = Requirement(
     rfc="RFC 5661",
-    section="18.34.3",
-    level=Level.MUST,
-    gist="BIND_CONN_TO_SESSION is the only operation in the COMPOUND",
+    section="15.1.3.3",
+    gist="an operation outside of a session that is not the only one in its COMPOUND gets NFS4ERR_NOT_ONLY_OP",
 )
 ECHOES_THE_SESSION = Requirement(
     rfc="RFC 5661",

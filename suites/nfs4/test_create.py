@@ -44,10 +44,10 @@ ATTRSET_IS_WHAT_WAS_SET = Requirement(
     gist="the attribute mask in the result signifies which attributes were set",
 )
 _TYPES = {
-    "directory": op.mkdir(b"made"),
-    "link": op.symlink(b"made", b"target"),
-    "fifo": op.create(b"made", NfsFtype4.NF4FIFO),
-    "socket": op.create(b"made", NfsFtype4.NF4SOCK),
+    "directory": op.mkdir(b"1"),
+    "link": op.symlink(b"1", b"target"),
+    "fifo": op.create(b"1", NfsFtype4.NF4FIFO),
+    "socket": op.create(b"1", NfsFtype4.NF4SOCK),
 }
 
 
@@ -62,7 +62,7 @@ def test_type(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
         skip(f"the server makes no {kind}")
     made = expect(reply).ok()
     expect(made.attributes.type, "type").equals(making.objtype.type)
-    expect(scratch.names(), "names").equals([b"made"])
+    expect(scratch.names(), "names").equals([b"1"])
 
 
 @MINORS

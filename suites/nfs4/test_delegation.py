@@ -19,7 +19,8 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.loop import Loop
 from nfsclient.xdr import XdrType
-from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, skip
+from nfsjudge import Level, Part, Requirement, expect, expect_that, observe, proves, skip
+from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import READ, another_client, create_file
 
@@ -46,8 +47,11 @@ RETURNED_IS_BAD = Requirement(
 )
 WRITER_IS_ASKED = Requirement(
     rfc="RFC 5661",
-    section="10.4.3",
-    gist="for GETATTR the server asks the holder of a write delegation by CB_GETATTR, or recalls the delegation",
+    section="18.7.4",
+    part=Part.IMPLEMENTATION,
+    level=Level.MUST,
+    says_must=True,
+    gist="GETATTR of size or change waits for CB_GETATTR, or for the end of a write delegation of another client",
 )
 _REVOKED: t.Final = frozenset(
     {Nfsstat4.NFS4ERR_DELEG_REVOKED, Nfsstat4.NFS4ERR_EXPIRED, Nfsstat4.NFS4ERR_ADMIN_REVOKED}
@@ -68,6 +72,19 @@ class Granted(t.NamedTuple):
     file: bytes
     stateid: p.Stateid4
     opened: p.Stateid4
+    patience: float
+    """Seconds for what must come."""
+
+    def await_recall(self) -> bool:
+        """Serve the backchannel until a CB_RECALL comes; False when time is up."""
+        loop = t.cast("RpcClient", self.holder.nfs4.rpc).loop
+        return loop.run_until(lambda: bool(recalls(self.holder)), loop.clock() + self.patience)
+
+    def need_kept(self) -> None:
+        """SKIP if the server has revoked it."""
+        tested = expect(self.holder.compound(op.test_stateid(self.stateid))).of(p.TEST_STATEID).ok()
+        if list(tested.tsr_status_codes) != [Nfsstat4.NFS4_OK]:
+            skip("the server has revoked the delegation")
 
     def give_back(self) -> None:
         """DELEGRETURN that must succeed, unless the server has revoked the delegation meanwhile."""
@@ -112,7 +129,8 @@ def delegated(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Granted:
     found = kind.read or kind.write
     if found is None:
         skip(f"the server grants no delegation: {kind.delegation_type.name}")
-    granted = Granted(holder, file, found.stateid, result.stateid)
+    patience = v4.connections.stretch(_ARRIVES)
+    granted = Granted(holder, file, found.stateid, result.stateid, patience)
     if access & p.OPEN4_SHARE_ACCESS_WRITE and kind.write is None:
         granted.give_back()  # the file could not be removed before that
         skip("the server grants no write delegation")
@@ -122,12 +140,6 @@ def delegated(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Granted:
 def recalls(holder: Session4) -> list[p.CbRecall4Args]:
     """The CB_RECALLs that have come, among other callbacks."""
     return [one.args for one in holder.callbacks.received if isinstance(one.args, p.CbRecall4Args)]
-
-
-def await_recall(holder: Session4) -> bool:
-    """Serve the backchannel until a CB_RECALL comes; False when time is up."""
-    loop = t.cast("RpcClient", holder.nfs4.rpc).loop
-    return loop.run_until(lambda: bool(recalls(holder)), loop.clock() + _ARRIVES)
 
 
 class Attempt:
@@ -145,9 +157,9 @@ class Attempt:
         return self._rpc.loop
 
     @property
-    def is_done(self) -> bool:
-        """Whether the reply has come."""
-        return self._pending.done
+    def has_succeeded(self) -> bool:
+        """Whether the reply has come, and is no refusal."""
+        return self._pending.result is not None and self._pending.result.status == Nfsstat4.NFS4_OK
 
     def reply(self, seconds: float) -> CompoundReply | None:
         """The reply, if it comes in time."""
@@ -176,7 +188,7 @@ def test_recall(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
     granted = delegated(v4, scratch, access)
     other = another_client(v4)
     attempt = Attempt(other, op.putfh(granted.file), conflicting())
-    expect_that(await_recall(granted.holder), "CB_RECALL", "no CB_RECALL", because=CONFLICT_RECALLS)
+    expect_that(granted.await_recall(), "CB_RECALL", "no CB_RECALL", because=CONFLICT_RECALLS)
     call = recalls(granted.holder)[-1]
     expect(call.stateid.other, "other field of the stateid", because=RECALL_NAMES_THE_DELEGATION).equals(
         granted.stateid.other
@@ -185,7 +197,8 @@ def test_recall(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
     early = attempt.reply(0)
     observe("request that conflicts with a delegation", "waits" if early is None else early.status.name)
     granted.give_back()
-    first = early or attempt.reply(_ARRIVES)
+    expect_same_object(scratch, call.fh, granted.file, "fh of CB_RECALL", because=RECALL_NAMES_THE_DELEGATION)
+    first = early or attempt.reply(granted.patience)
     expect_that(first is not None, "a reply to OPEN after DELEGRETURN", "none", because=CONFLICT_RECALLS)
     assert first is not None
     if first.status != Nfsstat4.NFS4_OK:
@@ -201,9 +214,7 @@ def test_waits(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
     attempt = Attempt(another_client(v4), op.putfh(granted.file), conflicting())
     reply = attempt.reply(_PATIENCE)
     if reply is not None:
-        tested = expect(granted.holder.compound(op.test_stateid(granted.stateid))).of(p.TEST_STATEID).ok()
-        if list(tested.tsr_status_codes) != [Nfsstat4.NFS4_OK]:
-            skip("the server has revoked the delegation")
+        granted.need_kept()
         expect(reply.status, "status of OPEN").equals(Nfsstat4.NFS4ERR_DELAY)
     granted.give_back()
 
@@ -225,19 +236,38 @@ def test_returned(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
 
 @MINORS
 @_KINDS
-@proves(CONFLICT_RECALLS, killed_by="open4-invents-delegations")
+@proves(CONFLICT_RECALLS, killed_by="remove4-ignores-delegations")
 def test_recall_by_remove(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
-    """REMOVE by another client recalls a delegation."""
+    """REMOVE by another client recalls a delegation, and is not executed before that is returned."""
     granted = delegated(v4, scratch, access)
     attempt = Attempt(another_client(v4), op.putfh(scratch.handle), op.remove(b"file"))
-    came = await_recall(granted.holder)
-    reply = None if came else attempt.reply(0)
+    came = granted.await_recall()
+    reply = attempt.reply(_PATIENCE if came else 0)
     # The holder has it open, and the server may know that without a recall (section 18.25.4).
     if reply is not None and reply.status == Nfsstat4.NFS4ERR_FILE_OPEN:
         skip("the server removes no file that is open")
-    expect_that(came, "CB_RECALL", "no CB_RECALL", because=CONFLICT_RECALLS)
+    expect_that(came, "CB_RECALL", "no CB_RECALL")
+    if reply is not None:
+        granted.need_kept()
+        expect(reply.status, "status of REMOVE").differs_from(Nfsstat4.NFS4_OK)
     granted.give_back()
-    attempt.reply(_ARRIVES)
+    attempt.reply(granted.patience)
+
+
+def _interrogate(granted: Granted, other: Session4) -> tuple[Attempt, set[type]]:
+    """GETATTR of size and change by another client, and which callbacks have come for it."""
+    attempt = Attempt(other, op.putfh(granted.file), op.getattr("size", "change"))
+    loop = attempt.loop
+
+    def came() -> set[type]:
+        seen = {type(one.args) for one in granted.holder.callbacks.received}
+        return seen & {p.CbGetattr4Args, p.CbRecall4Args}
+
+    # What has succeeded was not asked before; after DELAY the callback is still to come.
+    loop.run_until(lambda: bool(came()) or attempt.has_succeeded, loop.clock() + granted.patience)
+    if not came():  # it may be on its way, on another connection
+        loop.run_until(lambda: bool(came()), loop.clock() + granted.patience / 40)
+    return attempt, came()
 
 
 @MINORS
@@ -245,16 +275,24 @@ def test_recall_by_remove(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) ->
 def test_getattr(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """GETATTR of size and change by another client makes the server call the holder of a write delegation."""
     granted = delegated(v4, scratch, _BOTH)
-    asked = {p.CbGetattr4Args, p.CbRecall4Args}
-    attempt = Attempt(another_client(v4), op.putfh(granted.file), op.getattr("size", "change"))
-    loop = attempt.loop
-
-    def came() -> bool:
-        return any(type(one.args) in asked for one in granted.holder.callbacks.received)
-
-    loop.run_until(lambda: came() or attempt.is_done, loop.clock() + _ARRIVES)
-    if not came():  # it may be on its way, on another connection
-        loop.run_until(came, loop.clock() + _PAUSE)
-    expect_that(came(), "CB_GETATTR or CB_RECALL", "neither")
+    attempt, came = _interrogate(granted, another_client(v4))
+    expect_that(bool(came), "CB_GETATTR or CB_RECALL", "neither")
     granted.give_back()
-    attempt.reply(_ARRIVES)
+    attempt.reply(granted.patience)
+
+
+@MINORS
+@proves(WRITER_IS_ASKED, killed_by="getattr4-answers-before-the-return")
+def test_getattr_waits(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
+    """GETATTR that recalls a write delegation does not succeed before that is returned."""
+    granted = delegated(v4, scratch, _BOTH)
+    attempt, came = _interrogate(granted, another_client(v4))
+    if came != {p.CbRecall4Args}:
+        granted.give_back()
+        skip("the server recalls nothing for GETATTR")
+    reply = attempt.reply(_PATIENCE)
+    if reply is not None:
+        granted.need_kept()
+        expect(reply.status, "status of GETATTR").differs_from(Nfsstat4.NFS4_OK)
+    granted.give_back()
+    attempt.reply(granted.patience)

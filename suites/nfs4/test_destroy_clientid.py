@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Nfs4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import Level, Requirement, expect, proves
 from suites.nfs4.minors import MINORS
+from suites.nfs4.opens import READ, open_file
 
 DESTROYS_THE_CLIENT = Requirement(
     rfc="RFC 5661", section="18.50.3", gist="DESTROY_CLIENTID destroys the client id"
@@ -17,6 +19,12 @@ BUSY_WITH_SESSIONS = Requirement(
     section="18.50.3",
     level=Level.MUST,
     gist="DESTROY_CLIENTID of a client id with sessions gets NFS4ERR_CLIENTID_BUSY",
+)
+BUSY_WITH_STATE = Requirement(
+    rfc="RFC 5661",
+    section="18.50.3",
+    level=Level.MUST,
+    gist="DESTROY_CLIENTID of a client id with opens gets NFS4ERR_CLIENTID_BUSY, also without a session",
 )
 UNKNOWN_IS_STALE = Requirement(
     rfc="RFC 5661",
@@ -45,6 +53,20 @@ def test_with_session(nfs4: Nfs4) -> None:
     session = client.create_session()
     expect(client.destroy()).status(Nfsstat4.NFS4ERR_CLIENTID_BUSY)
     expect(session.renew()).ok()
+
+
+@MINORS
+@proves(BUSY_WITH_STATE, killed_by="destroyclientid4-looks-at-sessions-only")
+def test_with_open(nfs4: Nfs4, scratch: Nfs4Scratch) -> None:
+    """A client id that has a file open is busy, although its session is gone, and the file stays open."""
+    client = nfs4.new_client()
+    session = client.create_session()
+    expect(session.compound(op.reclaim_complete())).ok()
+    opened = open_file(session, scratch.file("file"), READ)
+    expect(session.destroy()).ok()
+    expect(client.destroy()).status(Nfsstat4.NFS4ERR_CLIENTID_BUSY)
+    again = client.create_session()
+    expect(again.compound(op.putfh(opened.handle), op.close(opened.stateid))).ok()
 
 
 @MINORS

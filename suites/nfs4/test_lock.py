@@ -17,6 +17,7 @@ from suites.nfs4.locks import (
     lock_range,
     need_64_bits,
     opened_by_two,
+    test_range,
     try_lock,
     try_lock_more,
 )
@@ -157,14 +158,17 @@ def test_to_the_end(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) ->
 )
 @proves(ONE_OWNER_REPLACES, killed_by="lock4-own-locks-conflict")
 def test_change_type(
-    session: Session4, scratch: Nfs4Scratch, first: NfsLockType4, second: NfsLockType4
+    v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, first: NfsLockType4, second: NfsLockType4
 ) -> None:
-    """A lock-owner may lock a range again with the other type."""
-    opened = open_file(session, scratch.file("file"), BOTH)
-    stateid = lock_range(session, opened, first, 0, 10)
-    reply = try_lock_more(session, opened, stateid, second, 0, 10)
+    """A lock-owner may lock a range again with the other type; then the range has that type."""
+    pair = opened_by_two(v4, session, scratch)
+    stateid = lock_range(session, pair.mine, first, 0, 10)
+    reply = try_lock_more(session, pair.mine, stateid, second, 0, 10)
     observe("change of the type of a lock", reply.status.name)
     expect(reply).status(Nfsstat4.NFS4_OK, Nfsstat4.NFS4ERR_LOCK_NOTSUPP, Nfsstat4.NFS4ERR_LOCK_RANGE)
+    if reply.status == Nfsstat4.NFS4_OK:
+        tested = test_range(pair.other, pair.file, READ_LT, 0, 10)
+        expect(tested).status(Nfsstat4.NFS4_OK if second == READ_LT else Nfsstat4.NFS4ERR_DENIED)
 
 
 @MINORS

@@ -19,6 +19,11 @@ FINDS_CONFLICTS = Requirement(
     section="18.11.3",
     gist="if a conflicting lock exists, its owner, offset, length, and type are returned",
 )
+OWNER_HAS_A_CLIENTID = Requirement(
+    rfc="RFC 5661",
+    section="18.11.3",
+    gist="the owner in the results includes the client id of the owner of the conflicting lock",
+)
 NOTHING_HELD_IS_OK = Requirement(
     rfc="RFC 5661",
     section="18.11.3",
@@ -44,7 +49,7 @@ TYPE_IS_CHECKED = Requirement(
 
 
 @MINORS
-@proves(FINDS_CONFLICTS, killed_by="lockt4-finds-nothing")
+@proves(FINDS_CONFLICTS, OWNER_HAS_A_CLIENTID, killed_by="lockt4-finds-nothing")
 def test_conflict(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
     """LOCKT of a range that another client has locked is denied, with that lock."""
     pair, owner = opened_by_two(v4, session, scratch), new_state_owner()
@@ -57,6 +62,8 @@ def test_conflict(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> N
     expect((denied.offset, denied.length), "offset and length").one_of((100, 50), (149, 10))
     expect(denied.locktype, "locktype").equals(WRITE_LT)
     expect(bytes(denied.owner.owner), "owner").equals(owner)
+    assert pair.other.client is not None
+    expect(denied.owner.clientid, "client id", because=OWNER_HAS_A_CLIENTID).equals(pair.other.client.id)
 
 
 @MINORS

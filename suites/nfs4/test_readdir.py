@@ -42,6 +42,16 @@ NO_ENTRY_IS_TOOSMALL = Requirement(
     level=Level.MUST,
     gist="if not one entry fits within maxcount, READDIR returns NFS4ERR_TOOSMALL",
 )
+MAXCOUNT_IS_A_LIMIT = Requirement(
+    rfc="RFC 5661",
+    section="18.23.3",
+    gist="maxcount is the maximum size of READDIR4resok, with the overhead of XDR",
+)
+NEEDS_A_DIRECTORY = Requirement(
+    rfc="RFC 5661",
+    section="15.1.2.6",
+    gist="NFS4ERR_NOTDIR: the filehandle designates no directory where one is required",
+)
 DIRCOUNT_IS_A_HINT = Requirement(
     rfc="RFC 5661",
     section="18.23.3",
@@ -71,10 +81,10 @@ def _entries(session: Session4, directory: bytes, maxcount: int = _PAGE, **more:
 @proves(LISTS_ENTRIES, killed_by="readdir4-skips-the-last")
 def test_lists_all(session: Session4, scratch: Nfs4Scratch) -> None:
     """READDIR lists every entry once."""
-    scratch.file("file")
-    scratch.directory("directory")
+    scratch.file("1")
+    scratch.directory("2")
     names = [one.name for one in _entries(session, scratch.handle)]
-    expect_names([name for name in names if name not in {b".", b".."}], [b"file", b"directory"])
+    expect_names([name for name in names if name not in {b".", b".."}], [b"1", b"2"])
 
 
 @MINORS
@@ -121,14 +131,13 @@ def test_cookies(session: Session4, scratch: Nfs4Scratch) -> None:
 @proves(ATTRIBUTES_AS_ASKED, killed_by="readdir4-all-sizes-are-zero")
 def test_attributes(session: Session4, scratch: Nfs4Scratch) -> None:
     """Entries have the attributes that GETATTR gives."""
-    file = scratch.file("file", b"four")
-    known = scratch.attributes(file, "type", "size", "fileid")
-    entry = next(
-        one
-        for one in _entries(session, scratch.handle, attributes=("type", "size", "fileid"))
-        if one.name == b"file"
-    )
-    expect(p.names_of(entry.attrs.attrmask), "attributes").equals(["type", "size", "fileid"])
+    file = scratch.file("1", b"four")
+    known = scratch.attributes(file, "type", "size", "fileid")  # the last one is not REQUIRED
+    listed = _entries(session, scratch.handle, attributes=("type", "size", "fileid"))
+    entry = next((one for one in listed if one.name == b"1"), None)
+    expect_that(entry is not None, "an entry '1'", "none", because=LISTS_ENTRIES)
+    assert entry is not None
+    expect(p.names_of(entry.attrs.attrmask), "attributes").equals(p.names_of(known.attrmask))
     expect(entry.attrs.type, "type").equals(known.type)
     expect(entry.attrs.size, "size").equals(4)
     expect(entry.attrs.fileid, "fileid").equals(known.fileid)
@@ -145,18 +154,32 @@ def test_too_small(session: Session4, scratch: Nfs4Scratch, maxcount: int) -> No
 
 
 @MINORS
+@pytest.mark.parametrize("attributes", [(), ("type", "size", "change")], ids=["names", "attributes"])
+@proves(MAXCOUNT_IS_A_LIMIT, killed_by="readdir4-exceeds-maxcount")
+def test_maxcount(session: Session4, scratch: Nfs4Scratch, attributes: tuple[str, ...]) -> None:
+    """A page is not larger than maxcount."""
+    for number in range(50):
+        scratch.directory(b"%03d" % number)
+    reading = op.readdir(maxcount=600, dircount=600, attributes=attributes)
+    page = expect(session.compound(op.putfh(scratch.handle), reading)).of(p.READDIR).ok()
+    expect(len(page.to_xdr()), "bytes of READDIR4resok").at_most(600)
+
+
+@MINORS
 @proves(DIRCOUNT_IS_A_HINT, killed_by="readdir4-dircount-is-a-limit")
 def test_dircount_zero(session: Session4, scratch: Nfs4Scratch) -> None:
     """READDIR with a dircount of 0 makes progress."""
     scratch.file("file")
     reading = op.readdir(maxcount=_PAGE, dircount=0)
-    page = expect(session.compound(op.putfh(scratch.handle), reading)).of(p.READDIR).ok()
+    reply = session.compound(op.putfh(scratch.handle), reading)
+    expect(reply).status(Nfsstat4.NFS4_OK)
+    page = expect(reply).of(p.READDIR).ok()
     expect_that(bool(page.reply.entries) or page.reply.eof, "entries or eof", "neither")
 
 
 @MINORS
-@proves(LISTS_ENTRIES, killed_by="readdir4-of-a-file-is-empty")
+@proves(NEEDS_A_DIRECTORY, killed_by="readdir4-of-a-file-is-empty")
 def test_of_file(session: Session4, scratch: Nfs4Scratch) -> None:
     """READDIR of a regular file fails with NOTDIR."""
     reply = session.compound(op.putfh(scratch.file("file")), op.readdir(maxcount=_PAGE, dircount=_PAGE))
-    expect(reply).refused(Nfsstat4.NFS4ERR_NOTDIR)
+    expect(reply).refused(Nfsstat4.NFS4ERR_NOTDIR, because=NEEDS_A_DIRECTORY)

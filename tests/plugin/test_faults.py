@@ -93,6 +93,42 @@ def test_verdicts(suite: Suite) -> None:
     assert "fault: drop on reply of GETATTR (nth 1): GETATTR reply, xid 0x" in transcript
 
 
+CRASHES = """
+    import pytest
+    from fixtures.checks.across import ARRANGED, CRASH, across
+    from fixtures.checks.faults import Duplicate, on
+    from nfsclient.protocol.nfs3 import GETATTR, MKNOD
+
+    def steps(faults, root, *rules):
+        peer = faults("tcp", 3, *rules)
+        yield ARRANGED
+        peer.call(peer.make(1, len(root).to_bytes(4, "big") + root))
+        yield CRASH
+
+    @across(CRASH, "WRITE")
+    @proves(RULE, killed_by=MUTANT)
+    def test_acted(faults, root):
+        \"\"\"A claim.\"\"\"
+        yield from steps(faults, root, on("call", GETATTR, Duplicate()))
+
+    @across(CRASH, "WRITE")
+    @proves(RULE, killed_by=MUTANT)
+    def test_never_acted(faults, root):
+        \"\"\"A claim.\"\"\"
+        yield from steps(faults, root, on("call", MKNOD, Duplicate()))
+    """
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["shared", "alone"])
+def test_verdicts_across_a_crash(suite: Suite, alone: bool) -> None:
+    """The rules of a plan that began before the crash count, whether others share the crash or not."""
+    suite.write(CRASHES)
+    verdicts: dict[str, str] = {}
+    for selected in (["-k", "test_acted"], ["-k", "test_never"]) if alone else ([],):
+        verdicts |= suite.run(*selected).verdicts  # of the report that the next run replaces
+    assert verdicts == {"acted": "PASS", "never_acted": "VOID"}
+
+
 BODY4 = """
     import pytest
     from fixtures.checks.faults import Drop, Truncate, on, on_callback

@@ -192,9 +192,18 @@ def test_a_sample_counts_each_kill_for_those_that_it_left_out() -> None:
     table = KillTable(is_sample=True)
     for number in range(200):
         table.add(f"suites/nfs3/test_x.py::test_c{number}[clean]", "clean", Verdict.PASS, "", [])
-    table.killers["m"] = {f"nfs3/x/c{number}" for number in range(4)}
+    table.killers["m"] = {f"nfs3/x/c{number}" for number in range(8)}
     assert not table.has_blunt
-    table.killers["m"] = {f"nfs3/x/c{number}" for number in range(6)}
+    table.killers["m"] = {f"nfs3/x/c{number}" for number in range(9)}
+    assert table.has_blunt
+
+
+def test_three_kills_of_a_small_sample_prove_nothing() -> None:
+    table = KillTable(is_sample=True)
+    table.checks = {f"faults/x/c{number}" for number in range(43)}
+    table.killers["m"] = {f"faults/x/c{number}" for number in range(3)}
+    assert not table.has_blunt
+    table.killers["m"] = {f"faults/x/c{number}" for number in range(6)}
     assert table.has_blunt
 
 
