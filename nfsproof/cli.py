@@ -13,6 +13,7 @@ import click
 from nfsproof import starter
 from nfsproof.commands.archive import archive
 from nfsproof.commands.baseline import baseline
+from nfsproof.commands.clients import clients
 from nfsproof.commands.coverage import coverage
 from nfsproof.commands.diff import diff
 from nfsproof.commands.doctor import doctor
@@ -80,6 +81,7 @@ def commands() -> None:
     nfsproof event FILE.toml                 test several servers, make archives and one board
     nfsproof serve                           start the embedded server for other clients
     nfsproof proxy --to host:2049 --plan FILE.toml   put faults between a client and a server
+    nfsproof clients                         test NFS clients under faults
     nfsproof install shenaniganfs            install another server to test
 
     nfsproof needs no root, no kernel mount and no compiler. The checks create, change and remove files below the
@@ -90,6 +92,7 @@ def commands() -> None:
 for _command in (
     archive,
     baseline,
+    clients,
     coverage,
     diff,
     doctor,
@@ -109,7 +112,7 @@ for _command in (
     commands.add_command(_command)
 
 
-_RUNS = frozenset({"run", "selftest", "event", "reproduce"})
+_RUNS = frozenset({"clients", "run", "selftest", "event", "reproduce"})
 """Commands whose exit status is a verdict: cut short, there is none."""
 
 

@@ -29,6 +29,8 @@ class ReplayCache:
     """
 
     def __init__(self) -> None:
+        self.knows_ports = True
+        """Whether a call from another port is another call; a proxy calls from another port than its client."""
         self._keys: set[tuple[int, int, int]] = set()
         self._replies: OrderedDict[tuple[Address, str, bytes], bytes] = OrderedDict()
 
@@ -42,10 +44,9 @@ class ReplayCache:
             return False
         return _PROCEDURE.unpack_from(message, _PROCEDURE_AT) in self._keys
 
-    @staticmethod
-    def key(message: Buffer, peer: Address, transport: str) -> tuple[Address, str, bytes]:
+    def key(self, message: Buffer, peer: Address, transport: str) -> tuple[Address, str, bytes]:
         """The key of a call."""
-        return peer, transport, hashlib.blake2s(message).digest()
+        return peer if self.knows_ports else (peer[0], 0), transport, hashlib.blake2s(message).digest()
 
     def find(self, key: tuple[Address, str, bytes]) -> bytes | None:
         """The reply that this call had before."""

@@ -30,7 +30,7 @@ class Service(t.NamedTuple):
 SERVICES: t.Final = (
     Service(nfs2.NFS2, nfs2.HANDLERS, nfs2.AUTHENTICATED, nfs2.FREEDOMS, nfs2.NOT_REPEATABLE),
     Service(nfs3.NFS3, nfs3.HANDLERS, nfs3.AUTHENTICATED, nfs3.FREEDOMS, nfs3.NOT_REPEATABLE),
-    Service(nfs4.NFS4, nfs4.HANDLERS, nfs4.AUTHENTICATED),
+    Service(nfs4.NFS4, nfs4.HANDLERS, nfs4.AUTHENTICATED, nfs4.FREEDOMS),
     Service(mount.MOUNT1, mount.HANDLERS1),
     Service(mount.MOUNT2, mount.HANDLERS2),
     Service(mount.MOUNT3, mount.HANDLERS3, mount.AUTHENTICATED3),

@@ -25,6 +25,7 @@ from nfsserver.nfs4 import (
     sessions,
     xattrs,
 )
+from nfsserver.nfs4.freedoms import FREEDOMS
 
 OPERATIONS: t.Final[Handlers] = dict(
     [
@@ -90,4 +91,4 @@ HANDLERS: t.Final[Handlers] = dict(
 AUTHENTICATED: t.Final = frozenset({p.COMPOUND})
 """The server takes AUTH_SYS only, as SECINFO says."""
 
-__all__ = ["AUTHENTICATED", "HANDLERS", "NFS4", "OPERATIONS"]
+__all__ = ["AUTHENTICATED", "FREEDOMS", "HANDLERS", "NFS4", "OPERATIONS"]

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from nfsclient import NfsClient
+from nfsproof.clients.served import Served
 from nfstargets.cache import find_installation
 from nfstargets.knfsd.client import ClientUnavailable, Done, LinuxClient
 from nfstargets.knfsd.compiled import KNFSD_V2
 from nfstargets.knfsd.image import KNFSD, Product
-from tests.linux_client.served import Served
 from tests.linux_client.wire import Wire, caught, read
 
 POINT = "/run/mnt"

@@ -9,9 +9,10 @@ from __future__ import annotations
 import typing as t
 
 from nfsclient.protocol import nfs3 as protocol
+from nfsserver.deciding import accepts_less, matches
 from nfsserver.freedom import Freedom
-from nfsserver.nfs3.freedoms.counts import accept_less, accepts_less, commit_always, return_less
-from nfsserver.nfs3.freedoms.jukebox import delays, fetch, jukebox, matches, names_of, names_of_data, recall
+from nfsserver.nfs3.freedoms.counts import accept_less, commit_always, return_less
+from nfsserver.nfs3.freedoms.jukebox import delays, fetch, jukebox, names_of, names_of_data, recall
 from nfsserver.nfs3.freedoms.lacking import (
     grant_less,
     lack,

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import random
-
 from nfsclient.protocol.nfs3 import Read3Args, Read3Res, StableHow, Write3Args, Write3Res
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import replace
+from nfsserver.deciding import accepted
 from nfsserver.handlers import ServerApi
 from nfsserver.middleware import Proceed
-from nfsserver.settings import Settings
 
 
 def accept_less(
@@ -18,19 +16,10 @@ def accept_less(
 ) -> Write3Res:
     """WRITE as if only the beginning had been sent."""
     size = min(args.count, len(args.data))
-    now = server.knobs.now
-    taken = size if now.write_accepts is None else min(size, now.write_accepts)
-    if now.write_accepts_random is not None and taken:
-        source = server.knobs.memory.setdefault("write share", random.Random(now.write_accepts_random))
-        taken = source.randint(1, taken)
+    taken = accepted(server, size)
     if args.count != len(args.data) or taken == size:
         return proceed(context, args)
     return proceed(context, replace(args, count=taken, data=memoryview(args.data)[:taken]))
-
-
-def accepts_less(now: Settings, size: int) -> bool:
-    """Whether a WRITE of this size is accepted in part."""
-    return size > (1 if now.write_accepts_random is not None else now.write_accepts or 0)
 
 
 def return_less(

@@ -5,29 +5,16 @@ from __future__ import annotations
 
 import typing as t
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 
 from nfsclient.protocol.nfs3 import Diropargs3, Nfsstat3, Setattr3Args
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import XdrType, fields_of
+from nfsserver.deciding import Name, is_early, matches, place_of
 from nfsserver.fs import FsError, Inode
 from nfsserver.handlers import ServerApi
 from nfsserver.middleware import Proceed
 from nfsserver.nfs3.freedoms.withheld import reply_with_nothing
 from nfsserver.settings import Settings
-
-Name: t.TypeAlias = tuple[int, int, bytes]
-"""Where a file is: identity of its directory, and its name there."""
-ROOT: t.Final[Name] = (0, 0, b"/")
-_MOST_REMEMBERED = 100_000
-
-
-def place_of(inode: Inode) -> Name:
-    """Where an object is, by the name that it was given last."""
-    if inode.place is None:
-        return ROOT
-    directory, name = inode.place
-    return directory.fileid, directory.generation, name
 
 
 def _inode(server: ServerApi, handle: bytes) -> Inode | None:
@@ -56,25 +43,13 @@ def _later(context: CallContext) -> t.Any:
     return reply_with_nothing(context.operation.res, Nfsstat3.NFS3ERR_JUKEBOX)
 
 
-def _is_early(server: ServerApi, place: Name) -> bool:
-    """Whether a file is not available yet; counts the call."""
-    now, memory = server.knobs.now, server.knobs.memory
-    if len(memory) > _MOST_REMEMBERED:
-        memory.clear()
-    calls, first = memory.get(place, (0, server.backend.clock.now_ns()))
-    memory[place] = (calls + 1, first)
-    elapsed = server.backend.clock.now_ns() - first
-    return bool(calls < now.jukebox_calls or elapsed < now.jukebox_seconds * 1e9)
-
-
 def jukebox(server: ServerApi, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
     """JUKEBOX for the first calls about a file, or for a while."""
     now = server.knobs.now
-    if now.jukebox_calls or now.jukebox_seconds:
-        chosen = [place for place in places(server, args) if matches(place[2], now.jukebox_names)]
-        if any([_is_early(server, place) for place in chosen]):  # noqa: C419  (all of them are counted)
-            return _later(context)
-    return proceed(context, args)
+    if not (now.jukebox_calls or now.jukebox_seconds):
+        return proceed(context, args)
+    early = [is_early(server, place) for place in places(server, args)]  # all of them are counted
+    return _later(context) if any(early) else proceed(context, args)
 
 
 def names_of(server: ServerApi, args: t.Any) -> list[bytes]:
@@ -106,11 +81,6 @@ def fetch(server: ServerApi, context: CallContext, args: t.Any, proceed: Proceed
     ]
     fetched = [memory.setdefault(("fetched", place), context.xid) == context.xid for place in away]
     return _later(context) if any(fetched) else proceed(context, args)
-
-
-def matches(name: bytes, glob: str) -> bool:
-    """Whether a glob, if it is not empty, matches a name."""
-    return bool(glob) and fnmatchcase(name, glob.encode())
 
 
 def delays(now: Settings, name: bytes) -> bool:

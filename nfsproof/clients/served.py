@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""The embedded server in a thread, while the test waits for what the guest does."""
+"""The embedded server in a thread, while the caller waits for what a client does."""
 
 from __future__ import annotations
 
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import Self
 
 from nfsclient import NfsClient, connect3
 from nfsclient.rpc.loop import Loop
 from nfsserver import Server
+from nfsserver.settings import Value
 
 _TURN = 0.1
 """Seconds after which an idle server looks what it is to do besides."""
@@ -21,9 +22,9 @@ _TURN = 0.1
 class Served:
     """A server whose sockets are in the network of the thread that makes it."""
 
-    def __init__(self, host: str) -> None:
+    def __init__(self, host: str, knobs: Mapping[str, Value] | None = None) -> None:
         self._loop = Loop()
-        self._server = Server()
+        self._server = Server(knobs=knobs)
         self.host, self.port = self._server.listen(self._loop, host)
         self.was_mounted = False
         self.was_disturbed = False
@@ -48,9 +49,13 @@ class Served:
 
     def do(self, order: Callable[[Server], None]) -> None:
         """Does something to the server between two calls, and returns when it is done."""
+        self.begin(order)
+        self._orders.join()
+
+    def begin(self, order: Callable[[Server], None]) -> None:
+        """The same, and returns at once."""
         self.was_disturbed = True
         self._orders.put(order)
-        self._orders.join()
 
     def __enter__(self) -> Self:
         return self

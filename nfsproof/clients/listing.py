@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""What `nfsproof clients --list` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nfsproof.clients.plans import PLANS
+from nfsproof.clients.subjects import CLIENTS
+from nfsproof.clients.works import all_works
+
+
+def lines() -> Iterator[str]:
+    """Clients, plans with their clauses, works."""
+    yield f"clients: {', '.join(CLIENTS)}, command"
+    yield "plans:"
+    for plan in PLANS.values():
+        cited = " or ".join(dict.fromkeys(one.citation for one in plan.clauses))
+        yield f"  {plan.name:<18} {plan.gist} ({cited})"
+    yield "works:"
+    for work in all_works().values():
+        yield f"  {work.name:<18} {work.gist}"

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""One plan, one version, one mount: each work is done in it, and judged by what the server has afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import typing as t
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from nfsclient import NfsClient, NfsClientError
+from nfsjudge.clients import ERROR, RIGHT, SILENT, STUCK, UNTOUCHED, WRONG
+from nfsproof.clients.between import Between
+from nfsproof.clients.plans import CONTROL, ClientPlan
+from nfsproof.clients.served import Served
+from nfsproof.clients.subjects import Client, Ended, Export, NotMounted
+from nfsproof.clients.works import Work
+from nfsserver import Server
+
+_KNOBS: t.Final = {"wtmax": 32_768, "rtmax": 32_768, "readdir_page": 20, "lease_time": 6.0}
+"""Small transfers, so that a work is many calls; a short lease, so that the grace period is short."""
+_MOST_ERRORS: t.Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a client came through one work."""
+
+    work: Work
+    outcome: str
+    """One of `nfsjudge.clients.OUTCOMES`; empty: not judged, for `reason`."""
+    observed: str = ""
+    reason: str = ""
+    seconds: float = 0.0
+
+
+@dataclass
+class Trial:
+    """What is tried, and with which patience."""
+
+    client: Client
+    plan: ClientPlan
+    version: str
+    works: Sequence[Work]
+    seconds: float
+    """For one work."""
+    seed: int
+    clock: Callable[[], float]
+    results: list[Result] = field(default_factory=list)
+
+    def run(self, capture: t.BinaryIO) -> list[Result]:
+        """All works; what happened on the wire goes into `capture`, the format is pcapng."""
+        with self._stage(capture) as (served, between):
+            left = list(self.works)
+            export = Export(between.host, between.port, self.version)
+            while left:
+                try:
+                    with self.client.mounted(export):
+                        while left:
+                            result = self._do(left.pop(0), served, between)
+                            self.results.append(result)
+                            if result.outcome == STUCK:
+                                break  # what it waits for may hold up the next: mount again
+                except NotMounted as error:
+                    left = self._not_mounted(str(error), left)
+        return self.results
+
+    def _not_mounted(self, reason: str, left: list[Work]) -> list[Work]:
+        """What follows from a mount that failed, or could not be left: the rest is not judged."""
+        self.results += [Result(work, "", reason=reason) for work in left]
+        return []
+
+    @contextlib.contextmanager
+    def _stage(self, capture: t.BinaryIO) -> Iterator[tuple[Served, Between]]:
+        with self.client.network(), Served(self.client.host, _KNOBS) as served:
+            with served.client() as nfs:
+                for work in self.works:
+                    work.prepare(nfs)
+            served.do(self._turn_knobs)
+            between = Between(self.client.host, served.port, self.plan.plan(self.seed), capture)
+            event = {"crash": Server.crash, "restart": Server.restart}.get(self.plan.event)
+            if event is not None:
+                between.on_firing = lambda _: served.begin(event)
+            with between.open():
+                yield served, between
+
+    def _turn_knobs(self, server: Server) -> None:
+        for name, value in self.plan.knobs.items():
+            server.knobs.set(name, value)
+        server.messages.replays.knows_ports = False
+
+    def _do(self, work: Work, served: Served, between: Between) -> Result:
+        between.count_anew()
+        began = self.clock()
+        ended = self.client.work([step.order for step in work.steps], self.seconds)
+        seconds = self.clock() - began
+        acted = between.acted > 0 or self.plan.name == CONTROL
+        with served.client() as nfs:
+            outcome, observed = judge(work, ended, nfs)
+        if outcome == RIGHT and not acted:
+            return Result(work, UNTOUCHED, reason="no rule of the plan acted meanwhile", seconds=seconds)
+        return Result(work, outcome, observed, seconds=seconds)
+
+
+def judge(work: Work, ended: Ended, nfs: NfsClient) -> tuple[str, str]:
+    """(outcome, what was seen) of a program that did a work.
+
+    A step that ended without an error must have left what it promises, whatever happened to others.
+    """
+    lines = _lines_of(ended)
+    errors: list[str] = []
+    for number, step in enumerate(work.steps):
+        line = lines.get(number)
+        if line is None:
+            continue
+        if "error" in line:
+            errors.append(f"{step} ended with {line['error']}")
+            continue
+        try:
+            wrong = step.wrong(nfs, line.get("value"))
+        except NfsClientError as error:
+            wrong = f"{step}: its result cannot be read: {error}"
+        if wrong:
+            return WRONG, f"{step} ended without an error, but {wrong}"
+    begun = next((str(step) for number, step in enumerate(work.steps) if number not in lines), "")
+    if ended.is_late:
+        return STUCK, f"{begun or 'the end'} was not reached in time"
+    if -1 in lines:
+        return ERROR, f"the client could not begin: {lines[-1].get('why') or lines[-1].get('error')}"
+    if errors:
+        more = len(errors) - _MOST_ERRORS
+        return ERROR, "; ".join([*errors[:_MOST_ERRORS], *([f"{more} more"] if more > 0 else [])])
+    if begun:
+        return SILENT, f"the program ended at {begun}: {ended.errors.strip()[-300:] or 'it said nothing'}"
+    return RIGHT, ""
+
+
+def _lines_of(ended: Ended) -> dict[int, dict[str, t.Any]]:
+    """Number of a step -> what it said. A line that is none of `program` is left out."""
+    found: dict[int, dict[str, t.Any]] = {}
+    for text in ended.output.splitlines():
+        try:
+            line = json.loads(text)
+            found[int(line["step"])] = line
+        except (ValueError, KeyError, TypeError):
+            continue
+    return found
