@@ -24,8 +24,8 @@ from reports.order import natural
 
 MEANINGS = {
     "PASS": "the claim holds",
-    "FAIL": "the server broke a MUST, or a rule stated in plain prose",
-    "NONSTRICT": "the server broke a SHOULD",
+    "FAIL": "a MUST was broken, or a rule stated in plain prose",
+    "NONSTRICT": "a SHOULD was broken",
     "UNSUPPORTED": "the target lacks an optional feature",
     "SKIP": "a precondition is missing",
     "VOID": "the check could not be judged",

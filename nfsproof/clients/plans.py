@@ -59,6 +59,8 @@ class ClientPlan:
     knobs: Mapping[str, t.Any] = field(default_factory=dict)
     works: tuple[str, ...] = ()
     """Only these can meet it; empty: all."""
+    patience: float = 1.0
+    """How many times longer a work may take: some clients wait five seconds for each object."""
 
     def clause(self, version: str) -> Requirement:
         """What a client does then."""
@@ -170,6 +172,7 @@ _PLANS: t.Final = (
         ),
         (_noted("JUKEBOX or DELAY", _is_delay),),
         knobs={"jukebox_calls": 1, "jukebox_names": "*1"},
+        patience=4.0,
     ),
     ClientPlan(
         "short-writes",

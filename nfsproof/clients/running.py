@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime as dt
 import shlex
 import sys
 import time
 import typing as t
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -176,16 +175,27 @@ class _OfClient:
             works = [one for one in self._works(version) if not plan.works or one.name in plan.works]
             if not works:
                 continue
-            with self._capture(plan, version) as (file, path):
-                results = self._trial(plan, version, works).run(file)
+            results = self._tried(plan, version, works, failed)
+            if plan.name == CONTROL:
+                failed = {one.work.name: one for one in results if one.outcome != RIGHT}
+
+    def _tried(
+        self, plan: ClientPlan, version: str, works: Sequence[Work], failed: Mapping[str, Result]
+    ) -> list[Result]:
+        """The results of all works under a plan, in as many trials as that takes."""
+        all_results: list[Result] = []
+        while len(all_results) < len(works):
+            path = self.folder / "evidence" / f"{plan.name}-{version}-{len(all_results)}.pcapng"
+            with path.open("wb") as file:
+                results = self._trial(plan, version, works[len(all_results) :]).run(file)
             is_kept = any(one.outcome != RIGHT for one in results)
             for result in results:
                 judged = self._compared(result, failed.get(result.work.name))
                 self._add(plan, version, judged, path.name if is_kept else "")
-            if plan.name == CONTROL:
-                failed = {one.work.name: one for one in results if one.outcome != RIGHT}
             if not is_kept:
                 path.unlink()
+            all_results += results
+        return all_results
 
     def _works(self, version: str) -> list[Work]:
         has_locks = self.client.has_locks and version != "3"
@@ -199,12 +209,6 @@ class _OfClient:
     def _trial(self, plan: ClientPlan, version: str, works: Sequence[Work]) -> Trial:
         wish = self._wish
         return Trial(self.client, plan, version, works, wish.seconds, wish.seed, time.monotonic)
-
-    @contextlib.contextmanager
-    def _capture(self, plan: ClientPlan, version: str) -> Iterator[tuple[t.BinaryIO, Path]]:
-        path = self.folder / "evidence" / f"{plan.name}-{version}.pcapng"
-        with path.open("wb") as file:
-            yield file, path
 
     @staticmethod
     def _compared(result: Result, control: Result | None) -> Result:

@@ -183,6 +183,8 @@ class LinuxGuest:
         self.host = ""
         self.description = "the Linux kernel's client"
         self._guest = LinuxClient()
+        self._is_wedged = False
+        """Whether a program waits in its kernel for ever, so that it has to boot again."""
 
     def start(self) -> None:
         try:
@@ -199,6 +201,10 @@ class LinuxGuest:
         self._guest.stop()
 
     def network(self) -> contextlib.AbstractContextManager[None]:
+        if self._is_wedged:
+            self._guest.stop()
+            self._guest, self._is_wedged = LinuxClient(), False
+            self.start()
         return self._guest.visit()
 
     @contextlib.contextmanager
@@ -212,20 +218,15 @@ class LinuxGuest:
         except ClientGone as error:
             raise NoClient(str(error)) from error
         except TargetError as error:
+            self._is_wedged = True
             raise NotMounted(str(error)) from error
         try:
             yield
         finally:
-            self._leave()
-
-    def _leave(self) -> None:
-        """Unmount. A guest that cannot, since a program waits in its kernel for ever, boots again."""
-        try:
-            self._guest.umount(_POINT, force=True)
-        except TargetError:
-            self._guest.stop()
-            self._guest = LinuxClient()
-            self.start()
+            try:
+                self._guest.umount(_POINT, force=True)
+            except TargetError:
+                self._is_wedged = True
 
     def work(self, steps: Sequence[Mapping[str, t.Any]], seconds: float) -> Ended:
         order = json.dumps({"how": "posix", "at": _POINT, "steps": steps})

@@ -50,26 +50,21 @@ class Trial:
     results: list[Result] = field(default_factory=list)
 
     def run(self, capture: t.BinaryIO) -> list[Result]:
-        """All works; what happened on the wire goes into `capture`, the format is pcapng."""
-        with self._stage(capture) as (served, between):
-            left = list(self.works)
-            export = Export(between.host, between.port, self.version)
-            while left:
-                try:
-                    with self.client.mounted(export):
-                        while left:
-                            result = self._do(left.pop(0), served, between)
-                            self.results.append(result)
-                            if result.outcome == STUCK:
-                                break  # what it waits for may hold up the next: mount again
-                except NotMounted as error:
-                    left = self._not_mounted(str(error), left)
-        return self.results
+        """The works in their order, up to one that is stuck: it may hold up the next ones, which need another trial.
 
-    def _not_mounted(self, reason: str, left: list[Work]) -> list[Work]:
-        """What follows from a mount that failed, or could not be left: the rest is not judged."""
-        self.results += [Result(work, "", reason=reason) for work in left]
-        return []
+        What happened on the wire goes into `capture`, the format is pcapng.
+        """
+        with self._stage(capture) as (served, between):
+            try:
+                with self.client.mounted(Export(between.host, between.port, self.version)):
+                    for work in self.works:
+                        self.results.append(self._do(work, served, between))
+                        if self.results[-1].outcome == STUCK:
+                            break
+            except NotMounted as error:
+                left = self.works[len(self.results) :]
+                self.results += [Result(work, ERROR, f"mounting: {error}") for work in left]
+        return self.results
 
     @contextlib.contextmanager
     def _stage(self, capture: t.BinaryIO) -> Iterator[tuple[Served, Between]]:
@@ -93,7 +88,7 @@ class Trial:
     def _do(self, work: Work, served: Served, between: Between) -> Result:
         between.count_anew()
         began = self.clock()
-        ended = self.client.work([step.order for step in work.steps], self.seconds)
+        ended = self.client.work([step.order for step in work.steps], self.seconds * self.plan.patience)
         seconds = self.clock() - began
         acted = between.acted > 0 or self.plan.name == CONTROL
         with served.client() as nfs:

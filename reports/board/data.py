@@ -26,6 +26,7 @@ from nfsjudge.verdict import VERDICTS
 from nfsjudge.wording import count
 from reports.again import for_others
 from reports.board.causes import causes_data, is_red
+from reports.board.clients import clients_data
 from reports.board.duplicates import duplicates_data
 from reports.board.safe import clause_url, inside, visible, visible_line
 from reports.changes import MEANINGS as CHANGES
@@ -177,6 +178,7 @@ def build(runs: Sequence[Run], folders: Sequence[str | None]) -> Board:
     }
     index["causes"] = causes_data(runs, numbers)
     index["duplicates"] = duplicates_data(runs)
+    index["clients"] = clients_data(runs, numbers)
     index["requirements"] = clauses.rows
     index["strings"] = strings.strings
     return Board(index, {name: portion for name, portion in portions.items() if portion["checks"]})

@@ -33,6 +33,7 @@ _SCRIPTS = (
     "causes.js",
     "history.js",
     "duplicates.js",
+    "clients.js",
     "main.js",
 )
 _IN_FULL = ("FAIL", "VOID", "NONSTRICT")

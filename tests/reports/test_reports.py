@@ -105,6 +105,7 @@ def test_reports_read_records_and_nothing_else_of_ours() -> None:
             assert not rooms & {name.partition(".")[0] for name in names}, module
             of_the_judge = {name for name in names if name.startswith("nfsjudge")}
             assert of_the_judge <= {
+                "nfsjudge.clients",
                 "nfsjudge.duplicates",
                 "nfsjudge.records",
                 "nfsjudge.verdict",

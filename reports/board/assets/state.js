@@ -2,6 +2,7 @@
 // The fragment of the URL holds what is shown: a link to the page opens it in the same state.
 
 const VIEWS = [
+  ["clients", "Clients", DATA.clients !== null],
   ["causes", "Causes", DATA.causes.length > 0],
   ["checks", "Checks", true],
   ["compare", "Compare", RUNS.length > 1],
@@ -16,7 +17,7 @@ const VIEWS = [
 ].filter(([, , isThere]) => isThere);
 
 /** What a page without a fragment opens with: what the failures come from, if somebody has to look at a run. */
-const START = DATA.causes.length > 0 && RUNS.some((run) => run.red) ? "causes" : "checks";
+const START = DATA.clients !== null ? "clients" : DATA.causes.length > 0 && RUNS.some((run) => run.red) ? "causes" : "checks";
 const FRESH = Object.freeze({
   view: "checks", q: "", protocol: "", procedure: "", section: "", target: "", levels: "", verdicts: "", differ: "", cause: "",
   by: "", open: "", closed: "", check: "", run: "", a: "", b: "", changes: "", series: "", event: "",

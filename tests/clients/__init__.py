@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Clients under test."""

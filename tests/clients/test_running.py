@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""`nfsproof clients` as its users meet it: verdicts, records, the board, mistakes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nfsjudge.clients import Cell, cell_of, id_of
+from nfsproof.cli import run_command_line
+from nfsproof.clients import program
+from nfsproof.clients.plans import PLANS
+from nfsproof.clients.subjects import NoClient
+from nfsproof.clients.works import all_works
+from nfsproof.exits import Exit
+from reports import load
+from reports.board.data import build
+from reports.clients import client_table, table_of
+
+
+def test_ids_come_back_from_their_texts() -> None:
+    cell = Cell("reply-lost", "write", "4.1")
+    assert id_of(cell) == "client/reply-lost/write[4.1]"
+    assert cell_of(id_of(cell)) == cell
+    assert cell_of("nfs3/WRITE/data") is None
+
+
+def test_plans_name_works_that_there_are() -> None:
+    for plan in PLANS.values():
+        assert set(plan.works) <= set(all_works()), plan.name
+        assert len(id_of(Cell(plan.name, "attributes", "4.1"))) <= 48
+
+
+@pytest.mark.parametrize("version", ["3", "4.1", "4.2"])
+def test_the_library_comes_through(version: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = ["call-lost", "reply-cut", "fragments", "delay-status", "short-writes", "short-reads", "crash"]
+    works = ["write", "read", "names"]
+    options = [word for plan in chosen for word in ("--plan", plan)]
+    options += [word for work in works for word in ("--work", work)]
+    status = run_command_line(
+        ["clients", "nfsclient", "--version", version, "--report", str(tmp_path), *options]
+    )
+    printed = capsys.readouterr().out
+    assert status == Exit.OK, printed
+    run = load(tmp_path / "nfsclient")
+    assert {check.verdict for check in run.checks} == {"PASS"}
+    assert not list((tmp_path / "nfsclient" / "evidence").iterdir())
+    table = client_table(run)
+    assert table.works == works
+    assert table.row("crash", version) == ["right", "", ""]
+    assert table_of(run) in printed
+    data = build([run], [None]).index["clients"]
+    (shown,) = data["tables"]
+    assert [row[0] for row in shown["rows"]] == ["none", *chosen]
+    assert (tmp_path / "report.html").exists()
+
+
+def test_a_mount_that_fails_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--mount", "false {port}", "--umount", "true", "--plan", "none", "--version", "3"]
+    status = run_command_line(["clients", "command", "--report", str(tmp_path), *words])
+    assert status == Exit.OK  # NONSTRICT
+    out = capsys.readouterr().out
+    assert "client/none/write[3]: mounting: false " in out
+    assert " ended with 1: " in out
+    assert run_command_line(["clients", "--strict", "--report", str(tmp_path), *words]) == Exit.FAIL
+    run = load(tmp_path / "command")
+    assert {check.verdict for check in run.checks} == {"NONSTRICT"}
+    assert run.checks[0].rerun.split()[1:3] == ["clients", "command"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["libnsf"], "unknown client 'libnsf'; similar: libnfs"),
+        (["--plan", "reply-list"], "unknown plan 'reply-list'; similar: reply-lost"),
+        (["--work", "wrte"], "unknown work 'wrte'; similar: write"),
+        (["--version", "2"], "unknown version '2'"),
+        (["--mount", "true"], "--mount and --umount belong together"),
+        (["command"], "the client `command` needs --mount and --umount"),
+    ],
+)
+def test_mistakes_are_refused(
+    words: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["clients", "--report", str(tmp_path), *words]) == Exit.USAGE
+    assert told in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_client_that_is_not_there_is_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(program, "LIBNFS", ("libnfs.so.0",))
+    assert run_command_line(["clients", "libnfs", "--report", str(tmp_path)]) == Exit.USAGE
+    assert "libnfs: left out: none of libnfs.so.0 is installed; the package is" in capsys.readouterr().out
+
+
+def test_libnfs_does_its_work_without_faults(tmp_path: Path) -> None:
+    try:
+        program.find_libnfs()
+    except OSError as error:
+        pytest.skip(str(error))
+    words = ["clients", "libnfs", "--plan", "none", "--report", str(tmp_path)]
+    assert run_command_line(words) == Exit.OK
+
+
+def test_what_there_is_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["clients", "--list"]) == Exit.OK
+    out = capsys.readouterr().out
+    assert all(f"  {name} " in out for name in (*PLANS, *all_works()))
+
+
+def test_records_name_the_client(tmp_path: Path) -> None:
+    run_command_line(
+        [
+            "clients",
+            "nfsclient",
+            "--plan",
+            "none",
+            "--work",
+            "names",
+            "--version",
+            "3",
+            "--report",
+            str(tmp_path),
+        ]
+    )
+    lines = (tmp_path / "nfsclient" / "records.jsonl").read_text().splitlines()
+    first, check, last = (json.loads(line) for line in lines)
+    assert (first["target"], first["lint"]) == ("client:nfsclient", "off")
+    assert check["id"] == "client/none/names[3]"
+    assert last["exit_code"] == 0
+    assert issubclass(NoClient, Exception)
