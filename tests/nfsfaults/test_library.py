@@ -61,11 +61,11 @@ def _rule(action: st.SearchStrategy[t.Any], operations: tuple[str, ...]) -> st.S
         select = Selector(kind, "nfs", operations=operations, nth=nth)
         return Rule(select, (one,), must_fire=False)
 
-    return st.builds(make, _MESSAGES, st.integers(1, 12), action)
+    return st.builds(make, _MESSAGES, st.integers(1, 4 if operations else 12), action)
 
 
 def _plans(*rules: st.SearchStrategy[Rule]) -> st.SearchStrategy[Plan]:
-    return st.builds(lambda chosen: Plan(tuple(chosen)), st.lists(st.one_of(*rules), max_size=5))
+    return st.builds(lambda chosen: Plan(tuple(chosen)), st.lists(st.one_of(*rules), min_size=1, max_size=5))
 
 
 PLANS_TCP: t.Final = _plans(
