@@ -29,6 +29,7 @@ WAYS: t.Final = {
     "port-tcp": "sent again later on another connection",
     "reconnect-same": "sent again later after a reconnect from the same port",
     "reconnect-other": "sent again later after a reconnect from another port",
+    "crash-tcp": "sent again over TCP after a crash of the server",
     "arguments-udp": "sent over UDP with the XID of an earlier call and other arguments",
     "arguments-tcp": "sent over TCP with the XID of an earlier call and other arguments",
     "credential-udp": "sent again later over UDP with another credential",

@@ -16,6 +16,8 @@ from fixtures.checks.wire import SUCCESS, MakeWire
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import WRITE, Nfsstat3, StableHow, Write3Args
 from nfsjudge import expect_data, expect_names, observe, proves, skip
+from nfsjudge.duplicates import cell_key
+from suites.faults.duplicated import outcome_of
 from suites.nfs3.calls import CALLS
 from suites.nfs3.contents import pattern, read_range
 from suites.recovery.after_crash import directory_again, file_again, names_again
@@ -42,13 +44,17 @@ def test_effect(wire: MakeWire, scratch: Nfs3Scratch, target: TargetView, proced
         f"{call.procedure.name} again after the crash",
         answer.decode(call.procedure.res).status if is_answered else answer.outcome,
     )
+    is_second = is_answered and answer.decode(call.procedure.res).status in call.again
+    found = outcome_of(answer, is_made=None, is_second=is_second, is_alike=not call.again)
+    name = "CREATE GUARDED" if procedure == "create" else call.procedure.name
+    observe(cell_key(3, name, "crash-tcp"), found)
     scratch.move_to(target.client(Nfs3), target.root(Nfs3))
 
     def find() -> bytes:
         return scratch.lookup(scratch.name, directory=target.root(Nfs3)) or directory
 
-    found = [name for name in names_again(scratch, find) if name != b"may-be-lost"]
-    expect_names(found, call.names_after(NAME), f"names after {call.procedure.name} and its retransmission")
+    names = [name for name in names_again(scratch, find) if name != b"may-be-lost"]
+    expect_names(names, call.names_after(NAME), f"names after {call.procedure.name} and its retransmission")
 
 
 @across(CRASH, "UNSTABLE")
