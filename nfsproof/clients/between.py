@@ -17,6 +17,8 @@ from nfsproof.proxying.watching import Watch
 
 _ANSWER: t.Final = 30.0
 """Seconds for the proxy to do what it is asked to."""
+_MOST_CAPTURED: t.Final = 16 << 20
+"""Bytes of a capture: a client that connects again and again makes millions of packets."""
 T = t.TypeVar("T")
 
 
@@ -32,7 +34,7 @@ class Between:
         self._to = (host, server_port)
         self._loop = asyncio.new_event_loop()
         epoch = time.time() - self._loop.time()
-        self._watch = Watch(capture, lint=False, epoch=epoch, fail=self.troubles.append)
+        self._watch = Watch(capture, lint=False, epoch=epoch, fail=self.troubles.append, most=_MOST_CAPTURED)
         self._thread = threading.Thread(target=self._loop.run_forever, name="proxy")
         self._proxy: Proxy | None = None
 

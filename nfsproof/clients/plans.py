@@ -147,15 +147,24 @@ _PLANS: t.Final = (
     ),
     ClientPlan(
         "fragments",
-        "records of replies come in several RPC fragments",
+        "records of replies come in three RPC fragments",
         (RECORDS, RECORDS),
-        (_rule("reply", a.Fragments((60, 400, 9000)), every=2),),
+        (_rule("reply", a.Fragments((8, 12)), every=2),),  # no reply is shorter than 24 bytes
     ),
     ClientPlan(
         "small-fragments",
         "records of replies begin with RPC fragments of a few bytes",
         (RECORDS, RECORDS),
-        (_rule("reply", a.Fragments((1, 3, 7, 9000)), every=2),),
+        (_rule("reply", a.Fragments((1, 3, 7)), every=2),),
+    ),
+    ClientPlan(
+        "empty-fragments",
+        "records of replies have an empty RPC fragment in the middle, or at the end",
+        (RECORDS, RECORDS),
+        (
+            _rule("reply", a.Fragments((20, 0)), every=2),
+            _rule("reply", a.Fragments((1 << 20, 0)), every=3),
+        ),
     ),
     ClientPlan(
         "stall",

@@ -25,9 +25,19 @@ class Watch:
     """
 
     def __init__(
-        self, file: t.BinaryIO | None, *, lint: bool, epoch: float, fail: Callable[[str], None]
+        self,
+        file: t.BinaryIO | None,
+        *,
+        lint: bool,
+        epoch: float,
+        fail: Callable[[str], None],
+        most: int | None = None,
     ) -> None:
-        """`epoch`: what to add to times to have seconds since 1970. `fail` gets the reason if writing ends."""
+        """`epoch`: what to add to times to have seconds since 1970. `fail` gets the reason if writing ends.
+
+        A capture ends after `most` bytes; None: it has no bound.
+        """
+        self._left = most
         self.packets = 0
         self._file = file
         self._reading = Reading() if lint else None
@@ -64,6 +74,11 @@ class Watch:
 
     def _write(self, data: bytes) -> None:
         assert self._file is not None
+        if self._left is not None:
+            if self._left < len(data):
+                self._left = 0  # no gaps: nothing more is written
+                return
+            self._left -= len(data)
         try:
             self._file.write(data)
         except OSError as error:  # a full disk ends the capture, not the proxy

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""The view of clients under faults in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from nfsjudge.clients import KEY, RIGHT, WRONG, Cell, id_of
+from nfsjudge.records import CheckRecord, EndRecord, RunRecord
+from reports.run import Run, from_records
+from tests.board import browser as browsers
+from tests.board.browser import Visit
+from tests.board.records import ganesha
+
+if browsers.missing():
+    pytest.skip(f"a browser is needed: {browsers.missing()}", allow_module_level=True)
+
+
+def _record(plan: str, work: str, version: str, verdict: str, outcome: str) -> CheckRecord:
+    seen = {KEY: outcome} if outcome else {}
+    return CheckRecord(id_of(Cell(plan, work, version)), verdict, observations=seen, title="a title")
+
+
+def _run() -> Run:
+    return from_records(
+        [
+            RunRecord("client:<b>x</b>", "the client <i>x</i>"),
+            _record("none", "write", "3", "PASS", RIGHT),
+            _record("crash", "write", "3", "FAIL", WRONG),
+            _record("crash", "read", "3", "VOID", ""),
+            EndRecord(1),
+        ]
+    )[-1]
+
+
+def test_each_client_has_a_table(visit: Callable[..., Visit]) -> None:
+    page = visit([_run(), ganesha()]).open("")
+    assert page.locator("#view-clients h3").all_inner_texts() == ["the client <i>x</i>"]
+    rows = page.locator("#view-clients table.clients tbody tr")
+    assert rows.nth(0).inner_text().split() == ["none", "3", "right"]
+    assert rows.nth(1).inner_text().split() == ["crash", "3", "WRONG", "?"]
+    page.locator("#view-clients button", has_text="WRONG").click()
+    assert "client/crash/write[3]" in page.locator("#panel").inner_text()
+
+
+def test_without_clients_there_is_no_view(visit: Callable[..., Visit]) -> None:
+    page = visit([ganesha()]).open()
+    assert page.locator("#views", has_text="Clients").count() == 0
