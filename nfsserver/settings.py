@@ -54,6 +54,7 @@ class Settings:
         None,
         "WRITE accepts at most this many bytes",
         "RFC 1813 section 3.3.7",
+        "RFC 5661 section 18.32.3",
         least=1,
         draws=(1000, 100, 333, 4096),
     )
@@ -61,6 +62,7 @@ class Settings:
         None,
         "WRITE accepts a random share, at least 1 byte; the value is the seed",
         "RFC 1813 section 3.3.7",
+        "RFC 5661 section 18.32.3",
         least=0,
         draws=(1, 7, 23),
     )
@@ -69,25 +71,32 @@ class Settings:
         "READ returns at most this many bytes",
         "RFC 1813 section 3.3.6",
         "RFC 1094 section 2.2.7",
+        "RFC 5661 section 18.22.3",
         least=1,
         draws=(37, 100, 4000),
     )
     jukebox_calls: int = _knob(
         0,
-        "the number of first calls about each file that are answered with JUKEBOX",
+        "the number of first calls about each file that are answered with JUKEBOX, in NFSv4 with DELAY",
         "RFC 1813 section 2.6",
+        "RFC 5661 section 15.1.1.3",
         least=0,
         draws=(1, 2, 3),
     )
     jukebox_seconds: float = _knob(
         0.0,
-        "seconds after the first call about a file in which its calls are answered with JUKEBOX",
+        "seconds after the first call about a file in which its calls are answered with JUKEBOX or DELAY",
         "RFC 1813 section 2.6",
+        "RFC 5661 section 15.1.1.3",
         least=0,
         draws=(0.001, 0.01),
     )
     jukebox_names: str = _knob(
-        "*", "glob of the files whose calls answer JUKEBOX", "RFC 1813 section 2.6", draws=("f*", "?")
+        "*",
+        "glob of the files whose calls answer JUKEBOX or DELAY",
+        "RFC 1813 section 2.6",
+        "RFC 5661 section 15.1.1.3",
+        draws=("f*", "?"),
     )
     delegated_names: str = _knob(
         "",
@@ -273,6 +282,7 @@ class Settings:
         False,
         "WRITE makes all data stable: `committed` is FILE_SYNC whatever was requested",
         "RFC 1813 section 3.3.7",
+        "RFC 5661 section 18.32.3",
         draws=(True,),
     )
     nonvolatile_memory: bool = _knob(

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""Knobs of data and of DELAY in NFSv4: short counts, commitment above the request, calls that come too early."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.xdr import XdrType
+from tests.nfsserver.nfs4.conftest import Rig4, S
+
+UNSTABLE, FILE_SYNC = p.StableHow4.UNSTABLE4, p.StableHow4.FILE_SYNC4
+Rigs: t.TypeAlias = Callable[..., tuple[Rig4, Session4, bytes]]
+
+
+@pytest.fixture
+def rigs() -> Iterator[Rigs]:
+    """A server on which knobs are set when it has a file f with the data 0123456789."""
+    made: list[Rig4] = []
+
+    def make(**knobs: t.Any) -> tuple[Rig4, Session4, bytes]:
+        rig = Rig4()
+        made.append(rig)
+        rig.listen()
+        session = rig.session()
+        file = rig.make(session, b"f", b"0123456789")
+        for name, value in knobs.items():
+            rig.server.knobs.set(name, value)
+        return rig, session, file
+
+    yield make
+    for rig in made:
+        rig.close()
+
+
+def _statuses(session: Session4, *operations: XdrType) -> list[S]:
+    """Of one request, which is not repeated."""
+    request = session.state.begin(list(operations))
+    return [p.status_of(one) for one in session.perform(request).res.resarray[1:]]
+
+
+def test_write_takes_the_beginning(rigs: Rigs) -> None:
+    _, session, file = rigs(write_accepts=4)
+    reply = session.compound(op.putfh(file), op.write(p.ANONYMOUS_STATEID, 2, b"abcdefgh", FILE_SYNC)).ok()
+    result = reply.of(p.WRITE).resok4
+    assert result is not None
+    assert (result.count, result.committed) == (4, FILE_SYNC)
+    read = session.compound(op.putfh(file), op.read(p.ANONYMOUS_STATEID, 0, 100)).ok().of(p.READ).resok4
+    assert read is not None
+    assert (bytes(read.data), read.eof) == (b"01abcd6789", True)
+
+
+@pytest.mark.parametrize(
+    ("offset", "data", "eof"), [(0, b"012", False), (6, b"678", False), (8, b"89", True)]
+)
+def test_read_gives_the_beginning(rigs: Rigs, offset: int, data: bytes, eof: bool) -> None:
+    _, session, file = rigs(read_returns=3)
+    read = session.compound(op.putfh(file), op.read(p.ANONYMOUS_STATEID, offset, 100)).ok().of(p.READ).resok4
+    assert read is not None
+    assert (bytes(read.data), read.eof) == (data, eof)
+
+
+def test_write_commits_more_than_asked(rigs: Rigs) -> None:
+    _, session, file = rigs(always_commits=True)
+    reply = session.compound(op.putfh(file), op.write(p.ANONYMOUS_STATEID, 0, b"x", UNSTABLE)).ok()
+    result = reply.of(p.WRITE).resok4
+    assert result is not None
+    assert result.committed == FILE_SYNC
+
+
+def test_each_file_is_late_once(rigs: Rigs) -> None:
+    _, session, file = rigs(jukebox_calls=1, jukebox_names="f")
+    reading = (op.putfh(file), op.read(p.ANONYMOUS_STATEID, 0, 1))
+    assert _statuses(session, *reading) == [S.NFS4_OK, S.NFS4ERR_DELAY]
+    assert _statuses(session, *reading) == [S.NFS4_OK, S.NFS4_OK]
+
+
+def test_names_are_late_too_and_nothing_has_happened(rigs: Rigs) -> None:
+    _, session, _ = rigs(jukebox_calls=1, jukebox_names="f")
+    removing = (op.putrootfh(), op.lookup(b"export"), op.remove(b"f"))
+    assert _statuses(session, *removing) == [S.NFS4_OK, S.NFS4_OK, S.NFS4ERR_DELAY]
+    assert _statuses(session, *removing) == [S.NFS4_OK] * 3
+
+
+def test_what_has_begun_is_not_delayed(rigs: Rigs) -> None:
+    _, session, file = rigs(jukebox_calls=9, jukebox_names="g")
+    making = [
+        op.putrootfh(),
+        op.lookup(b"export"),
+        op.savefh(),
+        op.putfh(file),
+        op.getattr("size"),
+        op.savefh(),
+        op.putrootfh(),
+        op.lookup(b"export"),
+        op.link(b"g"),
+    ]
+    assert _statuses(session, *making) == [S.NFS4_OK] * 9
