@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import shlex
 import sys
@@ -71,6 +72,10 @@ def run(wish: Wish, say: Say) -> int:
             statuses.append(one.run())
         finally:
             runs.append(load(one.folder))
+        if statuses[-1] is Exit.INTERRUPTED:
+            break
+    with contextlib.suppress(OSError):
+        (folder / "evidence").rmdir()  # each client has its own
     if not runs:
         return int(max(statuses, default=Exit.NOTHING))
     (folder / "report.html").write_text(render_board(runs, at=folder / "report.html"), encoding="utf-8")
@@ -101,7 +106,8 @@ def _check(wish: Wish) -> None:
 
 def _chosen(wish: Wish) -> Iterator[Client]:
     names = wish.clients or ("command",) * bool(wish.mount) or tuple(CLIENTS)
-    for name in names:
+    # Last, since a process that is not root does not come back from the network of its guest.
+    for name in sorted(dict.fromkeys(names), key=lambda one: one == "linux"):
         if name == "command":
             yield CommandClient(wish.mount, wish.umount, wish.versions or VERSIONS)
         else:
