@@ -16,6 +16,7 @@ import fcntl
 import hashlib
 import json
 import os
+import signal
 import sys
 import typing as t
 from pathlib import Path
@@ -453,8 +454,19 @@ def _say(line: Plain) -> None:
     sys.stdout.flush()
 
 
+_PR_SET_PDEATHSIG: t.Final = 1
+
+
+def _end_with_parent() -> None:
+    """On Linux, be killed when the parent ends, however that ends: a client may never come to an end."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def main(order: Plain) -> None:
     """Make the steps."""
+    if order["how"] != "posix":
+        _end_with_parent()
     try:
         files = CLIENTS[order["how"]](order["at"])
     except Exception as error:  # noqa: BLE001  whatever a client raises is its answer
