@@ -92,7 +92,10 @@ class Trial:
         seconds = self.clock() - began
         acted = between.acted > 0 or self.plan.name == CONTROL
         with served.client() as nfs:
-            outcome, observed = judge(work, ended, nfs)
+            try:
+                outcome, observed = judge(work, ended, nfs)
+            except NfsClientError as error:  # such as a delegation that the client does not return
+                return Result(work, "", reason=f"the files cannot be read: {error}", seconds=seconds)
         if outcome == RIGHT and not acted:
             return Result(work, UNTOUCHED, reason="no rule of the plan acted meanwhile", seconds=seconds)
         return Result(work, outcome, observed, seconds=seconds)
@@ -101,7 +104,8 @@ class Trial:
 def judge(work: Work, ended: Ended, nfs: NfsClient) -> tuple[str, str]:
     """(outcome, what was seen) of a program that did a work.
 
-    A step that ended without an error must have left what it promises, whatever happened to others.
+    A step that ended without an error must have left what it promises, whatever happened to others. Raises
+    `NfsClientError` if the server does not show what is there: that says nothing about the client.
     """
     lines = _lines_of(ended)
     errors: list[str] = []
@@ -112,10 +116,7 @@ def judge(work: Work, ended: Ended, nfs: NfsClient) -> tuple[str, str]:
         if "error" in line:
             errors.append(f"{step} ended with {line['error']}")
             continue
-        try:
-            wrong = step.wrong(nfs, line.get("value"))
-        except NfsClientError as error:
-            wrong = f"{step}: its result cannot be read: {error}"
+        wrong = step.wrong(nfs, line.get("value"))
         if wrong:
             return WRONG, f"{step} ended without an error, but {wrong}"
     begun = next((str(step) for number, step in enumerate(work.steps) if number not in lines), "")

@@ -12,7 +12,7 @@ import typing as t
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from nfsclient import NfsClient, NfsStatusError
+from nfsclient import NfsClient
 from nfsclient.protocol.nfs3 import Ftype3
 from nfsproof.clients.program import data_of
 
@@ -65,8 +65,8 @@ class Work:
 def _same(nfs: NfsClient, path: str, expected: bytes) -> Wrong:
     try:
         seen = nfs.read_file(path)
-    except NfsStatusError as error:
-        return f"{path}: expected {len(expected)} bytes, seen {error.status.name}"
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
+        return f"{path}: expected {len(expected)} bytes, seen {type(error).__name__}"
     if seen == expected:
         return ""
     if len(seen) != len(expected):

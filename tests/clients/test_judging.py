@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
 
-from nfsclient import NfsClient, NfsClientError, connect3
+from nfsclient import NfsClient, NfsClientError, RetriesExhausted, connect3
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import StableHow
+from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
 from nfsclient.replies import ok
 from nfsjudge.clients import ERROR, RIGHT, SILENT, STUCK, UNTOUCHED, WRONG
 from nfsproof.clients.plans import PLANS
@@ -47,7 +47,7 @@ def test_data_that_are_not_there_are_wrong(nfs: NfsClient) -> None:
     outcome, observed = judge(WORKS["write"], ended, nfs)
     assert outcome == WRONG
     assert observed == (
-        "write write/file 0 ended without an error, but write/file 0: expected 262144 bytes, seen NFS3ERR_NOENT"
+        "write write/file 0 ended without an error, but write/file 0: expected 262144 bytes, seen NotFound"
     )
 
 
@@ -91,6 +91,16 @@ def test_a_program_that_did_not_end_or_ended_early(nfs: NfsClient) -> None:
         ERROR,
         "the client could not begin: no route",
     )
+
+
+def test_what_the_server_does_not_show_is_not_judged(nfs: NfsClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> bytes:
+        raise RetriesExhausted(Nfsstat3.NFS3ERR_JUKEBOX, "READ", "f")
+
+    monkeypatch.setattr(type(nfs), "read_file", refuse)
+    with pytest.raises(RetriesExhausted):
+        judge(WORKS["write"], _said({"step": 0, "value": None}), nfs)
+    assert (_tried(Idle(), "none").outcome, _tried(Idle(), "crash").outcome) == ("", "")
 
 
 class Careless(LibraryClient):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from nfsjudge.clients import Cell, cell_of, id_of
 from nfsproof.cli import run_command_line
 from nfsproof.clients import program
 from nfsproof.clients.plans import PLANS
-from nfsproof.clients.subjects import NoClient
+from nfsproof.clients.subjects import CLIENTS, LibraryClient, NoClient
 from nfsproof.clients.works import all_works
 from nfsproof.exits import Exit
 from reports import load
@@ -67,7 +68,9 @@ def test_a_mount_that_fails_is_said(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert run_command_line(["clients", "--strict", "--report", str(tmp_path), *words]) == Exit.FAIL
     run = load(tmp_path / "command")
     assert {check.verdict for check in run.checks} == {"NONSTRICT"}
-    assert run.checks[0].rerun.split()[1:3] == ["clients", "command"]
+    again = shlex.split(run.checks[0].rerun)
+    assert again[1:3] == ["clients", "command"]
+    assert again[again.index("--mount") + 1] == "false {port}"
 
 
 @pytest.mark.parametrize(
@@ -104,6 +107,15 @@ def test_libnfs_does_its_work_without_faults(tmp_path: Path) -> None:
         pytest.skip(str(error))
     words = ["clients", "libnfs", "--plan", "none", "--report", str(tmp_path)]
     assert run_command_line(words) == Exit.OK
+
+
+def test_a_client_without_the_version_has_nothing_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(CLIENTS, "old", lambda: LibraryClient("old", ("3",)))
+    words = ["clients", "old", "nfsclient", "--version", "4.1", "--plan", "none", "--work", "names"]
+    assert run_command_line([*words, "--report", str(tmp_path)]) == Exit.OK, capsys.readouterr().out
+    assert run_command_line(["clients", "old", "--version", "4.1", "--report", str(tmp_path)]) == Exit.NOTHING
 
 
 def test_what_there_is_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
