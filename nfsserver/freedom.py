@@ -28,6 +28,11 @@ def _always(_now: Settings, _mark: Mark) -> bool:
     return True
 
 
+def decided_by_call(_reply: t.Any) -> Iterable[Mark]:
+    """`Freedom.of_reply` where the call alone decides."""
+    return ()
+
+
 class Freedom(t.NamedTuple):
     """What runs around `operations` while one of `knobs` differs from its default, inside all middleware.
 

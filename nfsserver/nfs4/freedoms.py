@@ -11,7 +11,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import replace
 from nfsserver.deciding import Name, accepted, accepts_less, is_early, place_of
-from nfsserver.freedom import Freedom
+from nfsserver.freedom import Freedom, decided_by_call
 from nfsserver.handlers import ServerApi
 from nfsserver.middleware import Proceed
 from nfsserver.nfs4.common import compound_of, failed
@@ -97,18 +97,13 @@ def _places(context: CallContext, args: t.Any) -> Iterator[Name]:
             yield directory.fileid, directory.generation, name
 
 
-def _nothing(_reply: t.Any) -> list[int]:
-    """For decisions by the call only."""
-    return []
-
-
 FREEDOMS: t.Final = (
     Freedom(
         (p.WRITE,),
         ("write_accepts", "write_accepts_random"),
         accept_less,
         of_call=lambda _, args: [len(args.data)],
-        of_reply=_nothing,
+        of_reply=decided_by_call,
         differs=accepts_less,
     ),
     Freedom((p.WRITE,), ("always_commits",), commit_always),

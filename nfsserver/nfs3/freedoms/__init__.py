@@ -10,7 +10,7 @@ import typing as t
 
 from nfsclient.protocol import nfs3 as protocol
 from nfsserver.deciding import accepts_less, matches
-from nfsserver.freedom import Freedom
+from nfsserver.freedom import Freedom, decided_by_call
 from nfsserver.nfs3.freedoms.counts import accept_less, commit_always, return_less
 from nfsserver.nfs3.freedoms.jukebox import delays, fetch, jukebox, names_of, names_of_data, recall
 from nfsserver.nfs3.freedoms.lacking import (
@@ -49,18 +49,13 @@ _NAMING: t.Final = (
 )
 
 
-def _nothing(_reply: t.Any) -> list[int]:
-    """For decisions by the call only."""
-    return []
-
-
 FREEDOMS: t.Final = (
     Freedom(
         (protocol.WRITE,),
         ("write_accepts", "write_accepts_random"),
         accept_less,
         of_call=lambda _, args: [args.count],
-        of_reply=_nothing,
+        of_reply=decided_by_call,
         differs=accepts_less,
     ),
     Freedom((protocol.WRITE,), ("always_commits",), commit_always),
@@ -101,7 +96,7 @@ FREEDOMS: t.Final = (
         ("truncates_names",),
         truncate_names,
         of_call=long_names,
-        of_reply=_nothing,
+        of_reply=decided_by_call,
         differs=lambda now, size: size > (now.name_max or 255),
     ),
     Freedom(_EVERY, ("withhold_pre_op", "withhold_post_op", "withhold_handles"), withhold),
@@ -110,7 +105,7 @@ FREEDOMS: t.Final = (
         ("offline_names",),
         fetch,
         of_call=names_of_data,
-        of_reply=_nothing,
+        of_reply=decided_by_call,
         differs=lambda now, name: matches(name, now.offline_names),
     ),
     Freedom(
@@ -118,7 +113,7 @@ FREEDOMS: t.Final = (
         ("delegated_names",),
         recall,
         of_call=names_of,
-        of_reply=_nothing,
+        of_reply=decided_by_call,
         differs=lambda now, name: matches(name, now.delegated_names),
     ),
     Freedom(
@@ -126,7 +121,7 @@ FREEDOMS: t.Final = (
         ("jukebox_calls", "jukebox_seconds", "jukebox_names"),
         jukebox,
         of_call=names_of,
-        of_reply=_nothing,
+        of_reply=decided_by_call,
         differs=delays,
     ),
 )
