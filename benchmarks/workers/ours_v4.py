@@ -69,9 +69,9 @@ def getattr_(order: Order) -> Run:
 
 
 def stats(order: Order) -> Run:
-    """`window` stats by name in one compound."""
-    root = export().find("").handle
-    operations = (op.putfh(root), op.lookup(b"small"), op.getattr(*STAT)) * order.window
+    """`window` stats by name in one compound. RESTOREFH costs a server less than PUTFH."""
+    root, stat = export().find("").handle, (op.lookup(b"small"), op.getattr(*STAT))
+    operations = (op.putfh(root), op.savefh(), *stat, *(op.restorefh(), *stat) * (order.window - 1))
 
     def step(tally: Tally) -> None:
         session().compound(*operations).ok()
