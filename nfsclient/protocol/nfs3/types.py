@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import typing as t
 
-from nfsclient.xdr import Case, FixedOpaque, Opaque, String, Struct, Union, XdrEnum, u32, u64
+from nfsclient.xdr import Case, FixedOpaque, Lazy, Opaque, String, Struct, Union, XdrEnum, u32, u64
 
 NFS3_FHSIZE = 64
 """Largest file handle, in bytes (section 2.4)."""
@@ -151,15 +151,15 @@ class Fattr3(Struct):
     size: Size3
     used: Size3
     """Bytes of storage in use, which may be less than `size` (holes) or more."""
-    rdev: Specdata3
+    rdev: t.Annotated[Specdata3, Lazy()]
     fsid: u64
     """The file system; `fileid` is unique within it."""
     fileid: Fileid3
-    atime: Nfstime3
+    atime: t.Annotated[Nfstime3, Lazy()]
     """Last access to the data."""
-    mtime: Nfstime3
+    mtime: t.Annotated[Nfstime3, Lazy()]
     """Last change of the data."""
-    ctime: Nfstime3
+    ctime: t.Annotated[Nfstime3, Lazy()]
     """Last change of attributes or data."""
 
 
