@@ -32,6 +32,25 @@ for start in (0, 4, 5, 14, 15):
 """
 TRIED = "0 free\n4 free\n5 denied\n14 denied\n15 free\n"
 
+FLOCK = """
+import fcntl, os, sys, time
+file = open("locked", "r+b")
+fcntl.flock(file, getattr(fcntl, sys.argv[1]))
+open("/tmp/held", "w").close()
+while os.path.exists("/tmp/held"):
+    time.sleep(0.1)
+"""
+TRY_FLOCK = """
+import fcntl
+file = open("locked", "r+b")
+for kind in ("LOCK_SH", "LOCK_EX"):
+    try:
+        fcntl.flock(file, getattr(fcntl, kind) | fcntl.LOCK_NB)
+        print(kind, "free")
+    except OSError:
+        print(kind, "denied")
+"""
+
 
 @pytest.fixture
 def pair(
@@ -58,6 +77,19 @@ def test_a_lock_keeps_the_other_machine_out(
     one.sh("rm /tmp/held")
     assert one.guest.finish(running, seconds=120).check().text == "b'contents'\n"
     assert other.python(TRY) == TRIED.replace("denied", "free")
+
+
+@pytest.mark.parametrize(("kind", "shared"), [("LOCK_SH", "free"), ("LOCK_EX", "denied")])
+def test_flock_keeps_the_other_machine_out(pair: tuple[Mounted, Mounted], kind: str, shared: str) -> None:
+    """The client makes it a lock of the whole file, to the end of all offsets."""
+    one, other = pair
+    one.sh("rm -f /tmp/held; printf contents >locked; sync")
+    running = one.guest.begin("python3", "-c", FLOCK, kind, folder=one.point)
+    one.sh("while ! test -e /tmp/held; do sleep 0.1; done")
+    assert other.python(TRY_FLOCK) == f"LOCK_SH {shared}\nLOCK_EX denied\n"
+    one.sh("rm /tmp/held")
+    one.guest.finish(running, seconds=120).check()
+    assert other.python(TRY_FLOCK) == "LOCK_SH free\nLOCK_EX free\n"
 
 
 def test_delegations_of_two_machines_are_recalled(pair: tuple[Mounted, Mounted]) -> None:
