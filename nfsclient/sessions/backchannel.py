@@ -7,9 +7,10 @@ operation answers is a table of functions, which a caller may replace one by one
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from nfsclient.protocol import nfs4 as p
@@ -247,6 +248,8 @@ class CallbackRouter:
 
     def __init__(self) -> None:
         self.sessions: dict[bytes, Backchannel] = {}
+        self.expected = 0
+        """CREATE_SESSIONs under way: a callback of a session that nobody knows may be of theirs."""
         self.minors: frozenset[int] = frozenset({1, 2})
 
     def answer(self, args: p.CbCompound4Args) -> p.CbCompound4Res:
@@ -264,6 +267,15 @@ class CallbackRouter:
             return p.CbCompound4Res(status, args.tag, [result_of(p.operation_of(first), status)])
         session = self.sessions.get(first.csa_sessionid)
         if session is None:
-            status = p.Nfsstat4.NFS4ERR_BADSESSION
+            status = p.Nfsstat4.NFS4ERR_DELAY if self.expected else p.Nfsstat4.NFS4ERR_BADSESSION
             return p.CbCompound4Res(status, args.tag, [p.CbSequence4Res(status)])
         return session.answer(args)
+
+    @contextlib.contextmanager
+    def expecting(self) -> Iterator[None]:
+        """While CREATE_SESSION is under way: a server may call back in the packet of its reply, and is to try again."""
+        self.expected += 1
+        try:
+            yield
+        finally:
+            self.expected -= 1

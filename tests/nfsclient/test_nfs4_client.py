@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import given
@@ -25,7 +25,7 @@ from nfsclient.highlevel.nfs4 import FateUnknown, StateLost
 from nfsclient.highlevel.nfs4.ahead import Position4, skim
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.exchange import Exchange
-from nfsclient.xdr import replace
+from nfsclient.xdr import XdrType, replace
 from tests.nfsclient.nfs4_peer import OK, ROOT, S, Stage4
 from tests.waiting import AT_MOST
 
@@ -473,6 +473,23 @@ def test_callback_is_replayed_from_the_cache_and_misordered_ones_are_refused(sta
         serve_callbacks(stage, count + 1)
         assert stage.server.callback_answer().status == expected
     assert seen.count == 2
+
+
+def test_callback_that_comes_before_its_session_is_known(stage: Stage4) -> None:
+    """A server may call back with the reply to CREATE_SESSION, or before it: it is to try again, not to give up."""
+
+    def at_once(_args: XdrType, proceed: Callable[[], XdrType]) -> XdrType:
+        made = proceed()
+        stage.server.call_back(session=list(stage.server.sessions)[-1])
+        return made
+
+    stage.server.script("CREATE_SESSION", at_once)
+    session = stage.client.live.nfs4.new_client().create_session(callbacks=True)
+    serve_callbacks(stage)
+    assert stage.server.callback_answer().status == S.NFS4ERR_DELAY
+    stage.server.call_back(session=session.id)
+    serve_callbacks(stage, 2)
+    assert stage.server.callback_answer().status == OK
 
 
 def test_callback_for_an_unknown_session(stage: Stage4) -> None:

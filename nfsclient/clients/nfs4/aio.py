@@ -63,11 +63,14 @@ class AsyncNfs4:
             more.setdefault("cb_program", self.callbacks.program)
             self.rpc.on_call = self.callbacks.answer
         args = op.create_session(known.eir_clientid, known.eir_sequenceid, flags, **more)
-        created = (await self.compound(args)).ok().of(p.CREATE_SESSION).csr_resok4
-        assert created is not None
-        session = AsyncSession4(self, SessionState(created, clientid=known.eir_clientid, minor=self.minor))
-        if callbacks:
-            self.callbacks.serve(session.callbacks)
+        with self.callbacks.router.expecting():
+            created = (await self.compound(args)).ok().of(p.CREATE_SESSION).csr_resok4
+            assert created is not None
+            session = AsyncSession4(
+                self, SessionState(created, clientid=known.eir_clientid, minor=self.minor)
+            )
+            if callbacks:
+                self.callbacks.serve(session.callbacks)
         if reclaim_complete:
             (await session.compound(op.reclaim_complete())).ok()
         return session

@@ -186,14 +186,19 @@ class Client4:
 
         With `callbacks` the connection becomes the backchannel too, and `Session4.callbacks` answers there.
         """
+        if callbacks:
+            flags |= p.CREATE_SESSION4_FLAG_CONN_BACK_CHAN
+            more.setdefault("cb_program", self.nfs4.callbacks.program)
+        with self.nfs4.callbacks.router.expecting():
+            return self._create_session(
+                op.create_session(self.id, self.sequence_id, flags, **more), callbacks
+            )
+
+    def _create_session(self, args: p.CreateSession4Args, callbacks: bool) -> Session4:
         from nfsclient.clients.nfs4.session import Session4
         from nfsclient.sessions.session import SessionState
         from nfsclient.sessions.slots import next_sequence_id
 
-        if callbacks:
-            flags |= p.CREATE_SESSION4_FLAG_CONN_BACK_CHAN
-            more.setdefault("cb_program", self.nfs4.callbacks.program)
-        args = op.create_session(self.id, self.sequence_id, flags, **more)
         reply = self.nfs4.compound(args)
         if self.nfs4.patience is not None:
             reply = self.nfs4.patience.retry(lambda: self.nfs4.compound(args), is_delay, reply)
