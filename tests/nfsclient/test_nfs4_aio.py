@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -14,6 +14,7 @@ from nfsclient.clients.nfs4.aio import AsyncNfs4
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.aio import connect_tcp
 from nfsclient.rpc.loop import Loop
+from nfsclient.xdr import XdrType
 from tests.nfsclient.nfs4_peer import SmallServer
 
 
@@ -52,6 +53,27 @@ def test_more_compounds_than_slots(server: tuple[SmallServer, int]) -> None:
     asyncio.run(main())
     assert not server[0].sessions
     assert not server[0].clients
+
+
+def test_callback_that_comes_before_its_session_is_known(server: tuple[SmallServer, int]) -> None:
+    """It gets DELAY, so that the server tries it again."""
+    small, port = server
+
+    def at_once(_args: XdrType, proceed: Callable[[], XdrType]) -> XdrType:
+        made = proceed()
+        small.call_back(session=list(small.sessions)[-1])
+        return made
+
+    async def main() -> None:
+        small.script("CREATE_SESSION", at_once)
+        async with (
+            await connect_tcp("127.0.0.1", port) as rpc,
+            await AsyncNfs4(rpc).establish(callbacks=True),
+        ):
+            # The call of RECLAIM_COMPLETE went out after the answer to the callback.
+            assert small.callback_answer().status == p.Nfsstat4.NFS4ERR_DELAY
+
+    asyncio.run(main())
 
 
 def test_callbacks_reach_the_session(server: tuple[SmallServer, int]) -> None:
