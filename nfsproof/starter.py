@@ -7,10 +7,13 @@ copies the import path when it is first imported, and other distributions own so
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -108,6 +111,7 @@ def run_own_tests(args: Sequence[str]) -> int:
     Unless `args` name a path, it runs all of `tests/`, with a worker for each processor.
     """
     root = _isolate()
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(root / ".hypothesis"))
     options = ["-c", str(root / "pyproject.toml"), "--rootdir", str(root), "-p", "xdist.plugin"]
     if not any(Path(arg.partition("::")[0]).exists() for arg in args if not arg.startswith("-")):
         options += [str(root / "tests"), *workers(args)]
@@ -137,6 +141,35 @@ def _isolate() -> Path:
     # For the workers of xdist: files of the current folder are not modules there either.
     os.environ["PYTHONSAFEPATH"] = "1"
     return root
+
+
+OWN_HOME = "NFSPROOF_OWN_HOME"
+"""Environment variable: the HOME that tests of nfsproof have made for themselves and for all that they start."""
+_OF_THE_USER = {
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_STATE_HOME": ".local/state",
+}
+
+
+def leave_the_home_of_the_user() -> Path:
+    """Give this process, and what it starts, an empty HOME and caches there until it ends; the folder.
+
+    Tests of nfsproof neither read nor change what a user keeps. Only servers that were installed on demand are found
+    where they are, because nothing but an installation writes there.
+    """
+    if there := os.environ.get(OWN_HOME):
+        return Path(there)
+    from nfstargets.cache import PLACE
+    from nfstargets.cache import cache_folder as servers
+
+    os.environ[PLACE] = str(servers())
+    made = Path(tempfile.mkdtemp(prefix="nfsproof-home-"))
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    os.environ[OWN_HOME] = os.environ["HOME"] = str(made)
+    os.environ.update({name: str(made / place) for name, place in _OF_THE_USER.items()})
+    return made
 
 
 def cache_folder() -> Path:

@@ -18,6 +18,7 @@ from nfstargets.knfsd.client import ClientUnavailable, Done, LinuxClient
 from nfstargets.knfsd.compiled import KNFSD_V2
 from nfstargets.knfsd.image import KNFSD, Product
 from tests.linux_client.wire import Wire, caught, read
+from tests.needs import need
 
 POINT = "/run/mnt"
 
@@ -63,9 +64,9 @@ class Mounted:
 @pytest.fixture(scope="session")
 def guest() -> Iterator[LinuxClient]:
     """A guest, on whose network the server is. NFSPROOF_CLIENT_KERNEL=v2: with the kernel that has NFSv2 and UDP."""
+    need("knfsd")
     home = find_installation(KNFSD)
-    if home is None:
-        pytest.skip("knfsd is not installed")
+    assert home is not None
     product = None
     if os.environ.get("NFSPROOF_CLIENT_KERNEL") == "v2":
         compiled = find_installation(KNFSD_V2)

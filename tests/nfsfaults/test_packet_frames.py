@@ -15,6 +15,7 @@ from nfsfaults import actions as a
 from nfsfaults.bridge import frames as f
 from nfsfaults.bridge.streams import HalfStream
 from nfsfaults.names import BadPlan
+from tests.needs import needs
 
 EMPTY = f.IpPacket(bytes(12) + b"\x08\0", b"\xc6\x12\0\x02", b"\xc6\x12\0\x01", f.UDP, 7, 0, b"")
 PORTS = f.Ports(700, 2049)
@@ -39,8 +40,10 @@ def test_segments_survive(data: bytes) -> None:
     assert f.read_tcp(packet) == segment(data)
 
 
+@needs("scapy")
 def test_checksums_are_those_of_other_tools() -> None:
-    inet = pytest.importorskip("scapy.layers.inet", reason="scapy is not installed (extra `packet`)")
+    from scapy.layers import inet
+
     for packet, layer in (
         (f.with_udp(EMPTY, PORTS, b"some data"), inet.UDP),
         (f.with_tcp(replace(EMPTY, protocol=f.TCP), segment(b"some data")), inet.TCP),

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
 from collections.abc import Iterator
@@ -20,11 +19,10 @@ from nfstargets.base import TargetError
 from nfstargets.ganesha import GaneshaTarget, Installation
 from nfstargets.namespace import can_act_for_others
 from nfstargets.process import free_ports
+from tests.needs import needs
 from tests.waiting import AT_MOST
 
-needs_it = pytest.mark.skipif(
-    shutil.which("ganesha.nfsd", path="/usr/bin:/usr/sbin") is None, reason="no NFS-Ganesha"
-)
+needs_it = needs("ganesha.nfsd")
 
 
 def started(kind: str) -> GaneshaTarget:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,10 +18,9 @@ from nfstargets.base import TargetError
 from nfstargets.diagnosis import Outcome, diagnose
 from nfstargets.ganesha import GaneshaTarget
 from tests.cli.test_reproduce import python
+from tests.needs import needs
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("ganesha.nfsd", path="/usr/bin:/usr/sbin") is None, reason="no NFS-Ganesha"
-)
+pytestmark = needs("ganesha.nfsd")
 
 
 @pytest.fixture(scope="module")
