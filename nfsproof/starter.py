@@ -48,9 +48,9 @@ def run_suite(args: Sequence[str]) -> int:
     lost_interrupt.watch()
     # Hypothesis keeps a folder of tables even when it stores no examples; by default in the current folder.
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_folder() / "hypothesis"))
-    if _wants_failed_only(args) and _is_green(_kept_of(args)):
+    if wants_failed_only(args) and _is_green(_kept_of(args)):
         sys.stderr.write(
-            "nfsproof: --lf: nothing failed in the last run of this target, so there is nothing to run\n"
+            "nfsproof: --lf: no check failed when it last ran on this target, so there is nothing to run\n"
         )
         return _NOTHING
     options = [
@@ -73,12 +73,12 @@ def _memory(args: Sequence[str]) -> list[str]:
 
 
 def _kept_of(args: Sequence[str]) -> Path:
-    """Where pytest keeps what the last run of this target has come to."""
+    """Where pytest keeps which checks failed when they last ran on this target."""
     tested = "\0".join(_what_is_tested(args)).encode("utf-8", "surrogateescape")
     return cache_folder() / "last-runs" / hashlib.sha256(tested).hexdigest()[:16]
 
 
-def _wants_failed_only(args: Sequence[str]) -> bool:
+def wants_failed_only(args: Sequence[str]) -> bool:
     """--lf, unless the user says what it does if nothing failed."""
     is_decided = any(one.startswith(("--lfnf", "--last-failed-no-failures")) for one in args)
     return not is_decided and not {"--lf", "--last-failed"}.isdisjoint(args)

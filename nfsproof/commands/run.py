@@ -72,9 +72,9 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
       --mutant NAME             break a rule of the embedded server; may be repeated
       --list-requirements       print the requirements with their checks, run nothing
 
-    All other options go to pytest: -x (stop at the first failure), -n 2 or -n auto (workers), --lf (what failed
-    in the last run of this target), --ff (that first), --sw (go on at the last failure), -k, -v, --junitxml=FILE.
-    `nfsproof run -- --help` lists them.
+    All other options go to pytest: -x (stop at the first failure), -n 2 or -n auto (workers), --lf (the
+    checks that failed when they last ran on this target), --ff (these first), --sw (go on at the last failure), -k,
+    -v, --junitxml=FILE. `nfsproof run -- --help` lists them.
     """
     starter.put_home_first()
     from nfsproof.arguments import ArgumentError, split_target

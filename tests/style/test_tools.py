@@ -154,9 +154,8 @@ def run_with(pytester: pytest.Pytester, body: str, *words: str) -> dict[str, int
         "from tests.conftest import pytest_configure, pytest_runtest_setup, pytest_terminal_summary"
     )
     pytester.makepyfile(f"from tests.needs import need, needs\n{body}")
-    return t.cast(
-        "dict[str, int]", pytester.runpytest_inprocess("-p", "no:cacheprovider", *words).parseoutcomes()
-    )
+    outcomes: dict[str, int] = pytester.runpytest_inprocess("-p", "no:cacheprovider", *words).parseoutcomes()
+    return outcomes
 
 
 MISSING = """
