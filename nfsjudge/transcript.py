@@ -208,7 +208,7 @@ def _where_results_begin(reply: bytes) -> str:
     begin = _REPLY_HEAD.size + (verifier + 3) // 4 * 4
     if (kind, denied) != (1, 0) or begin > len(reply):
         return ""
-    return f" (the results begin at {begin:06x}, {begin} bytes after the beginning of the message)"
+    return f"; the results begin at 0x{begin:06x} ({begin})"
 
 
 def cut(lines: Sequence[str], signed: Sequence[int], most: int) -> tuple[list[str], list[int]]:
@@ -253,7 +253,10 @@ def full_lines(
     elif exchange.reply is not None:
         if isinstance(exchange.error, XdrError):
             lines.append(f"  reply does not decode: {exchange.error.path}{_ARROW}{exchange.error.detail}")
-        lines += [f"  reply bytes{_where_results_begin(exchange.reply)}:", *_indent(hexdump(exchange.reply), "    ")]
+        lines += [
+            f"  reply bytes{_where_results_begin(exchange.reply)}:",
+            *_indent(hexdump(exchange.reply), "    "),
+        ]
     if most is None:
         return lines
     return cut(lines, [at for at, line in enumerate(lines) if _ARROW in line], most)[0]
