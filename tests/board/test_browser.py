@@ -61,6 +61,7 @@ def test_text_filters_by_id_clause_and_what_was_seen(page: Page) -> None:
 
 
 def test_selects_and_chips_filter(page: Page) -> None:
+    page.click("#more")
     page.select_option("#protocol", "nfs3")
     page.select_option("#procedure", "WRITE")
     assert rows(page) == ["keeps-data", "never-more"]

@@ -43,11 +43,14 @@ function exampleOf(cause) {
   return { run, check: cause.of[run].first ?? checksOfCause(cause, run)[0] };
 }
 
+const [SEVERAL, ONLY_ONE] = new Set(RUNS.map((run) => run.series)).size === RUNS.length
+  ? ["On several targets", "On one target"] : ["In several runs", "In one run"];
+
 function showCauses() {
   const causes = causesShown();
   const isShared = (cause) => Object.keys(cause.of).length > 1;
   const parts = RUNS.length < 2 ? [["", causes]]
-    : [["On several targets", causes.filter(isShared)], ["On one target", causes.filter((cause) => !isShared(cause))]];
+    : [[SEVERAL, causes.filter(isShared)], [ONLY_ONE, causes.filter((cause) => !isShared(cause))]];
   body("causes").replaceChildren(causesTold(causes), runLegend(),
     ...parts.filter(([, of]) => of.length > 0).map(([title, of]) => el("section", { class: "causes" },
       title ? el("h3", { text: `${title} (${of.length.toLocaleString("en")})` }) : null,
@@ -65,7 +68,7 @@ function causesTold(causes) {
     note.prepend(el("strong", { text: `${red.length ? `${red.join(", ")} from ` : ""}${plural(causes.length, "cause")}. ` }));
     return note;
   }
-  const rows = RUNS.map((run, number) => [number + 1, run.label, of(number), ...[...DEVIATES].map((letter) => counts[number].get(letter) ?? 0)]);
+  const rows = RUNS.map((run, number) => [number + 1, nameOf(run), of(number), ...[...DEVIATES].map((letter) => counts[number].get(letter) ?? 0)]);
   const heads = ["", "target", { text: "causes", numeric: true }, ...[...DEVIATES].map((letter) => ({ text: badge(VERDICTS.get(letter)), numeric: true }))];
   return el("div", {}, table("Causes by target", heads, rows, { class: "runs" }), note);
 }
