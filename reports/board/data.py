@@ -24,7 +24,7 @@ from nfsjudge.records import (
 )
 from nfsjudge.verdict import VERDICTS
 from reports.again import for_others
-from reports.board.causes import causes_data, is_red
+from reports.board.causes import causes_data, is_red, severities_data
 from reports.board.clients import clients_data
 from reports.board.duplicates import duplicates_data
 from reports.board.safe import clause_url, inside, visible, visible_line
@@ -179,6 +179,7 @@ def build(runs: Sequence[Run], folders: Sequence[str | None]) -> Board:
         for group, (_, first, last) in enumerate(groups)
     }
     index["causes"] = causes_data(runs, numbers)
+    index["severities"] = severities_data()
     index["duplicates"] = duplicates_data(runs)
     index["clients"] = clients_data(runs, numbers)
     index["requirements"] = clauses.rows

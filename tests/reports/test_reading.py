@@ -267,8 +267,8 @@ def test_an_id_that_comes_twice_is_told(tmp_path: Path) -> None:
 
 
 def test_commands_do_not_show_the_address_of_a_label(tmp_path: Path) -> None:
-    again = "bin/nfsproof run 'nfs://secret/export?port=1' nfs3/a/b"
-    about = RunRecord("nfs://secret/export?port=1", label="A")
+    again = "bin/nfsproof run 'nfs://acme-host/export?port=1' nfs3/a/b"
+    about = RunRecord("nfs://acme-host/export?port=1", label="A")
     check = CheckRecord("nfs3/a/b", "FAIL", CLAUSE, ["1"], "2", rerun=again)
     found = FindingRecord("lint/a", "nfs3/a/b", "FAIL", CLAUSE, ["1"], "2", rerun=again)
     run = reports.load(left(tmp_path, to_line(about), to_line(check), to_line(found), GOOD[2]))
@@ -278,7 +278,7 @@ def test_commands_do_not_show_the_address_of_a_label(tmp_path: Path) -> None:
         render_markdown([run]),
         reports.render_html(run),
     ):
-        assert "secret" not in text
+        assert "acme-host" not in text
         assert "TARGET" in text
     about.label = ""
     run = reports.load(left(tmp_path, to_line(about), to_line(check), to_line(found), GOOD[2]))
