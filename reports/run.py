@@ -218,11 +218,11 @@ def from_records(records: Iterable[AnyRecord]) -> list[Run]:
     return [run for run in runs if run != Run()] or runs
 
 
-def distinct_labels(runs: Iterable[Run]) -> list[str]:
+def distinct_labels(runs: Iterable[Run], *, dated: bool = True) -> list[str]:
     """The labels of runs; none twice, whatever the labels are.
 
-    Runs of one target have the time of their start (UTC) in their label, and the commit where the commits differ. A number
-    follows only where that is not enough.
+    Runs of one target have the time of their start (UTC) in their label, and the commit where the commits differ. A
+    number follows only where that is not enough. Without `dated` it is the number alone: machines compare such names.
     """
     all_runs = list(runs)
     series = Counter(run.label for run in all_runs)
@@ -233,7 +233,7 @@ def distinct_labels(runs: Iterable[Run]) -> list[str]:
     names, used = {run.label for run in all_runs}, set[str]()
     for run in all_runs:
         name = run.label
-        if series[name] > 1:
+        if dated and series[name] > 1:
             facts = [run.started, run.commit if len(commits[name]) > 1 else ""]
             name = ", ".join([name, *filter(None, facts)])
         label, number = name, 1
