@@ -66,6 +66,7 @@ TOOLS: t.Final = {
     tool.name: tool
     for tool in (
         _package("ruff", "dev"),
+        _package("allure_pytest", "dev"),
         _package("playwright", "dev"),
         _package("nfs_rs", "dev" if sys.platform == "linux" and platform.machine() == "x86_64" else ""),
         _package("scapy", "packet"),

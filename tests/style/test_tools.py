@@ -67,6 +67,12 @@ def used(tree: ast.AST) -> Iterator[tuple[str, int]]:
         yield (tree.module or "").partition(".")[0], tree.lineno
     elif isinstance(tree, (ast.List, ast.Tuple)):
         yield from ((word, tree.lineno) for word in _programs(tree))
+    elif isinstance(tree, ast.Call) and ast.unparse(tree.func).endswith("importorskip"):
+        yield from (
+            (str(one.value).partition(".")[0], tree.lineno)
+            for one in tree.args
+            if isinstance(one, ast.Constant)
+        )
     elif isinstance(tree, ast.Call) and STARTS.fullmatch(ast.unparse(tree.func)) and tree.args:
         yield from ((word, tree.lineno) for word in _begun(tree.args[0]))
     for child in ast.iter_child_nodes(tree):
@@ -142,6 +148,7 @@ def test_every_tool_is_declared_where_it_is_used() -> None:
         ("if t.TYPE_CHECKING:\n    import playwright\n", []),
         ("import pytest, json, nfsclient, hypothesis, pluggy\n", []),
         ("def f():\n    import mypy.api\n", ["2: mypy"]),
+        ("pytest.importorskip('scapy.fields', reason='x')\n", ["1: scapy"]),
     ],
 )
 def test_what_a_file_uses_is_found(text: str, found: list[str]) -> None:
