@@ -23,7 +23,7 @@ RUNS = {
     "with-workers": ("-m", "nfsproof", "selftest", WRITES, "-n", "1"),
     "by-pytest": ("-m", "pytest", WRITES),
     "mutants": ("-m", "nfsproof", "selftest", "--mutants", "nfs3/NULL/no-results"),
-    "drawn-knobs": ("-m", "nfsproof", "selftest", "--knobs=ctime_is_mtime", "nfs3/NULL"),
+    "drawn-knobs": ("-m", "nfsproof", "selftest", "--knobs=drawn:1-1", "nfs3/NULL"),
 }
 
 
