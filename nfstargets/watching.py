@@ -75,6 +75,13 @@ class Reading:
     """The largest memory of one process so far, mapped files included (VmHWM)."""
     threads: int
 
+    def growth_since(self, before: Reading) -> int:
+        """Bytes that were written to since then, also where they have been given back meanwhile.
+
+        The peak shows those, if it was not higher before; files that were mapped meanwhile are in it as well.
+        """
+        return max(0, self.memory - before.memory, self.peak - max(before.peak, before.memory))
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:
@@ -106,10 +113,10 @@ class Ending:
         return self.status in {None, -signal.SIGKILL} and self.oom_kills > 0
 
     def describe(self) -> str:
-        """``process 17, which served port 2049, ended with signal 11 (SIGSEGV)``."""
+        """``process 17 (port 2049) ended with signal 11 (SIGSEGV)``."""
         how = "" if self.status is None else f" with {describe_end(self.status)}"
         why = ", when the kernel killed for lack of memory" if self.was_killed_for_memory else ""
-        return f"process {self.pid}, which served port {self.port}, ended{how}{why}"
+        return f"process {self.pid} (port {self.port}) ended{how}{why}"
 
 
 class WatchedProcess:
