@@ -237,7 +237,9 @@ class ServerWatch:
         Without children it takes a tenth of the time, 40 microseconds for one process.
         """
         everybody = self._with_children() if with_children else self.processes
-        found = [(one, values) for one in everybody if (values := one.values())]
+        found = [
+            (one, values) for one in everybody if "VmRSS" in (values := one.values())
+        ]  # others have ended
         if not found:
             return None
         memory = sum(_own_memory(one, values, is_alone=len(found) == 1) for one, values in found)
