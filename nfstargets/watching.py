@@ -104,7 +104,7 @@ class Ending:
 
     @property
     def is_crash(self) -> bool:
-        """Whether it is known to have ended by itself, by a signal of its own or with an error."""
+        """Whether it is known to have ended by itself, by the signal of a crash or with an error."""
         return self.status is not None and not self.was_stopped
 
     @property
