@@ -7,3 +7,11 @@ from __future__ import annotations
 def count(number: int, noun: str, plural: str = "") -> str:
     """A number with its noun: ``1 check``, ``2 checks``; `plural` if it does not end in s."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def as_size(number: int) -> str:
+    """Bytes in the unit of the largest power of 1024 that fits, with a fraction where it says more: ``1.5 GiB``."""
+    for shift, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if number >= (1 << shift) - 1:
+            return f"{round(number / (1 << shift), 1):g} {unit}"
+    return count(number, "byte")

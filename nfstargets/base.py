@@ -100,6 +100,8 @@ class Target(ABC):
     per_worker: ClassVar[bool] = False
     is_throwaway: ClassVar[bool] = False
     """True: its export is made for the run and goes with it."""
+    is_watchable: ClassVar[bool] = True
+    """False: who serves its port is not the server, but the machine that it runs in."""
     controls: frozenset[str] = frozenset()
     """What nfsproof can do to it from outside: "crash", "restart", "touch_locally", "fill_disk", "set_lease",
     "end_grace", "drop_caches", "known_clients", "knobs"."""

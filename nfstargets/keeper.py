@@ -34,7 +34,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import resource
 import shutil
 import signal
@@ -47,6 +46,7 @@ from typing import Any
 
 from nfsclient.protocol.rpcbind import Rpcb
 from nfsclient.rpc.loop import Loop
+from nfstargets.machine import oom_kills
 from nfstargets.namespace import (
     NEEDS,
     NamespaceError,
@@ -141,7 +141,7 @@ class Keeper:
 
     def start(self, argv: list[str], output: Path, folder: str | None, data: int) -> None:
         """Starts the server, its output appended to a file."""
-        self._oom_kills = _oom_kills()
+        self._oom_kills = oom_kills()
         self._hang_up()
         theirs: list[int] = []
         if any("{line}" in word for word in argv):
@@ -210,7 +210,7 @@ class Keeper:
         """A child may have ended: tells the run."""
         if self.server is not None and self.server.poll() is not None:
             status, pid = self.server.returncode, self.server.pid
-            oom = _oom_kills() - self._oom_kills
+            oom = oom_kills() - self._oom_kills
             self.server = None
             self._end_the_rest()
             self.say("ended", pid=pid, status=status, oom=oom)
@@ -235,14 +235,6 @@ class Keeper:
             self.server.kill()
             self.server.wait()
             self.look_at_server()
-
-
-def _oom_kills() -> int:
-    """How many processes the kernel has killed for lack of memory, since it was started; 0 if it does not say."""
-    with contextlib.suppress(OSError):
-        found = re.search(r"^oom_kill (\d+)$", Path("/proc/vmstat").read_text(), re.MULTILINE)
-        return int(found[1]) if found is not None else 0
-    return 0
 
 
 def _before_the_server(data: int) -> None:

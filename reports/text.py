@@ -58,6 +58,8 @@ def _head(run: Run) -> str:
         lines.append(f"started: {run.about.started}")
     if run.about is not None and run.about.version:
         lines.append(f"suite:   nfsproof {run.about.version}")
+    if run.about is not None and run.about.watched:
+        lines.append(f"watched: {run.about.watched}")
     lines.append(f"ended:   {run.ending}")
     lines += [f"floor:   {text}" for text in run.below_floor]
     if run.rules_told:

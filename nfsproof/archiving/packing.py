@@ -250,6 +250,7 @@ class _Packer:
                     is_hidden = self._anonymous or secrets.TARGET in plain["description"]
                     plain["description"] = "" if is_hidden else plain["description"]
                     plain["target"] = self._name_of(record.target)
+                    plain["watched"] = re.sub(r" \(.*\)", "", record.watched) if is_hidden else record.watched
                 if self._anonymous:
                     plain["mutants"], plain["knobs"] = [], []
                     plain["environment"].pop(

@@ -54,6 +54,7 @@ class KnfsdTarget(ProgramTarget):
             "known_clients",
         }
     )
+    is_watchable: ClassVar[bool] = False
     start_limit: ClassVar[float] = 60.0  # 3 are usual, 9 with QEMU; five times that on a busy machine
     apart: ClassVar[str] = "cannot have a separate network"
 

@@ -69,6 +69,7 @@ def test_names_of_all_kinds(tmp_path: Path) -> None:
     run, check, *_, end = read_records(files["records.jsonl"].decode().splitlines(keepends=True))
     assert isinstance(run, RunRecord)
     assert (run.target, run.label, run.description) == ("Server A", "Server A", "")
+    assert run.watched == "process 4711 and 2 more"
     assert run.capabilities == {"device": "HOST SERVER"}
     assert isinstance(check, CheckRecord)
     assert check.rerun == "bin/nfsproof run 'TARGET' nfs3/a/b"
