@@ -12,6 +12,7 @@ _LEAST: t.Final = 4
 _MOST: t.Final = 512
 """Longer values are cut before."""
 _CUT = re.compile(r"['\"]?\.\.\.")
+_DIGITS = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{8,}\Z")
 
 
 class Beginnings:
@@ -22,22 +23,29 @@ class Beginnings:
         self._found: dict[str, str] = {}
         for word in sorted(instead, key=len):
             mask = masks.get(word, "")
-            data = word.encode("utf-8", "surrogateescape")
             for size in range(_LEAST, min(len(word), _MOST)):
                 self._found[word[:size]] = mask[:size] if mask else "x" * size
-            digits = data.hex()
-            covered = (mask.encode() if len(mask) == len(data) else b"x" * len(data)).hex()
-            for size in range(2 * _LEAST, min(len(digits), 2 * _MOST)):
-                self._found[digits[:size]] = covered[:size]
         self._longest = max(map(len, self._found), default=0)
 
     def hide(self, text: str) -> str:
         """A text without what is left of words before `...`."""
         done, at = [], 0
         for match in _CUT.finditer(text):
-            done += [self._without_end(text[at : match.start()]), match.group()]
+            done += [self._without_digits(text[at : match.start()]), match.group()]
             at = match.end()
         return "".join([*done, text[at:]])
+
+    def _without_digits(self, text: str) -> str:
+        """A text without a word that began at its end, in letters or in hexadecimal digits."""
+        digits = _DIGITS.search(text)
+        if digits is None:
+            return self._without_end(text)
+        whole = digits.group()[: len(digits.group()) // 2 * 2]
+        return (
+            text[: digits.start()]
+            + self.hide_at_end(bytes.fromhex(whole)).hex()
+            + digits.group()[len(whole) :]
+        )
 
     def hide_at_end(self, data: bytes) -> bytes:
         """Bytes without what is left of a word at their end."""

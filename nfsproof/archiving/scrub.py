@@ -21,6 +21,7 @@ _NO_LETTER_BEFORE = "|".join(
 _LONG = 6
 """Letters of a word that is no part of other bytes by chance."""
 _DUMP = re.compile(r"(?P<head>\s*[0-9a-f]{6}  )(?P<data>[0-9a-f]{2,8}(?: [0-9a-f]{2,8})*)")
+_HEX = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{8,}(?![0-9A-Za-z])")
 _DUMP_BEGINS = re.compile(r"\s*[0-9a-f]{6}  ").match
 _OURS = frozenset(
     {
@@ -61,6 +62,7 @@ class Scrubber:
         if any(word in lowered for word in self._words):
             text = self._text.sub(self._word, text)
             text = self._hex.sub(self._digits, text) if self._hex is not None else text
+        text = _HEX.sub(self._of_digits, text)
         return self._beginnings.hide(text) if "..." in text else text
 
     def _word(self, match: re.Match[str]) -> str:
@@ -72,6 +74,12 @@ class Scrubber:
 
     def _digits(self, match: re.Match[str]) -> str:
         return self.data(bytes.fromhex(match.group())).hex() if len(match.group()) % 2 == 0 else match.group()
+
+    def _of_digits(self, match: re.Match[str]) -> str:
+        """Digits may be those of a word in any case."""
+        digits = match.group()
+        whole = digits[: len(digits) // 2 * 2]
+        return self.data(bytes.fromhex(whole)).hex() + digits[len(whole) :]
 
     def data(self, data: bytes) -> bytes:
         """Bytes without them, of the same length."""
@@ -108,7 +116,7 @@ class Scrubber:
 
     def _may_be_in(self, lines: Sequence[str]) -> bool:
         """Whether a secret may stand in lines: looked for in all of them at once, since mostly there is none."""
-        if any(map(_DUMP_BEGINS, lines)) or any("..." in line for line in lines):
+        if any(map(_DUMP_BEGINS, lines)) or any("..." in line or _HEX.search(line) for line in lines):
             return True
         whole = "\n".join(lines).casefold()
         return self._text is not None and any(word in whole for word in self._words)
