@@ -74,7 +74,7 @@ def unseen_of(statistics: Statistics) -> Iterator[str]:
             "the capture before the mount"
         )
     for name, frames in statistics.unopened.items():
-        yield f"{frames} carry {name}, which is not opened: capture on the server or the client, behind the tunnel"
+        yield f"{frames} carry {name}, which is not opened: capture at the end of the tunnel"
     for reason, frames in statistics.not_judged.items():
         yield f"{frames} have calls that are not judged ({reason}): {_remedy(reason)}"
     if statistics.unanswered:
