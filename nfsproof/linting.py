@@ -65,7 +65,7 @@ def unseen_of(statistics: Statistics) -> Iterator[str]:
     hides = statistics.hidden or (not statistics.answered and statistics.cut)
     if hides:
         which = statistics.hidden or statistics.cut
-        yield f"{which} are cut, so calls or replies are missing: capture whole packets (tcpdump -s 0)"
+        yield f"calls or replies are cut in {which}: capture whole packets (tcpdump -s 0)"
     if statistics.answered:
         return
     if statistics.begun:
@@ -74,9 +74,9 @@ def unseen_of(statistics: Statistics) -> Iterator[str]:
             "the capture before the mount"
         )
     for name, frames in statistics.unopened.items():
-        yield f"{frames} carry {name}, which is not opened: capture at the end of the tunnel"
+        yield f"{name} is not opened, in {frames}: capture at the end of the tunnel"
     for reason, frames in statistics.not_judged.items():
-        yield f"{frames} have calls that are not judged ({reason}): {_remedy(reason)}"
+        yield f"no rule is for {reason}, in {frames}: {_remedy(reason)}"
     if statistics.unanswered:
         calls = count(statistics.unanswered, "call")
         yield f"{calls} without a reply: capture both directions (no filter by source or destination)"

@@ -58,28 +58,33 @@ def exchange_of_call(
     return exchange
 
 
-def call_to_judge(
-    message: bytes, moment: float, peer: str, transport: t.Literal["tcp", "udp"]
-) -> tuple[Exchange, str]:
-    """The same for the lint, and why no more than the header of the reply is judged (empty: all of it is).
+class Asked(t.NamedTuple):
+    """A call for the lint: an exchange, the minor version of a compound, and why only the header of its reply is judged.
+
+    `reason` is empty where all of the reply is judged.
+    """
+
+    exchange: Exchange
+    minor: int | None
+    reason: str
+
+
+def call_to_judge(message: bytes, moment: float, peer: str, transport: t.Literal["tcp", "udp"]) -> Asked:
+    """The same for the lint.
 
     A compound of NFSv4.0 is left alone, and so is one whose minor version nobody can read. RPCSEC_GSS may have signed
     or encrypted arguments and results.
     """
     exchange = exchange_of_call(message, moment, peer, transport, JUDGED)
+    minor: int | None = getattr(exchange.args, "minorversion", None)
     reason = ""
     if isinstance(exchange.credential, RawCredential) and exchange.credential.flavor == AuthFlavor.RPCSEC_GSS:
         reason = "RPCSEC_GSS"
-    elif exchange.procedure is COMPOUND and (minor := minor_of(exchange)) not in _MINOR_VERSIONS:
+    elif exchange.procedure is COMPOUND and minor not in _MINOR_VERSIONS:
         reason = f"NFSv4.{minor}" if minor is not None else "NFSv4, with arguments that do not decode"
     if reason:
         exchange.procedure = exchange.args = None
-    return exchange, reason
-
-
-def minor_of(exchange: Exchange) -> int | None:
-    """The minor version of a compound; None for other calls."""
-    return getattr(exchange.args, "minorversion", None)
+    return Asked(exchange, minor, reason)
 
 
 def is_callback(message: bytes) -> bool:

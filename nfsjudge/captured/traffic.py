@@ -7,7 +7,7 @@ import typing as t
 from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 
-from nfsjudge.captured.calls import call_to_judge, is_callback, minor_of
+from nfsjudge.captured.calls import call_to_judge, is_callback
 from nfsjudge.captured.frames import Frames
 from nfsjudge.captured.packets import Packet
 from nfsjudge.captured.queue import InOrder
@@ -195,8 +195,8 @@ class Traffic:
             self._queue.excuse((source, destination, int.from_bytes(message[:4], "big")))
             return
         if message[4:8] == bytes(4):
-            exchange, reason = call_to_judge(message, mark.time, name_of(destination), transport)
-            self.statistics.exchanges[program_of(message, minor_of(exchange))] += 1
+            exchange, minor, reason = call_to_judge(message, mark.time, name_of(destination), transport)
+            self.statistics.exchanges[program_of(message, minor)] += 1
             if reason:
                 self.statistics.not_judged.setdefault(reason, Frames()).add(mark.number)
             self._queue.call(mark.number, exchange, source, destination, is_judged=not reason)

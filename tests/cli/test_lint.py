@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.exchange import Exchange
 from nfsproof.cli import run_command_line
 from tests.nfsjudge.captured.conftest import play, rig
 from tests.nfsjudge.captured.making import frames_of, pcap
+from tests.nfsjudge.captured.test_nfs4 import compound
 from tests.nfsserver.conftest import Rig
 
 __all__ = ["rig"]
@@ -43,8 +45,8 @@ def test_a_capture_that_kept_the_beginnings_of_packets_says_so(
     assert run_command_line(["lint", str(path)]) == 10
     out = capsys.readouterr().out
     assert "  truncated packets: frames 4, 5, 6, 7, 8 and " in out
-    assert "nothing was judged: frames 4, 5, 6, 7, 8 and " in out
-    assert "are cut, so calls or replies are missing: capture whole packets (tcpdump -s 0)" in out
+    assert "nothing was judged: calls or replies are cut in frames 4, 5, 6, 7, 8 and " in out
+    assert ": capture whole packets (tcpdump -s 0)" in out
     assert "rules broken" not in out
 
 
@@ -55,7 +57,7 @@ def test_a_snapshot_length_that_hides_some_calls_is_not_green(
     path.write_bytes(pcap(frames_of(play(rig)), keep=400))
     assert run_command_line(["lint", str(path)]) == 10
     out = capsys.readouterr().out
-    assert "rules broken: none\nframes " in out
+    assert "rules broken: none\ncalls or replies are cut in frames " in out
     assert "capture whole packets (tcpdump -s 0)" in out
 
 
@@ -114,7 +116,16 @@ def test_frames_that_are_not_opened_are_named(
     out = capsys.readouterr().out
     which = "frames 1, 2, 3, 4, 5 and 4 more up to 9"
     assert f"  not opened: {name}, {which}" in out
-    assert f"nothing was judged: {which} carry {name}, which is not opened" in out
+    assert f"nothing was judged: {name} is not opened, in {which}: capture at the end" in out
+
+
+def test_nfsv40_alone_is_not_green(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right = p.Compound4Res(p.Nfsstat4.NFS4_OK, b"", [p.Putrootfh4Res(p.Nfsstat4.NFS4_OK)])
+    path = save([compound(0, right, p.Putrootfh4Args())], tmp_path / "x.pcap")
+    assert run_command_line(["lint", path]) == 10
+    out = capsys.readouterr().out
+    assert "  NFS version 4.0: 1\n" in out
+    assert "nothing was judged: no rule is for NFSv4.0, in frame 4: mount with vers=4.1" in out
 
 
 def test_calls_without_their_replies_are_not_green(
