@@ -59,7 +59,7 @@ def exchange_of_call(
 
 
 class Asked(t.NamedTuple):
-    """A call for the lint: an exchange, the minor version of a compound, and why only the header of its reply is judged.
+    """A call for the lint: an exchange, the minor version of a compound, and why only the header of its reply counts.
 
     `reason` is empty where all of the reply is judged.
     """
