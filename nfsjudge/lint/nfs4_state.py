@@ -17,6 +17,7 @@ from nfsjudge.lint.known4 import Known
 from nfsjudge.lint.nfs4_views import (
     IDENTITY,
     OK,
+    QUIET,
     STILL,
     attributes_of,
     directory_changes,
@@ -221,7 +222,8 @@ def status_flags(case: Case) -> Breach | None:
     if result is None or case.world.others or not _is_apart(case):
         return None
     known = case.world.state4.flags.get(bytes(result.sr_sessionid))
-    if known is None:
+    # A server may fill in the flags when the compound is over.
+    if known is None or any(one.operation not in QUIET for one in case.exchange.steps):
         return None
     gone, new = known.value & ~result.sr_status_flags, result.sr_status_flags & ~known.value
     # One loss may become another: some state, then all of it.

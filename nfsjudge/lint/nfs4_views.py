@@ -54,7 +54,7 @@ _OF_CURRENT: t.Final = frozenset(
 """Operations that may change the object of the current filehandle, and no other that was there before."""
 _READERS: t.Final = frozenset({p.READ, p.READDIR, p.READLINK})
 """They may move the time of the last access, and with it the attribute change."""
-_QUIET: t.Final = frozenset(
+QUIET: t.Final = frozenset(
     {
         *(
             p.ACCESS,
@@ -320,7 +320,7 @@ def name_in(step: Step) -> bytes | None:
 def _note_state(world: World, step: Step) -> None:
     """Sessions, and the seqids of stateids."""
     state, found = world.state4, results_of(step)
-    if step.operation not in _QUIET:
+    if step.operation not in QUIET:
         state.flags.clear()
     if step.operation is p.SEQUENCE:
         state.session = bytes(step.args.sa_sessionid) if found is not None and step.args is not None else b""

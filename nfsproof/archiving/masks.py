@@ -49,9 +49,13 @@ class TooManyNames(Exception):
 class Masks:
     """Makes masks, and remembers the names that have one."""
 
-    def __init__(self, *, with_paths: bool) -> None:
-        """`with_paths`: directories that a server lists are hidden, too."""
+    def __init__(self, *, with_paths: bool, public: str = "") -> None:
+        """`with_paths`: directories that a server lists are hidden, too.
+
+        `public` is what the archive says of the server: fields with words of it are masked, texts with them are not.
+        """
         self._with_paths = with_paths
+        self._public = frozenset(_TOKEN.findall(public.lower().encode()))
         self._tokens: dict[bytes, bytes] = {}
         self._counts: dict[tuple[int, bool], int] = {}
         self.words: dict[str, str] = {}
@@ -97,6 +101,9 @@ class Masks:
             self._add(part)
 
     def _add(self, data: bytes) -> None:
+        words = [one for one in _TOKEN.findall(data.lower()) if len(one) >= _LEAST_WORD]
+        if words and self._public.issuperset(words):
+            return
         word = data.decode("utf-8", "surrogateescape")
         if word.casefold() not in self.words:
             self.words[word.casefold()] = self._mask(data.lower()).decode("ascii", "replace")

@@ -158,7 +158,8 @@ class _Packer:
             made=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
             records_schema=SCHEMA,
         )
-        self._masks = Masks(with_paths=self._anonymous)
+        public = f"{label} {'' if is_url else f'{about.target} {about.description}'}"
+        self._masks = Masks(with_paths=self._anonymous, public="" if self._anonymous else public)
         if not wishes.with_hosts:
             self._note_names()
         self._scrubber = Scrubber({} if wishes.with_hosts else self._secrets(about), self._masks.words)

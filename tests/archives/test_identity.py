@@ -317,6 +317,12 @@ def test_a_name_that_is_a_word_of_reports_is_not_looked_for_in_them() -> None:
     assert made.words == {}
 
 
+def test_the_product_stays_readable_where_the_archive_names_it() -> None:
+    made = Masks(with_paths=False, public="Lab 2 ganesha:mem (NFS-Ganesha 4.3, FSAL MEM)")
+    assert b"anesha" not in made.hidden("host", b"acme-filer01_NFS-Ganesha")
+    assert sorted(made.words) == ["acme-filer01", "acme-filer01_nfs-ganesha", "filer01"]
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
