@@ -108,7 +108,7 @@ def served(guest: LinuxClient, wire: Wire, request: pytest.FixtureRequest) -> It
     reading = read(capture, alone=not served.was_disturbed)
     statistics = reading.statistics
     assert (sum(statistics.exchanges.values()) > 10) == served.was_mounted
-    assert (statistics.lost, statistics.cut) == (0, 0)
+    assert (statistics.lost, statistics.cut.count) == (0, 0)
     told = [
         f"{one.severity} {one.rule.id}: {one.breach}" for one in reading.findings if one.severity != "INFO"
     ]
