@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -196,10 +197,15 @@ OWN_FIXTURE = 'import pytest\n@pytest.fixture\ndef root(): return "the user\'s"\
 
 
 def test_own_tests_use_fixtures_and_their_failures_count(folder: Path) -> None:
-    write(folder, {"conftest.py": OWN_FIXTURE, "tests/test_own.py": OWN_TESTS})
+    example = re.search(
+        r"(?m)^    def test_greeting.*\n(?:     .*\n)+", (ROOT / "docs" / "pytest.md").read_text("utf-8")
+    )
+    assert example is not None
+    tests = {"test_own.py": OWN_TESTS, "test_example.py": textwrap.dedent(example[0])}
+    write(folder, {"conftest.py": OWN_FIXTURE} | {f"tests/{name}": text for name, text in tests.items()})
     ended = run("--target", "embedded", "tests", CHECK, "-q", cwd=folder)
     assert ended.returncode == 1, ended.stdout + ended.stderr
-    assert "1 failed, 4 passed" in ended.stdout
+    assert "1 failed, 5 passed" in ended.stdout
     assert "as the user wants" in ended.stdout
     # A baseline is about checks: it excuses no test of somebody else.
     known = run("--target", "embedded", "tests", CHECK, "-q", "--baseline", "embedded", cwd=folder)
