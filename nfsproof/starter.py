@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import importlib.util
 import json
 import os
 import shutil
@@ -59,9 +60,16 @@ def run_suite(args: Sequence[str]) -> int:
         *("--rootdir", str(root), "--noconftest"),
         *("-p", "xdist.plugin", "-p", "fixtures.plugin", "-p", "nfsproof.selection"),
         *_memory(args),
+        *_allure(args),
         *("-rN", "--progress=auto"),
     ]
     return _pytest([*options, *args])
+
+
+def _allure(args: Sequence[str]) -> list[str]:
+    """The plugin allure-pytest, if it is installed, and the command line has its option."""
+    is_wanted = any(one.partition("=")[0] == "--alluredir" for one in args)
+    return ["-p", "allure_pytest.plugin"] if is_wanted and importlib.util.find_spec("allure_pytest") else []
 
 
 def _memory(args: Sequence[str]) -> list[str]:
