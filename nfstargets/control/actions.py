@@ -127,7 +127,7 @@ def missing_control(name: str) -> str:
     if name not in ACTIONS:
         return f"the control {name} cannot be given for a URL: only servers that nfsproof starts have it"
     needed = " ".join(f"--control {one}=COMMAND" for one in (name, *_UNDONE_BY.get(name, ())))
-    return f"control of the server is needed: {needed}"
+    return f"needs control of the server, by {needed}"
 
 
 def _refuse_halves(controls: Controls) -> None:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A right server that needs long for each call: ``python -m tests.plugin.slow_server SECONDS``. It prints its port."""
+"""A right server that needs long for each call: ``python -m tests.plugin.slow_server SECONDS [PORT]``.
+
+It prints its port.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from nfsserver.middleware import Answer, ProceedMessage
 from tests.nfstargets.partial_server import Messages
 
 
-def main(seconds: float) -> None:
+def main(seconds: float, port: int) -> None:
     """Serve until a signal ends it, one call after the other."""
 
     def answer(message: bytes, proceed: ProceedMessage) -> Answer:
@@ -21,7 +24,7 @@ def main(seconds: float) -> None:
 
     loop, server = Loop(), Server(seed=1)
     server.surround(Messages(answer))
-    server.listen(loop)
+    server.listen(loop, port=port)
     sys.stdout.write(f"{server.port}\n")
     sys.stdout.flush()
     while True:
@@ -29,4 +32,4 @@ def main(seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]))
+    main(float(sys.argv[1]), int(sys.argv[2]) if sys.argv[2:] else 0)

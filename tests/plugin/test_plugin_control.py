@@ -66,7 +66,7 @@ def test_checks_of_crashes_are_judged_on_a_url_with_control(run_on: RunOn, folde
 def test_without_control_they_are_skip(run_on: RunOn) -> None:
     _, run = run_on(CRASHES)
     assert [(check.verdict, check.reason) for check in run.checks] == [
-        ("SKIP", "control of the server is needed: --control crash=COMMAND")
+        ("SKIP", "needs control of the server, by --control crash=COMMAND")
     ]
 
 

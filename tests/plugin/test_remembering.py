@@ -86,7 +86,7 @@ def test_a_cache_that_cannot_be_written_is_no_trouble(cache: Path) -> None:
 # ---------------------------------------------------------------- in runs
 
 Serve = Callable[..., int]
-"""Starts a server on a port (0: any) with knobs; the port."""
+"""Starts a server on a port (0: any) with knobs, or one that takes `slow` seconds for each call; the port."""
 
 
 @pytest.fixture
@@ -100,19 +100,23 @@ def serve() -> Iterator[Serve]:
             process.communicate()
         running.clear()
 
-    def start(port: int = 0, *knobs: str) -> int:
+    def start(port: int = 0, *knobs: str, slow: float = 0.0) -> int:
         end()
         settings = [f"--knob={one}" for one in knobs]
+        program = ["nfsproof", "serve", "--port", str(port), *settings]
+        if slow:
+            program = ["tests.plugin.slow_server", str(slow), str(port)]
         running.append(
             subprocess.Popen(
-                [sys.executable, "-P", "-m", "nfsproof", "serve", "--port", str(port), *settings],
+                [sys.executable, "-P", "-m", *program],
                 env={**os.environ, "PYTHONPATH": str(ROOT)},
                 stdout=subprocess.PIPE,
                 text=True,
             )
         )
         assert running[0].stdout is not None
-        return int(running[0].stdout.readline().partition("nfsport=")[2].partition("&")[0])
+        line = running[0].stdout.readline()
+        return int((line.partition("nfsport=")[2] or line).partition("&")[0])
 
     yield start
     end()
@@ -210,3 +214,20 @@ def test_a_port_that_answers_no_more_is_forgotten(suite: Suite, serve: Serve) ->
     outcome = suite.run("--target", url, "-k", "plain")
     assert outcome.verdicts == {"plain": "PASS"}
     assert "remembered" not in outcome.text
+
+
+SLOW = 0.6
+"""Seconds for a call: longer than the look at a target that is well takes on a fast one."""
+
+
+def test_a_slow_server_has_the_verdicts_of_a_fast_one(suite: Suite, serve: Serve) -> None:
+    """What is remembered of the fast one keeps the test short."""
+    suite.write(CHECKS)
+    port = serve()
+    url = f"nfs://127.0.0.1:{port}/export"
+    fast = suite.run("--target", url).verdicts
+    assert "slow: " not in suite.run("--target", url, "-k", "plain or looks").text
+    assert serve(port, slow=SLOW) == port
+    slow = suite.run("--target", url, "-k", "plain or looks")
+    assert slow.verdicts == {name: fast[name] for name in ("plain", "looks")}
+    assert "time limits are 10 times the usual ones" in slow.text
