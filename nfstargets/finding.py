@@ -114,7 +114,7 @@ class _Search:
         self._has_rpcbind = False
         """It listed the port of NFS."""
         self.trouble: PortUnknown | None = None
-        """Why rpcbind is of no help, if it was asked."""
+        """Why rpcbind is of no help, if that was tried."""
 
     def nfs_port(self) -> int:
         if self.url.nfs_port is not None:

@@ -83,7 +83,7 @@ def flavors_of(session: Session4, names: Sequence[bytes]) -> tuple[int, ...]:
 
 
 def _pseudo_flavor(listed: p.Secinfo4) -> int:
-    """The number of a flavor in MNT's list: Kerberos has one for each service, NFSv4 names the service beside it."""
+    """The number of a flavor in MNT's list: Kerberos has one for each service, NFSv4 names the service in addition."""
     if listed.flavor_info is None:
         return int(listed.flavor)
     return _KRB5 + int(listed.flavor_info.service) - 1

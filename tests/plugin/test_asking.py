@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the terminal shows while the target is asked what it has, and the lines about it before the first check."""
+"""What the terminal shows while the run asks the target what it has, and the lines about it before the first check."""
 
 from __future__ import annotations
 
