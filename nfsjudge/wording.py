@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def count(number: int, noun: str, plural: str = "") -> str:
     """A number with its noun: ``1 check``, ``2 checks``; `plural` if it does not end in s."""
@@ -15,3 +17,8 @@ def as_size(number: int) -> str:
         if number >= (1 << shift) - 1:
             return f"{round(number / (1 << shift), 1):g} {unit}"
     return count(number, "byte")
+
+
+def listing(words: Sequence[str]) -> str:
+    """``A``, ``A and B``, ``A, B and C``; empty without words."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

@@ -30,7 +30,8 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
 
     TARGET is a URL, nfs://HOST[:PORT]/EXPORT[?PARAMETERS], or short HOST:/EXPORT, or the name of a server that nfsproof
     starts and stops: embedded (the default), ganesha, ganesha:mem, or a server of `nfsproof install --list`.
-    For a server of NFSv4 only, add ?version=4.1 (or 4.2) to its URL.
+    Of nfs://HOST:PORT/EXPORT, MOUNT is tried at PORT as well. A server without NFSv3 is tested with NFSv4, unless the
+    URL says version=3; ?version=4.1 (or 4.2) tests NFSv4 alone.
     TARGET may also be a file (my.toml, or my.toml#LABEL) that describes a server: its URL, how it is crashed and
     restarted, what it lacks (docs/target-file.md).
     CHECK is an id (nfs3/RENAME/mixed-types[directory-fifo]), the beginning of ids (nfs3/RENAME), a pattern
@@ -68,6 +69,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
       --restart-timeout TIME    longest time for that, and to answer again after a death [15s]
       --seed N                  what the checks of recovery draw at random [1]
       --clean                   first remove what interrupted runs have left in the export
+      --probe-again             use nothing that a run within the last hour has found out about the server of a URL
       --knob NAME=VALUE         set a legal choice of the embedded server; may be repeated
       --mutant NAME             break a rule of the embedded server; may be repeated
       --list-requirements       print the requirements with their checks, run nothing

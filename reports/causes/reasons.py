@@ -21,6 +21,8 @@ _VERSION = re.compile(
     r"(?:NFSv\d: )?\w+ \(program (?P<program>\d+) version (?P<version>\d+) procedure \d+\): "
     r"the server (?:has this program in versions|does not have this program)"
 )
+_STILL_THERE = re.compile(r" \([^()]* is still there\)$")
+"""What a crash has kept is evidence for one reason: `suites/losses.py`."""
 _LONG = 120
 
 
@@ -63,6 +65,7 @@ def short_reason(reason: str) -> str:
     text = plain_line(reason) or "no reason was recorded"
     why = _LACKS.match(text)
     text = text[why.end() :] if why is not None else text
+    text = _STILL_THERE.sub("", text)
     lacks = _VERSION.match(text)
     if lacks is not None and lacks["program"] in _PROGRAMS:
         return f"{_PROGRAMS[lacks['program']].format(lacks['version'])} is not served"
