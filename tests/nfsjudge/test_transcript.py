@@ -127,7 +127,7 @@ def test_a_call_in_one_line() -> None:
     assert call_line(one).endswith("..., to.dir=02 (1 bytes), to.name='b'")
     assert len(call_line(one)) < 250
     one.procedure = None
-    assert call_line(one) == "0 bytes made by the check"
+    assert call_line(one) == "a message of 0 bytes that the check wrote byte by byte"
 
 
 @given(st.integers(0, 500), st.lists(st.integers(0, 499), max_size=3, unique=True), st.integers(12, 100))

@@ -8,8 +8,19 @@ import json
 import pytest
 
 from fixtures.plugin.told_causes import write_examples
+from fixtures.plugin.wrapping import Window
 from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord
 from reports.causes import causes, reasons, signature
+
+
+def window(lines: list[str]) -> Window:
+    """A window that keeps its lines."""
+    return Window(lambda line, **_: lines.append(line))
+
+
+def uncoloured(_: str) -> dict[str, bool]:
+    return {}
+
 
 COUNT = RequirementRecord("RFC 1813", "3.3.16", "DESCRIPTION", "STATED", "the result is at most count bytes")
 FORM = RequirementRecord(
@@ -206,12 +217,16 @@ def test_what_is_red_stands_for_a_cause() -> None:
     assert (found.verdict, found.checks) == ("FAIL", [check.id])
     assert found.text.endswith("a large page")
     told: list[str] = []
-    write_examples([found], [check, finding], lambda _: True, lambda one: one.verdict == "FAIL", told.append)
+    write_examples(
+        [found], [check, finding], lambda _: True, lambda one: one.verdict == "FAIL", window(told), uncoloured
+    )
     assert told[0] == f"FAIL  {finding.id}"
 
 
 def test_an_example_is_what_the_run_is_red_for() -> None:
     records = [red(f"nfs3/READDIR/small[{one}]", COUNT, "size", "less", "552 bytes") for one in "abc"]
     told: list[str] = []
-    write_examples(causes(records), records, lambda _: True, lambda one: one.id.endswith("[c]"), told.append)
+    write_examples(
+        causes(records), records, lambda _: True, lambda one: one.id.endswith("[c]"), window(told), uncoloured
+    )
     assert told[0] == "FAIL  nfs3/READDIR/small[c]"
