@@ -136,6 +136,16 @@ class _Groups:
         return list(found.values())
 
 
+def _key_of_field(one: _Red) -> Iterator[Hashable]:
+    """The field of a result that is wrong, with its section: `_join_findings` knows all records, and looks closer."""
+    record = one.record
+    field = _field_of(record)
+    if isinstance(record, CheckRecord) and _IS_FIELD.fullmatch(record.what):
+        field = record.what.rpartition(".")[2]
+    if field:
+        yield "field of section", record.verdict, one.section, field
+
+
 class NewCauses:
     """Tells records of new causes from those of causes that were there before, one after the other.
 
@@ -147,7 +157,8 @@ class NewCauses:
 
     def add(self, record: CheckRecord | FindingRecord) -> bool:
         """Whether nothing that was added before shows the same."""
-        keys = set(_keys(_Red(record)))
+        one = _Red(record)
+        keys = {*_keys(one), *_key_of_field(one)}
         is_new = self._keys.isdisjoint(keys)
         self._keys |= keys
         return is_new

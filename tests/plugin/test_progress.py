@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from fixtures.plugin.pace import Pace, roughly
-from fixtures.plugin.progress_views import plain_line, running_text
+from fixtures.plugin.progress_views import _rendered, plain_line, running_text
 from nfsjudge.records import CheckRecord, EndRecord, read_records
 from tests.plugin.conftest import ROOT, Suite
 from tests.plugin.test_plugin_verdicts import check
@@ -93,6 +93,37 @@ def test_the_plain_line() -> None:
         "20 of 40 checks (50 %): PASS 20; about 20 s left; running nfs3/write/check_0  5 s  and 1 more"
     )
     assert running_text(Pace(0.0), 1.0) == ""
+
+
+def judged(**counts: int) -> Pace:
+    pace = seen(20, 1.0)
+    pace.total = 3852
+    pace.counts.clear()
+    pace.counts.update(counts)
+    return pace
+
+
+@pytest.mark.parametrize("width", [60, 79, 100, 200])
+def test_the_time_left_and_the_failures_are_never_cut(width: int) -> None:
+    pace = judged(PASS=2555, UNSUPPORTED=439, SKIP=102, NONSTRICT=135, VOID=14, FAIL=83)
+    line = _rendered(pace, 120.0, width, colour=False)[0]
+    assert len(line) <= width
+    assert "about 20 s left" in line
+    assert "FAIL 83" in line
+    assert "…" not in line
+
+
+@pytest.mark.parametrize(("failed", "bar"), [(0, "\x1b[32m"), (3, "\x1b[31m")])
+def test_the_bar_of_a_green_run_is_green(failed: int, bar: str) -> None:
+    pace = judged(PASS=20, FAIL=failed)
+    pace.total = 40
+    line = _rendered(pace, 120.0, 100, colour=True)[0]
+    assert line.startswith(bar) or line.partition("\u2501")[0].endswith(bar)
+    assert "\x1b[91m" not in line
+
+
+def test_no_colour_is_no_escape_code() -> None:
+    assert "\x1b" not in "".join(_rendered(judged(PASS=20, FAIL=1), 120.0, 100, colour=False))
 
 
 def test_bare_pytest_keeps_its_letters(suite: Suite) -> None:
