@@ -149,7 +149,7 @@ def _key_of_field(one: _Red) -> Iterator[Hashable]:
 class NewCauses:
     """Tells records of new causes from those of causes that were there before, one after the other.
 
-    A later record may join two causes; what was told of them stands.
+    A later record may join two causes; what was printed of them stands.
     """
 
     def __init__(self) -> None:
