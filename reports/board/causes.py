@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from nfsjudge.verdict import VERDICTS
 from reports.board.safe import clause_url, visible_line
 from reports.causes import SEVERITIES, Cause, causes_of
-from reports.causes.severity import rank_of
+from reports.causes.severity import GRAVE, rank_of
 from reports.plain import shortened
 from reports.run import Run
 
@@ -82,9 +82,12 @@ def _rank(one: Shared) -> tuple[tuple[bool, int], int, int, int]:
     return rank_of(first.verdict, first.severity), VERDICTS.index(first.verdict), -len(one.of), -size
 
 
-def severities_data() -> list[dict[str, str]]:
-    """For the page: the severities of causes, the worst first."""
-    return [{"name": one.name, "title": one.title, "why": one.why} for one in SEVERITIES]
+def severities_data() -> list[dict[str, t.Any]]:
+    """For the page: the severities of causes, the worst first; a broken SHOULD is advice unless it is grave."""
+    return [
+        {"name": one.name, "title": one.title, "why": one.why, "grave": one.name in GRAVE}
+        for one in SEVERITIES
+    ]
 
 
 def causes_data(runs: Sequence[Run], numbers: dict[str, int]) -> list[dict[str, t.Any]]:
