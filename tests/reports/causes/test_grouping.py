@@ -320,3 +320,14 @@ def test_a_rule_joins_no_other_rule_of_its_section() -> None:
     ]
     found.append(FindingRecord("lint/nfs3/read-count", "nfs3/LINK/1", "FAIL", other, observed="count"))
     assert len(causes(found)) == 2
+
+
+def test_a_version_that_is_answered_in_another_form_is_not_served() -> None:
+    why = (
+        "the target lacks nfs4: the results do not decode: tag at byte 4: needs 4 more bytes, only 0 are left"
+    )
+    (reason,) = reasons([CheckRecord(f"nfs4/A/{n}", "UNSUPPORTED", reason=why) for n in range(2)])
+    assert reason.line.startswith(
+        "NFSv4 is not served, though its calls are answered: the results do not decode"
+    )
+    assert reason.line.endswith(": 2 checks not asked")
