@@ -265,3 +265,16 @@ def test_the_terminal_is_painted_a_few_times_a_second_at_most(suite: Suite) -> N
     terminal = Terminal(suite)
     assert terminal.close() == 0
     assert terminal.text.count("/300  ") <= 4 * (time.monotonic() - began) + 1
+
+
+@pytest.mark.parametrize("option", ["--color=no", "--color=yes"])
+def test_causes_appear_above_the_bar_and_have_colours_if_they_are_wanted(suite: Suite, option: str) -> None:
+    suite.write(CHECKS + check("wrong", "expect(1, 'x').equals(2)"))
+    terminal = Terminal(suite, option)
+    assert terminal.close() == 1
+    shown = [line.rstrip() for line in screen(re.sub(r"\x1b\[[0-9;]*m", "", terminal.text))]
+    live = shown.index("FAIL       x: expected 2, got 1 (RFC 1813 3.3.1)  nfs3/fake/wrong")
+    assert live < next(number for number, line in enumerate(shown) if "first of each cause" in line)
+    assert all(len(line) <= 100 for line in shown if line.startswith(("FAIL", "  ")))
+    assert bool(re.search(r"\x1b\[[0-9;]*m", terminal.text)) == (option == "--color=yes")
+    assert bool(re.search(r"\x1b\[31m(?:\x1b\[1m)?FAIL", terminal.text)) == (option == "--color=yes")
