@@ -37,6 +37,9 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     CHECK is an id (nfs3/RENAME/mixed-types[directory-fifo]), the beginning of ids (nfs3/RENAME), a pattern
     (nfs3/READ*), an old id or a file. Case does not matter. The default is all checks.
 
+    One check of each operation and mechanism runs first, then the others. A line for each new cause of failures appears
+    at once; at the end, the causes that do most harm come first.
+
     \b
     Which checks run:
       --section 3.3.14          checks of this section or below; also RFC 1813 3.3.14, rfc1813:3.3.14
