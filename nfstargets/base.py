@@ -103,6 +103,8 @@ class Target(ABC):
     controls: frozenset[str] = frozenset()
     """What nfsproof can do to it from outside: "crash", "restart", "touch_locally", "fill_disk", "set_lease",
     "end_grace", "drop_caches", "known_clients", "knobs"."""
+    undone: str = ""
+    """After stop(): what could not be put back as it was."""
     remark: str = ""
     """What the user should hear before the run: that it is another server than the name says."""
     asked_for: str = ""
@@ -125,6 +127,9 @@ class Target(ABC):
     @abstractmethod
     def stop(self) -> None:
         """Ends what start() began. May be called twice, and after a failed start."""
+
+    def hurry(self, seconds: float) -> None:
+        """The run was interrupted: controls that put something back may take this long together from now on."""
 
     @abstractmethod
     def address(self) -> TargetAddress:
