@@ -128,7 +128,7 @@ class Target(ABC):
     def stop(self) -> None:
         """Ends what start() began. May be called twice, and after a failed start."""
 
-    def hurry(self, seconds: float) -> None:
+    def hurry(self, seconds: float) -> None:  # noqa: B027  (most have nothing that takes long)
         """The run was interrupted: controls that put something back may take this long together from now on."""
 
     @abstractmethod

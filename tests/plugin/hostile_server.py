@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A server that becomes hostile when it gets SIGUSR1: a process of its own, for tests of runs that are interrupted.
+"""A server that becomes hostile when it gets SIGUSR1: a separate process, for tests of runs that are interrupted.
 
 ``python -m tests.plugin.hostile_server MODE FILE`` prints its URL, and makes FILE when it is hostile; if FILE is there
 from the beginning, it is hostile at once. What it then does is the function of MODE in `MODES` or `BELOW`.
@@ -76,7 +76,7 @@ def _endless() -> dict[t.Any, AnyAroundCall]:
         new = [
             nfs3.Entry3(number, b"endless-%d" % number, number) for number in itertools.islice(_NUMBERS, 100)
         ]
-        return replace(result, resok=replace(result.resok, reply=nfs3.DirList3(new, eof=False)))
+        return replace(result, resok=replace(result.resok, entries=new, eof=False))
 
     return {nfs4.READDIR: page4, nfs3.READDIR: page3}
 
@@ -159,6 +159,11 @@ class _Hostile:
         return self._made
 
 
+def _announce(server: Server) -> None:
+    sys.stdout.write(f"{server.url}\n")
+    sys.stdout.flush()
+
+
 def main() -> None:
     """Serve until the process is ended."""
     loop, server = Loop(), Server()
@@ -171,7 +176,7 @@ def main() -> None:
 
     signal.signal(signal.SIGUSR1, turn)
     hostile.is_on = Path(sys.argv[2]).exists()
-    serve(server, loop, announce=lambda served: print(served.url, flush=True))
+    serve(server, loop, announce=_announce)
 
 
 if __name__ == "__main__":

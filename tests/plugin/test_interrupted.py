@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -185,7 +184,7 @@ def test_while_the_probes_run(suite: Suite, serve: Callable[..., Server]) -> Non
 
 
 def test_a_first_interrupt_does_not_stop_the_reports(suite: Suite) -> None:
-    """All checks have run: what was asked for is nearly there."""
+    """All checks have run, and their reports are nearly there."""
     suite.write("""
         @proves(RULE, killed_by=MUTANT)
         def test_a():

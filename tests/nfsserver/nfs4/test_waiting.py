@@ -16,8 +16,8 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.core import Pending
 from nfsclient.xdr import XdrType
+from nfsserver.bounds import MOST
 from nfsserver.fs import SUPERUSER
-from nfsserver.waiting import MOST_CALLS
 from tests.nfsserver.nfs4.conftest import Rig4, S
 
 
@@ -140,7 +140,7 @@ def test_restart_loses_what_waits(rig4: Rig4, held: Held) -> None:
 def test_bound(rig4: Rig4, held: Held) -> None:
     client = rig4.rpc()
     args = nfs3.Setattr3Args(held.file, nfs3.Sattr3(mode=0o600))
-    calls = [client.submit(nfs3.SETATTR, args) for _ in range(MOST_CALLS + 1)]
+    calls = [client.submit(nfs3.SETATTR, args) for _ in range(MOST.waiting_calls + 1)]
     settle(rig4, 0.3)
     done = [one for one in calls if one.done]
     assert len(done) == 1
