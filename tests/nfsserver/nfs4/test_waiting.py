@@ -151,3 +151,17 @@ def test_bound(rig4: Rig4, held: Held) -> None:
         nfs3.Nfsstat3.NFS3_OK,
         nfs3.Nfsstat3.NFS3ERR_JUKEBOX,
     }
+
+
+def test_bound_of_bytes(rig4: Rig4, held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that would wait, and for whose bytes there is no room, gets JUKEBOX at once."""
+    monkeypatch.setattr(MOST, "waiting_bytes", 2000)
+    client = rig4.rpc()
+    small, large = (
+        client.submit(nfs3.WRITE, nfs3.Write3Args(held.file, 0, size, nfs3.StableHow.FILE_SYNC, bytes(size)))
+        for size in (10, 3000)
+    )
+    settle(rig4, 0.1)
+    assert not small.done
+    assert large.result is not None
+    assert large.result.status == nfs3.Nfsstat3.NFS3ERR_JUKEBOX
