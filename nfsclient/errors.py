@@ -189,6 +189,13 @@ class RetriesExhausted(NfsStatusError):
     """The server kept asking for patience (JUKEBOX) until ours ended."""
 
 
+class LoopEnded(NfsClientError):
+    """Whoever owns the loop has set a time for the end of all waiting (`Loop.end_at`), and it has come."""
+
+    def __init__(self) -> None:
+        super().__init__("the time for the end of all calls has come (Loop.end_at)")
+
+
 class NoProgress(NfsClientError):
     """The server keeps answering success without executing the calls."""
 

@@ -105,6 +105,8 @@ class Target(ABC):
     controls: frozenset[str] = frozenset()
     """What nfsproof can do to it from outside: "crash", "restart", "touch_locally", "fill_disk", "set_lease",
     "end_grace", "drop_caches", "known_clients", "knobs"."""
+    undone: str = ""
+    """After stop(): what could not be put back as it was."""
     remark: str = ""
     """What the user should hear before the run: that it is another server than the name says."""
     asked_for: str = ""
@@ -127,6 +129,9 @@ class Target(ABC):
     @abstractmethod
     def stop(self) -> None:
         """Ends what start() began. May be called twice, and after a failed start."""
+
+    def hurry(self, seconds: float) -> None:  # noqa: B027  (most have nothing that takes long)
+        """The run was interrupted: controls that put something back may take this long together from now on."""
 
     @abstractmethod
     def address(self) -> TargetAddress:

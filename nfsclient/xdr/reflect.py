@@ -358,6 +358,8 @@ def _decode_array(element: Node, count: int, reader: _Reader, path: str) -> list
         )
     if isinstance(element, ChoiceNode):
         return _decode_choices(element, count, reader, path)
+    if isinstance(element, IntNode):  # a peer may send a million of them
+        return list(struct.unpack(f">{count}{element.code}", reader.take(count * element.size, path)))
     return [_decode(element, reader, f"{path}[{index}]") for index in range(count)]
 
 
