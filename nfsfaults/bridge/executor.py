@@ -8,6 +8,7 @@ import typing as t
 
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.loop import Loop
+from nfsfaults import with_scapy
 from nfsfaults.bridge.bridge import Bridge, unable
 from nfsfaults.bridge.networks import Networks, NoNetworks, Proto
 from nfsfaults.matcher import Matcher
@@ -19,11 +20,12 @@ PORT: t.Final = 2049
 class Packets:
     """Carries a plan out between clients and one server, which all run on one loop.
 
-    Raises `NoNetworks` with one line that says what is missing.
+    Raises `NoNetworks` and `NoScapy` with one line that says what is missing.
     """
 
     def __init__(self, plan: Plan, loop: Loop) -> None:
         self._loop = loop
+        with_scapy.making()
         self._networks = Networks()
         self._bridge = Bridge(plan, self._networks, loop)
 
