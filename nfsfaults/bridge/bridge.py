@@ -23,7 +23,7 @@ from nfsclient.rpc.loop import Loop
 from nfsfaults import actions as a
 from nfsfaults import with_scapy
 from nfsfaults.bridge import frames as f
-from nfsfaults.bridge.keeper import CLIENT_MAC, SERVER_MAC
+from nfsfaults.bridge.keeper import SERVER_MAC
 from nfsfaults.bridge.networks import Networks, Proto
 from nfsfaults.bridge.streams import Connection
 from nfsfaults.functions import FunctionFailed
@@ -31,13 +31,11 @@ from nfsfaults.matcher import Event, Finish, Flow, Matcher, SendElsewhere, Write
 from nfsfaults.messages import Message, Toward
 from nfsfaults.plan import Firing, Link, Plan, Rule
 
-FORGED: t.Final = "198.18.0.77"
-"""The sender of forged datagrams: in the network of client and server, and neither of them."""
 _OTHER_PORTS: t.Final = range(61_000, 65_000)
 _MOST_FLOWS: t.Final = 1024
 _MOST_WAITING: t.Final = 4096
 """Packets that wait for their time or their turn; more are lost, as in a full queue."""
-_MACS: t.Final[dict[Toward, bytes]] = {"client": CLIENT_MAC, "server": SERVER_MAC}
+_EVERYBODY: t.Final = b"\xff" * 6
 _RESET_OFFSETS: t.Final = {"next": 0, "inside": 100, "outside": 0x4000_0000}
 _FRAMES_AT_ONCE: t.Final = 64
 _LONGEST: t.Final = 65_535
@@ -201,7 +199,8 @@ class Bridge:
         self._ways: dict[Toward, _Way] = {
             side: _Way(side, taps[side], links.get(side)) for side in ("client", "server")
         }
-        self._macs: dict[Toward, bytes] = dict(_MACS)
+        self._place = networks.place
+        self._macs: dict[Toward, bytes] = {"client": self._place.client_mac, "server": SERVER_MAC}
         self._flows: dict[_Ends, Flow] = {}
         self._came: OrderedDict[int, tuple[bytes, tuple[bytes, ...]]] = OrderedDict()
         """Identity of a message -> the message and its frames."""
@@ -233,6 +232,8 @@ class Bridge:
 
     def received(self, frame: bytes, toward: Toward) -> None:
         """A frame from one side, for the other."""
+        if self._place.device and not self._is_ours(frame, toward):
+            return
         kind = int.from_bytes(frame[12:14], "big")
         if kind not in {f.IPV4, f.ARP}:
             return  # IPv6 looks for routers, of which there are none
@@ -248,6 +249,14 @@ class Bridge:
         else:
             self._segment(whole, toward)
         self.run()
+
+    def _is_ours(self, frame: bytes, toward: Toward) -> bool:
+        """Whether a frame on a device that others use too is between client and server; learns the server's address."""
+        if toward == "client":
+            return frame[:6] in {self._place.client_mac, _EVERYBODY}
+        if frame[:6] != _EVERYBODY:
+            self._macs["server"] = frame[:6]
+        return True
 
     def run(self) -> None:
         """Do what is due."""
@@ -312,7 +321,7 @@ class Bridge:
         """The conversation of a replay: of the sender, its port or its address is another one."""
         host, port = ends.client if toward == "server" else ends.server
         if via == "forged":
-            host = socket.inet_aton(FORGED)
+            host = socket.inet_aton(self._place.forged)
         elif via == "other-port":
             port = next(self._other_ports)
         return (
@@ -474,4 +483,4 @@ def _is_on_segments(action: a.Action) -> bool:
     return action.need == "packets" and not isinstance(action, (a.Replay, *a.ON_UDP_ONLY))
 
 
-__all__ = ["FORGED", "Bridge", "Plan", "Rule", "unable"]
+__all__ = ["Bridge", "Plan", "Rule", "unable"]
