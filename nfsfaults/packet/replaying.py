@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Requests of RPC that are sent again with scapy: the same bytes, or the same with another XID.
 
-A request goes as a record over a new connection of TCP, or as a datagram. What comes back is read with bounds of its
-own, because a server may send anything.
+A request goes as a record over a new connection of TCP, or as a datagram. What comes back is read
+within bounds, because a server may send anything.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Line:
 
 
 def dial(transport: str, host: str, port: int, source_port: int, seconds: float) -> Line:
-    """A way to a server from a port of ours, 0 for any. Raises `CannotSend`."""
+    """A way to a server from this source port, 0 for any. Raises `CannotSend`."""
     where = f"{host} port {port} over {transport.upper()}"
     kind = socket.SOCK_STREAM if transport == "tcp" else socket.SOCK_DGRAM
     try:

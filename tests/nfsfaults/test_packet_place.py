@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A server that is in the network of the process already: behind a device that is there, or one that the bridge makes.
+"""A server that is in the network of the process already: reached by a device that is there, or by one that the bridge makes.
 
 The program runs apart, because it enters networks. `tap0` stands for the cable to a virtual machine: others use it too.
 """
