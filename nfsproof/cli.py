@@ -23,8 +23,8 @@ from nfsproof.commands.lint import lint
 from nfsproof.commands.new_check import new_check
 from nfsproof.commands.proxy import proxy
 from nfsproof.commands.regenerate import regenerate
-from nfsproof.commands.report import report
 from nfsproof.commands.replay import replay
+from nfsproof.commands.report import report
 from nfsproof.commands.reproduce import reproduce
 from nfsproof.commands.run import run
 from nfsproof.commands.selftest import selftest

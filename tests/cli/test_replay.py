@@ -72,7 +72,9 @@ class Echo:
             data, sender = self._udp.recvfrom(65_535)
             if not data:
                 return
-            self._took(data, sender[1], lambda answer: self._udp.sendto(answer, sender))
+            answer = self._took(data, sender[1])
+            if answer is not None:
+                self._udp.sendto(answer, sender)
 
     def _stream(self) -> None:
         while True:
@@ -83,15 +85,15 @@ class Echo:
             with connection, connection.makefile("rb") as file:
                 while mark := file.read(4):
                     data = file.read(int.from_bytes(mark, "big") & 0x7FFF_FFFF)
-                    with contextlib.suppress(OSError):  # nobody waits any more
-                        self._took(data, sender[1], lambda answer: connection.sendall(framed(answer)))
+                    answer = self._took(data, sender[1])
+                    if answer is not None:
+                        with contextlib.suppress(OSError):  # nobody waits any more
+                            connection.sendall(framed(answer))
 
-    def _took(self, data: bytes, port: int, send: t.Callable[[bytes], object]) -> None:
+    def _took(self, data: bytes, port: int) -> bytes | None:
         self.messages.append(data)
         self.sources.append(port)
-        answer = self._answer(data)
-        if answer is not None:
-            send(answer)
+        return self._answer(data)
 
     def close(self) -> None:
         self._answer = lambda _: b"stop"
@@ -178,10 +180,10 @@ def test_replies_are_compared_with_the_capture(
 def test_a_list_of_requests(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     packets = datagrams(call("READ", 1), reply("READ", 1), call("REMOVE", 2))
     assert replayed(tmp_path, packets, "--list") == Exit.OK
+    ends = "udp 192.0.2.7:700 -> 192.0.2.1:2049"
     assert lines(capsys) == [
-        "frame 1  udp 192.0.2.7:700 -> 192.0.2.1:2049  xid 0x00000001  READ file=66696c65 (4 bytes), offset=0, count=100",
-        "frame 3  udp 192.0.2.7:700 -> 192.0.2.1:2049  xid 0x00000002  REMOVE object.dir=66696c65 (4 bytes), "
-        "object.name='name'",
+        f"frame 1  {ends}  xid 0x00000001  READ file=66696c65 (4 bytes), offset=0, count=100",
+        f"frame 3  {ends}  xid 0x00000002  REMOVE object.dir=66696c65 (4 bytes), object.name='name'",
     ]
 
 
@@ -280,11 +282,8 @@ def test_damaged_captures_are_read_or_refused(
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
     path.write_bytes(whole[: data.draw(st.integers(0, len(whole)))])
     requests = captured.Requests()
-    try:
-        with path.open("rb") as file:
-            requests.read(file)
-    except BadCapture as error:
-        assert "\n" not in str(error)
+    with path.open("rb") as file, contextlib.suppress(BadCapture):
+        requests.read(file)
     for one in requests.found:
         assert one.line
         if one.reply is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A server that is in the network of the process already: reached by a device that is there, or by one that the bridge makes.
+"""A server in the network of the process: reached by a device that is there, or by one that the bridge makes.
 
 The program runs apart, because it enters networks. `tap0` stands for the cable to a virtual machine: others use it too.
 """
@@ -56,7 +56,12 @@ for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
     server.listen_on(sock)
 networks.enter(networks.bridge)
 peers = []
-server.interpose(nfs3.NULL, lambda _server, context, args, proceed: (peers.append(context.peer[0]), proceed(context, args))[1])
+
+def note(_server, context, args, proceed):
+    peers.append(context.peer[0])
+    return proceed(context, args)
+
+server.interpose(nfs3.NULL, note)
 for turn in range(2):  # the second finds nothing of the first
     actions = [a.Replay(via="forged")] if proto == "udp" else [a.BadChecksum()]
     rules = [Rule(Selector("call", procedure, 3, ("NULL",), nth=1), tuple(actions)) for procedure in ["nfs"]]
