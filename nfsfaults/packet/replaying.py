@@ -7,6 +7,7 @@ within bounds, because a server may send anything.
 
 from __future__ import annotations
 
+import errno
 import socket
 import time
 import typing as t
@@ -24,6 +25,14 @@ MOST_REPLY: t.Final = 16 << 20
 _RECEIVE: t.Final = 1 << 16
 _MOST_STRAYS: t.Final = 10_000
 """Other messages that may come before the reply."""
+
+
+_BUSY: t.Final = "; after a connection of TCP its port stays in use for a minute"
+_HINTS: t.Final = {
+    errno.EACCES: "; ports below 1024 need privilege",
+    errno.EADDRINUSE: _BUSY,
+    errno.EADDRNOTAVAIL: _BUSY,
+}
 
 
 class CannotSend(Exception):
@@ -119,6 +128,6 @@ def dial(transport: str, host: str, port: int, source_port: int, seconds: float)
     except OSError as error:
         sock.close()
         source = f" from port {source_port}" if source_port else ""
-        hint = "; ports below 1024 need privilege" if isinstance(error, PermissionError) else ""
+        hint = _HINTS.get(error.errno or 0, "") if source_port else ""
         raise CannotSend(f"cannot reach {where}{source}: {error.strerror or error}{hint}") from error
     return Line(sock, where, is_stream=transport == "tcp")

@@ -221,6 +221,17 @@ def test_a_server_that_is_not_there_is_one_line(tmp_path: Path, capsys: pytest.C
     assert "Traceback" not in error
 
 
+def test_a_port_that_is_in_use_is_one_line(
+    tmp_path: Path, echo: Echo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("", 0)) as sock:
+        words = ("--to", f"127.0.0.1:{echo.port}", "--port", str(sock.getsockname()[1]))
+        assert replayed(tmp_path, stream(call("READ")), *words) == Exit.USAGE
+    error = capsys.readouterr().err
+    assert "Address already in use; after a connection of TCP its port stays in use for a minute" in error
+    assert "Traceback" not in error
+
+
 def test_a_reply_that_never_ends_is_bounded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     endless = Echo(lambda data: data[:4] + b"\0\0\0\1" + bytes(replaying.MOST_REPLY) if data else b"")
     assert replayed(tmp_path, stream(call("READ")), "--to", f"127.0.0.1:{endless.port}") == Exit.USAGE

@@ -61,7 +61,8 @@ def test_what_fails_passes_and_is_noted() -> None:
     fails = a.CallFunction("tests:fail", load("operator:neg", Path()))
     plan = Plan((Rule(Selector(nth=1), (fails,)),))
     with Proxied(plan) as proxied:
-        proxied.connect().call(nfs3.NULL, Void())
+        with proxied.connect() as rpc:
+            rpc.call(nfs3.NULL, Void())
         (note,) = proxied.notes
     assert note.startswith("tests:fail with call of NULL (program 100003 version 3 procedure 0), xid 0x")
     assert "TypeError: bad operand type for unary -" in note
