@@ -14,7 +14,8 @@ Argument: {"rpcbind": PATH or null, "memory": [PATH, ...], "remove": PATH or nul
     memory    folders to make file systems in memory of
     files     files of zeros to make then
     network   a tap device to make in a network namespace. The server and what it starts have a process namespace,
-              too: all of it ends with the server. joins: a process whose network gets the device instead
+              too: all of it ends with the server. joins: a process whose network gets the device instead.
+              Without a name: only a network namespace with loopback
     remove    folder to remove at the end
 
 Commands:  {"do": "start", "argv": [...], "output": PATH, "folder": PATH or null, "data": BYTES}
@@ -53,14 +54,17 @@ from nfstargets.namespace import (
     die_with_parent,
     enter_private_machine,
     enter_private_mounts,
+    enter_private_network,
     mount_tmpfs,
     unmount,
 )
 from nfstargets.rpcbind_stub import Registry, UnixListener
-from nfstargets.tap import make_tap
+from nfstargets.tap import bring_up_loopback, make_tap
 
 MEMORY = 4 << 30
 """Bytes of data that a server may have. None needs that much for the checks; some take what a call claims to have."""
+ALONE = "192.0.2.1"
+"""An address for documentation (RFC 5737), in a network in which nobody else is."""
 GRACE = 3.0
 """Seconds that a server has to end by itself when the keeper ends."""
 
@@ -267,10 +271,14 @@ def _watch_signals(keeper: Keeper) -> socket.socket:
 
 
 def _enter_machine(network: dict[str, Any] | None) -> bool:
-    """Makes the network and returns in a child; False where none is wanted. Raises NamespaceError."""
+    """Makes the network; returns in a child if there is a device. Whether it does. Raises NamespaceError."""
     if network is None:
         return False
     try:
+        if not network["name"]:
+            enter_private_network()
+            bring_up_loopback(ALONE)
+            return False
         enter_private_machine(network["joins"])
     except NamespaceError as error:
         raise NamespaceError(f"{error}; needed: {NEEDS}") from error

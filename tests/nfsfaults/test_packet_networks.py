@@ -98,13 +98,13 @@ def test_a_user_without_privilege_has_them_too(networks: Networks) -> None:
 
 
 def test_a_refusal_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: t.Any) -> t.NoReturn:
+    def refuse(*_: t.Any, **__: t.Any) -> t.NoReturn:
         raise PermissionError(1, "unshare: Operation not permitted")
 
     monkeypatch.setattr(keeper._Networks, "__init__", refuse)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
-        keeper.serve(theirs)
+        keeper.serve(theirs, keeper.Place())
         answer = json.loads(ours.recv(4096))
     assert "unshare: Operation not permitted" in answer["error"]
     monkeypatch.setattr(Networks, "_receive", lambda *_: _fail(answer["error"]))

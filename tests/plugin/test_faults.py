@@ -70,7 +70,7 @@ PACKETS = """
     def test_no_packets(faults, monkeypatch):
         \"\"\"A claim.\"\"\"
         from nfsfaults.bridge.networks import Networks, NoNetworks
-        def refuse(self):
+        def refuse(*_):
             raise NoNetworks("no private network (unshare: refused): it needs root")
         monkeypatch.setattr(Networks, "__init__", refuse)
         faults("tcp", 3, on("call", GETATTR, LosePackets()))
