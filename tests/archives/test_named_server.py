@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,10 +15,9 @@ from nfstargets.process import KeptServer
 from tests.archives.conftest import contents
 from tests.archives.test_identity import board_of, leaks
 from tests.cli.test_reproduce import python
+from tests.needs import needs
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("ganesha.nfsd", path="/usr/bin:/usr/sbin") is None, reason="no NFS-Ganesha"
-)
+pytestmark = needs("ganesha.nfsd", "unshare")
 NAME = "acme-filer01"
 
 

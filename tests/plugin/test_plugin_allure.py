@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`--alluredir` of allure-pytest beside the plugin: its results agree with the verdicts and say what is known."""
+"""`--alluredir` of allure-pytest together with the plugin: its results agree with the verdicts and say what is known."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.needs import needs
 from tests.plugin.conftest import Suite
 from tests.plugin.test_plugin_lint import UNSEEN
 from tests.plugin.test_plugin_verdicts import ENDINGS, check
 
-pytest.importorskip("allure_pytest", reason="allure-pytest is not installed (pip install '.[dev]')")
+pytestmark = needs("allure_pytest")
 
 STATUSES = {
     "PASS": "passed",
