@@ -28,6 +28,7 @@ import signal
 import socket
 import struct
 import sys
+import time
 import typing as t
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -46,6 +47,7 @@ _FORWARDERS: t.Final = re.compile(
     r"qemu-.*|vpnkit.*|gvproxy|linux"
 )
 """Programs that listen for a server which is elsewhere."""
+_PAUSE: t.Final = 0.02
 _MOST_PROCESSES: t.Final = 64
 """Processes and threads that are looked at for children: a server with more is counted without theirs."""
 _EXIT_INFO: t.Final = (3 << 30) | (64 << 16) | (0xFF << 8) | 11
@@ -126,12 +128,13 @@ class WatchedProcess:
         self.pid = pid
         self._folder = proc / str(pid)
         self._started = self._start_time()
-        self._descriptor: int | None = None
+        self.descriptor: int | None = None
+        """A pidfd: it can be read from when the process has ended. None where there are none."""
         if self._started is None:
             raise NotWatched(f"process {pid} has ended")
         if hasattr(os, "pidfd_open") and proc == _PROC:
             with contextlib.suppress(OSError):
-                self._descriptor = os.pidfd_open(pid)
+                self.descriptor = os.pidfd_open(pid)
 
     @property
     def name(self) -> str:
@@ -143,7 +146,7 @@ class WatchedProcess:
 
     def is_alive(self) -> bool:
         """Whether it runs; a process that waits for its parent to ask for its status does not."""
-        if self._descriptor is not None and select.select([self._descriptor], [], [], 0)[0]:
+        if self.descriptor is not None and select.select([self.descriptor], [], [], 0)[0]:
             return False
         return self._start_time() == self._started
 
@@ -154,11 +157,11 @@ class WatchedProcess:
         fields = self._fields()
         if fields[:1] == ["Z"] and len(fields) > _EXIT_CODE:  # its parent has not asked for it
             return os.waitstatus_to_exitcode(int(fields[_EXIT_CODE]))
-        if self._descriptor is None:
+        if self.descriptor is None:
             return None
         asked = bytearray(struct.pack("<Q56x", _ASKS_FOR_EXIT))
         try:
-            fcntl.ioctl(self._descriptor, _EXIT_INFO, asked)
+            fcntl.ioctl(self.descriptor, _EXIT_INFO, asked)
         except OSError:
             return None
         mask, code = struct.unpack("<Q52xi", asked)
@@ -188,9 +191,9 @@ class WatchedProcess:
 
     def close(self) -> None:
         """Forget it."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+            self.descriptor = None
 
     def _start_time(self) -> str | None:
         """In ticks since the machine was started; None if it has ended."""
@@ -223,6 +226,17 @@ class ServerWatch:
     def is_alive(self) -> bool:
         """Whether one of the processes lives that listened when they were found."""
         return any(one.is_alive() for one in self.processes)
+
+    def wait_for_end(self, seconds: float) -> None:
+        """Wait until all of the processes have ended, if that is soon."""
+        deadline = time.monotonic() + seconds
+        while self.is_alive() and (left := deadline - time.monotonic()) > 0:
+            living = [one.descriptor for one in self.processes if one.is_alive()]
+            known = [one for one in living if one is not None]
+            if len(known) == len(living):
+                select.select(known, [], [], left)
+            else:  # a kernel without pidfds
+                time.sleep(min(left, _PAUSE))
 
     def ending(self) -> Ending | None:
         """How the server ended; None while one of its processes lives."""
