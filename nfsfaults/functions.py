@@ -19,8 +19,9 @@ PacketFunction: t.TypeAlias = t.Callable[[t.Any], t.Any]
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 
 
-class FunctionFailed(Exception):
-    """A function raised, or returned what is no packet. The text names it, the packet and what went wrong."""
+class CannotMake(Exception):
+    """A packet cannot be made as the plan says: a function raised or returned what is no packet, or a value does not
+    fit its field. The text names the function or the field, the packet and what went wrong, in one line."""
 
 
 def load(name: str, folder: Path) -> PacketFunction:

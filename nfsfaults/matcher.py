@@ -27,7 +27,7 @@ from nfsclient.rpc.record import fragment, frame
 from nfsfaults import actions as a
 from nfsfaults import with_scapy
 from nfsfaults.fields import with_bytes, with_field
-from nfsfaults.functions import FunctionFailed, PacketFunction
+from nfsfaults.functions import CannotMake, PacketFunction
 from nfsfaults.messages import Heading, Kind, Message, Toward, Tracker
 from nfsfaults.plan import Firing, Link, Plan, Rule
 
@@ -315,7 +315,7 @@ class Flow:
             for one in departures:
                 new = with_scapy.making().messages_by(function, name, one.data, call)
                 changed += [replace(one, data=data) for data in new] or [replace(one, is_lost=True)]
-        except FunctionFailed as error:
+        except CannotMake as error:
             self._matcher.fail(str(error))
             return None
         return changed

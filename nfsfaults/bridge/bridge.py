@@ -26,7 +26,7 @@ from nfsfaults.bridge import frames as f
 from nfsfaults.bridge.keeper import SERVER_MAC
 from nfsfaults.bridge.networks import Networks, Proto
 from nfsfaults.bridge.streams import Connection
-from nfsfaults.functions import FunctionFailed
+from nfsfaults.functions import CannotMake
 from nfsfaults.matcher import Event, Finish, Flow, Matcher, SendElsewhere, Write
 from nfsfaults.messages import Message, Toward
 from nfsfaults.plan import Firing, Link, Plan, Rule
@@ -39,7 +39,7 @@ _EVERYBODY: t.Final = b"\xff" * 6
 _RESET_OFFSETS: t.Final = {"next": 0, "inside": 100, "outside": 0x4000_0000}
 _FRAMES_AT_ONCE: t.Final = 64
 _LONGEST: t.Final = 65_535
-_MOST_CAME: t.Final = 1024
+_MOST_CAME: t.Final = 256
 """Datagrams whose frames are kept while their messages wait; of more, the oldest are made again."""
 
 
@@ -348,7 +348,7 @@ class Bridge:
         """The frames that scapy makes; those that came if a function of the user's fails."""
         try:
             return make()
-        except FunctionFailed as error:
+        except CannotMake as error:
             self.matcher.fail(str(error))
             return came or []
 

@@ -25,9 +25,10 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 
 from nfsclient.similar import similar_text
+from nfsclient.xdr.kinds import FixedOpaqueNode, OpaqueNode
 from nfsfaults import actions as a
 from nfsfaults.bridge.frames import Heading
-from nfsfaults.functions import FunctionFailed, PacketFunction
+from nfsfaults.functions import CannotMake, PacketFunction
 from nfsfaults.messages import Heading as Message
 from nfsfaults.names import BadPlan
 from nfsfaults.packet import RecordMark, RpcMessage, bind_port
@@ -35,6 +36,8 @@ from nfsfaults.packet import rpc as rpc_layers
 from nfsfaults.packet.programs import LAYERS
 
 MTU: t.Final = 1500
+MOST_DATA: t.Final = 65_507
+"""Bytes of a datagram of UDP."""
 _WRONG: t.Final = 0x5555
 _NO_CHECKSUM_LEFT: t.Final = 0x1234
 """Instead of 0, which says that a datagram has no checksum."""
@@ -47,7 +50,9 @@ _BELOW: t.Final[dict[str, type[Packet]]] = {"IP": IP, "TCP": TCP, "UDP": UDP, "R
 
 
 def datagram(heading: Heading, data: bytes, identification: int, actions: Sequence[a.Action]) -> list[bytes]:
-    """The frames of a datagram after the actions. Raises `FunctionFailed`."""
+    """The frames of a datagram after the actions. Raises `CannotMake`."""
+    if len(data) > MOST_DATA:
+        raise CannotMake(f"a datagram of {len(data)} bytes; {MOST_DATA} at most")
     source, destination = heading.ports
     packet: Packet = _addressed(heading, identification) / UDP(sport=source, dport=destination) / Raw(data)
     if any(isinstance(one, a.ChangePacket | a.CallFunction) for one in actions):
@@ -56,7 +61,7 @@ def datagram(heading: Heading, data: bytes, identification: int, actions: Sequen
 
 
 def segment(frame: bytes, actions: Sequence[a.Action]) -> list[bytes]:
-    """The frames of a segment of TCP after the actions. Raises `FunctionFailed`."""
+    """The frames of a segment of TCP after the actions. Raises `CannotMake`."""
     whole = Ether(frame)
     return _finished(frame[:14], _changed([_computed(whole[IP])], actions), actions)
 
@@ -112,12 +117,16 @@ def _changed(packets: list[Packet], actions: Sequence[a.Action]) -> list[Packet]
 def _set(packet: Packet, path: str, value: t.Any) -> None:
     name, _, field = path.partition(".")
     layer = packet.getlayer(name)
-    if layer is not None and layer.fieldtype.get(field) is not None:
-        setattr(
-            layer,
-            field,
-            value.decode() if isinstance(value, bytes) and layer.name in {"IP", "TCP"} else value,
-        )
+    kind = None if layer is None else layer.fieldtype.get(field)
+    if layer is None or kind is None:
+        return
+    if isinstance(value, bytes) and not isinstance(getattr(kind, "node", None), OpaqueNode | FixedOpaqueNode):
+        value = value.decode(errors="replace")  # a word of an enumeration, an address or flags
+    try:
+        setattr(layer, field, value)
+        packet.copy().build()
+    except Exception as error:
+        raise CannotMake(f"change-packet of {path} in {packet.summary()}: {_said(error)}") from error
 
 
 def _divided(packet: Packet, sizes: Sequence[int], overlap: int) -> list[Packet]:
@@ -194,30 +203,28 @@ def _pieces(packet: Packet, size: int, overlap: int) -> list[Packet]:
 def _returned(
     function: PacketFunction | None, name: str, packet: Packet, needs: type[Packet] | None = None
 ) -> list[Packet]:
-    """What a function makes of a packet. Raises `FunctionFailed`."""
+    """What a function makes of a packet. Raises `CannotMake`."""
     what = f"{name} with {packet.summary()}"
     assert function is not None
     try:
         result = function(packet)
     except Exception as error:
-        raise FunctionFailed(f"{what}: {_said(error)}") from error
+        raise CannotMake(f"{what}: {_said(error)}") from error
     found = [] if result is None else list(result) if isinstance(result, list | tuple) else [result]
     if len(found) > a.MOST_COPIES:
-        raise FunctionFailed(f"{what}: {len(found)} packets; {a.MOST_COPIES} at most")
+        raise CannotMake(f"{what}: {len(found)} packets; {a.MOST_COPIES} at most")
     for one in found:
         if not isinstance(one, Packet) or (needs is not None and not one.haslayer(needs)):
             kind = "a packet" if needs is None else f"a packet with {needs.__name__}"
-            raise FunctionFailed(
-                f"{what}: expected {kind}, a list of them or None, seen {type(one).__name__}"
-            )
+            raise CannotMake(f"{what}: expected {kind}, a list of them or None, seen {type(one).__name__}")
         try:
             size = len(bytes(one))
         except Exception as error:
-            raise FunctionFailed(
+            raise CannotMake(
                 f"{what}: the packet that it returned cannot be built: {_said(error)}"
             ) from error
         if needs is not None and size > _LONGEST:
-            raise FunctionFailed(f"{what}: a packet of {size} bytes; {_LONGEST} at most")
+            raise CannotMake(f"{what}: a packet of {size} bytes; {_LONGEST} at most")
     return found if needs is None else [one[needs] for one in found]
 
 
@@ -229,7 +236,7 @@ def _said(error: Exception) -> str:
 def messages_by(function: PacketFunction, name: str, data: bytes, call: Message | None) -> list[bytes]:
     """What a function makes of one message of RPC, without anything below it. `call` is what a reply answers.
 
-    Raises `FunctionFailed`.
+    Raises `CannotMake`.
     """
     if call is not None:
         found = rpc_layers.procedure_of(call.program, call.version, call.procedure)

@@ -16,7 +16,7 @@ from nfsclient.protocol import nfs3
 from nfsclient.rpc.record import frame
 from nfsfaults import actions as a
 from nfsfaults.bridge import frames as f
-from nfsfaults.functions import FunctionFailed
+from nfsfaults.functions import CannotMake
 from nfsfaults.messages import Heading as Message
 from nfsfaults.names import BadPlan
 from tests.nfsfaults.messages import call, reply
@@ -158,6 +158,24 @@ def test_a_field_of_any_layer_is_changed(field: str, value: t.Any, at: slice, se
         assert found == seen
 
 
+@pytest.mark.parametrize("value", [b"many", 10**6, -1], ids=["text", "large", "negative"])
+def test_a_value_that_does_not_fit_is_one_line(value: t.Any) -> None:
+    with pytest.raises(CannotMake, match=r"^change-packet of IP.ttl in IP / UDP / .*: \w+: ") as failed:
+        datagram(WRITE, a.ChangePacket("IP.ttl", value))
+    assert "\n" not in str(failed.value)
+
+
+def test_a_word_of_an_enumeration_is_a_value() -> None:
+    (made,) = datagram(WRITE, a.ChangePacket("Write3Args.stable", b"UNSTABLE"))
+    assert IP(made[14:])[NfsCall].args.stable == 0
+
+
+def test_a_datagram_has_a_longest_size() -> None:
+    assert len(datagram(bytes(making.MOST_DATA))) == 45
+    with pytest.raises(CannotMake, match="a datagram of 65508 bytes; 65507 at most"):
+        datagram(bytes(making.MOST_DATA + 1))
+
+
 def test_a_layer_that_is_not_there_is_not_changed() -> None:
     assert datagram(b"data", a.ChangePacket("TCP.window", 0)) == datagram(b"data")
 
@@ -225,7 +243,7 @@ def raises(packet: Packet) -> t.Any:
     ids=["raises", "number", "bytes", "no-ip", "many", "long", "broken"],
 )
 def test_what_a_function_does_wrong_is_one_line(function: t.Any, said: str) -> None:
-    with pytest.raises(FunctionFailed, match=said) as failed:
+    with pytest.raises(CannotMake, match=said) as failed:
         datagram(WRITE, a.CallFunction("tests:function", function))
     assert "\n" not in str(failed.value)
 
