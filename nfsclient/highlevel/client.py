@@ -153,7 +153,9 @@ class NfsClient:
         """The directories in a directory, and the names of what else is there."""
         directories: dict[str, Node] = {}
         others: list[str] = []
-        for page in self._lister(node).entries():
+        lister = self._lister(node)
+        lister.is_caller_ours = True
+        for page in lister.entries():
             for entry in page:
                 child = self._child(node, entry)
                 if child is None:

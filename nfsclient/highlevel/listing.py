@@ -8,6 +8,7 @@ left to the decoder, so that the error is the decoder's.
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import typing as t
 from dataclasses import dataclass
@@ -149,6 +150,8 @@ class Lister:
         self._bounds = bounds
         self._handle = handle
         self._path = path
+        self.is_caller_ours = False
+        """Whether what is done with the entries between two pages is part of the listing, and takes its time."""
 
     def names(self) -> t.Iterator[list[bytes]]:
         """The names, page by page, by READDIR. Raises `NfsStatusError`, `RetriesExhausted`, `NoProgress`."""
@@ -209,7 +212,8 @@ class Lister:
                 with progress.waiting():
                     result = self._result(kind, reply, at)
                 entries = result.entries
-                yield entries
+                with progress.waiting() if self.is_caller_ours else contextlib.nullcontext():
+                    yield entries
                 if result.eof:
                     return
                 at = Position(entries[-1].cookie, result.cookieverf) if entries else at
