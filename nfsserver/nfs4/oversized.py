@@ -71,7 +71,7 @@ def refusal_of(count: int) -> Nfsstat4:
 
 
 def has_long_bitmap(size: int, args: XdrType) -> bool:
-    """Whether a bitmap in the arguments of an operation, in a request of so many bytes, is too long."""
+    """Whether a bitmap in the arguments of an operation, in a request of that size, is too long."""
     return size > 4 * MOST.bitmap_words and _longest(args) > MOST.bitmap_words
 
 
