@@ -19,7 +19,7 @@ from nfsjudge.outcome import (
     skip,
     unsupported,
 )
-from nfsjudge.requirement import Level, Part, Requirement
+from nfsjudge.requirement import Harm, Level, Part, Requirement
 from nfsjudge.showing import show
 from nfsjudge.verbs import (
     expect_all,
@@ -34,6 +34,7 @@ from nfsjudge.verdict import Verdict, worst
 
 __all__ = [
     "Damage",
+    "Harm",
     "Level",
     "Nonconformance",
     "Part",

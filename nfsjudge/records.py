@@ -36,6 +36,8 @@ class RequirementRecord:
     part: str
     level: str
     gist: str
+    harm: str = ""
+    """What breaking it does to users: a value of `nfsjudge.requirement.Harm`; empty if none is declared."""
 
     @property
     def citation(self) -> str:

@@ -27,6 +27,21 @@ class Part(enum.StrEnum):
     IMPLEMENTATION = "IMPLEMENTATION"
 
 
+class Harm(enum.StrEnum):
+    """What a breach of a clause does to the users of a server. It orders causes, and decides no verdict."""
+
+    CRASH = "crash"
+    """The server ends, or takes the memory of its machine: nobody is served."""
+    DATA = "data"
+    """Data that the server has acknowledged is lost or wrong, or is that of another file."""
+    SECRET = "secret"  # noqa: S105 - no password
+    """The reply has bytes that are not the caller's."""
+    OBJECT = "object"
+    """An object is changed, replaced or destroyed that the call did not name, or had to keep."""
+    SUCCESS = "success"
+    """Success for what did not happen, or an error for what did."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirement:
     """One clause. `gist` says it in our words; `rfc` is written "RFC 1813", or "XNFS".
@@ -40,6 +55,8 @@ class Requirement:
     level: Level = Level.STATED
     part: Part = Part.DESCRIPTION
     says_must: bool = False
+    harm: Harm | None = None
+    """What breaking it does to users, where that is worse than what the reply alone shows."""
 
     def __post_init__(self) -> None:
         binding = self.level in {Level.MUST, Level.STATED}
@@ -96,6 +113,7 @@ SERVER_STAYS = Requirement(
     rfc="RFC 1831",
     section="3",
     gist="a server that receives a call sends a reply, and then awaits the next call: it does not end",
+    harm=Harm.CRASH,
 )
 """What a server breaks that dies of a well-formed call, and is started again by its surroundings."""
 CALL_DECODED = Requirement(

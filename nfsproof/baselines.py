@@ -17,15 +17,17 @@ from nfsjudge.wording import count
 from nfsproof.exits import Exit
 from reports import Run, load
 from reports.baseline import find_baseline, fitting_baseline, gate_lines, hold_against, load_baseline
-from reports.baseline.gate import not_judged
-from reports.baseline.model import read_text
+from reports.baseline.gate import LINT, not_judged
+from reports.baseline.model import parse_baseline, read_text
 from reports.baseline.symptoms import Patience
 from reports.baseline.update import left_over, shown_difference, updated
 from reports.changes import MEANINGS
-from reports.compare import compare, grouped
+from reports.compare import Changed, are_two_servers, between_servers, common, compare, grouped
 from reports.idlist import known_ids
 from reports.plain import printable
 
+_LONG_CHANGE = 60
+"""Lines of a change that are printed; a longer one is counted."""
 AUTO = "auto"
 """The baseline that comes with nfsproof for the server and version of a run."""
 
@@ -62,6 +64,16 @@ def check(folder: Path, word: str) -> Told:
     return Told(lines, Exit.FAIL if missing else Exit.BASELINE if found else Exit.OK)
 
 
+def _counted(before: str, after: str, file: Path) -> str:
+    """A change that is too long to be read on a terminal, in one line."""
+    old, new = (parse_baseline(text, str(file)).entries for text in (before, after))
+    unexplained = sum(1 for one in new if not one.is_explained)
+    return (
+        f"{file}: {count(len(new), 'entry', 'entries')}, {len(old)} before; "
+        f"{unexplained} without a reason: search for TODO"
+    )
+
+
 class CannotUpdate(ValueError):
     """The run does not say of every check how it is: what it did not judge would be taken for gone."""
 
@@ -76,6 +88,8 @@ def update(folder: Path, file: Path, *, dry_run: bool) -> Told:
     if not dry_run and after != before:
         _replace(file, after)
     lines = shown_difference(before, after, file.name).splitlines() or [f"{file}: nothing to change"]
+    if len(lines) > _LONG_CHANGE and not dry_run:
+        lines = [_counted(before, after, file)]
     today = dt.datetime.now(dt.UTC).date()
     rest = [str(one) for one in left_over(after, run, str(file), today, _promised(), patience)]
     return Told([*lines, *rest], Exit.BASELINE if rest else Exit.OK)
@@ -131,7 +145,7 @@ def _replace(file: Path, text: str) -> None:
 
 
 def difference(before: Path, after: Path) -> Told:
-    """What changed from one run to another. Raises OSError and `BadRecord`."""
+    """What changed from one run to another, or how two servers differ. Raises OSError and `BadRecord`."""
     runs = load(before), load(after)
     lines = [printable(f"warning: {text}") for run in runs for text in run.problems]
     lines += [
@@ -139,11 +153,23 @@ def difference(before: Path, after: Path) -> Told:
         for folder, run in zip((before, after), runs, strict=True)
         if _cut_short(run)
     ]
-    changed = compare(*runs)
-    counts = Counter(one.how for one in changed)
-    told = ", ".join(f"{counts[how]} {how}" for how in MEANINGS if counts[how])
-    lines += [*grouped(changed, *runs), told or "no difference"]
+    both = common(*runs)
+    changed = compare(both.before, both.after)
+    lines += [both.line] if both.line else []
+    if are_two_servers(*runs):
+        lines += [*between_servers(both.before, both.after), _between(changed)]
+    else:
+        counts = Counter(one.how for one in changed)
+        told = ", ".join(f"{counts[how]} {how}" for how in MEANINGS if counts[how])
+        lines += [*grouped(changed, both.before, both.after), told or "no difference"]
     return Told(lines, Exit.BASELINE if changed or any(run.problems for run in runs) else Exit.OK)
+
+
+def _between(changed: Sequence[Changed]) -> str:
+    """How many results differ between two servers."""
+    rules = sum(1 for one in changed if one.id.startswith(LINT))
+    told = f"different results: {count(len(changed) - rules, 'check')}, {count(rules, 'rule')} of the lint"
+    return told if changed else "no difference"
 
 
 def _cut_short(run: Run) -> str:

@@ -92,7 +92,7 @@ def write_allure(runs: Sequence[Run], folder: Path) -> int:
         for old in folder.glob(f"nfsproof-{pattern}"):
             old.unlink()
     log = AllureFileLogger(folder)
-    labels = distinct_labels(runs)
+    labels = distinct_labels(runs, dated=False)
     (folder / "categories.json").write_text(json.dumps(category_rules(runs), indent=1), encoding="utf-8")
     (folder / "environment.properties").write_text(_environment(runs, labels), encoding="ascii")
     number = 0

@@ -28,6 +28,18 @@ MEANINGS = {
 }
 """Every way in which a check may differ, what deserves a look first, first."""
 
+OF_SERVERS = {
+    BROKEN: ("worse on B", "PASS or NONSTRICT on A, worse on B: FAIL or NONSTRICT"),
+    NEWLY_JUDGED: ("red on B, not judged on A", "SKIP, UNSUPPORTED or VOID on A, FAIL or NONSTRICT on B"),
+    FIXED: ("better on B", "red on A, PASS on B"),
+    SYMPTOM: (SYMPTOM, MEANINGS[SYMPTOM]),
+    UNJUDGED: ("not judged on B", "judged on A; SKIP, UNSUPPORTED or VOID on B"),
+    OTHER: (OTHER, MEANINGS[OTHER]),
+    NEW: ("only in the run of B", MEANINGS[NEW]),
+    GONE: ("only in the run of A", MEANINGS[GONE]),
+}
+"""The same where A and B are two servers, of which none is before or after the other: (words, meaning)."""
+
 _RED = ("FAIL", "NONSTRICT")
 _JUDGED = (*_RED, "PASS")
 

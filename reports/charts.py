@@ -37,6 +37,10 @@ _LEFT = 240
 """Where the bars begin: names stand before it."""
 _RIGHT = 480
 """Where they end: numbers follow, at most those of six verdicts."""
+_TO = 740
+"""Where the axis of the latencies ends: three times follow."""
+_TICK = 56
+"""Labels of an axis are at least this far apart."""
 _TOP = 34
 """Room for an axis."""
 _EDGE = 8
@@ -47,8 +51,8 @@ _MOST_ROWS = 60
 _NAME_LENGTH = 34
 _PROCEDURE = re.compile(r"(?:Procedure|Operation) [0-9]+: (\w+) - .*")
 """Of such titles the name is enough."""
-_SHORTEST, _LONGEST = 1e-7, 1e5
-"""Seconds that fit on the axis: what a record says beyond is drawn at its ends."""
+_SHORTEST, _LONGEST = 1e-5, 1e5
+"""Seconds that fit on the axis: what a record says beyond is drawn at its ends. No call over a socket is shorter."""
 
 
 def charts_of(runs: Sequence[Run]) -> list[tuple[str, str]]:
@@ -86,7 +90,7 @@ def latency_chart(run: Run) -> str:
     high = max(math.ceil(math.log10(max(values))), low + 1)
 
     def place(seconds: float) -> float:
-        return round(_LEFT + (math.log10(seconds) - low) / (high - low) * (_RIGHT - _LEFT), 1)
+        return round(_LEFT + (math.log10(seconds) - low) / (high - low) * (_TO - _LEFT), 1)
 
     left_out = f"; {len(measured) - len(rows)} more are not shown" if len(rows) < len(measured) else ""
     svg = _svg(
@@ -96,11 +100,13 @@ def latency_chart(run: Run) -> str:
         f"90th, a ring at the 99th{left_out}.",
     )
     bottom = _TOP + len(rows) * _ROW
-    _text(svg, _RIGHT + 34, _TOP - 12, " / ".join(_PERCENTILES), "tick")
+    _text(svg, _TO + 34, _TOP - 12, " / ".join(_PERCENTILES), "tick")
+    step = math.ceil(_TICK * (high - low) / (_TO - _LEFT))
     for power in range(low, high + 1):
         x = place(10.0**power)
         _line(svg, x, _TOP - 6, x, bottom, "axis", opacity="0.2")
-        _text(svg, x, _TOP - 12, _seconds(10.0**power), "tick", anchor="middle")
+        if (power - low) % step == 0:
+            _text(svg, x, _TOP - 12, _seconds(10.0**power), "tick", anchor="middle")
     for number, one in enumerate(rows):
         _latency_row(svg, _TOP + number * _ROW + _ROW // 2, one, place)
     return _written(svg)
@@ -136,7 +142,7 @@ def _latency_row(
     )
     ring = {"class": "p99", "cx": last, "cy": y, "r": 3.5, "fill": "none", "stroke": "currentColor"}
     ET.SubElement(row, "circle", _plain(ring))
-    _text(row, _RIGHT + 34, y + 4, " / ".join(texts.values()), "number")
+    _text(row, _TO + 34, y + 4, " / ".join(texts.values()), "number")
 
 
 def _seconds(seconds: float) -> str:

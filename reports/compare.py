@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Compares two runs: what is fixed or broken."""
+"""Compares two runs: what is fixed or broken, or how two servers differ."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from nfsjudge.wording import count
 from reports.baseline.gate import LINT, Seen, seen_in
 from reports.causes import Cause, causes_of
 from reports.causes.symptom import plain_line, shape
 from reports.changes import MEANINGS, SYMPTOM, change, lasting
 from reports.order import natural
 from reports.plain import printable, shortened
-from reports.run import Run
+from reports.run import Run, distinct_labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +100,66 @@ def compare(before: Run, after: Run) -> list[Changed]:
             found.append(Changed(how, one, *pair))
     order = list(MEANINGS)
     return sorted(found, key=lambda one: (order.index(one.how), natural(one.id)))
+
+
+def is_part(run: Run) -> bool:
+    """Whether a run lacks checks because they were not selected, or because it was interrupted."""
+    is_partial = run.about is not None and run.about.is_partial
+    return is_partial or run.end is None or run.end.exit_code in {2, 3, 4, 5}
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """Two runs without what one of them never ran because it is only a part."""
+
+    before: Run
+    after: Run
+    left_out: tuple[int, int]
+    """How many checks only the first run has, and only the second."""
+
+    @property
+    def line(self) -> str:
+        """What was left out; empty if nothing was."""
+        words = [
+            f"{count(number, 'check')} that only the {which} run has"
+            for number, which in zip(self.left_out, ("first", "second"), strict=True)
+            if number
+        ]
+        return f"not compared: {', '.join(words)}" if words else ""
+
+
+def common(before: Run, after: Run) -> Common:
+    """What can be compared of two runs: of a part of the checks, those that both ran."""
+    first, second = ({one.id for one in run.checks} for run in (before, after))
+    gone = first - second if is_part(after) else set[str]()
+    fresh = second - first if is_part(before) else set[str]()
+    return Common(_without(before, gone), _without(after, fresh), (len(gone), len(fresh)))
+
+
+def _without(run: Run, ids: set[str]) -> Run:
+    if not ids:
+        return run
+    checks = [one for one in run.checks if one.id not in ids]
+    return replace(run, checks=checks, findings=[one for one in run.findings if one.check not in ids])
+
+
+def are_two_servers(before: Run, after: Run) -> bool:
+    """Whether the runs are of different targets: then nothing is fixed or broken."""
+    return before.label != after.label
+
+
+def between_servers(before: Run, after: Run) -> Iterator[str]:
+    """The causes of two servers, a line each: those that only one has, what does most harm first, then shared ones."""
+    runs = before, after
+    labels = distinct_labels(runs)
+    found = [causes_of(run) for run in runs]
+    names = [{(one.verdict, name) for one in causes for name in one.signatures} for causes in found]
+    both = []
+    for number, (causes, label) in enumerate(zip(found, labels, strict=True)):
+        for cause in causes:
+            is_shared = any((cause.verdict, name) in names[1 - number] for name in cause.signatures)
+            if not is_shared:
+                yield printable(f"only {label}: {cause.verdict} {cause.line}")
+            elif not number:
+                both.append(printable(f"both: {cause.verdict} {cause.headline}"))
+    yield from both

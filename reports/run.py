@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ MEANINGS = {
     "VOID": "the check could not be judged",
 }
 
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)")
 _WITH_FLOOR = frozenset({1, 10})
 """The exit codes of runs that were not interrupted."""
 
@@ -65,6 +67,17 @@ class Run:
         if self.about is not None:
             return self.about.label or self.about.target
         return self.checks[0].target if self.checks else "unknown"
+
+    @property
+    def started(self) -> str:
+        """When it was started, to the minute: ``2026-11-25 18:46``, UTC. Empty if that is not known."""
+        found = _MOMENT.match(self.about.started) if self.about is not None else None
+        return f"{found[1]} {found[2]}" if found else ""
+
+    @property
+    def commit(self) -> str:
+        """The commit in the folder where the run was started, which may be that of the server; empty if not known."""
+        return self.about.environment.get("commit", "") if self.about is not None else ""
 
     @property
     def is_anonymous(self) -> bool:
@@ -205,16 +218,28 @@ def from_records(records: Iterable[AnyRecord]) -> list[Run]:
     return [run for run in runs if run != Run()] or runs
 
 
-def distinct_labels(runs: Iterable[Run]) -> list[str]:
-    """The labels of runs, with a number where one comes again; none twice, whatever the labels are."""
+def distinct_labels(runs: Iterable[Run], *, dated: bool = True) -> list[str]:
+    """The labels of runs; none twice, whatever the labels are.
+
+    Runs of one target have the time of their start (UTC) in their label, and the commit where the commits differ. A
+    number follows only where that is not enough. Without `dated` it is the number alone: machines compare such names.
+    """
     all_runs = list(runs)
+    series = Counter(run.label for run in all_runs)
+    commits: dict[str, set[str]] = {}
+    for run in all_runs:
+        commits.setdefault(run.label, set()).add(run.commit)
     labels: list[str] = []
     names, used = {run.label for run in all_runs}, set[str]()
     for run in all_runs:
-        label, number = run.label, 1
+        name = run.label
+        if dated and series[name] > 1:
+            facts = [run.started, run.commit if len(commits[name]) > 1 else ""]
+            name = ", ".join([name, *filter(None, facts)])
+        label, number = name, 1
         while label in used or (number > 1 and label in names):
             number += 1
-            label = f"{run.label} ({number})"
+            label = f"{name} ({number})"
         used.add(label)
         labels.append(label)
     return labels

@@ -32,7 +32,7 @@ from nfsjudge.lint.nfs3_rules import ALL
 from nfsjudge.lint.nfs3_views import MAKERS, sets_times
 from nfsjudge.lint.rule import Breach, rule
 from nfsjudge.lint.world import Source, is_directory, moment, same_user
-from nfsjudge.requirement import Level, Requirement
+from nfsjudge.requirement import Harm, Level, Requirement
 
 _HOUR: t.Final = 3600
 _SECOND: t.Final = 1_000_000_000
@@ -42,14 +42,17 @@ _COARSE_TICK: t.Final = 2 * _SECOND
 """The same where times have whole seconds, and between times of two objects, which two clocks may give."""
 
 
-def _clause(section: str, gist: str, level: Level = Level.STATED) -> Requirement:
-    return Requirement(rfc="RFC 1813", section=section, gist=gist, level=level)
+def _clause(section: str, gist: str, level: Level = Level.STATED, harm: Harm | None = None) -> Requirement:
+    return Requirement(rfc="RFC 1813", section=section, gist=gist, level=level, harm=harm)
 
 
 # ---------------------------------------------------------------- objects
 
 ONE_HANDLE_ONE_FILE = _clause(
-    "2.5", "equal handles refer to the same file: its type, fsid and fileid stay what they are", Level.MUST
+    "2.5",
+    "equal handles refer to the same file: its type, fsid and fileid stay what they are",
+    Level.MUST,
+    Harm.DATA,
 )
 ATTRIBUTES_AGREE = _clause(
     "2.5", "attributes that a reply carries are those of the object: nothing changed them since the last ones"
@@ -267,7 +270,9 @@ def _ticked(was: Attributes, now: Attributes, clock: int | None) -> bool:
 
 # ---------------------------------------------------------------- what changes have to show
 
-SIZE_AFTER_WRITE = _clause("3.3.7", "after a WRITE the file reaches to the end of what was written")
+SIZE_AFTER_WRITE = _clause(
+    "3.3.7", "after a WRITE the file reaches to the end of what was written", harm=Harm.DATA
+)
 SIZE_AFTER_SETATTR = _clause("3.3.2", "SETATTR of a size that succeeds leaves the file with that size")
 NLINK_AFTER_LINK = _clause(
     "2.5",

@@ -27,21 +27,22 @@ from nfsjudge.lint.nfs4_views import (
 )
 from nfsjudge.lint.rule import Breach, rule
 from nfsjudge.lint.world import same_user
-from nfsjudge.requirement import Level, Requirement
+from nfsjudge.requirement import Harm, Level, Requirement
 
 _REGULAR, _LINK, _DIRECTORY = p.NfsFtype4.NF4REG, p.NfsFtype4.NF4LNK, p.NfsFtype4.NF4DIR
 _HALF: t.Final = 1 << 31
 _ALL: t.Final = 1 << 32
 
 
-def _clause(section: str, gist: str, level: Level = Level.STATED) -> Requirement:
-    return Requirement(rfc="RFC 5661", section=section, gist=gist, level=level)
+def _clause(section: str, gist: str, level: Level = Level.STATED, harm: Harm | None = None) -> Requirement:
+    return Requirement(rfc="RFC 5661", section=section, gist=gist, level=level, harm=harm)
 
 
 ONE_HANDLE_ONE_FILE = _clause(
     "4.2.1",
     "equal filehandles refer to the same file: its type, fsid and fileid stay what they are",
     Level.MUST,
+    Harm.DATA,
 )
 ATTRIBUTES_AGREE = _clause(
     "18.7.3", "GETATTR obtains the attributes of the object: nothing changed them since the last ones"

@@ -252,6 +252,9 @@ class _Packer:
                     plain["target"] = self._name_of(record.target)
                 if self._anonymous:
                     plain["mutants"], plain["knobs"] = [], []
+                    plain["environment"].pop(
+                        "commit", None
+                    )  # of the repository of the server: it may be public
             case EndRecord():
                 plain["logs"] = [one for one in record.logs if one in manifest.files]
                 if self._anonymous:  # a baseline is of one server, and its reasons may name it

@@ -12,7 +12,7 @@ from nfsproof.clients.works import all_works
 
 def lines() -> Iterator[str]:
     """Clients, plans with their clauses, works."""
-    yield f"clients: {', '.join(CLIENTS)}, command"
+    yield f"clients: {', '.join(CLIENTS)}, command (--mount), program (--program)"
     yield "plans:"
     for plan in PLANS.values():
         cited = " or ".join(dict.fromkeys(one.citation for one in plan.clauses))

@@ -21,6 +21,7 @@ from nfsjudge.clients import KEY, OUTCOMES, RIGHT, UNTOUCHED, VERDICTS, Cell, id
 from nfsjudge.records import CheckRecord, RunRecord
 from nfsjudge.verdict import Verdict
 from nfsproof.clients.plans import CONTROL, PLANS, ClientPlan
+from nfsproof.clients.programs import BadProgram, ProgramClient, parse_programs
 from nfsproof.clients.subjects import CLIENTS, Client, CommandClient, NoClient
 from nfsproof.clients.trial import Result, Trial
 from nfsproof.clients.works import Work, all_works
@@ -29,6 +30,8 @@ from reports import Run, load, render_board
 from reports.clients import table_of
 
 VERSIONS: t.Final = ("3", "4.1", "4.2")
+OF_COMMANDS: t.Final = ("command", "program")
+"""The clients that need commands of the user."""
 _WORST_FIRST: t.Final = (
     *(Exit.INTERRUPTED, Exit.INTERNAL, Exit.FAIL, Exit.USAGE, Exit.VOID, Exit.OK, Exit.NOTHING),
 )
@@ -49,6 +52,8 @@ class Wish:
     versions: tuple[str, ...] = ()
     mount: str = ""
     umount: str = ""
+    programs: tuple[str, ...] = ()
+    """STEP=COMMAND, as `clients.programs` reads it."""
     seconds: float = 30.0
     seed: int = 1
     strict: bool = False
@@ -92,7 +97,7 @@ def run(wish: Wish, say: Say) -> int:
 def _check(wish: Wish) -> None:
     """Raises BadWish."""
     for what, words, known in (
-        ("client", wish.clients, (*CLIENTS, "command")),
+        ("client", wish.clients, (*CLIENTS, *OF_COMMANDS)),
         ("plan", wish.plans, tuple(PLANS)),
         ("work", wish.works, tuple(all_works())),
         ("version", wish.versions, VERSIONS),
@@ -105,14 +110,23 @@ def _check(wish: Wish) -> None:
         raise BadWish("--mount and --umount belong together")
     if "command" in wish.clients and not wish.mount:
         raise BadWish("the client `command` needs --mount and --umount")
+    if "program" in wish.clients and not wish.programs:
+        raise BadWish("the client `program` needs --program, such as --program \"read=nfs-cat '{url}'\"")
+    try:
+        parse_programs(wish.programs)
+    except BadProgram as error:
+        raise BadWish(str(error)) from error
 
 
 def _chosen(wish: Wish) -> Iterator[Client]:
-    names = wish.clients or ("command",) * bool(wish.mount) or tuple(CLIENTS)
+    given = ("command",) * bool(wish.mount) + ("program",) * bool(wish.programs)
+    names = wish.clients or given or tuple(CLIENTS)
     # Last, since a process that is not root does not come back from the network of its guest.
     for name in sorted(dict.fromkeys(names), key=lambda one: one == "linux"):
         if name == "command":
             yield CommandClient(wish.mount, wish.umount, wish.versions or VERSIONS)
+        elif name == "program":
+            yield ProgramClient(parse_programs(wish.programs), wish.versions or VERSIONS)
         else:
             yield CLIENTS[name]()
 
@@ -208,12 +222,13 @@ class _OfClient:
 
     def _works(self, version: str) -> list[Work]:
         has_locks = self.client.has_locks and version != "3"
-        return [
-            work
+        possible = [
+            work.of_steps(self.client.does)
             for work in all_works().values()
             if (not self._wish.works or work.name in self._wish.works)
             and (has_locks or work.needs != "locks")
         ]
+        return [work for work in possible if work.steps]
 
     def _trial(self, plan: ClientPlan, version: str, works: Sequence[Work]) -> Trial:
         wish = self._wish
@@ -233,6 +248,8 @@ class _OfClient:
         again = [launcher(), "clients", self.client.name, "--plan", plan.name, "--work", cell.work]
         if self._wish.mount and self.client.name == "command":
             again += ["--mount", self._wish.mount, "--umount", self._wish.umount]
+        if self.client.name == "program":
+            again += [word for text in self._wish.programs for word in ("--program", text)]
         clause = requirement_record(plan.clause(version))
         is_judged = verdict in {Verdict.FAIL, Verdict.NONSTRICT}
         record = CheckRecord(

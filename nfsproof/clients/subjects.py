@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import typing as t
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,6 +79,11 @@ class Client(t.Protocol):
     def has_locks(self) -> bool: ...
 
     @property
+    def does(self) -> Collection[str]:
+        """The steps of works that it can do, as in `program.DOES`."""
+        ...
+
+    @property
     def host(self) -> str:
         """Where the server must listen, so that the client reaches it; known after `start`."""
         ...
@@ -107,15 +112,24 @@ class Client(t.Protocol):
         ...
 
 
-def _run(argv: Sequence[str], seconds: float, **environment: str) -> Ended:
-    """A program of this machine, with the processes that it starts; killed when its time is up."""
+class Process(t.NamedTuple):
+    """How a process of this machine has ended."""
+
+    output: bytes
+    errors: str
+    status: int
+    """As `subprocess` has it: negative for a signal."""
+    is_late: bool
+
+
+def run_program(argv: Sequence[str], seconds: float, **environment: str) -> Process:
+    """A program of this machine, with the processes that it starts; killed when its time is up. Raises OSError."""
+    is_late = False
     with subprocess.Popen(
         argv,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
         env={**os.environ, **environment},
         start_new_session=True,
     ) as process:
@@ -123,19 +137,24 @@ def _run(argv: Sequence[str], seconds: float, **environment: str) -> Ended:
             output, errors = process.communicate(timeout=allowed(seconds))
         except subprocess.TimeoutExpired:
             is_late = True
-        else:
-            return Ended(output[:_LONGEST], errors[-2000:])
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-        output, errors = process.communicate()
-        return Ended(output[:_LONGEST], errors[-2000:], is_late)
+        if is_late:
+            output, errors = process.communicate()
+    return Process(output[:_LONGEST], errors.decode(errors="replace")[-2000:], process.returncode, is_late)
+
+
+def _run(argv: Sequence[str], seconds: float, **environment: str) -> Ended:
+    done = run_program(argv, seconds, **environment)
+    return Ended(done.output.decode(errors="replace"), done.errors, done.is_late)
 
 
 class LibraryClient:
     """A client that is a library, in a process for each work: nothing is mounted."""
 
     has_locks = False
+    does = program.DOES
     host = "127.0.0.1"
 
     def __init__(self, name: str, versions: Sequence[str]) -> None:
@@ -178,6 +197,7 @@ class LinuxGuest:
     name = "linux"
     versions = ("3", "4.1", "4.2")
     has_locks = True
+    does = program.DOES
 
     def __init__(self) -> None:
         self.host = ""
@@ -242,6 +262,7 @@ class CommandClient:
 
     name = "command"
     has_locks = True
+    does = program.DOES
     host = "127.0.0.1"
 
     def __init__(self, mount: str, umount: str, versions: Sequence[str]) -> None:

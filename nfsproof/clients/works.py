@@ -9,8 +9,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import typing as t
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 
 from nfsclient import NfsClient
 from nfsclient.protocol.nfs3 import Ftype3
@@ -54,6 +54,10 @@ class Work:
     steps: tuple[Step, ...]
     needs: str = ""
     """ "locks": of a client that has them."""
+
+    def of_steps(self, does: Collection[str]) -> Work:
+        """The same with the steps that a client can do; it may have none."""
+        return replace(self, steps=tuple(step for step in self.steps if step.do in does))
 
     def prepare(self, nfs: NfsClient) -> None:
         """Make what the steps begin with."""

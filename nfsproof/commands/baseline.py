@@ -40,6 +40,7 @@ def baseline_check(run_folder: Path, word: str) -> int:
 def baseline_update(run_folder: Path, file: Path, dry_run: bool) -> int:
     """Update FILE with the results of RUN, and print the change. FILE is created if it does not exist.
 
+    Of a change of more than 60 lines, only counts are printed.
     Reasons, links, comments and order are kept. New entries are at the end; their reasons begin with TODO.
     """
     return print_comparison(lambda baselines: baselines.update(run_folder, file, dry_run=dry_run))

@@ -32,6 +32,13 @@ _SEED: t.Final = click.IntRange(1, (1 << 63) - 1)
 )
 @click.option("--umount", default="", metavar="COMMAND", help="Undo --mount.")
 @click.option(
+    "--program",
+    "programs",
+    multiple=True,
+    metavar="STEP=COMMAND",
+    help="Test a client that mounts nothing: the command for a step, such as read='nfs-cat {url}'; may be repeated.",
+)
+@click.option(
     "--work-timeout",
     "seconds",
     type=click.FloatRange(1, 3600),
@@ -57,6 +64,7 @@ def clients(
     versions: tuple[str, ...],
     mount: str,
     umount: str,
+    programs: tuple[str, ...],
     seconds: float,
     seed: int,
     strict: bool,
@@ -66,7 +74,8 @@ def clients(
     """Test NFS clients: does the work arrive, whatever happens to messages?
 
     CLIENT is nfsclient (the library of nfsproof), libnfs, linux (the kernel's client in a virtual machine:
-    `nfsproof install knfsd`), or command (see --mount). The default is each of the first three that can be tested here.
+    `nfsproof install knfsd`), command (see --mount) or program (see --program). The default is each of the first three
+    that can be tested here.
 
     A client works on the embedded server, through a proxy that loses, delays, doubles and divides messages. Afterwards
     the files of the server are compared with what the client promised.
@@ -85,6 +94,7 @@ def clients(
         versions=versions,
         mount=mount,
         umount=umount,
+        programs=programs,
         seconds=seconds,
         seed=seed,
         strict=strict,

@@ -16,6 +16,8 @@ from nfsproof.commands.shared import print_comparison
 def diff(before: Path, after: Path) -> int:
     """Compare two runs.
 
-    Prints the checks that are broken, fixed, new or gone, or that have another verdict or symptom.
+    Prints the checks that are broken, fixed, new or gone, or that have another verdict or symptom. If a run has only
+    a part of the checks, those that both ran are compared. For two servers, prints the causes that only one has, and
+    those that both have.
     """
     return print_comparison(lambda baselines: baselines.difference(before, after))

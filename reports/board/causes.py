@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from nfsjudge.verdict import VERDICTS
 from reports.board.safe import clause_url, visible_line
-from reports.causes import Cause, causes_of
+from reports.causes import SEVERITIES, Cause, causes_of
+from reports.causes.severity import GRAVE, rank_of
 from reports.plain import shortened
 from reports.run import Run
 
@@ -27,7 +28,14 @@ class Shared:
     @property
     def best(self) -> int:
         """The run in which it is worst, and in which most checks show it."""
-        return min(self.of, key=lambda run: (VERDICTS.index(self.of[run].verdict), -len(self.of[run].checks)))
+        return min(
+            self.of,
+            key=lambda run: (
+                rank_of(self.of[run].verdict, self.of[run].severity),
+                VERDICTS.index(self.of[run].verdict),
+                -len(self.of[run].checks),
+            ),
+        )
 
     @property
     def first(self) -> Cause:
@@ -65,12 +73,21 @@ def _has(one: Shared, key: str) -> bool:
     return any(cause.key == key for cause in one.of.values())
 
 
-def _rank(one: Shared) -> tuple[int, int, int]:
-    """What is worst first; then what most runs share, and what most checks show."""
+def _rank(one: Shared) -> tuple[tuple[bool, int], int, int, int]:
+    """What does most harm first; then what most runs share, and what most checks show."""
     size = sum(
         len(cause.checks) or max(map(len, cause.findings.values()), default=0) for cause in one.of.values()
     )
-    return VERDICTS.index(one.first.verdict), -len(one.of), -size
+    first = one.first
+    return rank_of(first.verdict, first.severity), VERDICTS.index(first.verdict), -len(one.of), -size
+
+
+def severities_data() -> list[dict[str, t.Any]]:
+    """For the page: the severities of causes, the worst first; a broken SHOULD is advice unless it is grave."""
+    return [
+        {"name": one.name, "title": one.title, "why": one.why, "grave": one.name in GRAVE}
+        for one in SEVERITIES
+    ]
 
 
 def causes_data(runs: Sequence[Run], numbers: dict[str, int]) -> list[dict[str, t.Any]]:
@@ -87,6 +104,7 @@ def _plain(one: Shared, numbers: dict[str, int], used: set[str]) -> dict[str, t.
     return {
         "key": key,
         "verdict": visible_line(first.verdict),
+        "severity": first.severity,
         "text": _text(first),
         "clause": visible_line(first.clause),
         "url": clause_url(rfc, section),
@@ -103,6 +121,7 @@ def _in_run(cause: Cause, numbers: dict[str, int]) -> dict[str, t.Any]:
 
     return {
         "verdict": visible_line(cause.verdict),
+        "severity": cause.severity,
         "text": _text(cause),
         "first": numbers.get(cause.first),
         "counts": visible_line(cause.counts),

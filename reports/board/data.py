@@ -23,14 +23,13 @@ from nfsjudge.records import (
     seen,
 )
 from nfsjudge.verdict import VERDICTS
-from nfsjudge.wording import count
 from reports.again import for_others
-from reports.board.causes import causes_data, is_red
+from reports.board.causes import causes_data, is_red, severities_data
 from reports.board.clients import clients_data
 from reports.board.duplicates import duplicates_data
 from reports.board.safe import clause_url, inside, visible, visible_line
 from reports.changes import MEANINGS as CHANGES
-from reports.changes import change, lasting, symptom
+from reports.changes import OF_SERVERS, change, lasting, symptom
 from reports.order import natural
 from reports.run import MEANINGS, Run, distinct_labels
 
@@ -42,8 +41,11 @@ LETTERS = {verdict: verdict[0] for verdict in VERDICTS}
 
 Plain: t.TypeAlias = dict[str, t.Any]
 
-_DIFFERENCES = 6
-"""At most this many differences from a baseline are listed at the top of the page."""
+_DIFFERENCES = 20
+"""At most this many differences from a baseline are listed at the top of the page, where somebody opens the list."""
+
+_NOT_JUDGED = 10
+"""The exit status of a run in which nothing failed and too little could be judged."""
 
 
 @dataclass(slots=True)
@@ -144,7 +146,7 @@ def build(runs: Sequence[Run], folders: Sequence[str | None]) -> Board:
         "verdicts": [
             [verdict, SYMBOLS[verdict], MEANINGS[verdict], LETTERS[verdict]] for verdict in VERDICTS
         ],
-        "changes": [[name, meaning] for name, meaning in CHANGES.items()],
+        "changes": [[name, meaning, *OF_SERVERS[name]] for name, meaning in CHANGES.items()],
         "change": _change_table(),
         "runs": [
             _about(run, label, folder)
@@ -177,6 +179,7 @@ def build(runs: Sequence[Run], folders: Sequence[str | None]) -> Board:
         for group, (_, first, last) in enumerate(groups)
     }
     index["causes"] = causes_data(runs, numbers)
+    index["severities"] = severities_data()
     index["duplicates"] = duplicates_data(runs)
     index["clients"] = clients_data(runs, numbers)
     index["requirements"] = clauses.rows
@@ -242,24 +245,25 @@ def _results(checks: dict[str, CheckRecord], ids: Sequence[str], clauses: Clause
     return {"letters": "".join(letters), "said": said, "symptoms": symptoms, "clauses": levels}
 
 
-def _differences(run: Run) -> list[str]:
-    """What is not as the baseline of the run says: the first of them, and how many more."""
-    told = [f"baseline: {one}" for one in run.differences[:_DIFFERENCES]]
-    more = len(run.differences) - len(told)
-    return [*told, f"baseline: {count(more, 'more difference')}"] if more else told
-
-
 def _about(run: Run, label: str, folder: str | None) -> Plain:
     """What the page shows about a run as a whole."""
     about, end = run.about, run.end
+    unjudged = [f"not judged: {text}" for text in run.below_floor]
+    is_unjudged = end is not None and end.exit_code == _NOT_JUDGED
     facts: Plain = {
         "label": visible_line(label),
+        "brief": visible_line(label.removeprefix(f"{run.label}, ")),
         "series": visible_line(run.label),
         "target": visible_line(run.target),
         "ending": visible(run.ending),
         "red": is_red(run),
         "trouble": visible(run.trouble),
-        "problems": [visible_line(one) for one in (*_not_judged(run), *run.problems, *_differences(run))],
+        # What made a run end as "not judged" is a problem; next to a FAIL it is a remark.
+        "problems": [visible_line(one) for one in (*run.problems, *(unjudged if is_unjudged else []))],
+        "differences": [visible_line(one) for one in run.differences[:_DIFFERENCES]],
+        "more": max(0, len(run.differences) - _DIFFERENCES),
+        "unjudged": [] if is_unjudged else [visible_line(one) for one in unjudged],
+        "commit": visible_line(run.commit),
         "seconds": _number(end.duration) if end is not None else None,
         "logs": [[visible_line(log), inside(log, folder)] for log in (end.logs if end is not None else [])],
         "lint": visible_line(about.lint) if about is not None else "",
@@ -271,10 +275,6 @@ def _about(run: Run, label: str, folder: str | None) -> Plain:
         else [],
     }
     return facts
-
-
-def _not_judged(run: Run) -> list[str]:
-    return [f"not judged: {text}" for text in run.below_floor]
 
 
 def _pairs(values: dict[str, str]) -> list[list[str]]:

@@ -6,13 +6,16 @@ from __future__ import annotations
 from reports.causes.grouping import RED, causes, causes_of
 from reports.causes.model import Cause
 from reports.causes.reasons import Reason, reasons
+from reports.causes.severity import SEVERITIES, Severity
 from reports.causes.shared import SharedCause, plain_causes, shared
 from reports.causes.symptom import signature
 
 __all__ = [
     "RED",
+    "SEVERITIES",
     "Cause",
     "Reason",
+    "Severity",
     "SharedCause",
     "causes",
     "causes_of",

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from nfsjudge.records import AnyRecord, CheckRecord, FindingRecord, deviation
 from nfsjudge.verdict import VERDICTS
 from reports.causes.model import Cause
+from reports.causes.severity import ORDER, rank_of, severity_of
 from reports.causes.symptom import (
     BY_FORM,
     BY_INPUT,
@@ -54,12 +55,13 @@ _NUMBER = re.compile(r"(?<![\w.])(\d{1,6})(?: to (\d{1,6}))?(?![\w.])")
 class _Red:
     """A red record with what is looked at again and again."""
 
-    __slots__ = ("check", "name", "record", "symptom")
+    __slots__ = ("check", "name", "record", "severity", "symptom")
 
     def __init__(self, record: CheckRecord | FindingRecord) -> None:
         self.record = record
         self.symptom = symptom_of(record)
         self.name = signature(record, self.symptom)
+        self.severity = severity_of(record)
         self.check = record.check if isinstance(record, FindingRecord) else record.id
 
     @property
@@ -68,7 +70,7 @@ class _Red:
 
 
 def causes(records: Iterable[AnyRecord]) -> list[Cause]:
-    """The causes in records of one run, what is worst and most frequent first."""
+    """The causes in records of one run, what does most harm and is most frequent first."""
     red = [
         _Red(one) for one in records if isinstance(one, CheckRecord | FindingRecord) and one.verdict in RED
     ]
@@ -94,9 +96,9 @@ def _tell_apart(found: Iterable[Cause]) -> None:
             one.key += f"-{times[one.key]}"
 
 
-def _rank(cause: Cause) -> tuple[int, int, str]:
+def _rank(cause: Cause) -> tuple[tuple[bool, int], int, int, str]:
     shown = len(cause.checks) or max(map(len, cause.findings.values()), default=0)
-    return RED.index(cause.verdict), -shown, cause.first
+    return rank_of(cause.verdict, cause.severity), RED.index(cause.verdict), -shown, cause.first
 
 
 class _Groups:
@@ -277,6 +279,7 @@ def _cause(members: Sequence[_Red]) -> Cause:
     return Cause(
         key=hashlib.sha256(f"{worst} {ordered[0]}".encode()).hexdigest()[:10],
         verdict=worst,
+        severity=min((one.severity for one in members), key=ORDER.__getitem__),
         clause=_clauses(first, members),
         level="" if requirement is None else requirement.level,
         gist="" if requirement is None else requirement.gist,
@@ -303,13 +306,14 @@ def _clauses(first: _Red, members: Sequence[_Red]) -> str:
 
 
 def _first(members: Sequence[_Red], signatures: Sequence[str]) -> _Red:
-    """The record that stands for all: of the worst verdict, a check rather than a finding, as most of them are."""
+    """The record that stands for all: of the worst verdict and severity, a check rather than a finding."""
     order = {name: number for number, name in enumerate(signatures)}
 
-    def rank(one: _Red) -> tuple[int, bool, bool, int, str]:
+    def rank(one: _Red) -> tuple[int, bool, int, bool, int, str]:
         is_rule = isinstance(one.record, FindingRecord)
         is_vague = not (is_rule or one.symptom.operation)
-        return VERDICTS.index(one.record.verdict), is_rule, is_vague, order[one.name], one.check
+        verdict, severity = VERDICTS.index(one.record.verdict), ORDER[one.severity]
+        return verdict, is_rule, severity, is_vague, order[one.name], one.check
 
     return min(members, key=rank)
 

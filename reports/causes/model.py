@@ -42,6 +42,8 @@ class Cause:
     """Other servers of which the same is known."""
     rule: str = ""
     """The rule of the lint that sees it in `first`, if its finding shows it better than any check does."""
+    severity: str = "value"
+    """How much harm it does: a name of `reports.causes.severity.SEVERITIES`."""
 
     @property
     def where(self) -> str:

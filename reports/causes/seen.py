@@ -31,7 +31,8 @@ def pack(run: Run) -> dict[str, t.Any]:
         one = record.requirement
         if one is None:
             return None
-        return clauses.setdefault((one.rfc, one.section, one.part, one.level, one.gist), len(clauses))
+        values = (one.rfc, one.section, one.part, one.level, one.gist, one.harm)
+        return clauses.setdefault(values if one.harm else values[:-1], len(clauses))
 
     checks = [
         [

@@ -12,10 +12,12 @@ from reports.plain import printable
 _LONGEST = 1000
 """Characters of a text that are looked at: what a server sent may be as long as it likes."""
 
+IS_ANSWERED = "a server that receives a call computes the results of the procedure and sends a reply"
+"""The gist of the clause that a call without an answer breaks."""
 BY_FORM = frozenset(
     {
         "results are encoded as their type says, with zero padding and nothing after them",
-        "a server that receives a call computes the results of the procedure and sends a reply",
+        IS_ANSWERED,
         "a reply has the form of an RPC reply and answers a call by its XID",
     }
 )

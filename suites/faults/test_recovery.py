@@ -22,7 +22,7 @@ from nfsclient.errors import ConnectionLost
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs3 import COMMIT, WRITE, Commit3Args, StableHow, Write3Args, Write3ResOk
 from nfsclient.rpc.program import Procedure
-from nfsjudge import Requirement, expect, observe, proves, show, skip
+from nfsjudge import Harm, Requirement, expect, observe, proves, show, skip
 from nfsjudge.expect import fail
 from suites.faults.lost import connection_of, retry
 from suites.faults.possible import Possible, Sent
@@ -42,6 +42,7 @@ WRITES_ITS_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="WRITE writes the bytes of its arguments at its offset; count in the result is how many it has written",
+    harm=Harm.DATA,
 )
 _SIZE: t.Final = 6000
 _OLD: t.Final = pattern(_SIZE)

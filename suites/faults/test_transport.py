@@ -19,7 +19,7 @@ from fixtures.checks.faults import (
 )
 from fixtures.checks.scratch import Scratch
 from fixtures.checks.wire import RawCall
-from nfsjudge import Requirement, expect_data, proves, skip
+from nfsjudge import Harm, Requirement, expect_data, proves, skip
 from suites.faults.cases import EACH_VERSION
 from suites.faults.writes import SIZE, make_write, procedure_of, written
 from suites.nfs3.contents import pattern
@@ -33,6 +33,7 @@ ONLY_WHOLE_RECORDS = Requirement(
     rfc="RFC 1831",
     section="10",
     gist="a record ends with its last fragment; what ends before it is no message, so it is not executed",
+    harm=Harm.SUCCESS,
 )
 _GAP: t.Final = 0.002
 _OLD, _NEW = b"\xaa" * SIZE, pattern(SIZE)

@@ -11,7 +11,7 @@ import typing as t
 
 import pytest
 
-from nfsjudge import Level, Requirement
+from nfsjudge import Harm, Level, Requirement
 
 
 class Clauses(t.NamedTuple):
@@ -27,11 +27,11 @@ class Clauses(t.NamedTuple):
         return self.new if version == 3 else self.old
 
 
-def _same(old: str, new: str, gist: str, level: Level = Level.STATED) -> Clauses:
+def _same(old: str, new: str, gist: str, level: Level = Level.STATED, harm: Harm | None = None) -> Clauses:
     """A claim that both RFCs make, in section `old` of RFC 1094 and section `new` of RFC 1813."""
     return Clauses(
-        Requirement(rfc="RFC 1094", section=old, gist=gist, level=level),
-        Requirement(rfc="RFC 1813", section=new, gist=gist, level=level),
+        Requirement(rfc="RFC 1094", section=old, gist=gist, level=level, harm=harm),
+        Requirement(rfc="RFC 1813", section=new, gist=gist, level=level, harm=harm),
     )
 
 
@@ -39,6 +39,7 @@ MNT_RETURNS_HANDLE = _same(
     "A.5.2",
     "5.2.1",
     "MNT returns a file handle of the directory that the path names",
+    harm=Harm.OBJECT,
 )
 MNT_MOUNTS_DIRECTORIES = _same(
     "A.4.3",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nfsjudge import Level, Requirement
+from nfsjudge import Harm, Level, Requirement
 
 # ---------------------------------------------------------------- section 2.2.7: READ
 
@@ -12,6 +12,7 @@ READ_MAKES_PROGRESS = Requirement(
     section="2.2.7",
     level=Level.SHOULD,
     gist="READ returns at least one byte before the end of the file, since its reply has no eof flag",
+    harm=Harm.DATA,
 )
 
 
@@ -21,6 +22,7 @@ SUCCESS_ADDS_NAME = Requirement(
     rfc="RFC 1094",
     section="2.2.10",
     gist="NFS_OK means that the directory now has an entry with the given name",
+    harm=Harm.SUCCESS,
 )
 NAME_IS_KEPT_EXACTLY = Requirement(
     rfc="RFC 1094",
@@ -36,6 +38,7 @@ SYMLINK_TEXT_IS_KEPT = Requirement(
     rfc="RFC 1094",
     section="2.2.14",
     gist="the server stores the text of a symbolic link uninterpreted, and READLINK returns it",
+    harm=Harm.DATA,
 )
 
 

@@ -11,6 +11,7 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Ftype, Nfsstat2, Sattr
 from nfsjudge import (
+    Harm,
     Level,
     Requirement,
     expect,
@@ -29,6 +30,7 @@ CREATE_MAKES_FILE = Requirement(
     rfc="RFC 1094",
     section="2.2.10",
     gist="CREATE creates the file under the given name and returns its handle and attributes",
+    harm=Harm.SUCCESS,
 )
 CREATE_SETS_ATTRIBUTES = Requirement(
     rfc="RFC 1094",
@@ -47,12 +49,14 @@ CREATE_IGNORES_MINUS_ONE = Requirement(
     section="2.3.6",
     level=Level.SHOULD,
     gist="a field of -1 is ignored: a size of -1 does not truncate an existing file",
+    harm=Harm.DATA,
 )
 CREATE_TRUNCATES_TO_ZERO = Requirement(
     rfc="RFC 1094",
     section="2.3.6",
     level=Level.SHOULD,
     gist="a size of zero truncates the file, also an existing file of that name",
+    harm=Harm.SUCCESS,
 )
 
 

@@ -9,7 +9,7 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Mount, Nfs2
 from nfsclient.protocol.nfs2 import FHSIZE, Ftype, Nfsstat2
-from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, skip
+from nfsjudge import Harm, Level, Requirement, expect, expect_that, observe, proves, skip
 from suites.catalogue import Operands
 from suites.nfs2.calls import CALLS
 from suites.nfs2.objects import KINDS, expect_same, make
@@ -24,6 +24,7 @@ HANDLE_IDENTIFIES_FILE = Requirement(
     rfc="RFC 1094",
     section="2.3.3",
     gist="a file handle identifies one file and keeps identifying it",
+    harm=Harm.DATA,
 )
 ALTERED_HANDLE_IS_INVALID = Requirement(
     rfc="RFC 1094",
@@ -35,11 +36,13 @@ MNT_HANDLE_IS_DIRECTORY = Requirement(
     rfc="RFC 1094",
     section="A.5.2",
     gist="MNT returns the handle of a directory, and NFS calls accept it",
+    harm=Harm.OBJECT,
 )
 HANDLE_IS_NEVER_REUSED = Requirement(
     rfc="RFC 1094",
     section="2.3.1",
     gist="the handle of a removed file is STALE and never refers to another file",
+    harm=Harm.DATA,
 )
 
 

@@ -8,13 +8,14 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Nfsstat2, Sattr
-from nfsjudge import Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
 from suites.nfs2.objects import expect_change, expect_same
 
 LINK_ADDS_NAME = Requirement(
     rfc="RFC 1094",
     section="2.2.13",
     gist="LINK gives an existing file another name, and both names are the same file",
+    harm=Harm.SUCCESS,
 )
 LINKS_SHARE_CHANGES = Requirement(
     rfc="RFC 1094",
@@ -29,13 +30,17 @@ LINK_RAISES_NLINK = Requirement(
     gist="LINK increases nlink by one",
 )
 REFUSED_LINK_IS_NOT_CREATED = Requirement(
-    rfc="RFC 1094", section="2.2.13", gist="any status but NFS_OK means that the link was not created"
+    rfc="RFC 1094",
+    section="2.2.13",
+    gist="any status but NFS_OK means that the link was not created",
+    harm=Harm.SUCCESS,
 )
 LINK_KEEPS_TREE = Requirement(
     rfc="RFC 1094",
     section="2.1",
     level=Level.SHOULD,
     gist="a file system is a tree: LINK does not put a directory below itself",
+    harm=Harm.OBJECT,
 )
 
 

@@ -8,7 +8,7 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXNAMLEN, Ftype, Nfsstat2
-from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, show
+from nfsjudge import Harm, Level, Requirement, expect, expect_that, observe, proves, show
 from suites.nfs2 import oversized
 from suites.nfs2.clauses import LONG_NAME_IS_REFUSED, ONLY_DIRECTORIES_HAVE_NAMES, RETURNS_NOENT
 from suites.nfs2.objects import KINDS, NOT_DIRECTORIES, TYPES, expect_same, make
@@ -17,6 +17,7 @@ LOOKUP_FINDS_NAME = Requirement(
     rfc="RFC 1094",
     section="2.2.5",
     gist="LOOKUP returns handle and attributes of the file with the given name in the directory",
+    harm=Harm.DATA,
 )
 RETURNS_NOTDIR = Requirement(
     rfc="RFC 1094",
@@ -41,6 +42,7 @@ LOOKUP_MATCHES_WHOLE_NAME = Requirement(
     section="2.2.5",
     level=Level.SHOULD,  # the text does not mention empty names and NUL
     gist="LOOKUP finds the file with the given name, not with a part of that name",
+    harm=Harm.OBJECT,
 )
 LOOKUP_FOLLOWS_NO_SYMLINK = Requirement(
     rfc="RFC 1094",

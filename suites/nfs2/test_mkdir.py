@@ -8,13 +8,14 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Ftype, Sattr
-from nfsjudge import Level, Requirement, expect, expect_names, proves
+from nfsjudge import Harm, Level, Requirement, expect, expect_names, proves
 from suites.nfs2.objects import expect_same, mode_id
 
 MKDIR_MAKES_DIRECTORY = Requirement(
     rfc="RFC 1094",
     section="2.2.15",
     gist="MKDIR creates the directory under the given name and returns its handle and attributes",
+    harm=Harm.SUCCESS,
 )
 MKDIR_SETS_ATTRIBUTES = Requirement(
     rfc="RFC 1094",

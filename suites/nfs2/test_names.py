@@ -8,7 +8,7 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXNAMLEN, Nfsstat2, Sattr
-from nfsjudge import Level, Requirement, expect, expect_names, expect_that, observe, proves
+from nfsjudge import Harm, Level, Requirement, expect, expect_names, expect_that, observe, proves
 from suites.nfs2 import oversized
 from suites.nfs2.clauses import (
     LONG_NAME_IS_REFUSED,
@@ -23,6 +23,7 @@ REFUSED_CREATES_NOTHING = Requirement(
     rfc="RFC 1094",
     section="2.2.10",
     gist="any status but NFS_OK means that nothing was created",
+    harm=Harm.SUCCESS,
 )
 BAD_NAME_IS_REFUSED = Requirement(
     rfc="RFC 1094",
@@ -34,12 +35,14 @@ EXISTING_OBJECT_STAYS = Requirement(
     rfc="RFC 1094",
     section="2.2.15",
     gist="MKDIR, SYMLINK (2.2.14) and LINK (2.2.13) create a new entry and never change an existing object",
+    harm=Harm.OBJECT,
 )
 CREATE_KEEPS_EXISTING_OBJECT = Requirement(
     rfc="RFC 1094",
     section="2.2.10",
     level=Level.SHOULD,  # the text only says that CREATE should have an exclusive flag
     gist="CREATE creates a file and leaves an existing object of that name unchanged",
+    harm=Harm.OBJECT,
 )
 RETURNS_EXIST = Requirement(
     rfc="RFC 1094", section="2.3.1", level=Level.SHOULD, gist="EXIST means that the file already exists"

@@ -8,7 +8,7 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXDATA, Nfsstat2, Readargs
-from nfsjudge import Level, Requirement, expect, expect_data, observe, proves
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves
 from suites.nfs2 import oversized
 from suites.nfs2.clauses import READ_MAKES_PROGRESS
 from suites.nfs2.objects import LONG_AGO, NOT_FILES, expect_same, make, set_old_mtime, size_id
@@ -18,6 +18,7 @@ READ_RETURNS_FILE_DATA = Requirement(
     rfc="RFC 1094",
     section="2.2.7",
     gist="READ returns the data of the file that starts at the given offset",
+    harm=Harm.DATA,
 )
 READ_RETURNS_UP_TO_COUNT = Requirement(
     rfc="RFC 1094", section="2.2.7", gist="READ returns at most count bytes"

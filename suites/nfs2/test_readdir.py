@@ -12,6 +12,7 @@ from nfsclient.clients import Nfs2
 from nfsclient.clients.nfs2 import START
 from nfsclient.protocol.nfs2 import MAXDATA, Entry, Readdirok, Readdirres
 from nfsjudge import (
+    Harm,
     Level,
     Requirement,
     expect,
@@ -31,6 +32,7 @@ READDIR_LISTS_ENTRIES = Requirement(
     rfc="RFC 1094",
     section="2.2.17",
     gist="READDIR returns the named entries of a directory and continues after the cookie of the last one",
+    harm=Harm.DATA,
 )
 READDIR_RETURNS_UP_TO_COUNT = Requirement(
     rfc="RFC 1094", section="2.2.17", gist="the entries have a total size of at most count bytes"
@@ -39,6 +41,7 @@ COOKIE_LEADS_TO_NEXT = Requirement(
     rfc="RFC 1094",
     section="2.2.17",
     gist="the cookie of an entry points to the next entry, and READDIR can continue there",
+    harm=Harm.DATA,
 )
 COOKIE_ZERO_IS_START = Requirement(
     rfc="RFC 1094",
@@ -68,6 +71,7 @@ STABLE_ENTRIES_COME_ONCE = Requirement(
     section="2.2.17",
     level=Level.SHOULD,
     gist="an entry that exists during the whole listing is listed once, even if other entries change",
+    harm=Harm.DATA,
 )
 READDIR_INVENTS_NO_ENTRY = Requirement(
     rfc="RFC 1094",

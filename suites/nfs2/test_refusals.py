@@ -15,7 +15,7 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.errors import AuthFailed, GarbageArgs, ProcUnavail, SystemErr
 from nfsclient.protocol.nfs2 import Nfsstat2, Sattr
-from nfsjudge import Requirement, expect_that, observe, proves, show, skip
+from nfsjudge import Harm, Requirement, expect_that, observe, proves, show, skip
 from nfsjudge.expect import StatusReply
 from suites.replies import copies_sent
 
@@ -23,6 +23,7 @@ REFUSED_CALL_CREATES_NOTHING = Requirement(
     rfc="RFC 1094",
     section="2.2.10",
     gist="any status but NFS_OK means that nothing was created (CREATE; LINK, SYMLINK and MKDIR alike)",
+    harm=Harm.SUCCESS,
 )
 _FOREIGN: t.Final = Sattr(mode=0o644, uid=4242, gid=4242)
 """An owner that many servers let only root set, after they have made the object."""

@@ -11,7 +11,7 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import LOOKUP, RENAME, Diropargs, Diropres, Nfsstat2, Renameargs
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
 from suites.nfs2.clauses import RETURNS_NOENT
 from suites.nfs2.objects import KINDS, NOT_FILES, expect_same, make, steady_except
 from suites.races import ROUNDS, Race
@@ -20,6 +20,7 @@ RENAME_MOVES_ENTRY = Requirement(
     rfc="RFC 1094",
     section="2.2.12",
     gist="NFS_OK means that the file from.name in from.dir is now to.name in to.dir",
+    harm=Harm.SUCCESS,
 )
 RENAME_IS_ATOMIC = Requirement(
     rfc="RFC 1094",
@@ -30,26 +31,33 @@ RENAME_NEEDS_SOURCE = Requirement(
     rfc="RFC 1094",
     section="2.2.12",
     gist="RENAME renames an existing file: without one, nothing is renamed and the target keeps its file",
+    harm=Harm.OBJECT,
 )
 RENAME_KEEPS_NONEMPTY_TARGET = Requirement(
     rfc="RFC 1094",
     section="2.3.1",
     level=Level.SHOULD,
     gist="RENAME does not replace a directory that is not empty (NOTEMPTY)",
+    harm=Harm.OBJECT,
 )
 RENAME_KEEPS_TREE = Requirement(
     rfc="RFC 1094",
     section="2.1",
     gist="a file system is a tree: RENAME does not move a directory below itself",
+    harm=Harm.OBJECT,
 )
 REFUSED_RENAME_CHANGES_NOTHING = Requirement(
-    rfc="RFC 1094", section="2.2.12", gist="an object that is not renamed keeps its name and its contents"
+    rfc="RFC 1094",
+    section="2.2.12",
+    gist="an object that is not renamed keeps its name and its contents",
+    harm=Harm.OBJECT,
 )
 RENAME_REFUSES_DOTS = Requirement(
     rfc="RFC 1094",
     section="3.2",
     level=Level.SHOULD,
     gist="names with a special meaning are not entries that RENAME can move",
+    harm=Harm.OBJECT,
 )
 
 

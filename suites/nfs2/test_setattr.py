@@ -10,7 +10,7 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Fattr, Sattr, Timeval
-from nfsjudge import Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
 from suites.nfs2.clauses import CHECKS_PERMISSIONS
 from suites.nfs2.objects import (
     KINDS,
@@ -26,7 +26,10 @@ from suites.nfs2.objects import (
 from suites.nfs3.contents import pattern
 
 SETATTR_SETS_FIELDS = Requirement(
-    rfc="RFC 1094", section="2.2.3", gist="fields that are not -1 become the new attributes of the file"
+    rfc="RFC 1094",
+    section="2.2.3",
+    gist="fields that are not -1 become the new attributes of the file",
+    harm=Harm.SUCCESS,
 )
 SETATTR_KEEPS_ANY_TIME = Requirement(
     rfc="RFC 1094",
@@ -45,18 +48,23 @@ SETATTR_RETURNS_ATTRIBUTES = Requirement(
     gist="the reply has the attributes of the file after the SETATTR",
 )
 SETATTR_SETS_SIZE = Requirement(
-    rfc="RFC 1094", section="2.2.3", gist="a size that is not -1 becomes the new size of the file"
+    rfc="RFC 1094",
+    section="2.2.3",
+    gist="a size that is not -1 becomes the new size of the file",
+    harm=Harm.SUCCESS,
 )
 SETATTR_SIZE_KEEPS_DATA = Requirement(
     rfc="RFC 1094",
     section="2.2.3",
     gist="SETATTR of a size keeps the data below that size",
+    harm=Harm.DATA,
 )
 EXTENDED_PART_IS_ZERO = Requirement(
     rfc="RFC 1094",
     section="2.3.6",
     level=Level.SHOULD,
     gist="the part that a larger size adds to a file reads as zeros, never as old data",
+    harm=Harm.DATA,
 )
 SIZE_IS_FOR_FILES = Requirement(
     rfc="RFC 1094",

@@ -15,6 +15,7 @@ from nfsclient.clients import Nfs2, Nfs3
 from nfsclient.protocol import nfs3 as p3
 from nfsclient.protocol.nfs2 import MAXDATA, Fattr, Ftype, Sattr
 from nfsjudge import (
+    Harm,
     Level,
     Requirement,
     expect,
@@ -48,7 +49,10 @@ V3_SEES_SAME_FILEID = Requirement(
     gist="fileid identifies the file in every NFS version, as far as it fits into 32 bits",
 )
 V3_SEES_SAME_DATA = Requirement(
-    rfc="RFC 1094", section="2.2.7", gist="data belongs to the file, whichever NFS version wrote it"
+    rfc="RFC 1094",
+    section="2.2.7",
+    gist="data belongs to the file, whichever NFS version wrote it",
+    harm=Harm.DATA,
 )
 V3_SEES_SAME_NAMES = Requirement(
     rfc="RFC 1094", section="2.1", gist="names belong to the file system, whichever NFS version created them"

@@ -11,7 +11,7 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXDATA, WRITE, Nfsstat2, Writeargs
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, expect, expect_data, observe, proves
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves
 from suites.nfs2 import oversized
 from suites.nfs2.objects import NOT_FILES, expect_same, make, size_id
 from suites.nfs3.contents import pattern
@@ -21,9 +21,13 @@ WRITE_WRITES_ALL_DATA = Requirement(
     rfc="RFC 1094",
     section="2.2.9",
     gist="WRITE writes all of its data, starting at the given offset",
+    harm=Harm.DATA,
 )
 WRITE_CHANGES_ONLY_ITS_RANGE = Requirement(
-    rfc="RFC 1094", section="2.2.9", gist="WRITE changes the file where its data goes and nowhere else"
+    rfc="RFC 1094",
+    section="2.2.9",
+    gist="WRITE changes the file where its data goes and nowhere else",
+    harm=Harm.DATA,
 )
 WRITE_IGNORES_UNUSED_ARGUMENTS = Requirement(
     rfc="RFC 1094", section="2.2.9", gist="the arguments beginoffset and totalcount are ignored"
@@ -37,12 +41,14 @@ WRITE_IS_ATOMIC = Requirement(
     rfc="RFC 1094",
     section="2.2.9",
     gist="the data of one WRITE is not mixed with the data of another client",
+    harm=Harm.DATA,
 )
 HOLE_READS_AS_ZEROS = Requirement(
     rfc="RFC 1094",
     section="2.2.9",
     level=Level.SHOULD,
     gist="a gap between the end of the file and data written after it reads as zeros",
+    harm=Harm.DATA,
 )
 WRITE_ABOVE_LIMIT = Requirement(
     rfc="RFC 1094",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nfsjudge import Level, Part, Requirement
+from nfsjudge import Harm, Level, Part, Requirement
 
 # ---------------------------------------------------------------- section 2.5: attributes, handles, wcc_data
 
@@ -37,6 +37,7 @@ HANDLE_IS_OF_ONE_FILE = Requirement(
     section="2.5",
     gist="equal file handles refer to the same file: the handle of a removed or replaced file never reaches another",
     level=Level.MUST,
+    harm=Harm.DATA,
 )
 RETURNS_STALE = Requirement(
     rfc="RFC 1813",
@@ -48,11 +49,13 @@ BAD_HANDLE_REACHES_NOTHING = Requirement(
     rfc="RFC 1813",
     section="2.5",
     gist="a handle that refers to no object has no effect: nothing is created and nothing removed",
+    harm=Harm.OBJECT,
 )
 WRITE_EXTENDS_SIZE = Requirement(
     rfc="RFC 1813",
     section="2.5",
     gist="size is the size of the file: WRITE at or beyond the end extends it to the last byte counted",
+    harm=Harm.DATA,
 )
 STORES_32_BIT_SECONDS = Requirement(
     rfc="RFC 1813",
@@ -135,12 +138,14 @@ READ_ONLY_IS_UNCHANGED = Requirement(
     rfc="RFC 1813",
     section="2.6",
     gist="a read-only file system is not modified",
+    harm=Harm.OBJECT,
 )
 NOSPC_LEAVES_NOTHING = Requirement(
     rfc="RFC 1813",
     section="2.6",
     level=Level.SHOULD,  # a failed call returns wcc_data because it may have changed the directory
     gist="an operation that fails with NFS3ERR_NOSPC should create nothing",
+    harm=Harm.SUCCESS,
 )
 RETURNS_NOTSUPP = Requirement(
     rfc="RFC 1813",
@@ -190,11 +195,13 @@ EXTENSION_READS_AS_ZEROS = Requirement(
     gist="bytes that a larger size adds to a file read as zeros",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
+    harm=Harm.DATA,
 )
 SETATTR_SETS_ATTRIBUTES = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
     gist="after a successful SETATTR the attributes have the requested values",
+    harm=Harm.SUCCESS,
 )
 SETATTR_SETS_NOTHING_ELSE = Requirement(
     rfc="RFC 1813",
@@ -205,6 +212,7 @@ SIZE_CHANGE_KEEPS_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
     gist="a new size truncates or extends the file at its end: the data below both sizes stays the same",
+    harm=Harm.DATA,
 )
 SETATTR_SIZE_IS_OF_FILES = Requirement(
     rfc="RFC 1813",
@@ -218,14 +226,20 @@ SETATTR_SIZE_IS_OF_FILES = Requirement(
 # ---------------------------------------------------------------- section 3.3.5: READLINK
 
 SYMLINK_DATA_IS_NOT_INTERPRETED = Requirement(
-    rfc="RFC 1813", section="3.3.5", gist="the data of a symbolic link is stored as it is, not interpreted"
+    rfc="RFC 1813",
+    section="3.3.5",
+    gist="the data of a symbolic link is stored as it is, not interpreted",
+    harm=Harm.DATA,
 )
 
 
 # ---------------------------------------------------------------- section 3.3.6: READ
 
 READ_DATA_AT_OFFSET = Requirement(
-    rfc="RFC 1813", section="3.3.6", gist="READ returns the bytes of the file that begin at offset"
+    rfc="RFC 1813",
+    section="3.3.6",
+    gist="READ returns the bytes of the file that begin at offset",
+    harm=Harm.DATA,
 )
 READ_EOF_AT_END = Requirement(
     rfc="RFC 1813",
@@ -236,11 +250,13 @@ READ_ABOVE_RTMAX = Requirement(
     rfc="RFC 1813",
     section="3.3.6",
     gist="READ of more than rtmax may be short, and returns only data of the file",
+    harm=Harm.DATA,
 )
 READ_RETURNS_CURRENT_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.6",
     gist="READ returns the current data of the file, with every change that was answered before",
+    harm=Harm.DATA,
 )
 
 
@@ -250,6 +266,7 @@ WRITES_COUNT_BYTES = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="the count bytes that WRITE reports are in the file, starting at offset",
+    harm=Harm.DATA,
 )
 WRITE_WCC_AFTER = Requirement(
     rfc="RFC 1813", section="3.3.7", gist="file_wcc.after has the attributes of the file after the WRITE"
@@ -266,11 +283,13 @@ FILE_SYNC_DATA_IS_STABLE = Requirement(
     section="3.3.7",
     gist="data written with FILE_SYNC is on stable storage before WRITE returns",
     level=Level.MUST,
+    harm=Harm.DATA,
 )
 WRITE_KEEPS_OTHER_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="WRITE changes at most its own range: a WRITE that fails does not damage the file",
+    harm=Harm.DATA,
 )
 VERIFIER_IS_CONSTANT = Requirement(
     rfc="RFC 1813",
@@ -282,9 +301,13 @@ VERIFIER_CHANGES_ON_LOSS = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="the server does not lose uncommitted data without changing verf",
+    harm=Harm.DATA,
 )
 WRITE_CHANGES_ONLY_ITS_RANGE = Requirement(
-    rfc="RFC 1813", section="3.3.7", gist="WRITE changes count bytes at offset and no others"
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="WRITE changes count bytes at offset and no others",
+    harm=Harm.DATA,
 )
 WRITE_COUNT_BOUNDS_DATA = Requirement(
     rfc="RFC 1813",
@@ -298,6 +321,7 @@ WRITE_GAP_IS_ZERO = Requirement(
     gist="bytes between the old end of the file and data written beyond it read as zeros (as in 3.3.2)",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
+    harm=Harm.DATA,
 )
 WRITE_RETURNS_INVAL = Requirement(
     rfc="RFC 1813",
@@ -332,6 +356,7 @@ EXCLUSIVE_NEEDS_ITS_VERIFIER = Requirement(
     rfc="RFC 1813",
     section="3.3.8",
     gist="EXCLUSIVE succeeds only for a file created with its verifier, never for any other existing object",
+    harm=Harm.OBJECT,
 )
 
 
@@ -341,17 +366,20 @@ RENAMES_THE_OBJECT = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
     gist="RENAME gives an object a new name, in the same directory or in another one",
+    harm=Harm.SUCCESS,
 )
 RENAME_REPLACES_TARGET = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
     gist="RENAME removes a target that is compatible with the source; its name then refers to the source",
+    harm=Harm.SUCCESS,
 )
 RENAME_NEEDS_COMPATIBLE_TARGET = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
     level=Level.MUST,
     gist="source and target are both directories or both not, and a target directory is empty",
+    harm=Harm.OBJECT,
 )
 RENAME_RETURNS_EXIST = Requirement(
     rfc="RFC 1813",
@@ -372,6 +400,7 @@ READDIR_LISTS_ENTRIES = Requirement(
     rfc="RFC 1813",
     section="3.3.16",
     gist="READDIR lists each entry of the directory once, and nothing else",
+    harm=Harm.DATA,
 )
 READDIR_SURVIVES_CHANGES = Requirement(
     rfc="RFC 1813",
@@ -379,11 +408,13 @@ READDIR_SURVIVES_CHANGES = Requirement(
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
     gist="a cookie that became invalid is refused; with an accepted cookie, unchanged entries are listed once",
+    harm=Harm.DATA,
 )
 READDIR_COOKIE_RESUMES = Requirement(
     rfc="RFC 1813",
     section="3.3.16",
     gist="a cookie with its verifier resumes the listing after its entry",
+    harm=Harm.DATA,
 )
 READDIR_RETURNS_NAMES = Requirement(
     rfc="RFC 1813",
@@ -469,6 +500,7 @@ COMMIT_FLUSHES_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.21",
     gist="COMMIT flushes data that was written with UNSTABLE to stable storage",
+    harm=Harm.DATA,
 )
 COMMIT_VERIFIER_IS_CONSTANT = Requirement(
     rfc="RFC 1813",
@@ -477,7 +509,10 @@ COMMIT_VERIFIER_IS_CONSTANT = Requirement(
     level=Level.MUST,
 )
 COMMIT_FLUSHES_RANGE = Requirement(
-    rfc="RFC 1813", section="3.3.21", gist="COMMIT flushes the range given by offset and count"
+    rfc="RFC 1813",
+    section="3.3.21",
+    gist="COMMIT flushes the range given by offset and count",
+    harm=Harm.DATA,
 )
 COMMIT_NOTHING_TO_FLUSH = Requirement(
     rfc="RFC 1813",
@@ -512,4 +547,5 @@ EXCLUSIVE_KEEPS_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.8",
     gist="EXCLUSIVE that comes again does not damage the file that it created",
+    harm=Harm.OBJECT,
 )

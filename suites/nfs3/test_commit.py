@@ -13,6 +13,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow, Write3ResOk
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import (
+    Harm,
     Requirement,
     expect,
     expect_data,
@@ -32,12 +33,16 @@ from suites.nfs3.clauses import (
 from suites.nfs3.contents import need_content, pattern, write_all
 
 COMMIT_ZERO_COUNT = Requirement(
-    rfc="RFC 1813", section="3.3.21", gist="COMMIT with count 0 flushes from offset to the end of the file"
+    rfc="RFC 1813",
+    section="3.3.21",
+    gist="COMMIT with count 0 flushes from offset to the end of the file",
+    harm=Harm.DATA,
 )
 COMMIT_CHANGES_NOTHING = Requirement(
     rfc="RFC 1813",
     section="3.3.21",
     gist="COMMIT flushes data and changes neither the contents nor the size of the file",
+    harm=Harm.DATA,
 )
 COMMIT_WCC_BEFORE = Requirement(
     rfc="RFC 1813", section="2.5", gist="file_wcc.before has the size of the file before the COMMIT"

@@ -22,6 +22,7 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import (
+    Harm,
     Level,
     Part,
     Requirement,
@@ -56,7 +57,10 @@ from suites.nfs3.new_objects import (
 from suites.races import ROUNDS
 
 CREATE_CREATES_A_FILE = Requirement(
-    rfc="RFC 1813", section="3.3.8", gist="CREATE creates a regular file with the given name"
+    rfc="RFC 1813",
+    section="3.3.8",
+    gist="CREATE creates a regular file with the given name",
+    harm=Harm.SUCCESS,
 )
 CREATE_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1813", section="3.3.8", gist="obj_attributes are the attributes of the regular file just created"
@@ -69,6 +73,7 @@ UNCHECKED_KEEPS_DATA = Requirement(
     section="3.3.8",
     level=Level.SHOULD,  # the text does not say what UNCHECKED does to a file that exists
     gist="UNCHECKED without a size does not change the data of an existing file",
+    harm=Harm.DATA,
 )
 UNCHECKED_ACCEPTS_EXISTING = Requirement(
     rfc="RFC 1813",
@@ -87,6 +92,7 @@ GUARDED_KEEPS_EXISTING = Requirement(
     section="3.3.8",
     level=Level.SHOULD,  # the text says that the server should check and should fail
     gist="GUARDED does not change an existing object: the create is not performed",
+    harm=Harm.OBJECT,
 )
 EXCLUSIVE_MAY_BE_REPEATED = Requirement(
     rfc="RFC 1813",
@@ -96,29 +102,36 @@ EXCLUSIVE_MAY_BE_REPEATED = Requirement(
     gist="EXCLUSIVE with the verifier of the existing file is a retransmission: it succeeds and changes nothing",
 )
 CREATE_NEEDS_A_DIRECTORY = Requirement(
-    rfc="RFC 1813", section="3.3.8", gist="CREATE creates the file in a directory, not in another object"
+    rfc="RFC 1813",
+    section="3.3.8",
+    gist="CREATE creates the file in a directory, not in another object",
+    harm=Harm.OBJECT,
 )
 REPEATED_EXCLUSIVE_KEEPS_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.8",
     gist="a repeated EXCLUSIVE does not damage the file that the first one created",
+    harm=Harm.OBJECT,
 )
 EXCLUSIVE_CREATES_ONCE = Requirement(
     rfc="RFC 1813",
     section="3.3.8",
     gist="EXCLUSIVE ensures exclusive creation: of two requests with different verifiers one creates the file",
+    harm=Harm.OBJECT,
 )
 GUARDED_CREATES_ONCE = Requirement(
     rfc="RFC 1813",
     section="3.3.8",
     level=Level.SHOULD,
     gist="GUARDED should check for the file before it creates it: of two requests one creates the file",
+    harm=Harm.SUCCESS,
 )
 CREATE_KEEPS_OTHER_TYPES = Requirement(
     rfc="RFC 1813",
     section="3.3.8",
     level=Level.SHOULD,  # the text says little about UNCHECKED on an existing name
     gist="CREATE creates a regular file: it does not replace or use an object of another type",
+    harm=Harm.OBJECT,
 )
 
 

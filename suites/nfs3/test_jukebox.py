@@ -16,7 +16,7 @@ from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, unsupported
+from nfsjudge import Harm, Level, Requirement, expect, expect_that, observe, proves, unsupported
 from nfsjudge.expect import StatusReply
 from suites.catalogue import Call
 from suites.nfs3.calls import CALLS
@@ -46,6 +46,7 @@ OK_MEANS_COMPLETED = Requirement(
     rfc="RFC 1813",
     section="2.6",
     gist="NFS3_OK says that the call completed, whatever an earlier reply to the same call said",
+    harm=Harm.SUCCESS,
 )
 CONFLICT_WAITS_FOR_DELEGATION = Requirement(
     rfc="RFC 5661",

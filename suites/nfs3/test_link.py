@@ -9,7 +9,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
-from nfsjudge import Level, Part, Requirement, expect, expect_names, observe, proves, unsupported
+from nfsjudge import Harm, Level, Part, Requirement, expect, expect_names, observe, proves, unsupported
 from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.calls import Place
@@ -34,7 +34,10 @@ from suites.nfs3.new_objects import expect_file, expect_not_a_directory, expect_
 from suites.nfs3.statuses import GONE, NOT_A_HANDLE, NOT_ALLOWED
 
 LINK_CREATES_A_HARD_LINK = Requirement(
-    rfc="RFC 1813", section="3.3.15", gist="LINK creates a hard link: another name for the same object"
+    rfc="RFC 1813",
+    section="3.3.15",
+    gist="LINK creates a hard link: another name for the same object",
+    harm=Harm.SUCCESS,
 )
 LINK_INCREMENTS_NLINK = Requirement(
     rfc="RFC 1813",
@@ -52,6 +55,7 @@ LINK_REPLACES_NOTHING = Requirement(
     rfc="RFC 1813",
     section="3.3.15",
     gist="LINK fails if the name exists, and leaves the existing object unchanged",
+    harm=Harm.OBJECT,
 )
 LINK_FAILURE_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1813",
@@ -65,13 +69,17 @@ LINK_OF_DIRECTORY_MATCHES_STATUS = Requirement(
     gist="LINK of a directory creates the name, or fails and creates nothing",
 )
 LINK_NEEDS_A_DIRECTORY = Requirement(
-    rfc="RFC 1813", section="3.3.15", gist="LINK creates the name in a directory, not in another object"
+    rfc="RFC 1813",
+    section="3.3.15",
+    gist="LINK creates the name in a directory, not in another object",
+    harm=Harm.OBJECT,
 )
 LINK_STAYS_IN_FILE_SYSTEM = Requirement(
     rfc="RFC 1813",
     section="3.3.15",
     level=Level.MUST,
     gist="LINK fails unless file and link.dir are on the same file system",
+    harm=Harm.SUCCESS,
 )
 LINK_RETURNS_XDEV = Requirement(
     rfc="RFC 1813",

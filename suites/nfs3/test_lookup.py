@@ -10,6 +10,7 @@ from fixtures.checks.target import TargetView
 from nfsclient.clients import Mount, Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
 from nfsjudge import (
+    Harm,
     Level,
     Part,
     Requirement,
@@ -37,6 +38,7 @@ LOOKUP_RETURNS_HANDLE = Requirement(
     rfc="RFC 1813",
     section="3.3.3",
     gist="LOOKUP returns the file handle of the object with the given name",
+    harm=Harm.DATA,
 )
 LOOKUP_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1813",
@@ -58,6 +60,7 @@ EXPORT_HAS_ONE_ROOT = Requirement(
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
     gist='an export is a single-rooted tree: ".." of the root does not lead out of it',
+    harm=Harm.OBJECT,
 )
 LOOKUP_DOES_NOT_FOLLOW_SYMLINKS = Requirement(
     rfc="RFC 1813",
@@ -67,7 +70,10 @@ LOOKUP_DOES_NOT_FOLLOW_SYMLINKS = Requirement(
     gist="LOOKUP does not follow symbolic links",
 )
 LOOKUP_SEARCHES_ITS_DIRECTORY = Requirement(
-    rfc="RFC 1813", section="3.3.3", gist="LOOKUP searches the directory of its handle and no other"
+    rfc="RFC 1813",
+    section="3.3.3",
+    gist="LOOKUP searches the directory of its handle and no other",
+    harm=Harm.OBJECT,
 )
 
 

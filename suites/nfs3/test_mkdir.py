@@ -6,7 +6,7 @@ from __future__ import annotations
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3, Sattr3
-from nfsjudge import Requirement, expect, expect_names, proves
+from nfsjudge import Harm, Requirement, expect, expect_names, proves
 from suites.nfs3.clauses import RETURNS_EXIST
 from suites.nfs3.new_objects import (
     expect_file,
@@ -17,7 +17,10 @@ from suites.nfs3.new_objects import (
 )
 
 MKDIR_CREATES_A_DIRECTORY = Requirement(
-    rfc="RFC 1813", section="3.3.9", gist="MKDIR creates a new subdirectory"
+    rfc="RFC 1813",
+    section="3.3.9",
+    gist="MKDIR creates a new subdirectory",
+    harm=Harm.SUCCESS,
 )
 MKDIR_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1813", section="3.3.9", gist="obj_attributes are the attributes of the new subdirectory"
@@ -29,11 +32,13 @@ MKDIR_REPLACES_NOTHING = Requirement(
     rfc="RFC 1813",
     section="3.3.9",
     gist="MKDIR fails if the name exists, and leaves the existing object unchanged",
+    harm=Harm.OBJECT,
 )
 MKDIR_NEEDS_A_DIRECTORY = Requirement(
     rfc="RFC 1813",
     section="3.3.9",
     gist="MKDIR creates the subdirectory in a directory, not in another object",
+    harm=Harm.OBJECT,
 )
 
 

@@ -9,6 +9,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Devicedata3, Ftype3, Mknoddata3, Nfsstat3, Sattr3, Specdata3
 from nfsjudge import (
+    Harm,
     Level,
     Part,
     Requirement,
@@ -33,7 +34,10 @@ from suites.nfs3.new_objects import (
 from suites.replies import REJECTIONS
 
 MKNOD_CREATES_A_SPECIAL_FILE = Requirement(
-    rfc="RFC 1813", section="3.3.11", gist="MKNOD creates a special file of the requested type"
+    rfc="RFC 1813",
+    section="3.3.11",
+    gist="MKNOD creates a special file of the requested type",
+    harm=Harm.SUCCESS,
 )
 MKNOD_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1813", section="3.3.11", gist="obj_attributes are the attributes of the new special file"
@@ -50,11 +54,13 @@ MKNOD_REPLACES_NOTHING = Requirement(
     rfc="RFC 1813",
     section="3.3.11",
     gist="MKNOD fails if the name exists, and leaves the existing object unchanged",
+    harm=Harm.OBJECT,
 )
 MKNOD_NEEDS_A_DIRECTORY = Requirement(
     rfc="RFC 1813",
     section="3.3.11",
     gist="MKNOD creates the special file in a directory, not in another object",
+    harm=Harm.OBJECT,
 )
 MKNOD_REFUSES_OTHER_TYPES = Requirement(
     rfc="RFC 1813",

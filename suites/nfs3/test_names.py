@@ -14,7 +14,7 @@ import pytest
 from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Level, Requirement, expect, expect_names, observe, proves, skip, unsupported
+from nfsjudge import Harm, Level, Requirement, expect, expect_names, observe, proves, skip, unsupported
 from suites.nfs3.bad_names import BelowNfs, expect_name_refused, expect_status, reply_if_decoded
 from suites.nfs3.calls import CREATING_NAMES, USING_NAMES, Place, procedure_name
 from suites.nfs3.clauses import (
@@ -34,6 +34,7 @@ NAMES_ONE_DIRECTORY_ENTRY = Requirement(
     rfc="RFC 1813",
     section="2.5",
     gist="a name refers to an entry of the given directory: no other directory is affected",
+    harm=Harm.OBJECT,
 )
 REFUSES_BAD_CHARACTERS = Requirement(
     rfc="RFC 1813",
@@ -46,12 +47,14 @@ COMPARES_WHOLE_NAMES = Requirement(
     section="2.5",
     level=Level.SHOULD,  # XDR strings are ASCII, and the text on other bytes says "should" (section 3.2)
     gist="all bytes of a filename count: a name does not refer to the entry of a different name",
+    harm=Harm.OBJECT,
 )
 DOT_NAMES_ARE_RESERVED = Requirement(
     rfc="RFC 1813",
     section="3.2",
     level=Level.SHOULD,
     gist='"." and ".." are the directory and its parent: nothing is created, removed or renamed by these names',
+    harm=Harm.OBJECT,
 )
 STORES_NAMES_UNCHANGED = Requirement(
     rfc="RFC 1813",

@@ -15,6 +15,7 @@ from nfsclient.errors import ConnectionLost, GarbageArgs, SystemErr
 from nfsclient.protocol.nfs3 import READ, Nfsstat3, Read3Args, Read3Res, Sattr3
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import (
+    Harm,
     Level,
     Part,
     Requirement,
@@ -75,7 +76,9 @@ READ_RETURNS_INVAL = Requirement(
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
 )
-READ_OFFSET_HAS_64_BITS = Requirement(rfc="RFC 1813", section="2.5", gist="READ uses all 64 bits of offset3")
+READ_OFFSET_HAS_64_BITS = Requirement(
+    rfc="RFC 1813", section="2.5", gist="READ uses all 64 bits of offset3", harm=Harm.DATA
+)
 READ_KEEPS_MTIME = Requirement(
     rfc="RFC 1813",
     section="2.5",

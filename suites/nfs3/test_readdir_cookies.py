@@ -15,7 +15,18 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Level, Requirement, expect, expect_names, expect_once, observe, proves, skip, unsupported
+from nfsjudge import (
+    Harm,
+    Level,
+    Requirement,
+    expect,
+    expect_names,
+    expect_once,
+    observe,
+    proves,
+    skip,
+    unsupported,
+)
 from suites.nfs3.clauses import READDIR_COOKIE_RESUMES, READDIR_LISTS_ENTRIES, READDIR_SURVIVES_CHANGES
 from suites.nfs3.listing import (
     DOTS,
@@ -32,6 +43,7 @@ READDIR_CHECKS_VERIFIER = Requirement(
     section="3.3.16",
     level=Level.SHOULD,  # clients must send the right verifier, and servers may ignore it
     gist="a cookie with a verifier that is not its own is refused, or the verifier is ignored",
+    harm=Harm.DATA,
 )
 PAGE_SIZE: t.Final = {"READDIR": SMALL_PAGE, "READDIRPLUS": SMALL_PLUS_PAGE}
 CHANGES: t.Final[dict[str, Callable[[Nfs3, Nfs3Scratch, list[bytes]], object]]] = {

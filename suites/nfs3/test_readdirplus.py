@@ -9,6 +9,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Entryplus3, Nfsstat3, Sattr3
 from nfsjudge import (
+    Harm,
     Requirement,
     expect,
     expect_names,
@@ -38,6 +39,7 @@ READDIRPLUS_LISTS_ENTRIES = Requirement(
     rfc="RFC 1813",
     section="3.3.17",
     gist="READDIRPLUS lists each entry of the directory once, and nothing else",
+    harm=Harm.DATA,
 )
 READDIRPLUS_MAXCOUNT_IS_LIMIT = Requirement(
     rfc="RFC 1813",
@@ -53,6 +55,7 @@ READDIRPLUS_COOKIE_RESUMES = Requirement(
     rfc="RFC 1813",
     section="3.3.17",
     gist="a cookie with its verifier resumes the listing after its entry",
+    harm=Harm.DATA,
 )
 READDIRPLUS_MATCHES_READDIR = Requirement(
     rfc="RFC 1813",
@@ -70,7 +73,10 @@ READDIRPLUS_RETURNS_ATTRIBUTES = Requirement(
     gist="name_attributes are the attributes of the object that the entry names",
 )
 READDIRPLUS_RETURNS_HANDLES = Requirement(
-    rfc="RFC 1813", section="3.3.17", gist="name_handle is a handle of the object that the entry names"
+    rfc="RFC 1813",
+    section="3.3.17",
+    gist="name_handle is a handle of the object that the entry names",
+    harm=Harm.DATA,
 )
 MOST_PAGES = 2000
 """Limit of pages per listing: more than a directory has entries, since a page may hold one."""

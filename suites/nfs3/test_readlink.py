@@ -10,7 +10,7 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Level, Part, Requirement, expect, proves, unsupported
+from nfsjudge import Harm, Level, Part, Requirement, expect, proves, unsupported
 from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.clauses import GRANTS_WITH_PERMISSION, SYMLINK_DATA_IS_NOT_INTERPRETED
 from suites.nfs3.file_types import SPECIAL, make
@@ -20,6 +20,7 @@ READLINK_RETURNS_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.5",
     gist="READLINK returns the data of the symbolic link",
+    harm=Harm.DATA,
 )
 READLINK_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1813", section="3.3.5", gist="symlink_attributes are the attributes of the symbolic link"

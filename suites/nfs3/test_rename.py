@@ -27,7 +27,19 @@ from nfsclient.protocol.nfs3 import (
     Sattr3,
 )
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, expect_names, observe, proves, show, skip, unsupported
+from nfsjudge import (
+    Harm,
+    Level,
+    Part,
+    Requirement,
+    expect,
+    expect_names,
+    observe,
+    proves,
+    show,
+    skip,
+    unsupported,
+)
 from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.clauses import (
@@ -64,16 +76,19 @@ RENAME_NEEDS_A_SOURCE = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
     gist="RENAME of a name that is not in the directory fails and replaces nothing",
+    harm=Harm.OBJECT,
 )
 RENAME_REPLACES_ONE_ENTRY = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
     gist="RENAME replaces one entry: a replaced object keeps its other names",
+    harm=Harm.OBJECT,
 )
 RENAME_NEEDS_TWO_DIRECTORIES = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
     gist="RENAME takes both names as entries of directories, not of other objects",
+    harm=Harm.OBJECT,
 )
 RENAME_KEEPS_HANDLES = Requirement(
     rfc="RFC 1813",
@@ -88,6 +103,7 @@ DIRECTORIES_FORM_A_TREE = Requirement(
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
     gist="directories form a single-rooted tree: a directory cannot be moved below itself",
+    harm=Harm.OBJECT,
 )
 
 

@@ -15,6 +15,7 @@ from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import SERVER_TIME, Nfsstat3, Nfstime3, Sattr3
 from nfsjudge import (
+    Harm,
     Level,
     Requirement,
     expect,
@@ -67,12 +68,14 @@ GUARD_MISMATCH_PRESERVES = Requirement(
     section="3.3.2",
     gist="if the guard differs from the ctime of the object, the attributes of the object do not change",
     level=Level.MUST,
+    harm=Harm.SUCCESS,
 )
 GUARD_MISMATCH_RETURNS_NOT_SYNC = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
     gist="if the guard differs from the ctime of the object, SETATTR fails with NFS3ERR_NOT_SYNC",
     level=Level.MUST,
+    harm=Harm.SUCCESS,
 )
 NO_GUARD_NO_COMPARISON = Requirement(
     rfc="RFC 1813",

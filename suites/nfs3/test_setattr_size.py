@@ -11,6 +11,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3
 from nfsjudge import (
+    Harm,
     Level,
     Part,
     Requirement,
@@ -39,6 +40,7 @@ SETATTR_SETS_SIZE = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
     gist="after a successful SETATTR of size the file has the requested size",
+    harm=Harm.SUCCESS,
 )
 SETATTR_EXTENDS_FILES = Requirement(
     rfc="RFC 1813",
@@ -47,6 +49,7 @@ SETATTR_EXTENDS_FILES = Requirement(
     level=Level.MUST,
     part=Part.IMPLEMENTATION,
     says_must=True,
+    harm=Harm.SUCCESS,
 )
 SIZE_CHANGE_UPDATES_MTIME = Requirement(
     rfc="RFC 1813",
@@ -59,6 +62,7 @@ SETATTR_KEEPS_ENTRIES = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
     gist="SETATTR changes attributes: it leaves the entries of a directory alone",
+    harm=Harm.OBJECT,
 )
 ONLY_WRITERS_TRUNCATE = Requirement(
     rfc="RFC 1813",

@@ -10,7 +10,7 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import SERVER_TIME, Nfsstat3, Nfstime3, Sattr3
-from nfsjudge import Level, Requirement, expect, expect_attributes, expect_unchanged, observe, proves
+from nfsjudge import Harm, Level, Requirement, expect, expect_attributes, expect_unchanged, observe, proves
 from suites.nfs3.attributes import (
     EVERYTHING,
     PROTECTION,
@@ -35,6 +35,7 @@ GUARD_MISMATCH_FAILS = Requirement(
     section="3.3.2",
     gist="if the guard differs from the ctime of the object, SETATTR changes nothing and fails with NFS3ERR_NOT_SYNC",
     level=Level.MUST,
+    harm=Harm.SUCCESS,
 )
 REQUESTS = {
     "uid": Sattr3(uid=STRANGER[0]),

@@ -23,7 +23,7 @@ from nfsclient.protocol.nfs3 import (
     Symlinkdata3,
 )
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, expect_names, observe, proves, skip, unsupported
+from nfsjudge import Harm, Level, Part, Requirement, expect, expect_names, observe, proves, skip, unsupported
 from suites.nfs3.bad_names import BelowNfs, reply_if_decoded
 from suites.nfs3.calls import Place
 from suites.nfs3.clauses import (
@@ -44,7 +44,10 @@ from suites.nfs3.new_objects import (
 from suites.races import ROUNDS, Race
 
 SYMLINK_CREATES_A_SYMLINK = Requirement(
-    rfc="RFC 1813", section="3.3.10", gist="SYMLINK creates a new symbolic link"
+    rfc="RFC 1813",
+    section="3.3.10",
+    gist="SYMLINK creates a new symbolic link",
+    harm=Harm.SUCCESS,
 )
 SYMLINK_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1813", section="3.3.10", gist="obj_attributes are the attributes of the new symbolic link"
@@ -56,9 +59,13 @@ SYMLINK_REPLACES_NOTHING = Requirement(
     rfc="RFC 1813",
     section="3.3.10",
     gist="SYMLINK fails if the name exists, and leaves the existing object unchanged",
+    harm=Harm.OBJECT,
 )
 SYMLINK_NEEDS_A_DIRECTORY = Requirement(
-    rfc="RFC 1813", section="3.3.10", gist="SYMLINK creates the link in a directory, not in another object"
+    rfc="RFC 1813",
+    section="3.3.10",
+    gist="SYMLINK creates the link in a directory, not in another object",
+    harm=Harm.OBJECT,
 )
 SYMLINK_DATA_MAY_BE_BINARY = Requirement(
     rfc="RFC 1813",
@@ -73,6 +80,7 @@ SYMLINK_IS_ATOMIC = Requirement(
     part=Part.IMPLEMENTATION,
     says_must=True,
     gist="once a symbolic link is visible, READLINK must not fail or return incorrect data",
+    harm=Harm.DATA,
 )
 TARGETS = {
     "empty": b"",

@@ -8,7 +8,7 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Requirement, expect, expect_names, expect_unchanged, proves
+from nfsjudge import Harm, Requirement, expect, expect_names, expect_unchanged, proves
 from suites.nfs3.attributes import EVERYTHING, identity_of
 from suites.nfs3.calls import ON_NAMES, Place, call_on
 from suites.nfs3.clauses import RETURNS_EXIST, RETURNS_NOTDIR
@@ -23,16 +23,19 @@ ONLY_DIRECTORIES_HAVE_NAMES = Requirement(
     rfc="RFC 1813",
     section="2.5",
     gist="only a directory has entries: an object of another type has no names, and none can be created in it",
+    harm=Harm.OBJECT,
 )
 SYMLINK_IS_NOT_ITS_TARGET = Requirement(
     rfc="RFC 1813",
     section="2.5",
     gist="a handle refers to one object: that of a symbolic link is not that of the directory it points to",
+    harm=Harm.OBJECT,
 )
 CREATING_REPLACES_NOTHING = Requirement(
     rfc="RFC 1813",
     section="3.3.9",
     gist="MKDIR, SYMLINK, MKNOD and LINK fail if the name exists, and leave the existing object unchanged",
+    harm=Harm.OBJECT,
 )
 OVER_EXISTING = [
     *(("mkdir", kind) for kind in KINDS if kind not in {"regular", "directory"}),

@@ -11,7 +11,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import WRITE, Nfsstat3, Sattr3, StableHow, Write3Args
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, expect_data, observe, proves, skip, unsupported
+from nfsjudge import Harm, Level, Part, Requirement, expect, expect_data, observe, proves, skip, unsupported
 from suites.nfs3.attributes import expect_before, expect_same_object
 from suites.nfs3.clauses import (
     HANDLE_IS_OF_ONE_FILE,
@@ -69,6 +69,7 @@ WRITE_ABOVE_WTMAX = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="WRITE of more than wtmax may be short; it stores what it counts and nothing that was not sent",
+    harm=Harm.DATA,
 )
 WRITE_WCC_BEFORE = Requirement(
     rfc="RFC 1813",
@@ -79,6 +80,7 @@ WRITE_STORES_COUNTED_BYTES = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="the bytes that WRITE counts are in the file, beginning at offset",
+    harm=Harm.DATA,
 )
 MOST_SENT = 8 * 1024 * 1024
 """Bytes. Checks of WRITEs above wtmax are skipped if wtmax exceeds this."""

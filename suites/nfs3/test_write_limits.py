@@ -12,7 +12,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
-from nfsjudge import Level, Requirement, expect, expect_data, observe, proves, skip
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves, skip
 from suites.nfs3.attributes import with_mode
 from suites.nfs3.clauses import (
     MAXFILESIZE_IS_LIMIT,
@@ -30,6 +30,7 @@ DENIED_WRITE_CHANGES_NOTHING = Requirement(
     rfc="RFC 1813",
     section="2.6",
     gist="a WRITE that fails with NFS3ERR_ACCES or NFS3ERR_PERM writes nothing",
+    harm=Harm.OBJECT,
 )
 RETURNS_FBIG = Requirement(
     rfc="RFC 1813",

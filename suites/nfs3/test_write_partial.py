@@ -12,7 +12,7 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Write3ResOk
-from nfsjudge import Level, Part, Requirement, expect, expect_data, observe, proves, unsupported
+from nfsjudge import Harm, Level, Part, Requirement, expect, expect_data, observe, proves, unsupported
 from suites.nfs3.clauses import (
     WRITE_EXTENDS_SIZE,
     WRITE_MAKES_PROGRESS,
@@ -26,6 +26,7 @@ WRITE_STOPS_AT_COUNT = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="count is the number of bytes written: bytes beyond it are unchanged",
+    harm=Harm.DATA,
 )
 WRITE_ACCEPTS_THE_REST = Requirement(
     rfc="RFC 1813",

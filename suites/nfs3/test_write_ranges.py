@@ -12,7 +12,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, expect, expect_data, expect_unchanged, observe, proves, skip
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, expect_unchanged, observe, proves, skip
 from suites.nfs3 import file_types
 from suites.nfs3.clauses import (
     WRITE_CHANGES_ONLY_ITS_RANGE,
@@ -31,7 +31,10 @@ WTMAX_IS_SUPPORTED = Requirement(
     gist="wtmax is the largest WRITE that the server supports: WRITE of wtmax bytes succeeds",
 )
 WRITE_OFFSET_HAS_64_BITS = Requirement(
-    rfc="RFC 1813", section="2.5", gist="WRITE uses all 64 bits of offset3"
+    rfc="RFC 1813",
+    section="2.5",
+    gist="WRITE uses all 64 bits of offset3",
+    harm=Harm.DATA,
 )
 WRITE_NEEDS_REGULAR_FILE = Requirement(
     rfc="RFC 1813",

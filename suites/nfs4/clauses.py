@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nfsjudge import Level, Requirement
+from nfsjudge import Harm, Level, Requirement
 
 # ---------------------------------------------------------------- section 2.10.6: exactly-once semantics
 
@@ -17,6 +17,7 @@ RETRY_IS_NOT_EXECUTED = Requirement(
     section="2.10.6.1.3",
     level=Level.MUST,
     gist="a retry is answered from the reply cache or with an error, and is not executed again",
+    harm=Harm.DATA,
 )
 MISORDERED_IS_REFUSED = Requirement(
     rfc="RFC 5661",

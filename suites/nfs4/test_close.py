@@ -8,12 +8,15 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import Harm, Level, Requirement, expect, proves
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import READ, WRITE, another_client, open_file, try_open
 
 RELEASES_SHARES = Requirement(
-    rfc="RFC 5661", section="18.2.3", gist="CLOSE releases the share reservations of its stateid"
+    rfc="RFC 5661",
+    section="18.2.3",
+    gist="CLOSE releases the share reservations of its stateid",
+    harm=Harm.SUCCESS,
 )
 CLOSED_IS_BAD = Requirement(
     rfc="RFC 5661",

@@ -8,7 +8,7 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, expect_data, observe, proves
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, open_file
 
@@ -16,6 +16,7 @@ KEEPS_DATA = Requirement(
     rfc="RFC 5661",
     section="18.3.3",
     gist="COMMIT flushes data that was written, and changes none of it",
+    harm=Harm.DATA,
 )
 TYPE_IS_CHECKED = Requirement(
     rfc="RFC 5661",

@@ -9,7 +9,7 @@ from nfsclient.clients.nfs4 import Nfs4, new_owner
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import Harm, Level, Requirement, expect, proves
 from suites.nfs4.clauses import NOT_ONLY_OP
 from suites.nfs4.minors import MINORS
 
@@ -25,6 +25,7 @@ REPLAY_IS_CACHED = Requirement(
     rfc="RFC 5661",
     section="18.36.4",
     gist="CREATE_SESSION with the sequence id of the last one is a replay: the server returns the cached result",
+    harm=Harm.SUCCESS,
 )
 UNKNOWN_IS_STALE = Requirement(
     rfc="RFC 5661",

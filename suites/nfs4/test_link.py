@@ -9,7 +9,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import XdrType
-from nfsjudge import Level, Part, Requirement, expect, expect_names, proves, skip
+from nfsjudge import Harm, Level, Part, Requirement, expect, expect_names, proves, skip
 from suites.nfs4.clauses import CHANGE_INFO
 from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
@@ -18,6 +18,7 @@ MAKES_A_NAME = Requirement(
     rfc="RFC 5661",
     section="18.9.3",
     gist="LINK creates an additional name for the saved filehandle in the directory of the current one",
+    harm=Harm.SUCCESS,
 )
 COUNTS_NAMES = Requirement(
     rfc="RFC 5661",

@@ -9,7 +9,7 @@ from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_ow
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import NfsLockType4, Nfsstat4
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import Harm, Level, Requirement, expect, observe, proves
 from suites.nfs4.locks import (
     READ_LT,
     TO_THE_END,
@@ -28,11 +28,13 @@ CONFLICT_IS_DENIED = Requirement(
     rfc="RFC 5661",
     section="15.1.8.3",
     gist="NFS4ERR_DENIED: an attempt to lock a file is denied",
+    harm=Harm.DATA,
 )
 READERS_SHARE = Requirement(
     rfc="RFC 5661",
     section="9.1.2",
     gist="READ_LT is a shared lock, WRITE_LT an exclusive one",
+    harm=Harm.DATA,
 )
 DENIED_NAMES_THE_LOCK = Requirement(
     rfc="RFC 5661",

@@ -9,7 +9,7 @@ from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import NfsLockType4, Nfsstat4
-from nfsjudge import Level, Requirement, expect, proves, skip
+from nfsjudge import Harm, Level, Requirement, expect, proves, skip
 from suites.nfs4.locks import WRITE_LT, lock_range, opened_by_two, test_range
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, open_file
@@ -18,6 +18,7 @@ UNLOCKS = Requirement(
     rfc="RFC 5661",
     section="18.12.3",
     gist="LOCKU unlocks the byte-range lock specified by the parameters",
+    harm=Harm.SUCCESS,
 )
 UNLOCKS_A_PART = Requirement(
     rfc="RFC 5661",

@@ -9,13 +9,14 @@ from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import Harm, Level, Requirement, expect, proves
 from suites.nfs4.minors import MINORS
 
 FINDS_THE_COMPONENT = Requirement(
     rfc="RFC 5661",
     section="18.13.3",
     gist="LOOKUP replaces the current filehandle by that of the component",
+    harm=Harm.DATA,
 )
 FAILS_WITHOUT_A_COMPONENT = Requirement(
     rfc="RFC 5661",

@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, expect_data, proves, skip, unsupported
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves, skip, unsupported
 from suites.nfs4.clauses import CHANGE_INFO, OWNERS_CLIENTID_IS_IGNORED
 from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
@@ -38,11 +38,13 @@ UNCHECKED_TAKES_THE_EXISTING = Requirement(
     rfc="RFC 5661",
     section="18.16.3",
     gist="UNCHECKED4: an existing regular file is no error; of the attributes only a size of 0 counts",
+    harm=Harm.SUCCESS,
 )
 EXCLUSIVE_COMPARES_THE_VERIFIER = Requirement(
     rfc="RFC 5661",
     section="18.16.3",
     gist="exclusive create: an object with the same verifier is used, with another one it is NFS4ERR_EXIST",
+    harm=Harm.OBJECT,
 )
 DIRECTORY_IS_ISDIR = Requirement(
     rfc="RFC 5661",
@@ -54,6 +56,7 @@ DENIES_OTHERS = Requirement(
     rfc="RFC 5661",
     section="9.7",
     gist="an OPEN whose access is denied by another open, or that denies what another has, gets NFS4ERR_SHARE_DENIED",
+    harm=Harm.DATA,
 )
 SAME_OWNER_SAME_STATEID = Requirement(
     rfc="RFC 5661",

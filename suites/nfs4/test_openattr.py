@@ -13,7 +13,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import NfsFtype4, Nfsstat4
 from nfsclient.xdr import XdrType
-from nfsjudge import Level, Part, Requirement, expect, expect_data, expect_names, proves, show, skip
+from nfsjudge import Harm, Level, Part, Requirement, expect, expect_data, expect_names, proves, show, skip
 from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, create_file
@@ -48,6 +48,7 @@ HOLDS_DATA = Requirement(
     rfc="RFC 5661",
     section="5.3",
     gist="once it is opened, READ and WRITE examine and change a named attribute",
+    harm=Harm.DATA,
 )
 LISTS_NAMES = Requirement(
     rfc="RFC 5661", section="5.3", gist="READDIR gets the list of the named attributes of an object"
@@ -90,6 +91,7 @@ SURVIVES_TRUNCATION = Requirement(
     rfc="RFC 5661",
     section="18.16.3",
     gist="OPEN with a size of zero leaves the named attributes as they are",
+    harm=Harm.OBJECT,
 )
 _OTHER_NAMES: t.Final = frozenset(
     {Nfsstat4.NFS4ERR_BADNAME, Nfsstat4.NFS4ERR_BADCHAR, Nfsstat4.NFS4ERR_INVAL}

@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Requirement, expect, expect_data, proves
+from nfsjudge import Harm, Requirement, expect, expect_data, proves
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import open_file
 
@@ -18,6 +18,7 @@ READS_DATA = Requirement(
     rfc="RFC 5661",
     section="18.22.3",
     gist="READ returns the data of the file from the offset on, at most count bytes",
+    harm=Harm.DATA,
 )
 EOF_AT_THE_END = Requirement(
     rfc="RFC 5661",

@@ -10,7 +10,17 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, expect_all, expect_names, expect_once, expect_that, proves
+from nfsjudge import (
+    Harm,
+    Level,
+    Requirement,
+    expect,
+    expect_all,
+    expect_names,
+    expect_once,
+    expect_that,
+    proves,
+)
 from suites.nfs4.minors import MINORS
 
 LISTS_ENTRIES = Requirement(
@@ -20,6 +30,7 @@ COOKIE_CONTINUES = Requirement(
     rfc="RFC 5661",
     section="18.23.3",
     gist="a cookie of an earlier READDIR continues the listing after its entry; eof tells its end",
+    harm=Harm.DATA,
 )
 HAS_NO_DOTS = Requirement(
     rfc="RFC 5661",

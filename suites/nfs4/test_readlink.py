@@ -10,11 +10,14 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Part, Requirement, expect, proves
+from nfsjudge import Harm, Level, Part, Requirement, expect, proves
 from suites.nfs4.minors import MINORS
 
 READS_THE_LINK = Requirement(
-    rfc="RFC 5661", section="18.24.3", gist="READLINK reads the data associated with a symbolic link"
+    rfc="RFC 5661",
+    section="18.24.3",
+    gist="READLINK reads the data associated with a symbolic link",
+    harm=Harm.DATA,
 )
 NEEDS_A_LINK = Requirement(
     rfc="RFC 5661",

@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Requirement, expect, proves, skip
+from nfsjudge import Harm, Requirement, expect, proves, skip
 from suites.nfs4.clauses import CHANGE_INFO
 from suites.nfs4.minors import MINORS
 
@@ -18,6 +18,7 @@ REMOVES_THE_ENTRY = Requirement(
     rfc="RFC 5661",
     section="18.25.3",
     gist="REMOVE deletes the directory entry of that name, of any type of object",
+    harm=Harm.SUCCESS,
 )
 ABSENT_IS_NOENT = Requirement(
     rfc="RFC 5661",

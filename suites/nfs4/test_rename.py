@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import CompoundReply, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
 from suites.nfs4.clauses import CHANGE_INFO
 from suites.nfs4.minors import MINORS
 
@@ -18,11 +18,13 @@ RENAMES = Requirement(
     rfc="RFC 5661",
     section="18.26.3",
     gist="RENAME gives the object of the old name in the saved directory the new name in the current one",
+    harm=Harm.SUCCESS,
 )
 REPLACES_WHAT_IS_COMPATIBLE = Requirement(
     rfc="RFC 5661",
     section="18.26.3",
     gist="an existing target that is compatible with the source is removed",
+    harm=Harm.SUCCESS,
 )
 INCOMPATIBLE_IS_EXIST = Requirement(
     rfc="RFC 5661",

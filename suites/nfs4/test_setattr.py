@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
-from nfsjudge import Level, Part, Requirement, expect, expect_data, proves, skip
+from nfsjudge import Harm, Level, Part, Requirement, expect, expect_data, proves, skip
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, another_client, open_file
 
@@ -28,6 +28,7 @@ SETS_THE_SIZE = Requirement(
     rfc="RFC 5661",
     section="18.30.4",
     gist="a smaller size truncates the data, a larger one adds zeros",
+    harm=Harm.DATA,
 )
 READ_ONLY_IS_INVALID = Requirement(
     rfc="RFC 5661",
@@ -52,6 +53,7 @@ SIZE_OBEYS_SHARES = Requirement(
     rfc="RFC 5661",
     section="18.30.3",
     gist="SETATTR of the size is incompatible with a share reservation that denies writing",
+    harm=Harm.DATA,
 )
 BAD_TIME_IS_INVALID = Requirement(
     rfc="RFC 5661",

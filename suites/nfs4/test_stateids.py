@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, expect_data, proves
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves
 from suites.nfs4.locks import WRITE_LT, lock_range
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, another_client, open_again, open_file
@@ -42,6 +42,7 @@ CLIENT_MUST_FIT = Requirement(
     rfc="RFC 5661",
     section="8.2.4",
     gist="a stateid that is not associated with the client of the session gets NFS4ERR_BAD_STATEID",
+    harm=Harm.SECRET,
 )
 INVALID_IS_BAD = Requirement(
     rfc="RFC 5661",

@@ -10,12 +10,15 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4, StableHow4
-from nfsjudge import Level, Requirement, expect, expect_data, proves
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, WRITE, open_file
 
 WRITES_DATA = Requirement(
-    rfc="RFC 5661", section="18.32.3", gist="WRITE writes count bytes of the data at the offset"
+    rfc="RFC 5661",
+    section="18.32.3",
+    gist="WRITE writes count bytes of the data at the offset",
+    harm=Harm.DATA,
 )
 COMMITS_AS_ASKED = Requirement(
     rfc="RFC 5661",

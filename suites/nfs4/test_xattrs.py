@@ -12,12 +12,13 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4, SetxattrOption4
-from nfsjudge import Level, Requirement, expect, expect_data, expect_names, proves, skip
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, expect_names, proves, skip
 
 KEEPS_THE_VALUE = Requirement(
     rfc="RFC 8276",
     section="8.4.1.3",
     gist="GETXATTR obtains the value of the given extended attribute key",
+    harm=Harm.DATA,
 )
 ABSENT_IS_NOXATTR = Requirement(
     rfc="RFC 8276",
@@ -47,9 +48,13 @@ LISTS_KEYS = Requirement(
     rfc="RFC 8276",
     section="8.4.3.3",
     gist="LISTXATTRS returns the extended attribute keys of the object, page by page",
+    harm=Harm.DATA,
 )
 REMOVES_THE_KEY = Requirement(
-    rfc="RFC 8276", section="8.4.4.3", gist="REMOVEXATTR deletes the extended attribute of the key"
+    rfc="RFC 8276",
+    section="8.4.4.3",
+    gist="REMOVEXATTR deletes the extended attribute of the key",
+    harm=Harm.SUCCESS,
 )
 REMOVE_NEEDS_A_KEY = Requirement(
     rfc="RFC 8276",

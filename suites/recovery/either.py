@@ -12,7 +12,7 @@ from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2, Nfs3
 from nfsclient.protocol.nfs2 import IGNORED, Sattr, Timeval
 from nfsclient.protocol.nfs3 import CreateMode3, Nfstime3, Sattr3
-from nfsjudge import Level, Requirement, expect, expect_that, show, skip
+from nfsjudge import Harm, Level, Requirement, expect, expect_that, show, skip
 from suites.catalogue import Operands
 from suites.nfs2.calls import CALLS as CALLS2
 from suites.nfs3.calls import CALLS as CALLS3
@@ -26,16 +26,19 @@ V2_IS_SYNCHRONOUS = Requirement(
     rfc="RFC 1094",
     section="2.2",
     gist="when a procedure returns, the operation is complete and its data is on stable storage",
+    harm=Harm.DATA,
 )
 V3_NAMES_ARE_SYNCHRONOUS = Requirement(
     rfc="RFC 1813",
     section="1.6",
     gist="CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME and LINK are on stable storage before they return",
+    harm=Harm.DATA,
 )
 V2_HANDLE_IS_OF_ONE_FILE = Requirement(
     rfc="RFC 1094",
     section="2.3.1",
     gist="the handle of a removed file is STALE and never refers to another file",
+    harm=Harm.DATA,
 )
 V2_READDIR_RESUMES = Requirement(
     rfc="RFC 1094",

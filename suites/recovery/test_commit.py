@@ -14,7 +14,7 @@ from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow, Write3ResOk
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, expect, expect_data, proves, skip
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves, skip
 from suites.losses import LOSES_NOTHING, Losses
 from suites.nfs3.clauses import (
     COMMIT_FLUSHES_DATA,
@@ -30,6 +30,7 @@ COMMIT_VERIFIER_CHANGES_ON_LOSS = Requirement(
     section="3.3.21",
     gist="verf of COMMIT shows whether the server has restarted, and lost data, since the WRITE",
     level=Level.MUST,
+    harm=Harm.DATA,
 )
 
 

@@ -16,7 +16,7 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Dialect
 from fixtures.checks.dialects.nfs3 import Nfs3Dialect
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, proves
+from nfsjudge import Harm, Level, Requirement, proves
 from nfsjudge.survival import Promise
 from suites.losses import Losses
 from suites.nfs2.objects import reconnect
@@ -34,6 +34,7 @@ UNSTABLE_STAYS_IN_ITS_RANGE = Requirement(
     section="3.3.7",
     gist="any part of UNSTABLE data may be lost, but the server destroys no other data, and leaves no other bytes",
     level=Level.STATED,
+    harm=Harm.DATA,
 )
 PROMISES: Mapping[Promise, Requirement] = {
     Promise.NAMES: V3_NAMES_ARE_SYNCHRONOUS,

@@ -19,7 +19,7 @@ from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, expect, expect_all, expect_data, observe, proves, show, skip
+from nfsjudge import Harm, Level, Requirement, expect, expect_all, expect_data, observe, proves, show, skip
 from suites.losses import LOSES_NOTHING, Losses
 from suites.nfs3.clauses import (
     COMMIT_FLUSHES_DATA,
@@ -38,6 +38,7 @@ VERIFIER_IS_UNIQUE = Requirement(
     section="3.3.7",
     gist="verf is unique between instances of the server where uncommitted data may be lost",
     level=Level.MUST,
+    harm=Harm.DATA,
 )
 SIZE: t.Final = 8000
 """Bytes of stable data in the file at first."""

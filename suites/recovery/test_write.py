@@ -17,7 +17,7 @@ from fixtures.checks.scratch import need
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, expect, expect_data, proves, show, skip, unsupported
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves, show, skip, unsupported
 from suites.losses import Losses
 from suites.nfs3.clauses import (
     FILE_SYNC_DATA_IS_STABLE,
@@ -35,24 +35,28 @@ DATA_SYNC_DATA_IS_STABLE = Requirement(
     section="3.3.7",
     gist="data written with DATA_SYNC, and the metadata to find it, is on stable storage before WRITE returns",
     level=Level.MUST,
+    harm=Harm.DATA,
 )
 FILE_SYNC_METADATA_IS_STABLE = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="WRITE with FILE_SYNC commits the data and all metadata of the file before it returns",
     level=Level.MUST,
+    harm=Harm.DATA,
 )
 WRITE_SYNC_IS_STABLE = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="data written with DATA_SYNC or FILE_SYNC is on stable storage before WRITE returns",
     level=Level.MUST,
+    harm=Harm.DATA,
 )
 RECOVERS_FROM_REPEATED_CRASHES = Requirement(
     rfc="RFC 1813",
     section="4.8",
     gist="the server recovers from several failures in quick succession without loss of data",
     level=Level.MUST,
+    harm=Harm.DATA,
 )
 NOT_HANDLED = "the server refuses WRITEs this large"
 

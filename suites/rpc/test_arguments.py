@@ -15,7 +15,7 @@ from fixtures.checks.wire import CLOSED, GARBAGE_ARGS, SILENCE, SUCCESS, MakeWir
 from nfsclient.clients import Nfs3
 from nfsclient.protocol import nfs3 as v3
 from nfsclient.xdr import XdrEnum
-from nfsjudge import Level, Requirement, expect, expect_names, expect_that, observe, proves, show
+from nfsjudge import Harm, Level, Requirement, expect, expect_names, expect_that, observe, proves, show
 from suites.catalogue import Call
 from suites.nfs3.calls import CALLS
 from suites.rpc.damaged_calls import (
@@ -35,6 +35,7 @@ REFUSES_UNDECODABLE_ARGUMENTS = Requirement(
     rfc="RFC 1831",
     section="8",
     gist="a server does not answer SUCCESS to a call whose arguments it cannot decode",
+    harm=Harm.SUCCESS,
 )
 REPORTS_GARBAGE_ARGS = Requirement(
     rfc="RFC 1831",
@@ -52,6 +53,7 @@ EXCLUDES_PADDING = Requirement(
     rfc="RFC 4506",
     section="4.10",
     gist="opaque data have exactly as many bytes as their length says; padding is not part of them",
+    harm=Harm.DATA,
 )
 REFUSES_UNDEFINED_ENUM_VALUES = Requirement(
     rfc="RFC 4506",

@@ -27,7 +27,7 @@ from fixtures.checks.wire import (
     words,
 )
 from nfsclient.rpc.messages import AuthFlavor, AuthStat
-from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, show, skip
+from nfsjudge import Harm, Level, Requirement, expect, expect_that, observe, proves, show, skip
 from suites.rpc.parameters import TRANSPORTS, short
 
 ACCEPTS_AUTH_SYS_WITHIN_LIMITS = Requirement(
@@ -95,6 +95,7 @@ PADS_WITH_ZEROS = Requirement(
     rfc="RFC 4506",
     section="4.10",
     gist="opaque data are padded with zero bytes, in the verifier of a reply too",
+    harm=Harm.SECRET,
 )
 SYS_REPLY_VERIFIER = Requirement(
     rfc="RFC 1831",

@@ -16,7 +16,7 @@ from fixtures.checks.wire import (
     Proto,
     words,
 )
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import Harm, Level, Requirement, expect, observe, proves
 from suites.rpc.parameters import HIGHEST, TRANSPORTS, short
 
 RETURNS_PROG_UNAVAIL = Requirement(
@@ -39,6 +39,7 @@ REFUSES_TRUNCATED_HEADER = Requirement(
     rfc="RFC 1831",
     section="8",
     gist="a server does not execute a call that lacks part of its header, up to credential and verifier",
+    harm=Harm.SUCCESS,
 )
 
 

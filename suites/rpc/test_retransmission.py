@@ -18,7 +18,7 @@ from fixtures.checks.wire import CLOSED, SILENCE, SUCCESS, Answer, MakeWire, Pro
 from nfsclient.clients import Nfs3
 from nfsclient.protocol import nfs3 as v3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Level, Requirement, expect, expect_names, expect_that, observe, proves, show, skip
+from nfsjudge import Harm, Level, Requirement, expect, expect_names, expect_that, observe, proves, show, skip
 from suites.catalogue import Call
 from suites.nfs3.calls import CALLS
 from suites.nfs3.clauses import EXCLUSIVE_KEEPS_DATA
@@ -37,11 +37,13 @@ GUARD_HOLDS_FOR_COPIES = Requirement(
     section="3.3.2",
     gist="if the guard differs from the ctime of the object, SETATTR changes nothing, also when it comes again",
     level=Level.MUST,
+    harm=Harm.SUCCESS,
 )
 WRITES_AT_OFFSET = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="WRITE writes its data at its offset, also when it is executed again",
+    harm=Harm.DATA,
 )
 each_change = each_call("create", "mkdir", "symlink", "mknod", "link", "remove", "rmdir", "rename")
 EACH_WAY = pytest.mark.parametrize("way", ["same", "new"])

@@ -13,7 +13,7 @@ from fixtures.checks.target import TargetView
 from fixtures.checks.wire import SUCCESS, SYSTEM_ERR, MakeWire, RawCall, UdpSocket, words
 from nfsclient.protocol import nfs3 as v3
 from nfsclient.rpc.sockets import Address
-from nfsjudge import Level, Requirement, expect, expect_data, observe, proves, skip
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves, skip
 from nfsjudge.requirement import DATAGRAM_ANSWERED
 
 REPLIES_FROM_CALLED_ADDRESS = Requirement(
@@ -38,11 +38,13 @@ WRITES_DATA_AS_SENT = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="WRITE writes the first count bytes of the data as they were sent",
+    harm=Harm.DATA,
 )
 READS_FILE_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.6",
     gist="READ returns count bytes of the file's data, starting at offset",
+    harm=Harm.DATA,
 )
 DATAGRAM_DATA = 60_000
 """Bytes of data that fit into a datagram together with all headers."""

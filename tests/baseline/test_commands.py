@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from nfsjudge.records import AnyRecord, CheckRecord, EndRecord, RunRecord, to_line
+from nfsjudge.records import (
+    AnyRecord,
+    CheckRecord,
+    EndRecord,
+    FindingRecord,
+    RequirementRecord,
+    RunRecord,
+    to_line,
+)
 from nfsproof import baselines
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
@@ -111,3 +119,74 @@ def test_a_comparison_warns_of_runs_that_are_not_whole(
     assert f"warning: {cut}: the run is incomplete" in capsys.readouterr().out
     run_in(cut, (*GREEN, EndRecord(1)), torn="{\n")
     assert run_command_line(["diff", str(whole), str(cut)]) == Exit.BASELINE
+
+
+def test_a_run_of_a_part_is_compared_where_both_ran(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checks = [CheckRecord(f"a/b/c{n}", "PASS") for n in range(9)]
+    found = FindingRecord("lint/nfs3/x", "a/b/c7", "FAIL", observed="x")
+    whole = run_in(tmp_path / "whole", [RunRecord("mine"), *checks, found, EndRecord(1)])
+    part = run_in(tmp_path / "part", [RunRecord("mine", is_partial=True), *checks[:2], EndRecord(0)])
+    assert run_command_line(["diff", str(whole), str(part)]) == Exit.OK
+    assert capsys.readouterr().out == (
+        f"warning: {part}: only some of the checks were selected\n"
+        "not compared: 7 checks that only the first run has\nno difference\n"
+    )
+    red = CheckRecord("a/b/c1", "FAIL", observed="IO")
+    part = run_in(tmp_path / "part", [RunRecord("mine", is_partial=True), checks[0], red, EndRecord(1)])
+    assert run_command_line(["diff", str(part), str(whole)]) == Exit.BASELINE
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert lines[0] == "not compared: 7 checks that only the second run has"
+    assert [line.partition(":")[0] for line in lines[1:-1]] == ["fixed"]
+
+
+def test_a_whole_run_without_a_check_has_lost_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    checks = [CheckRecord(f"a/b/c{n}", "PASS") for n in range(2)]
+    before = run_in(tmp_path / "before", [RunRecord("mine"), *checks, EndRecord(0)])
+    after = run_in(tmp_path / "after", [RunRecord("mine"), checks[0], EndRecord(0)])
+    assert run_command_line(["diff", str(before), str(after)]) == Exit.BASELINE
+    assert capsys.readouterr().out.splitlines()[-1] == "1 gone"
+
+
+def test_two_servers_are_compared_by_cause(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def red(clause: str, harm: str, n: int) -> CheckRecord:
+        of = RequirementRecord("RFC 1813", clause, "DESCRIPTION", "STATED", clause, harm)
+        return CheckRecord(f"nfs3/{clause}/c[{n}]", "FAIL", of, ["1"], "2", what=f"value of {clause}")
+
+    shared = [red("SHARED", "", n) for n in range(3)]
+    one: list[AnyRecord] = [
+        RunRecord("one"),
+        *shared,
+        *(red("MANY", "", n) for n in range(5)),
+        red("LOST", "data", 0),
+    ]
+    two: list[AnyRecord] = [
+        RunRecord("two"),
+        *shared,
+        *(CheckRecord(f"nfs3/MANY/c[{n}]", "PASS") for n in range(5)),
+    ]
+    folders = [run_in(tmp_path / name, [*of, EndRecord(1)]) for name, of in (("one", one), ("two", two))]
+    assert run_command_line(["diff", *map(str, folders)]) == Exit.BASELINE
+    assert capsys.readouterr().out.splitlines() == [
+        "only one: FAIL value of LOST: expected 1, got 2 (RFC 1813 LOST): 1 check",
+        "only one: FAIL value of MANY: expected 1, got 2 (RFC 1813 MANY): 5 checks",
+        "both: FAIL value of SHARED: expected 1, got 2 (RFC 1813 SHARED)",
+        "different results: 6 checks, 0 rules of the lint",
+    ]
+
+
+def test_a_long_update_is_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks = [CheckRecord(f"a/b/c{n:02}", "FAIL", observed=f"x{n}" * n) for n in range(30)]
+    monkeypatch.setattr(baselines, "_promised", lambda: frozenset(one.id for one in checks))
+    folder = run_in(tmp_path / "run", [RunRecord("mine"), *checks, EndRecord(1)])
+    file = tmp_path / "b.toml"
+    dry = run_command_line(["baseline", "update", str(folder), str(file), "--dry-run"])
+    assert dry == Exit.OK
+    assert len(capsys.readouterr().out.splitlines()) > 60
+    assert run_command_line(["baseline", "update", str(folder), str(file)]) == Exit.OK
+    (line,) = capsys.readouterr().out.splitlines()
+    number = file.read_text().count("[[entry]]")
+    assert line == f"{file}: {number} entries, 0 before; {number} without a reason: search for TODO"

@@ -13,7 +13,7 @@ from reports.compare import compare
 from reports.run import Run, from_records
 from tests.board import browser as browsers
 from tests.board.browser import Visit
-from tests.board.records import ADVICE, MNT, TITLE, WRITE, check, ganesha, gone_nfs, hostile, many
+from tests.board.records import ADVICE, MNT, TITLE, WRITE, check, ganesha, gone_nfs, hostile, many, message
 
 if t.TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -61,6 +61,7 @@ def test_text_filters_by_id_clause_and_what_was_seen(page: Page) -> None:
 
 
 def test_selects_and_chips_filter(page: Page) -> None:
+    page.click("#more")
     page.select_option("#protocol", "nfs3")
     page.select_option("#procedure", "WRITE")
     assert rows(page) == ["keeps-data", "never-more"]
@@ -235,14 +236,14 @@ def test_comparison(page: Page) -> None:
         for count, name in (text.split("\n") for text in page.locator(".change").all_inner_texts())
     }
     assert chips == {
-        "broken": 1,
-        "fixed": 2,
+        "worse on B": 1,
+        "better on B": 2,
         "other symptom": 1,
-        "red, not judged before": 0,
-        "no longer judged": 1,
+        "red on B, not judged on A": 0,
+        "not judged on B": 1,
         "other verdict": 0,
-        "new": 1,
-        "gone": 1,
+        "only in the run of B": 1,
+        "only in the run of A": 1,
     }
     assert "nfs3/WRITE/keeps-data" in text_of(page.locator(".c-broken.changed"))
     assert "nfs3/READ/short" in text_of(page.locator(".c-fixed.changed"))
@@ -252,7 +253,7 @@ def test_comparison(page: Page) -> None:
     page.get_by_role("button", name="Exchange A and B").click()
     assert "nfs3/WRITE/keeps-data" in text_of(page.locator(".c-fixed.changed"))
     assert "lint/nfs3/write-count" in text_of(page.locator(".c-broken.changed"))
-    page.locator(".change", has_text="fixed").click()
+    page.locator(".change", has_text="better on B").click()
     assert page.locator(".changed").count() == 1
     page.get_by_role("button", name="nfs3/WRITE/keeps-data").click()
     assert page.locator("#panel header .id").inner_text() == "nfs3/WRITE/keeps-data"
@@ -271,6 +272,87 @@ def test_a_rule_is_not_fixed_where_nobody_looked(
     page = visit([before, after]).open("#view=compare")
     assert "lint/x" in text_of(page.locator(f".c-{change}.changed"))
     assert change in {one.how for one in compare(before, after) if one.id == "lint/x"}
+
+
+def of_one_target(hour: int, verdict: str) -> Run:
+    about = RunRecord("nfs://h/e", started=f"2026-11-20T{hour}:00:00Z", environment={"commit": f"c{hour}"})
+    return from_records(
+        [about, check("nfs3/A/x", verdict, observed="" if verdict == "PASS" else "9"), EndRecord(0)]
+    )[-1]
+
+
+def test_two_runs_of_one_target_have_a_before_and_an_after(visit: Callable[..., Visit]) -> None:
+    page = visit([of_one_target(10, "FAIL"), of_one_target(11, "PASS")]).open("#view=compare")
+    assert "fixed" in page.locator(".change").all_inner_texts()[2]
+    assert page.locator("label[for=compare-a]").inner_text() == "A, before"
+    assert page.locator(".compared h3").all_inner_texts() == ["Causes that went, or were not judged (1)"]
+    assert page.locator("#compare-b option").all_inner_texts() == [
+        "1: nfs://h/e, 2026-11-20 10:00, c10",
+        "2: nfs://h/e, 2026-11-20 11:00, c11",
+    ]
+    page.click("#views [data-view=checks]")
+    heads = page.locator("#heads [role=columnheader]").all_inner_texts()
+    assert [" ".join(one.split()) for one in heads[1:]] == [
+        "1 2026-11-20 10:00, c10",
+        "2 2026-11-20 11:00, c11",
+    ]
+
+
+def test_two_servers_are_compared_by_their_causes(page: Page) -> None:
+    page.click("#views [data-view=compare]")
+    titles = page.locator(".compared h3").all_inner_texts()
+    assert titles[0] == "Causes only on A: ganesha (1)"
+    assert titles[1].startswith("Causes on both (")
+    assert page.locator(".compared.both .cause").count() == int(titles[1].rpartition("(")[2].rstrip(")"))
+
+
+def test_the_fields_that_deviate_are_above_the_fold(visit: Callable[..., Visit]) -> None:
+    calls = [
+        message(number, way, f"LOOKUP xid {number}") for number in range(1, 40) for way in ("call", "reply")
+    ]
+    fields = [f"field {number}: 0" for number in range(50)]
+    last = [
+        message(40, "call", "READ xid 40"),
+        message(40, "reply", "READ xid 40: OK", *fields, deviating=(30,)),
+    ]
+    one = check("nfs3/A/late", "FAIL", expected=["1"], observed="0", messages=[*calls, *last])
+    page = visit([from_records([RunRecord("x"), one, EndRecord(1)])[-1]]).open("#check=nfs3/A/late")
+    box = page.locator("#panel .deviation").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 900
+    text = page.locator("#panel .deviation").inner_text()
+    assert "READ xid 40: OK" in text
+    assert "call #40: READ xid 40" in text
+    assert [
+        line.strip() for line in page.locator("#panel .deviation pre").inner_text().split("\n") if line
+    ] == [
+        "…",
+        *(f"field {number}: 0" for number in range(28, 33)),
+        "…",
+    ]
+    assert page.locator("#panel .deviation mark").inner_text().strip() == "field 30: 0"
+
+
+def test_choices_are_grouped_and_filtered(visit: Callable[..., Visit]) -> None:
+    def run(target: str, order: str) -> Run:
+        checks = [
+            check(f"nfs3/{subject}/x{number}", observations={"order": order if number else "same"})
+            for subject in ("READ", "WRITE")
+            for number in range(100)
+        ]
+        return from_records([RunRecord(target), *checks, EndRecord(0)])[-1]
+
+    page = visit([run("one", "a"), run("two", "b")]).open("#view=choices")
+    groups = page.locator("#view-choices summary")
+    assert groups.all_inner_texts() == [
+        f"nfs3/{subject}: 100 choices, 99 not the same on all targets" for subject in ("READ", "WRITE")
+    ]
+    assert page.locator("#view-choices table").count() == 0
+    groups.first.click()
+    page.locator("#view-choices table").wait_for()
+    page.fill("#q", "write/x7")
+    assert page.locator("#status").inner_text() == "11 choices"
+    assert page.locator("#view-choices tbody tr").count() == 11
 
 
 def test_a_comparison_of_two_suites_says_so(visit: Callable[..., Visit]) -> None:

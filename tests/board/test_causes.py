@@ -177,14 +177,64 @@ def test_several_targets_show_which_causes_they_share(
 ) -> None:
     other = run_of("other", failing("WRITE/count[7]"), failing("LOOKUP/else", ADVICE))
     page = visit([one_run(), other], width=width, dark=dark).open("")
-    heads = page.locator("#view-causes .causes > h3").all_inner_texts()
-    assert heads == ["On several targets (1)", "On one target (3)"]
+    heads = page.locator("#view-causes .causes > h3").evaluate_all(
+        "all => all.map(one => one.firstChild.data)"
+    )
+    assert heads == ["wrong value (3)", "advice not followed (1)"]
     shared = page.locator("#view-causes .cause").first
     assert shared.locator(".strip").inner_text().split() == ["3", "1"]
     shared.get_by_role("button", name="other: FAIL, 1 check").click()
     assert page.locator("#panel header .id").inner_text() == "nfs3/WRITE/count[7]"
     assert "also on it" in page.locator("#panel .run").inner_text()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@needs_browser
+def test_causes_stand_in_groups_by_the_harm_that_they_do(visit: Callable[..., Visit]) -> None:
+    def clause(harm: str, level: str = "MUST") -> RequirementRecord:
+        return RequirementRecord(
+            "RFC 1813", "3.3.7", "DESCRIPTION", level, f"a clause of {harm}{level}", harm
+        )
+
+    run = run_of(
+        "it",
+        failing("LINK/form", LOOKUP),
+        failing("WRITE/advice", clause("data", "SHOULD"), "NONSTRICT"),
+        check("nfs3/READ/advice", "NONSTRICT", clause("", "SHOULD"), expected=["eof"], observed="no eof"),
+        failing("RMDIR/file", clause("object")),
+    )
+    page = visit([run]).open("")
+    heads = page.locator("#view-causes .causes > h3").evaluate_all(
+        "all => all.map(one => one.firstChild.data)"
+    )
+    assert heads == [
+        "data lost or wrong (1)",
+        "wrong object changed (1)",
+        "wrong value (1)",
+        "advice not followed (1)",
+    ]
+
+
+@needs_browser
+def test_the_first_screen_holds_causes_however_many_notes_there_are(visit: Callable[..., Visit]) -> None:
+    def noted(day: int) -> Run:
+        differences = [f"new: nfs3/A/{number}" for number in range(30)]
+        about = RunRecord("nfs://host/export", started=f"2026-11-{day}T10:00:00Z")
+        end = EndRecord(11, baseline="b.toml", differences=differences, note="the target died")
+        return from_records([about, failing("WRITE/count[7]"), end])[-1]
+
+    page = visit([noted(day) for day in (17, 18, 19)], width=1280, height=900).open("")
+    assert page.locator("#notes > *").all_inner_texts() == [
+        "3 notes in 3 runs: incomplete, damaged or not judged",
+        "90 differences from a baseline in 3 runs",
+    ]
+    box = page.locator("#view-causes .cause").first.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 900
+    assert page.locator("#tagline").inner_text() == "1 check · nfs://host/export, 2026-11-17 to 2026-11-19"
+    page.locator("#notes summary").last.click()
+    assert "2026-11-18 10:00: new: nfs3/A/19" in page.locator("#notes").inner_text()
+    assert "10 more" in page.locator("#notes").inner_text()
 
 
 @needs_browser

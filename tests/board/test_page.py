@@ -217,12 +217,12 @@ def test_evidence_is_linked_from_where_the_page_will_be(tmp_path: Path) -> None:
 def test_a_target_with_a_label_is_not_named() -> None:
     run = from_records(
         [
-            RunRecord("nfs://secret/x", "secret", label="server A"),
-            check("a/b/c", rerun="run nfs://secret/x a/b/c"),
+            RunRecord("nfs://acme-host/x", "acme-host", label="server A"),
+            check("a/b/c", rerun="run nfs://acme-host/x a/b/c"),
         ]
     )
     text = render_board(run)
-    assert "secret" not in text
+    assert "acme-host" not in text
     assert "run TARGET a/b/c" in text
 
 
@@ -232,11 +232,11 @@ def test_a_check_that_came_twice_keeps_its_worse_verdict() -> None:
 
 
 def test_what_is_not_as_the_baseline_says_is_told() -> None:
-    end = EndRecord(11, baseline="b.toml", differences=[f"new: a/{number}: <b>" for number in range(9)])
+    end = EndRecord(11, baseline="b.toml", differences=[f"new: a/{number}: <b>" for number in range(23)])
     page = render_board([Run(RunRecord("x"), [CheckRecord("nfs3/a/b", "PASS")], end=end)])
-    assert "baseline: new: a/5" in page
-    assert "baseline: new: a/6" not in page
-    assert "baseline: 3 more differences" in page
+    (run,) = Page(page).data("index")["runs"]
+    assert run["differences"] == [f"new: a/{number}: <b>" for number in range(20)]
+    assert run["more"] == 3
 
 
 def test_what_is_known_of_other_servers_is_told() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -145,3 +146,87 @@ def test_records_name_the_client(tmp_path: Path) -> None:
     assert check["id"] == "client/none/names[3]"
     assert last["exit_code"] == 0
     assert issubclass(NoClient, Exception)
+
+
+def _tool(folder: Path, text: str) -> str:
+    """A client without a mount: a few lines over the library, by path and URL."""
+    file = folder / "tool.py"
+    file.write_text(f"import sys, nfsclient\nfrom urllib.parse import urlsplit, unquote\n{text}")
+    return f"{shlex.quote(sys.executable)} {shlex.quote(str(file))}"
+
+
+_FILES = """
+base, _, parameters = sys.argv[2].partition("?")
+path = unquote(urlsplit(base).path).removeprefix("/export")
+root = base[: base.index("/export") + len("/export")]
+with nfsclient.connect(root + "?" + parameters) as nfs:
+    if sys.argv[1] == "read":
+        sys.stdout.buffer.write(nfs.read_file(path))
+    elif sys.argv[1] == "names":
+        print("\\n".join(nfs.listdir(path)))
+    elif sys.argv[1] == "mkdir":
+        nfs.mkdir(path)
+    elif sys.argv[1] == "rename":
+        nfs.rename(path, unquote(urlsplit(sys.argv[3]).path).removeprefix("/export"))
+    else:
+        nfs.write_file(path, open(sys.argv[3], "rb").read()[WRITTEN])
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "verdict"), [(":", "PASS"), (":-1", "FAIL")], ids=["all", "one-byte-is-missing"]
+)
+def test_a_program_that_mounts_nothing_is_tested(
+    written: str, verdict: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tool = _tool(tmp_path, _FILES.replace("WRITTEN", written))
+    steps = {
+        "read": "read {url}",
+        "write": "write {url} {file}",
+        "names": "names {url}",
+        "mkdir": "mkdir {url}",
+        "rename": "rename {encoded_url} {to_encoded_url}",
+    }
+    words = [word for step, rest in steps.items() for word in ("--program", f"{step}={tool} {rest}")]
+    report = tmp_path / "report"
+    status = run_command_line(
+        [
+            "clients",
+            "--report",
+            str(report),
+            "--version",
+            "3",
+            "--plan",
+            "reply-cut",
+            "--work-timeout",
+            "300",
+            *words,
+        ]
+    )
+    printed = capsys.readouterr().out
+    run = load(report / "program")
+    works = {str(cell_of(one.id)).split("'")[3]: one.verdict for one in run.checks if "none" in one.id}
+    assert works == {"write": verdict, "read": "PASS", "list": "PASS", "names": "PASS"}, printed
+    assert status == (Exit.OK if verdict == "PASS" else Exit.FAIL), printed
+    again = shlex.split(run.checks[0].rerun)
+    assert again[again.index("--program") + 1].startswith("read=")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("fetch=x {url}", "expected STEP=COMMAND, where STEP is one of read, write"),
+        ("read", "expected STEP=COMMAND"),
+        ("read=", "expected a command"),
+        ("read=cat {file}", "{file} is not known"),
+        ("read='", "No closing quotation"),
+        ("read=no-such-program-at-all {url}", "no such program"),
+    ],
+)
+def test_a_program_that_means_nothing_is_refused(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = run_command_line(["clients", "program", "--report", str(tmp_path), "--program", text])
+    printed = capsys.readouterr()
+    assert status == Exit.USAGE
+    assert said in printed.out + printed.err

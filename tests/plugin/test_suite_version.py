@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.plugin.suite_version import suite_version
+from fixtures.plugin.suite_version import HOME, commit_here, suite_version
 from nfsproof import __version__
 from tests.waiting import AT_MOST
 
@@ -55,3 +55,20 @@ def test_a_machine_without_git_is_no_error(checkout: Path, monkeypatch: pytest.M
     git(checkout, "init", "-q")
     monkeypatch.setenv("PATH", "")
     assert suite_version(checkout) == "1.2.3+checkout"
+
+
+def test_the_commit_of_the_tree_that_a_run_starts_in_is_known(checkout: Path) -> None:
+    inner = checkout / "nfsproof"
+    assert commit_here(inner, {}) == ""
+    git(checkout.parent, "add", ".")
+    git(checkout.parent, "commit", "-q", "-m", "x")
+    assert re.fullmatch(r"[0-9a-f]{9}", commit_here(inner, {}))
+
+
+def test_a_ci_job_says_which_commit_it_tests(checkout: Path) -> None:
+    assert commit_here(checkout, {"GITHUB_SHA": "0123456789abcdef"}) == "012345678"
+    assert commit_here(checkout, {"CI_COMMIT_SHA": "$(id)"}) == ""
+
+
+def test_the_checkout_of_nfsproof_says_nothing_about_a_server() -> None:
+    assert commit_here(HOME / "suites", {}) == ""

@@ -237,6 +237,28 @@ def test_no_two_runs_are_called_the_same(labels: list[str], told: list[str]) -> 
     assert distinct_labels([Run(about=RunRecord("embedded", label=label)) for label in labels]) == told
 
 
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ([("10:00", "abc"), ("11:30", "abc")], ["A, 2026-11-20 10:00", "A, 2026-11-20 11:30"]),
+        ([("10:00", "abc"), ("10:00", "def")], ["A, 2026-11-20 10:00, abc", "A, 2026-11-20 10:00, def"]),
+        ([("10:00", ""), ("10:00", "")], ["A, 2026-11-20 10:00", "A, 2026-11-20 10:00 (2)"]),
+    ],
+)
+def test_runs_of_one_target_are_told_apart_by_time_and_commit(
+    facts: list[tuple[str, str]], told: list[str]
+) -> None:
+    runs = [
+        Run(
+            about=RunRecord(
+                "x", label="A", started=f"2026-11-20T{time}:59+00:00", environment={"commit": commit}
+            )
+        )
+        for time, commit in facts
+    ]
+    assert distinct_labels([Run(about=RunRecord("x", label="B")), *runs]) == ["B", *told]
+
+
 def test_an_id_that_comes_twice_is_told(tmp_path: Path) -> None:
     run = reports.load(left(tmp_path, *GOOD[:2], GOOD[1], GOOD[2]))
     (problem,) = run.problems
@@ -245,8 +267,8 @@ def test_an_id_that_comes_twice_is_told(tmp_path: Path) -> None:
 
 
 def test_commands_do_not_show_the_address_of_a_label(tmp_path: Path) -> None:
-    again = "bin/nfsproof run 'nfs://secret/export?port=1' nfs3/a/b"
-    about = RunRecord("nfs://secret/export?port=1", label="A")
+    again = "bin/nfsproof run 'nfs://acme-host/export?port=1' nfs3/a/b"
+    about = RunRecord("nfs://acme-host/export?port=1", label="A")
     check = CheckRecord("nfs3/a/b", "FAIL", CLAUSE, ["1"], "2", rerun=again)
     found = FindingRecord("lint/a", "nfs3/a/b", "FAIL", CLAUSE, ["1"], "2", rerun=again)
     run = reports.load(left(tmp_path, to_line(about), to_line(check), to_line(found), GOOD[2]))
@@ -256,7 +278,7 @@ def test_commands_do_not_show_the_address_of_a_label(tmp_path: Path) -> None:
         render_markdown([run]),
         reports.render_html(run),
     ):
-        assert "secret" not in text
+        assert "acme-host" not in text
         assert "TARGET" in text
     about.label = ""
     run = reports.load(left(tmp_path, to_line(about), to_line(check), to_line(found), GOOD[2]))

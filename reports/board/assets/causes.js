@@ -43,14 +43,30 @@ function exampleOf(cause) {
   return { run, check: cause.of[run].first ?? checksOfCause(cause, run)[0] };
 }
 
+const SEVERITIES = new Map(DATA.severities.map((one) => [one.name, one]));
+const ADVICE = { title: "advice not followed", why: "a SHOULD that the server does not follow: no program relies on it" };
+
+/** What a cause does to the users of the server; a broken SHOULD that does little harm is listed after all others. */
+function severityShown(cause) {
+  const severity = SEVERITIES.get(cause.severity) ?? { title: cause.severity, why: "", grave: true };
+  return cause.verdict === "NONSTRICT" && !severity.grave ? ADVICE : severity;
+}
+
+/** The causes in the order of the data, the worst harm first, in groups of one severity: [[severity, causes]]. */
+function bySeverity(causes) {
+  const groups = new Map();
+  for (const cause of causes) {
+    const severity = severityShown(cause);
+    groups.set(severity, [...(groups.get(severity) ?? []), cause]);
+  }
+  return [...groups];
+}
+
 function showCauses() {
   const causes = causesShown();
-  const isShared = (cause) => Object.keys(cause.of).length > 1;
-  const parts = RUNS.length < 2 ? [["", causes]]
-    : [["On several targets", causes.filter(isShared)], ["On one target", causes.filter((cause) => !isShared(cause))]];
   body("causes").replaceChildren(causesTold(causes), runLegend(),
-    ...parts.filter(([, of]) => of.length > 0).map(([title, of]) => el("section", { class: "causes" },
-      title ? el("h3", { text: `${title} (${of.length.toLocaleString("en")})` }) : null,
+    ...bySeverity(causes).map(([severity, of]) => el("section", { class: "causes" },
+      el("h3", { title: severity.why }, `${severity.title} (${of.length.toLocaleString("en")})`, el("span", { class: "quiet why", text: severity.why })),
       portioned(el("ol", { class: "bare" }), of, causeItem))),
     causes.length ? "" : el("p", { class: "nothing", text: "No cause matches these filters." }));
   announce(causes.length === CAUSES.length ? plural(CAUSES.length, "cause") : `${causes.length.toLocaleString("en")} of ${plural(CAUSES.length, "cause")}`);
@@ -65,7 +81,7 @@ function causesTold(causes) {
     note.prepend(el("strong", { text: `${red.length ? `${red.join(", ")} from ` : ""}${plural(causes.length, "cause")}. ` }));
     return note;
   }
-  const rows = RUNS.map((run, number) => [number + 1, run.label, of(number), ...[...DEVIATES].map((letter) => counts[number].get(letter) ?? 0)]);
+  const rows = RUNS.map((run, number) => [number + 1, nameOf(run), of(number), ...[...DEVIATES].map((letter) => counts[number].get(letter) ?? 0)]);
   const heads = ["", "target", { text: "causes", numeric: true }, ...[...DEVIATES].map((letter) => ({ text: badge(VERDICTS.get(letter)), numeric: true }))];
   return el("div", {}, table("Causes by target", heads, rows, { class: "runs" }), note);
 }

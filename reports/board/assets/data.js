@@ -13,6 +13,11 @@ const ABSENT = { name: "not run", symbol: "·", meaning: "this run does not cont
 const BY_NAME = new Map([...VERDICTS.values()].map((one) => [one.name, one]));
 const INFO = { name: "INFO", symbol: "i", meaning: "legal, and rare", letter: "I", rank: 50 };
 
+/** What tells a run from the others in a narrow place: when it began, if all are of one target; else its label. */
+function nameOf(run) {
+  return new Set(RUNS.map((one) => one.series)).size === 1 ? run.brief : run.label;
+}
+
 const LEVEL_ORDER = ["MUST", "STATED", "SHOULD", "MAY"];
 const NUMBERS = new Map(CHECKS.map(([id], number) => [id, number]));
 const GROUP_OF = new Map(GROUPS.flatMap(([, , first, last], group) => range(first, last).map((one) => [one, group])));

@@ -131,7 +131,28 @@ function runPart(check, run) {
   const heading = el("h3", {}, badge(verdictOf(run, check)), RUNS.length > 1 ? ` ${RUNS[run].label}` : "");
   if (details === null) return el("section", {}, heading, el("p", { class: "quiet", text: "This run does not contain the check." }));
   const verdict = verdictOf(run, check);
-  return el("section", { class: `run v-${verdict.name}` }, heading, facts(details, verdict), causeLine(check, run), evidence(details), ...lintParts(details), exchangesPart(details));
+  return el("section", { class: `run v-${verdict.name}` }, heading, facts(details, verdict), deviationPart(details), causeLine(check, run), evidence(details), ...lintParts(details), exchangesPart(details));
+}
+
+const AROUND = 2;  // fields shown before and after one that deviates
+
+/** The message that deviates, without the fields far from the deviation: it is what a reader looks for first. */
+function deviationPart(details) {
+  const messages = messagesOf(details);
+  const at = messages.findIndex((message) => message.deviating.size > 0);
+  if (at < 0) return "";
+  const message = messages[at];
+  const near = (number) => [...message.deviating].some((one) => Math.abs(one - number) <= AROUND);
+  const lines = [];
+  message.lines.forEach((line, number) => {
+    if (near(number)) lines.push(message.deviating.has(number) ? el("mark", { text: `${line}\n` }) : `${line}\n`);
+    else if (lines.at(-1) !== "…\n") lines.push("…\n");
+  });
+  const call = message.isReply ? messages.slice(0, at).findLast((one) => !one.isReply && one.number === message.number) : undefined;
+  return el("figure", { class: "deviation" },
+    el("figcaption", {}, el("span", { class: "deviates", text: "◆ deviates: " }), el("span", { class: "what", text: message.summary })),
+    call === undefined ? null : el("p", { class: "quiet call", text: `▸ call #${call.number}: ${call.summary}` }),
+    el("pre", { tabindex: "0", "aria-label": "the fields around the deviation" }, ...lines));
 }
 
 function facts(details, verdict) {

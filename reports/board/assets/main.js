@@ -3,7 +3,7 @@
 
 const CLEAR = Object.fromEntries(FILTERS.map((key) => [key, ""]));
 const byId = (id) => document.getElementById(id);
-const FILTERED_VIEWS = ["causes", "checks", "compare", "history", "requirements"];
+const FILTERED_VIEWS = ["causes", "checks", "compare", "history", "requirements", "choices"];
 const OF_RUNS = ["compare", "history"];  // they choose their runs, and show what has changed
 
 function announce(text) {
@@ -58,7 +58,10 @@ function showFilters() {
     chip.hidden = state.view === "causes" && !DEVIATES.includes(BY_NAME.get(chip.dataset.value).letter);
   }
   byId("cause-field").hidden = state.view === "causes" || CAUSES.length === 0;
-  byId("verdicts").hidden = OF_RUNS.includes(state.view);
+  byId("verdicts").hidden = OF_RUNS.includes(state.view) || state.view === "choices";
+  // A filter that acts is never out of sight.
+  const isActing = ["protocol", "procedure", "section", "target", "levels", "cause", "differ"].some((key) => state[key] !== "");
+  byId("filters").classList.toggle("acting", isActing);
   byId("target-field").hidden = byId("differ-field").hidden = RUNS.length < 2 || OF_RUNS.includes(state.view);
   if (state.view === "causes") byId("differ-field").hidden = true;
 }
@@ -128,25 +131,59 @@ function show(now, before) {
 
 // ---- Head of the page
 
+/** Labels of the runs, each target once: `nfs://host/export (3 runs, 2026-11-20 to 2026-11-25)`. */
+function targetsNamed() {
+  const series = new Map();
+  for (const run of RUNS) series.set(run.series, [...(series.get(run.series) ?? []), run]);
+  return [...series].map(([label, runs]) => {
+    if (runs.length === 1) return label;
+    const days = runs.map((run) => run.started.slice(0, 10)).filter(Boolean).sort();
+    const span = days.length === 0 ? "" : days[0] === days.at(-1) ? `, ${days[0]}` : `, ${days[0]} to ${days.at(-1)}`;
+    return series.size === 1 ? `${label}${span}` : `${label} (${plural(runs.length, "run")}${span})`;
+  });
+}
+
 function showHead() {
   const run = RUNS[0];
   const about = RUNS.length === 1
-    ? [plural(CHECKS.length, "check"), run.ending, run.started && `started ${moment(run.started)}`, duration(run.seconds)]
-    : [plural(CHECKS.length, "check"), RUNS.map((one) => one.label).join(", ")];
+    ? [plural(CHECKS.length, "check"), run.ending, run.started && `started ${moment(run.started)}`, run.commit && `commit ${run.commit}`, duration(run.seconds)]
+    : [plural(CHECKS.length, "check"), targetsNamed().join(", ")];
   byId("title").replaceChildren(breakable(byId("title").textContent));
   byId("tagline").textContent = about.filter(Boolean).join(" · ");
-  byId("notes").append(...RUNS.flatMap((one) => [one.trouble, ...one.problems].filter(Boolean).map((text) =>
-    el("p", { class: "note" }, el("strong", { text: `${one.label}: ` }), text))));
+  showNotes();
   byId("views").append(...VIEWS.map(([name, title]) => el("a", { href: `#view=${name}`, "data-view": name, text: title,
     on: { click: (event) => { event.preventDefault(); go({ view: name, check: "", run: "" }, { step: true }); } } })));
 }
 
-const THEMES = { "": ["Auto", "the colours of the system"], light: ["Light", "light"], dark: ["Dark", "dark"] };
+/** What limits a run as a whole has a line. Differences from a baseline, and what else was not judged, are a line that opens. */
+function showNotes() {
+  const name = (one) => (RUNS.length > 1 ? el("strong", { text: `${one.label}: ` }) : null);
+  const lines = (runs, of) => runs.flatMap((run) => of(run).map((text) => el("li", {}, name(run), text)));
+  const folded = (title, items, isNote = false) => el("details", { class: `remarks${isNote ? " note" : ""}` },
+    el("summary", { text: title }), el("ul", {}, ...items));
+  const onRuns = (runs) => (RUNS.length > 1 ? ` in ${plural(runs.length, "run")}` : "");
+  const limitsOf = (run) => [run.trouble, ...run.problems].filter(Boolean);
+  const limited = RUNS.filter((run) => limitsOf(run).length > 0);
+  const limits = lines(limited, limitsOf);
+  const shown = limits.length > 2 ? [folded(`${plural(limits.length, "note")}${onRuns(limited)}: incomplete, damaged or not judged`, limits, true)]
+    : limited.flatMap((run) => limitsOf(run).map((text) => el("p", { class: "note" }, name(run), text)));
+  const differing = RUNS.filter((run) => run.differences.length > 0);
+  const count = differing.reduce((sum, run) => sum + run.differences.length + run.more, 0);
+  if (count) {
+    shown.push(folded(`${plural(count, "difference")} from a baseline${onRuns(differing)}`,
+      lines(differing, (run) => [...run.differences, ...(run.more ? [`${run.more.toLocaleString("en")} more`] : [])]), true));
+  }
+  const unjudged = RUNS.filter((run) => run.unjudged.length > 0);
+  if (unjudged.length) shown.push(folded(`not judged${onRuns(unjudged)}: ${plural(lines(unjudged, (run) => run.unjudged).length, "protocol")}`, lines(unjudged, (run) => run.unjudged)));
+  byId("notes").append(...shown);
+}
+
+const THEMES = { "": ["auto", "those of the system"], light: ["light", "light"], dark: ["dark", "dark"] };
 
 function setTheme(name) {
   document.documentElement.dataset.theme = name;
-  byId("theme").textContent = THEMES[name][0];
-  byId("theme").setAttribute("aria-label", `${THEMES[name][0]}: colours ${THEMES[name][1]}`);
+  byId("theme").textContent = `Colours: ${THEMES[name][0]}`;
+  byId("theme").title = `Colours: ${THEMES[name][1]}. Click for the next`;
 }
 
 function wireTheme() {

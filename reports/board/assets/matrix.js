@@ -189,8 +189,8 @@ function checkCells(row) {
 
 function matrixHeads() {
   const cells = RUNS.map((run, number) =>
-    el("div", { role: "columnheader", class: "cell", title: run.target },
-      el("span", { class: "number", "aria-hidden": "true", text: String(number + 1) }), breakable(run.label)));
+    el("div", { role: "columnheader", class: "cell", title: `${run.label}: ${run.target}` },
+      el("span", { class: "number", "aria-hidden": "true", text: String(number + 1) }), breakable(nameOf(run))));
   const said = RUNS.length === 1 ? [el("div", { role: "columnheader", class: "said", text: "Outcome" })] : [];
   document.getElementById("heads").replaceChildren(
     el("div", { role: "row", class: "row heads", "aria-rowindex": "1" },

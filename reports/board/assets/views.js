@@ -8,7 +8,7 @@ const body = (name) => document.querySelector(`#view-${name} .body`);
 function pivotRows(by, checks) {
   const scope = runNumber(state.target, null);
   const runs = scope === null ? RUNS.map((_, run) => run) : [scope];
-  if (by === "target") return RUNS.map((run, number) => [run.label, tally(number, checks.filter((check) => levelFits(number, check))), { target: String(number) }, number]);
+  if (by === "target") return RUNS.map((run, number) => [nameOf(run), tally(number, checks.filter((check) => levelFits(number, check))), { target: String(number) }, number]);
   // A check counts once for each verdict that it has in a run: the filter of the number shows as many.
   const sum = (fits) => {
     const counts = new Map([["all", 0]]);
@@ -45,7 +45,7 @@ function showSummary() {
     el("th", { class: "wide", "aria-hidden": "true" }));
   const rows = pivotRows(by, checks).map(([name, counts, filter, number]) => {
     const all = counts.get("all") ?? LETTERS.reduce((sum, letter) => sum + (counts.get(letter) ?? 0), 0);
-    const head = el("th", { scope: "row", title: number === undefined ? undefined : RUNS[number].target },
+    const head = el("th", { scope: "row", title: number === undefined ? undefined : `${RUNS[number].label}: ${RUNS[number].target}` },
       number === undefined ? null : el("span", { class: "number", text: String(number + 1) }), " ", name);
     return el("tr", {}, head,
       ...LETTERS.map((letter) => el("td", { class: "number" }, countButton(counts.get(letter) ?? 0, VERDICTS.get(letter), name, filter))),
@@ -110,11 +110,12 @@ function countButton(count, verdict, name, filter) {
 function showCompare() {
   if (RUNS.length < 2) return;
   const a = runNumber(state.a, 0), b = runNumber(state.b, a === 1 ? 0 : 1);
+  const isSeries = RUNS[a].series === RUNS[b].series;
   const choose = (name, value) => {
     const select = el("select", { id: `compare-${name}`, on: { change: () => go({ [name]: select.value }) } },
       ...RUNS.map((run, number) => el("option", { value: number, text: `${number + 1}: ${run.label}` })));
     select.value = String(value);
-    return el("div", { class: "field" }, el("label", { for: `compare-${name}`, text: name === "a" ? "A, before" : "B, after" }), select);
+    return el("div", { class: "field" }, el("label", { for: `compare-${name}`, text: `${name.toUpperCase()}${isSeries ? { a: ", before", b: ", after" }[name] : ""}` }), select);
   };
   const changes = new Map(DATA.changes.map(([name]) => [name, []]));
   for (const check of filtered(false)) {
@@ -123,22 +124,38 @@ function showCompare() {
   }
   for (const rule of rulesChanged(a, b)) changes.get(rule.how).push(rule);
   const wanted = listed(state.changes);
-  const chips = DATA.changes.map(([name, meaning]) => button("", () => go({ changes: toggled(state.changes, name) }),
-    { class: `change c-${name.replaceAll(" ", "-")}`, title: meaning, "aria-pressed": String(wanted.includes(name)) }));
+  const wordsOf = ([name, meaning, word, meaningOfServers]) => (isSeries ? [name, meaning] : [word, meaningOfServers]);
+  const chips = DATA.changes.map((one) => button("", () => go({ changes: toggled(state.changes, one[0]) }),
+    { class: `change c-${one[0].replaceAll(" ", "-")}`, title: wordsOf(one)[1], "aria-pressed": String(wanted.includes(one[0])) }));
   chips.forEach((chip, number) => {
-    const name = DATA.changes[number][0];
-    chip.append(el("b", { text: changes.get(name).length.toLocaleString("en") }), el("span", { text: name }));
+    const one = DATA.changes[number];
+    chip.append(el("b", { text: changes.get(one[0]).length.toLocaleString("en") }), el("span", { text: wordsOf(one)[0] }));
   });
   const lists = DATA.changes.filter(([name]) => changes.get(name).length && (!wanted.length || wanted.includes(name)))
-    .map(([name, meaning]) => changeList(name, meaning, changes.get(name), a, b));
+    .map((one) => changeList(one[0], wordsOf(one), changes.get(one[0]), a, b));
   body("compare").replaceChildren(
     el("div", { class: "choose-runs" }, choose("a", a),
       button("⇄", () => go({ a: String(b), b: String(a) }), { class: "plain", "aria-label": "Exchange A and B" }), choose("b", b)),
     otherSuite(a, b),
+    ...causesCompared(a, b, isSeries),
+    CAUSES.length ? el("h3", { text: "Checks" }) : "",
     el("div", { class: "changes", role: "group", "aria-label": "Kinds of change" }, ...chips),
     ...(lists.length ? lists : [el("p", { class: "nothing", text: "No difference in the checks that match the filters." })]));
   const count = [...changes.values()].reduce((sum, checks) => sum + checks.length, 0);
   announce(`${plural(count, "difference")} between ${RUNS[a].label} and ${RUNS[b].label}`);
+}
+
+/** The causes that only one of two runs has, or both: of a few causes come many checks. */
+function causesCompared(a, b, isSeries) {
+  const shown = causesShown();
+  const parts = [
+    [isSeries ? "Causes that came" : `Causes only on B: ${RUNS[b].label}`, "came", (cause) => cause.of[b] && !cause.of[a]],
+    [isSeries ? "Causes that went, or were not judged" : `Causes only on A: ${RUNS[a].label}`, "went", (cause) => cause.of[a] && !cause.of[b]],
+    [isSeries ? "Causes that stay" : "Causes on both", "both", (cause) => cause.of[a] && cause.of[b]],
+  ];
+  return parts.map(([title, kind, fits]) => [title, kind, shown.filter(fits)]).filter(([, , of]) => of.length > 0)
+    .map(([title, kind, of]) => el("section", { class: `causes compared ${kind}` }, el("h3", { text: `${title} (${of.length.toLocaleString("en")})` }),
+      portioned(el("ol", { class: "bare" }), of, causeItem, 20)));
 }
 
 /** Two suites judge by two sets of checks: a verdict that changed may be theirs. */
@@ -178,7 +195,7 @@ function heldIn(run, broken) {
   return broken.checks.every(([, check]) => check !== null && letterOf(run, check) !== "-") ? { verdict: "PASS", observed: "" } : null;
 }
 
-function changeList(name, meaning, checks, a, b) {
+function changeList(name, [word, meaning], checks, a, b) {
   const list = el("ul", { class: "bare differences" });
   const line = (id, title, open, before, after, ...texts) => el("li", {},
     button(id, open, { class: "choose" }),
@@ -191,7 +208,7 @@ function changeList(name, meaning, checks, a, b) {
     : line(one.id, "", () => go({ view: "findings" }, { step: true }), told(one.before), told(one.after), one.before?.observed, one.after?.observed));
   const said = (side, text) => (text ? el("p", { class: "short" }, el("span", { class: "quiet", text: `${side}: ` }), text) : null);
   return el("section", { class: `changed c-${name.replaceAll(" ", "-")}` },
-    el("h3", { text: `${name} (${checks.length.toLocaleString("en")})` }), el("p", { class: "quiet", text: meaning }),
+    el("h3", { text: `${word} (${checks.length.toLocaleString("en")})` }), el("p", { class: "quiet", text: meaning }),
     portioned(list, checks, item));
 }
 
@@ -270,22 +287,42 @@ function showFindings() {
   body("findings").replaceChildren(...cards);
 }
 
+/** By protocol and subject, closed: a whole run has thousands of choices. */
 function showChoices() {
+  const left = new Set(filtered(false));
   const choices = new Map();
   for (const [check, run, key, value] of DATA.observations) {
+    if (!left.has(check)) continue;
     const name = `${check}\n${key}`;
     if (!choices.has(name)) choices.set(name, { check, key, values: RUNS.map(() => "") });
     choices.get(name).values[run] = value;
   }
+  const groups = new Map();
+  for (const choice of [...choices.values()].sort((x, y) => x.check - y.check)) {
+    const group = GROUP_OF.get(choice.check);
+    groups.set(group, [...(groups.get(group) ?? []), choice]);
+  }
+  const differ = (of) => of.filter(({ values }) => new Set(values.filter(Boolean)).size > 1).length;
+  const isFew = choices.size <= FEW;
+  const parts = [...groups].map(([group, of]) => {
+    const [protocol, subject] = GROUPS[group];
+    const apart = RUNS.length > 1 && differ(of) ? `, ${differ(of)} not the same on all targets` : "";
+    return lazily(`${[protocol, subject].filter(Boolean).join("/")}: ${plural(of.length, "choice")}${apart}`, () => choicesTable(of), isFew);
+  });
+  body("choices").replaceChildren(
+    el("p", { class: "quiet", text: "The legal answers that the server chose where the RFC leaves a choice. They do not change a verdict." }),
+    ...(parts.length ? parts : [el("p", { class: "nothing", text: "No choice matches these filters." })]));
+  announce(plural(choices.size, "choice"));
+}
+
+function choicesTable(of) {
   let last = -1;
-  const rows = [...choices.values()].sort((x, y) => x.check - y.check).map(({ check, key, values }) => {
+  const rows = of.map(({ check, key, values }) => {
     const isNew = check !== last;
     last = check;
     return [isNew ? checkLink(CHECKS[check][0], check, null) : "", key, ...values];
   });
-  body("choices").replaceChildren(
-    el("p", { class: "quiet", text: "The legal answers that the server chose where the RFC leaves a choice. They do not change a verdict." }),
-    table("Choices by check", ["check", "choice", ...RUNS.map((run) => (RUNS.length > 1 ? run.label : "answer"))], rows, { class: "choices" }));
+  return table("Choices by check", ["check", "choice", ...RUNS.map((run) => (RUNS.length > 1 ? run.label : "answer"))], rows, { class: "choices" });
 }
 
 function showStatistics() {

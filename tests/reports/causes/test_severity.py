@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""Causes are listed by the harm that they do, and each severity is declared once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nfsjudge.records import (
+    AnyRecord,
+    CheckRecord,
+    FindingRecord,
+    RequirementRecord,
+    RunRecord,
+    from_line,
+    to_line,
+)
+from nfsjudge.requirement import SERVER_STAYS, XDR_STRICT, Harm
+from reports.board.data import build
+from reports.causes import SEVERITIES, causes
+from reports.causes.seen import load_seen
+from reports.causes.severity import ORDER, severity_of
+from reports.run import from_records
+
+SEEN = Path(__file__).parents[3] / "baselines" / "seen"
+
+
+def clause(gist: str = "a claim", harm: str = "", level: str = "STATED") -> RequirementRecord:
+    return RequirementRecord("RFC 1813", "3.3.6", "DESCRIPTION", level, gist, harm)
+
+
+def red(name: str, of: RequirementRecord, what: str, expected: str, observed: str) -> CheckRecord:
+    verdict = "NONSTRICT" if of.level == "SHOULD" else "FAIL"
+    return CheckRecord(f"nfs3/READ/{name}", verdict, of, [expected], observed, what=what)
+
+
+def died(death: str) -> CheckRecord:
+    record = CheckRecord("nfs3/READ/killer", "VOID", clause(), reason="the target is gone: no answer")
+    record.death = death
+    return record
+
+
+@pytest.mark.parametrize(
+    ("record", "severity"),
+    [
+        (died("confirmed"), "crash"),
+        (
+            CheckRecord("nfs3/A/b", "VOID", clause(), reason="the target is gone: it ended unexpectedly"),
+            "crash",
+        ),
+        (red("stays", clause(SERVER_STAYS.gist, Harm.CRASH), "x", "a reply", "none"), "crash"),
+        (FindingRecord("target/kernel", "nfs3/A/b", "VOID", observed="an oops"), "crash"),
+        (red("data", clause(harm="data"), "data at offset 0", "00", "ff"), "data"),
+        (red("foreign", clause(harm="data"), "status of READ", "success", "NFS3ERR_STALE (70)"), "data"),
+        (red("refused", clause(harm="data"), "status of READ", "success", "NFS3ERR_IO (5)"), "status"),
+        (
+            red(
+                "padded", clause(XDR_STRICT.gist), "results", "valid XDR", "padding is 7f00, it must be zero"
+            ),
+            "secret",
+        ),
+        (red("escape", clause(harm="object"), "names", "none", "'new'"), "object"),
+        (red("kept", clause(harm="object"), "status of RMDIR", "NFS3ERR_NOTDIR (20)", "success"), "object"),
+        (red("nothing", clause(harm="success"), "uid", "1", "0"), "success"),
+        (red("lost", clause(), "answer to a call", "SUCCESS", "no reply"), "silence"),
+        (
+            CheckRecord("nfs3/A/b", "VOID", clause(), reason="the server failed inside (SYSTEM_ERR)"),
+            "silence",
+        ),
+        (red("status", clause(), "status of READ", "NFS3ERR_INVAL (22)", "NFS3ERR_ISDIR (21)"), "status"),
+        (red("size", clause(), "size", "1", "2"), "value"),
+        (
+            red(
+                "form",
+                clause(XDR_STRICT.gist),
+                "results of READ",
+                "valid XDR",
+                "byte 4: 4 bytes are left over",
+            ),
+            "form",
+        ),
+        (CheckRecord("nfs3/A/b", "VOID", clause(), reason="nfsproof has a bug"), "unjudged"),
+    ],
+)
+def test_a_record_has_a_severity(record: CheckRecord | FindingRecord, severity: str) -> None:
+    assert severity_of(record) == severity
+
+
+def test_each_severity_is_declared_once_and_each_harm_is_one() -> None:
+    assert len(ORDER) == len(SEVERITIES)
+    assert {str(one) for one in Harm} <= ORDER.keys()
+    assert all(one.title and one.why for one in SEVERITIES)
+
+
+def test_harm_comes_before_numbers() -> None:
+    many = [red(f"many[{n}]", clause(XDR_STRICT.gist), "results", "valid XDR", "left over") for n in range(9)]
+    records = [
+        *many,
+        red("harmless", clause("a", level="SHOULD"), "status of READ", "NFS3ERR_INVAL (22)", "success"),
+        red("wrong", clause("b"), "status of READ", "NFS3ERR_INVAL (22)", "success"),
+        red("weak", clause("c", "data", "SHOULD"), "data", "00", "ff"),
+        died("once"),
+    ]
+    found = [(one.severity, one.verdict) for one in causes(records)]
+    assert found == [
+        ("crash", "VOID"),
+        ("data", "NONSTRICT"),
+        ("status", "FAIL"),
+        ("form", "FAIL"),
+        ("status", "NONSTRICT"),
+    ]
+
+
+def test_the_worst_of_a_cause_counts() -> None:
+    of = clause(harm="object")
+    (cause,) = causes([
+        *(red(f"a[{n}]", of, "status of RMDIR", "success", "NFS3ERR_IO (5)") for n in range(3)),
+        red("b", of, "names", "'file'", "none"),
+    ])  # fmt: skip
+    assert (cause.severity, cause.first) == ("object", "nfs3/READ/b")
+
+
+def test_harm_is_in_records_and_old_records_have_none() -> None:
+    line = to_line(red("a", clause(harm="data"), "x", "1", "2"))
+    again = from_line(line)
+    assert isinstance(again, CheckRecord)
+    assert again.requirement is not None
+    assert again.requirement.harm == "data"
+    plain = json.loads(line)
+    del plain["requirement"]["harm"]
+    old = from_line(json.dumps(plain))
+    assert isinstance(old, CheckRecord)
+    assert old.requirement is not None
+    assert old.requirement.harm == ""
+
+
+def test_what_matters_of_a_real_server_comes_first() -> None:
+    found = causes(load_seen(SEEN / "go-nfs-0.0.4.json"))
+    of: dict[str, int] = {}
+    for number, one in enumerate(found):
+        for check in one.checks:
+            of.setdefault(check.partition("[")[0], number)
+    grave = ["nfs3/RMDIR/file-kept", "nfs3/types/symlink-as-directory", "nfs3/handles/replaced-file"]
+    assert all(of[one] < 12 for one in grave)
+    assert all(of[one] < of["nfs3/FSINFO/hard-links-claimed"] for one in grave)
+
+
+def test_a_board_has_the_severities() -> None:
+    records: list[AnyRecord] = [RunRecord("one"), red("a", clause(harm="data"), "x", "1", "2")]
+    index = build([from_records(records)[-1]], [None]).index
+    assert [one["name"] for one in index["severities"]] == [one.name for one in SEVERITIES]
+    assert index["causes"][0]["severity"] == index["causes"][0]["of"][0]["severity"] == "data"
