@@ -32,7 +32,7 @@ MAX_OUTPUT = 4 << 20
 MAX_HELD = 64 << 20
 """Bytes of incomplete calls and of replies that wait, on all connections. Above it the one with the most is closed."""
 _MUCH = 256 << 10
-"""Bytes of one connection; above it, the bytes of all are compared with their limit."""
+"""Bytes of one connection above which the server counts what all have."""
 _RECEIVE = 64 << 10
 _JOIN_BELOW = 32 << 10
 _BUFFERS_AT_ONCE = 256

@@ -60,7 +60,7 @@ def _endless() -> dict[t.Any, AnyAroundCall]:
     """Each page of a listing has names and cookies that are new, and none is the last."""
 
     def page4(_server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
-        result = proceed(context, args)
+        result = proceed(context, replace(args, cookie=0, cookieverf=bytes(8)))
         if result.resok4 is None:
             return result
         new = [
@@ -70,7 +70,7 @@ def _endless() -> dict[t.Any, AnyAroundCall]:
         return replace(result, resok4=replace(result.resok4, reply=nfs4.Dirlist4(new, eof=False)))
 
     def page3(_server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
-        result = proceed(context, args)
+        result = proceed(context, replace(args, cookie=0, cookieverf=bytes(8)))
         if result.resok is None:
             return result
         new = [
