@@ -27,8 +27,8 @@ _LEAST_WORD = 4
 _LEAST_PART = 5
 """The same for a part of a name."""
 _TOKEN = re.compile(rb"[A-Za-z0-9\x80-\xff]+")
-_OURS = re.compile(rb"nfsproof(?:[ -][0-9a-f]*)?")
-"""What clients of nfsproof call themselves."""
+_OURS = re.compile(rb"(?:nfsproof|owner)(?:[ -][0-9a-f]*)?")
+"""What clients of nfsproof call themselves and the owners of their state."""
 _NOBODY: t.Final = frozenset(
     {
         *(b"root", b"wheel", b"nobody", b"nogroup", b"nfsnobody", b"bin", b"daemon", b"sys", b"system"),
@@ -94,7 +94,10 @@ class Masks:
     def _remember(self, data: bytes) -> None:
         if not _is_text(data):
             self._add(data)
+            for text in _TEXT.findall(data):
+                self._remember(text)
             return
+        data = data.rstrip(b"\0")
         if len(data) >= _LEAST_WORD and data.lower() not in COMMON_WORDS:
             self._add(data)
         for part in _parts_of(data):
@@ -121,9 +124,9 @@ def _numbered(count: int, length: int, is_number: bool) -> bytes:
 
 
 def _is_text(data: bytes) -> bool:
-    """Whether people can read it: ASCII, or UTF-8 without control characters."""
+    """Whether people can read it: ASCII, or UTF-8 without control characters. Servers of C may send a 0 at the end."""
     try:
-        text = data.decode("utf-8")
+        text = data.rstrip(b"\0").decode("utf-8")
     except UnicodeDecodeError:
         return False
     return all(one.isprintable() for one in text)

@@ -290,6 +290,7 @@ def test_a_mask_has_the_length_and_no_word_of_what_it_hides(what: IdentityKind, 
         ("principal", b"root@corp.example", b"root@xxxa.xxxxxxa"),
         ("principal", b"alice@localdomain", b"xxxxa@localdomain"),
         ("principal", b"alice", b"xxxxa"),
+        ("host", b"acme_NFS\0", b"xxxa_XXA\0"),
         ("host", b"*", b"*"),
         ("host", b"127.0.0.1", b"127.0.0.1"),
         ("host", b"10.0.0.0/8", b"00.1.1.1/2"),
@@ -298,6 +299,7 @@ def test_a_mask_has_the_length_and_no_word_of_what_it_hides(what: IdentityKind, 
         ("address", b"198.51.100.77.8.1", b"000.00.001.01.8.1"),
         ("address", b"/run/rpcbind.sock", b"/run/rpcbind.sock"),
         ("client", b"nfsproof 0123456789abcdef", b"nfsproof 0123456789abcdef"),
+        ("client", b"owner 85b05331", b"owner 85b05331"),
         ("path", b"/export", b"/export"),
         ("path", b"/vol/payroll", b"/xxa/xxxxxxa"),
         ("body", b"\0\0\0\x2bacme-filer01 ", b"\0\0\0\x2bxxxa-xxxxxxa "),
@@ -309,6 +311,12 @@ def test_what_is_hidden_of_a_field(what: IdentityKind, value: bytes, expected: b
 
 def test_paths_are_shown_where_the_server_is_not_hidden() -> None:
     assert Masks(with_paths=False).hidden("path", b"/vol/payroll") == b"/vol/payroll"
+
+
+def test_words_in_binary_names_are_looked_for() -> None:
+    made = Masks(with_paths=True)
+    made.hidden("host", b"\x01\x02acme-filer01\xff\0")
+    assert {"acme-filer01", "filer01"} <= set(made.words)
 
 
 def test_a_name_that_is_a_word_of_reports_is_not_looked_for_in_them() -> None:
