@@ -9,6 +9,8 @@ from nfsjudge.wording import count
 from reports.causes.reasons import short_reason
 
 _YES: t.Final = "yes"
+_FAILS: t.Final = "fails: "
+_MOST: t.Final = 3
 
 
 def lacks_lines(capabilities: t.Mapping[str, str]) -> list[str]:
@@ -18,6 +20,13 @@ def lacks_lines(capabilities: t.Mapping[str, str]) -> list[str]:
         if value != _YES:
             missing.setdefault(short_reason(value), []).append(name)
     return [f"lacks {', '.join(names)} ({text})" for text, names in missing.items()]
+
+
+def failing_lines(capabilities: t.Mapping[str, str]) -> list[str]:
+    """The same for what fails although the target does not say that it lacks it: a few lines that people must see."""
+    return lacks_lines({name: value for name, value in capabilities.items() if value.startswith(_FAILS)})[
+        :_MOST
+    ]
 
 
 def lacks_line(capabilities: t.Mapping[str, str]) -> str:

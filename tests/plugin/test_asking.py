@@ -10,7 +10,7 @@ from fixtures.plugin.header import found_line
 from fixtures.stage.capabilities import YES, Capabilities
 from nfsjudge.wording import listing
 from nfstargets import TargetAddress
-from reports.lacking import lacks_line, lacks_lines
+from reports.lacking import failing_lines, lacks_line, lacks_lines
 
 
 class Shown:
@@ -83,6 +83,12 @@ def test_what_is_lacking_is_one_line_and_all_reasons_are_kept() -> None:
         "lacks nfs2, nfs2_udp (no)",
         "lacks mknod (MKNOD answers NFS3ERR_NOTSUPP)",
     ]
+
+
+def test_what_fails_is_said_besides() -> None:
+    failing = {"nfs3": YES, "nfs2": "no", "removable": "fails: REMOVE answers NFS3ERR_ACCES"}
+    assert failing_lines(failing) == ["lacks removable (fails: REMOVE answers NFS3ERR_ACCES)"]
+    assert failing_lines({"nfs2": "no"}) == []
 
 
 def test_one_reason_is_said_at_once() -> None:
