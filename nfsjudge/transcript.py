@@ -119,7 +119,7 @@ def call_line(exchange: Exchange, subject: object = None, field: str | None = No
     ``LOOKUP (operation 3 of SEQUENCE, PUTFH, LOOKUP) objname='f'``; all operations if that is none of them.
     """
     if exchange.procedure is None:
-        return f"a message of {len(exchange.call)} bytes that the check has built"
+        return f"a message of {len(exchange.call)} bytes that the check wrote byte by byte"
     if exchange.is_compound:
         place = place_of(exchange, subject, field)
         if place is not None:

@@ -129,7 +129,7 @@ def test_a_call_in_one_line() -> None:
     assert call_line(one).endswith("..., to.dir=02 (1 bytes), to.name='b'")
     assert len(call_line(one)) < 250
     one.procedure = None
-    assert call_line(one) == "a message of 0 bytes that the check has built"
+    assert call_line(one) == "a message of 0 bytes that the check wrote byte by byte"
 
 
 @pytest.mark.parametrize(
