@@ -14,8 +14,10 @@ import os
 import platform
 import shutil
 import sys
+import tomllib
 import typing as t
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -49,6 +51,14 @@ def _package(name: str, extra: str) -> Tool:
     return Tool(name, lambda: importlib.util.find_spec(name) is not None, get, extra)
 
 
+def _extra_of_scapy() -> str:
+    """`test`, which `bin/nfsproof` installs, if that includes scapy; else the extra that has it."""
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
+    return "test" if "nfsproof[packet]" in project["optional-dependencies"]["test"] else "packet"
+
+
 def _program(name: str, debian: str = "", path: str | None = None) -> Tool:
     return Tool(name, lambda: shutil.which(name, path=path) is not None, f"Debian: {debian or name}")
 
@@ -69,7 +79,7 @@ TOOLS: t.Final = {
         _package("allure_pytest", "dev"),
         _package("playwright", "dev"),
         _package("nfs_rs", "dev" if sys.platform == "linux" and platform.machine() == "x86_64" else ""),
-        _package("scapy", "packet"),
+        _package("scapy", _extra_of_scapy()),
         Tool("chromium", lambda: browser() != "", "Debian: chromium"),
         _program("tshark"),
         _program("capinfos", "tshark"),

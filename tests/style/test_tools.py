@@ -37,10 +37,12 @@ def brought() -> frozenset[str]:
     names: set[str] = set()
     while left:
         requirement = left.pop()
-        if own := re.match(r"nfsproof\[([\w,]+)\]", requirement):
-            left += [one for extra in own[1].split(",") for one in extras[extra]]
-            continue
         name = re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-")
+        if name == project["name"]:  # nfsproof[packet]: another extra of ours
+            left += [
+                one for extra in re.findall(r"\w+", requirement.partition("[")[2]) for one in extras[extra]
+            ]
+            continue
         if name in names or "extra ==" in requirement:
             continue
         names.add(name)
@@ -94,8 +96,9 @@ def _programs(node: ast.List | ast.Tuple) -> Iterator[str]:
     if words and words[0] in SELDOM and isinstance(node.ctx, ast.Load) and len(words) > 1:
         yield words[0]
     if words[:1] == ["sys.executable"] and "-m" in words[:-1]:
-        module = str(words[words.index("-m") + 1]).partition(".")[0]
-        yield from [module] if module.isidentifier() else []  # *program: chosen elsewhere
+        module = node.elts[words.index("-m") + 1]
+        if isinstance(module, ast.Constant):
+            yield str(module.value).partition(".")[0]
 
 
 def _begun(command: ast.expr) -> Iterator[str]:
@@ -149,6 +152,7 @@ def test_every_tool_is_declared_where_it_is_used() -> None:
         ('needs("playwright", "tshark")\n' + HEAD, []),
         ("import sys\nsubprocess.run([sys.executable, '-m', 'ruff', 'check'])\n", ["2: ruff"]),
         ("import sys\nsubprocess.run([sys.executable, '-P', '-m', 'nfsproof'])\n", []),
+        ("import sys\nsubprocess.run([sys.executable, '-m', *words])\n", []),
         ("subprocess.run('openssl req -new'.split())\n", ["1: openssl"]),
         ("if t.TYPE_CHECKING:\n    import playwright\n", []),
         ("import pytest, json, nfsclient, hypothesis, pluggy\n", []),
