@@ -116,6 +116,8 @@ def run_own_tests(args: Sequence[str]) -> int:
     Unless `args` name a path, it runs all of `tests/`, with a worker for each processor.
     """
     root = _isolate()
+    if not os.access(root, os.W_OK):  # a checkout that is read-only, where Hypothesis and pytest keep nothing
+        os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_folder() / "hypothesis"))
     options = ["-c", str(root / "pyproject.toml"), "--rootdir", str(root), "-p", "xdist.plugin"]
     if not any(Path(arg.partition("::")[0]).exists() for arg in args if not arg.startswith("-")):
         options += [str(root / "tests"), *workers(args)]
