@@ -119,7 +119,9 @@ def run_own_tests(args: Sequence[str]) -> int:
     Unless `args` name a path, it runs all of `tests/`, with a worker for each processor.
     """
     root = _isolate()
-    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(root / ".hypothesis"))
+    # Of a checkout that is read-only, Hypothesis keeps nothing there.
+    kept = root / ".hypothesis" if os.access(root, os.W_OK) else cache_folder() / "hypothesis"
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(kept))
     options = ["-c", str(root / "pyproject.toml"), "--rootdir", str(root), "-p", "xdist.plugin"]
     if not any(Path(arg.partition("::")[0]).exists() for arg in args if not arg.startswith("-")):
         options += [str(root / "tests"), *workers(args)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`--alluredir` of allure-pytest together with the plugin: its results agree with the verdicts."""
+"""`--alluredir` of allure-pytest: its results agree with the verdicts and say what is known."""
 
 from __future__ import annotations
 
