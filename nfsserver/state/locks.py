@@ -162,7 +162,7 @@ def overlapping(ranges: list[Range], start: int, end: int) -> tuple[int, int]:
 def replaced(
     ranges: list[Range], start: int, end: int, new: Range | None = None
 ) -> tuple[int, int, list[Range]]:
-    """(index, index after, what replaces those between) where ``[start, end)`` is unlocked, or locked as `new`.
+    """(index, index after, what comes in place of those between) where ``[start, end)`` is unlocked, or becomes `new`.
 
     What overlaps it is cut, or split; neighbours of one type that touch become one.
     """
