@@ -189,6 +189,13 @@ class RetriesExhausted(NfsStatusError):
     """The server kept asking for patience (JUKEBOX) until ours ended."""
 
 
+class LoopEnded(NfsClientError):
+    """Whoever owns the loop has set a time for the end of all waiting (`Loop.end_at`), and it has come."""
+
+    def __init__(self) -> None:
+        super().__init__("the time for the end of all calls has come (Loop.end_at)")
+
+
 class NoProgress(NfsClientError):
     """The server keeps answering success without executing the calls."""
 
@@ -198,7 +205,18 @@ class ServerViolation(NfsClientError):
 
 
 class EndlessListing(NoProgress):
-    """The pages of a directory do not come to an end, or not within the bound of the caller."""
+    """The pages of a directory do not come to an end, or not within the bounds of the caller: what was seen so far."""
+
+    def __init__(
+        self, text: str, entries: int = 0, pages: int = 0, names: int = 0, seconds: float = 0.0
+    ) -> None:
+        super().__init__(text)
+        self.entries = entries
+        self.pages = pages
+        self.names = names
+        """Bytes of the names of the entries."""
+        self.seconds = seconds
+        """Time of waiting for the pages."""
 
 
 class UrlError(NfsClientError):

@@ -1,41 +1,106 @@
 # SPDX-License-Identifier: MIT
-"""Whether reading a directory page by page comes to an end: by its cookies, and by a bound."""
+"""Whether reading a directory page by page comes to an end: by its cookies, and by bounds."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import contextlib
+import time
+import typing as t
+from collections.abc import Callable, Hashable, Iterator
 
 from nfsclient.errors import EndlessListing
+from nfsclient.paths import shown
 
-MOST_ENTRIES = 1_000_000
+MOST_ENTRIES: t.Final = 1_000_000
 """Entries of one directory, if the caller does not allow more."""
+
+
+_DEEPEST: t.Final = 1000
+
+
+def require_shallow(path: str) -> None:
+    """Whether a directory is no deeper than any tree of real life. Raises `EndlessListing`: it may hold itself."""
+    if path.count("/") > _DEEPEST:
+        raise EndlessListing(f"the tree has more than {_DEEPEST} levels: {shown(path[:64].encode())}...")
+
+
+class ListingBounds(t.NamedTuple):
+    """What one listing may have; a server can invent names and cookies for ever."""
+
+    entries: int = MOST_ENTRIES
+    bytes: int = 64 << 20
+    """Bytes of names."""
+    seconds: float = 300.0
+    """Time of waiting for pages; what the caller does between them does not count."""
+
+
+USUAL_BOUNDS: t.Final = ListingBounds()
 
 
 class ListingProgress:
     """Notes each page of one listing. `what` names the listing in errors: "READDIR of /export"."""
 
-    def __init__(self, what: str, most_entries: int = MOST_ENTRIES) -> None:
+    def __init__(
+        self,
+        what: str,
+        bounds: ListingBounds | int = USUAL_BOUNDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._what = what
-        self._most = most_entries
-        self._entries = 0
+        self._bounds = bounds if isinstance(bounds, ListingBounds) else ListingBounds(bounds)
+        self._clock = clock
+        self.entries = 0
+        self.pages = 0
+        self.bytes = 0
+        """Bytes of the names so far."""
+        self.seconds = 0.0
+        """Time of waiting for pages so far."""
+        self._last = b""
         self._positions: set[Hashable] = set()
 
-    def note(self, entries: int, position: Hashable) -> None:
+    @contextlib.contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Inside, a page is awaited."""
+        began = self._clock()
+        try:
+            yield
+        finally:
+            self.seconds += self._clock() - began
+
+    def note(self, entries: int, position: Hashable, names: t.Sequence[bytes] = ()) -> None:
         """A page had `entries` entries, and the next one is to begin at `position`: its cookie, and its verifier.
 
         Raises `EndlessListing` for a page without entries, for a position at which a page has begun before, and for
-        more entries than are allowed.
+        more entries, bytes of `names`, or time than are allowed.
         """
-        self._entries += entries
+        self.entries += entries
+        self.pages += 1
+        self.bytes += sum(map(len, names))
+        self._last = names[-1] if names else self._last
         if not entries:
-            raise EndlessListing(f"{self._what}: no entries and no end")
+            raise self._endless("no entries and no end")
         if position in self._positions:
-            raise EndlessListing(
-                f"{self._what} does not come to an end: after {self._entries} entries a cookie is returned again"
+            raise self._endless(
+                f"does not come to an end: after {self.entries} entries a cookie is returned again"
             )
-        if self._entries > self._most:
-            raise EndlessListing(
-                f"{self._what} has not come to an end after {self._entries} entries; "
-                "raise most_entries if the directory is that large"
-            )
+        for value, most, name in (
+            (self.entries, self._bounds.entries, "listing_bounds.entries"),
+            (self.bytes, self._bounds.bytes, "listing_bounds.bytes"),
+            (self.seconds, self._bounds.seconds, "listing_bounds.seconds"),
+        ):
+            if value > most:
+                raise self._endless(
+                    f"has not come to an end after {self.entries} entries{self._seen()}; "
+                    f"raise {name} if the directory is that large"
+                )
         self._positions.add(position)
+
+    def _seen(self) -> str:
+        last = f", the last one {self._last[:64]!r}" if self._last else ""
+        return f" in {self.pages} pages, {self.bytes} bytes of names and {self.seconds:.1f} s{last}"
+
+    def _endless(self, text: str) -> EndlessListing:
+        separator = ": " if text.startswith("no ") else " "
+        return EndlessListing(
+            f"{self._what}{separator}{text}", self.entries, self.pages, self.bytes, self.seconds
+        )

@@ -25,14 +25,11 @@ from nfsclient.protocol.rpcbind import (
 )
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.service import CallContext
+from nfsserver.bounds import MOST
 
 Key: t.TypeAlias = tuple[int, int, bytes]
 """Program, version, netid."""
 
-MAX_REGISTRATIONS = 1024
-"""Registrations that callers may SET."""
-MAX_COUNTED = 256
-"""Programs and calls of which statistics are kept, each."""
 SUPERUSER = b"superuser"
 """Owner of what this server itself has registered, and of what user 0 has."""
 
@@ -88,7 +85,9 @@ class Registry:
     def set(self, entry: Rpcb) -> bool:
         """A new registration; False if it exists, is invalid, or there is no room (RFC 1833 section 2.2.1)."""
         key = (entry.r_prog, entry.r_vers, entry.r_netid)
-        if self.find(key) is not None or len(self._others) >= MAX_REGISTRATIONS:
+        if self.find(key) is not None or len(self._others) >= MOST.registrations:
+            return False
+        if len(entry.r_addr) > MOST.universal_address:
             return False
         if entry.r_netid not in NETIDS or not port_of(entry):
             return False
@@ -189,12 +188,12 @@ class Statistics:
 
     def count_asked(self, key: Key, found: bool) -> None:
         """A program was looked up."""
-        if key in self._asked or len(self._asked) < MAX_COUNTED:
+        if key in self._asked or len(self._asked) < MOST.counted:
             self._asked.setdefault(key, [0, 0])[not found] += 1
 
     def count_passed(self, key: tuple[int, int, int, bytes, bool], worked: bool) -> None:
         """A call was passed on: (program, version, procedure, netid, whether by INDIRECT)."""
-        if key in self._passed or len(self._passed) < MAX_COUNTED:
+        if key in self._passed or len(self._passed) < MOST.counted:
             self._passed.setdefault(key, [0, 0])[not worked] += 1
 
     def result(self) -> RpcbStat:

@@ -10,6 +10,7 @@ import typing as t
 from collections import deque
 from collections.abc import Callable
 
+from nfsclient.protocol.nfs4 import COMPOUND
 from nfsclient.rpc.channel import Channel
 from nfsclient.rpc.messages import AuthStat
 from nfsclient.rpc.program import AnyOperation
@@ -18,6 +19,7 @@ from nfsclient.rpc.sockets import Address
 from nfsclient.xdr import Buffer
 from nfsserver.handlers import ServerApi
 from nfsserver.middleware import Answer, AroundMessage, ProceedMessage
+from nfsserver.nfs4.oversized import begin_of_oversized
 from nfsserver.pipeline import Pipeline
 from nfsserver.replay import ReplayCache
 from nfsserver.settings import Settings
@@ -52,6 +54,14 @@ class _Dispatcher(Dispatcher):
             return super().answer(message, peer, transport, channel)
         finally:
             self._depth -= 1
+
+    def decode(self, procedure: AnyOperation, message: bytes, pos: int) -> tuple[t.Any, int]:
+        """The arguments; of a compound that is too large no more than its refusal needs."""
+        if procedure is COMPOUND:
+            begun = begin_of_oversized(message, pos)
+            if begun is not None:
+                return begun, len(message)
+        return super().decode(procedure, message, pos)
 
     def refuse_arguments(self, xid: int) -> list[Buffer] | None:
         """GARBAGE_ARGS, or silence. What is inside a CALLIT gets GARBAGE_ARGS always: the outer call decodes."""

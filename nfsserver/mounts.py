@@ -7,10 +7,8 @@ import errno
 import typing as t
 
 from nfsclient.rpc.service import CallContext
+from nfsserver.bounds import MOST
 from nfsserver.fs import Caller, FileSystem, FsError, Inode
-
-MAX_MOUNTS = 1024
-"""Entries in the mount list; the oldest goes first. The list is advice only (RFC 1094 A.1)."""
 
 
 def components(path: bytes) -> tuple[bytes, ...]:
@@ -27,6 +25,8 @@ class Mounts:
     def __init__(self, exports: t.Mapping[bytes, FileSystem]) -> None:
         self._exports = {components(path): file_system for path, file_system in exports.items()}
         self._list: dict[tuple[bytes, bytes], None] = {}
+        self._size = 0
+        """Bytes of the paths in the list."""
 
     def find(self, caller: Caller, path: bytes) -> Inode:
         """The directory of this path: an export, or below one. ENOENT: in no export; ENOTDIR; EACCES."""
@@ -52,18 +52,29 @@ class Mounts:
     def record(self, context: CallContext, path: bytes) -> None:
         """Remember that this client mounted this directory."""
         pair = self._pair(context, path)
-        self._list.setdefault(pair)
-        if len(self._list) > MAX_MOUNTS:
-            del self._list[next(iter(self._list))]
+        if pair in self._list:
+            return
+        self._list[pair] = None
+        self._size += len(pair[1])
+        # The list is advice only (RFC 1094 A.1).
+        while len(self._list) > MOST.mounts or self._size > MOST.mount_bytes:
+            self._drop(next(iter(self._list)))
+
+    def _drop(self, pair: tuple[bytes, bytes]) -> None:
+        del self._list[pair]
+        self._size -= len(pair[1])
 
     def forget(self, context: CallContext, path: bytes) -> None:
         """Drop one entry of this client, if there is one."""
-        self._list.pop(self._pair(context, path), None)
+        pair = self._pair(context, path)
+        if pair in self._list:
+            self._drop(pair)
 
     def forget_all(self, context: CallContext) -> None:
         """Drop every entry of this client."""
         host = context.peer[0].encode("ascii", "replace")
-        self._list = {pair: None for pair in self._list if pair[0] != host}
+        for pair in [pair for pair in self._list if pair[0] == host]:
+            self._drop(pair)
 
     def entries(self) -> list[tuple[bytes, bytes]]:
         """All (client, directory) pairs, the oldest first."""

@@ -11,11 +11,7 @@ from collections import OrderedDict
 from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.sockets import Address
 from nfsclient.xdr import Buffer
-
-ENTRIES = 1024
-"""Replies that are kept; the least recently used one is dropped first."""
-LARGEST_REPLY = 2048
-"""Larger replies are not kept; those of the procedures here are far smaller."""
+from nfsserver.bounds import MOST
 
 _PROCEDURE = struct.Struct(">III")
 _PROCEDURE_AT = 12
@@ -57,10 +53,10 @@ class ReplayCache:
 
     def remember(self, key: tuple[Address, str, bytes], reply: bytes) -> None:
         """Keep the reply of a call that was executed."""
-        if len(reply) > LARGEST_REPLY:
+        if len(reply) > MOST.replay_bytes:
             return
         self._replies[key] = reply
-        if len(self._replies) > ENTRIES:
+        if len(self._replies) > MOST.replays:
             self._replies.popitem(last=False)
 
     def clear(self) -> None:

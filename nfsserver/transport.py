@@ -16,6 +16,7 @@ from nfsclient.rpc.record import RecordAssembler
 from nfsclient.rpc.server import Connection, RpcServer
 from nfsclient.rpc.sockets import Address
 from nfsclient.xdr import Buffer
+from nfsserver.bounds import MOST
 
 AnswerRecord: t.TypeAlias = Callable[[Connection, bytes], None]
 AnswerDatagram: t.TypeAlias = Callable[[socket.socket, bytes, t.Any], None]
@@ -63,7 +64,7 @@ class SurroundedRpcServer(RpcServer):
     def __init__(
         self, loop: Loop, answerer: FreeAnswerer, middleware: Callable[[], list[TransportMiddleware]]
     ) -> None:
-        super().__init__(loop, answerer)
+        super().__init__(loop, answerer, max_held=MOST.held_bytes)
         self._free = answerer
         self._middleware = middleware
 

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.server import Connection
+from nfsserver.bounds import MOST
 from nfsserver.transport import AnswerRecord, TransportMiddleware
 
-MOST_CALLS: t.Final = 256
-"""Calls that may wait. A further one gets DELAY."""
 _PAUSE: t.Final = 0.25
 """Seconds after which a call that waits is tried again though nothing was returned: a lease may be over."""
 
@@ -96,7 +95,10 @@ class WaitingCalls(DeadlineMember, TransportMiddleware):
     @property
     def may_wait(self) -> bool:
         """Whether the call that is being answered may raise `Waits`: those over UDP may not."""
-        return self._current is not None and self._is_used() and len(self._waiting) < MOST_CALLS
+        if self._current is None or not self._is_used() or len(self._waiting) >= MOST.waiting_calls:
+            return False
+        kept = sum(len(call.message) for call in self._waiting)
+        return kept + len(self._current.message) <= MOST.waiting_bytes
 
     def take_compound(self) -> t.Any:
         """What goes on with the compound that is being answered; None if it begins."""

@@ -13,6 +13,7 @@ from types import ModuleType
 
 import pytest
 
+from tests.needs import need
 from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,6 +31,7 @@ def hook() -> ModuleType:
 
 
 def git(folder: Path, *words: str) -> None:
+    need("git")
     who = ["-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "commit.gpgsign=false"]
     subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True, timeout=AT_MOST)
 

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import inspect
 import typing as t
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 R = t.TypeVar("R")
 
@@ -66,3 +69,103 @@ class Patience:
                 if not refused(result):
                     break
         return result
+
+
+@dataclass(slots=True)
+class Spending:
+    """What one call of a path client has spent of its patience, in seconds, and how many spells of waiting are open."""
+
+    seconds: float = 0.0
+    spells: int = 0
+
+
+@dataclass(frozen=True)
+class SharedPatience(Patience):
+    """Patience that all calls to the server share which one call of a path client makes.
+
+    A path call makes many: `walk` one for each name. If each had `total` seconds, a server that asks for a little less
+    than that every time would hold the caller for hours. So inside of `spend` the time of all waiting together is at
+    most `total`; time in which the server answers, or the caller of a generator works, does not count.
+    """
+
+    _current: list[Spending] = field(default_factory=list, repr=False)
+    """The path call that is being made; empty while there is none."""
+
+    @classmethod
+    def shared(cls, patience: Patience) -> SharedPatience:
+        """Patience of the same kind, to share."""
+        return cls(patience.wait, patience.clock, patience.first, patience.longest, patience.total)
+
+    @contextlib.contextmanager
+    def spend(self, spending: Spending) -> t.Iterator[None]:
+        """The waiting inside is part of one path call: of this one, unless one is being made already."""
+        if self._current:
+            yield
+            return
+        self._current.append(spending)
+        try:
+            yield
+        finally:
+            self._current.clear()
+
+    def pauses(self) -> t.Iterator[float]:
+        """As of `Patience`; ends, too, when the path call has used up its `total`."""
+        if not self._current:
+            yield from super().pauses()
+            return
+        spending, began = self._current[0], self.clock()
+        spending.spells += 1
+        try:
+            left = self.total - spending.seconds
+            kind = Patience(self.wait, self.clock, self.first, self.longest, max(0.0, left))
+            yield from kind.pauses()
+        finally:
+            spending.spells -= 1
+            if not spending.spells:  # spells within a spell are part of it
+                spending.seconds += self.clock() - began
+
+
+class HasPatience(t.Protocol):
+    """A path client."""
+
+    patience: SharedPatience
+
+
+_END: t.Final = object()
+C = t.TypeVar("C", bound=type)
+
+
+def one_patience(cls: C) -> C:
+    """Make each public method of a path client one path call. A generator is one call until it ends."""
+    for name, method in list(vars(cls).items()):
+        if inspect.isfunction(method) and not name.startswith("_"):
+            is_generator = inspect.isgeneratorfunction(method)
+            setattr(cls, name, (_generating if is_generator else _calling)(method))
+    return cls
+
+
+def _calling(method: t.Callable[..., t.Any]) -> t.Callable[..., t.Any]:
+    @functools.wraps(method)
+    def call(self: HasPatience, *args: t.Any, **options: t.Any) -> t.Any:
+        with self.patience.spend(Spending()):
+            return method(self, *args, **options)
+
+    return call
+
+
+def _generating(method: t.Callable[..., t.Any]) -> t.Callable[..., t.Any]:
+    @functools.wraps(method)
+    def generate(self: HasPatience, *args: t.Any, **options: t.Any) -> t.Iterator[t.Any]:
+        spending, steps = Spending(), method(self, *args, **options)
+        try:
+            while True:
+                with self.patience.spend(spending):
+                    item = next(steps, _END)
+                if item is _END:
+                    return
+                yield item
+        finally:
+            with self.patience.spend(spending):
+                steps.close()
+
+    return generate

@@ -9,14 +9,14 @@ import stat as modes
 import typing as t
 from contextlib import ExitStack
 
-from nfsclient.clients.patience import Patience
+from nfsclient.clients.patience import Patience, SharedPatience, one_patience
 from nfsclient.discovery import TIMEOUT, Endpoint, as_url, discover, open_connection
 from nfsclient.highlevel.files import NfsFile
 from nfsclient.highlevel.listing import Lister
 from nfsclient.highlevel.resolve import Node, Resolver
 from nfsclient.highlevel.session import Limits, Session
 from nfsclient.highlevel.transfer import Reader, Writer
-from nfsclient.listings import MOST_ENTRIES
+from nfsclient.listings import USUAL_BOUNDS, ListingBounds, require_shallow
 from nfsclient.paths import PathLike, as_bytes, as_text, names_of
 from nfsclient.protocol import nfs3 as p
 from nfsclient.replies import status_error
@@ -33,6 +33,7 @@ _NOTHING_SET: t.Final = p.Sattr3()
 _CREATED_ANYHOW = {"w": p.CreateMode3.UNCHECKED, "a": p.CreateMode3.UNCHECKED, "x": p.CreateMode3.EXCLUSIVE}
 
 
+@one_patience
 class NfsClient:
     """A server's export as files and directories. Make one with `nfsclient.connect`.
 
@@ -42,7 +43,9 @@ class NfsClient:
 
     Errors: `NfsStatusError` with `status`, `procedure` and `path`, which is also Python's own kind where
     there is one (`FileNotFoundError`, `FileExistsError`, `PermissionError`, ...); `RetriesExhausted` when the
-    server answers JUKEBOX for too long; `ServerDown` when it does not answer or cannot be reached for too long;
+    server answers JUKEBOX for too long: `patience` is for all calls to the server together that one call of a method
+    makes, with `scan` and `walk` until they end; `EndlessListing` for a directory beyond `listing_bounds`;
+    `ServerDown` when it does not answer or cannot be reached for too long;
     other kinds of `RpcError` when it refuses a call; `XdrError` when it answers nonsense.
     Logs nothing, caches nothing. Not for several threads.
     """
@@ -55,7 +58,7 @@ class NfsClient:
         base: bytes = b"/",
         limits: Limits | None = None,
         patience: Patience | None = None,
-        most_entries: int = MOST_ENTRIES,
+        listing_bounds: ListingBounds = USUAL_BOUNDS,
         reconnect: bool = False,
     ) -> None:
         """`root` is the handle that paths start at, `base` its own path on the server, for absolute links.
@@ -63,11 +66,11 @@ class NfsClient:
         With `reconnect`, calls whose connection is lost are made again on a new one, as long as `patience` lasts.
         """
         self.root = root
-        self.most_entries = most_entries
-        """Of one directory: more of them raise `EndlessListing`."""
-        self.session = Session(
-            rpc, patience=patience or Patience.of(rpc.loop), limits=limits, reconnect=reconnect
-        )
+        self.listing_bounds = listing_bounds
+        """Of one directory: more raises `EndlessListing`."""
+        self.patience = SharedPatience.shared(patience or Patience.of(rpc.loop))
+        """How long one call of a method waits in all, 30 s by default."""
+        self.session = Session(rpc, patience=self.patience, limits=limits, reconnect=reconnect)
         self._resolver = Resolver(self.session, root, base)
         self._nfs = self.session.nfs
         self._closing = ExitStack()
@@ -140,6 +143,7 @@ class NfsClient:
         todo = [(os.fspath(path), self.find(path))]
         while todo:
             top, node = todo.pop()
+            require_shallow(top)
             directories, others = self._sorted_out(node)
             names = list(directories)
             yield top, names, others
@@ -149,7 +153,9 @@ class NfsClient:
         """The directories in a directory, and the names of what else is there."""
         directories: dict[str, Node] = {}
         others: list[str] = []
-        for page in self._lister(node).entries():
+        lister = self._lister(node)
+        lister.is_caller_ours = True
+        for page in lister.entries():
             for entry in page:
                 child = self._child(node, entry)
                 if child is None:
@@ -171,7 +177,7 @@ class NfsClient:
             return None
 
     def _lister(self, node: Node) -> Lister:
-        return Lister(self.session, node.handle, node.path, most_entries=self.most_entries)
+        return Lister(self.session, node.handle, node.path, bounds=self.listing_bounds)
 
     # ------------------------------------------------------------ data
 

@@ -8,6 +8,7 @@ left to the decoder, so that the error is the decoder's.
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import typing as t
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from nfsclient.clients.nfs3 import is_jukebox
 from nfsclient.highlevel.errors import NoProgress
 from nfsclient.highlevel.session import Session
-from nfsclient.listings import MOST_ENTRIES, ListingProgress
+from nfsclient.listings import USUAL_BOUNDS, ListingBounds, ListingProgress
 from nfsclient.paths import shown
 from nfsclient.protocol import nfs3 as p
 from nfsclient.replies import status_error
@@ -139,16 +140,18 @@ _PLUS: t.Final = _Kind(
 class Lister:
     """Lists one directory, without "." and ".."; a name that a restart brings again is given once.
 
-    All of its methods raise `EndlessListing` for pages that do not get on, and after `most_entries` entries.
+    All of its methods raise `EndlessListing` for pages that do not get on, and beyond `bounds`.
     """
 
     def __init__(
-        self, session: Session, handle: bytes, path: bytes, *, most_entries: int = MOST_ENTRIES
+        self, session: Session, handle: bytes, path: bytes, *, bounds: ListingBounds = USUAL_BOUNDS
     ) -> None:
         self._session = session
-        self._most_entries = most_entries
+        self._bounds = bounds
         self._handle = handle
         self._path = path
+        self.is_caller_ours = False
+        """Whether what is done with the entries between two pages is part of the listing, and takes its time."""
 
     def names(self) -> t.Iterator[list[bytes]]:
         """The names, page by page, by READDIR. Raises `NfsStatusError`, `RetriesExhausted`, `NoProgress`."""
@@ -195,22 +198,26 @@ class Lister:
         at = Position()
         pending = self._ask(kind, at)
         following: Pending[t.Any] | None = None
-        progress = ListingProgress(f"{kind.procedure.name} of {shown(self._path)}", self._most_entries)
+        clock = self._session.patience.clock
+        progress = ListingProgress(f"{kind.procedure.name} of {shown(self._path)}", self._bounds, clock)
         try:
             while True:
-                reply = self._session.caller.wait(pending)
+                with progress.waiting():
+                    reply = self._session.caller.wait(pending)
                 if isinstance(reply, RawReply):
                     ahead = kind.skim(reply.results)
                     if ahead is not None and not ahead.eof:
                         following = self._ask(kind, ahead)
                     reply = kind.procedure.res.from_xdr(reply.results)
-                result = self._result(kind, reply, at)
+                with progress.waiting():
+                    result = self._result(kind, reply, at)
                 entries = result.entries
-                yield entries
+                with progress.waiting() if self.is_caller_ours else contextlib.nullcontext():
+                    yield entries
                 if result.eof:
                     return
                 at = Position(entries[-1].cookie, result.cookieverf) if entries else at
-                progress.note(len(entries), at)
+                progress.note(len(entries), at, [entry.name for entry in entries])
                 pending, following = following or self._ask(kind, at), None
         finally:
             for each in (pending, following):

@@ -246,6 +246,7 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
         timeout: float,
     ) -> AsyncGenerator[tuple[A, R], None]:
         under_way: dict[asyncio.Task[R], A] = {}
+        finished: list[tuple[A, asyncio.Task[R]]] = []
 
         def fill() -> None:
             while len(under_way) < max(outstanding, 1) and (args := next(arguments, None)) is not None:
@@ -258,12 +259,15 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
                 done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
                 finished = [(under_way.pop(task), task) for task in done]
                 fill()
-                for args, task in finished:
+                while finished:
+                    args, task = finished.pop(0)
                     yield args, task.result()
         finally:
-            for task in under_way:
+            # No await here: who leaves the generator without closing it has it closed by the event loop, which may be
+            # about to end, and closes it a second time then. Nobody will look at the calls that are given up.
+            for task in [*under_way, *(task for _, task in finished)]:
                 task.cancel()
-            await asyncio.gather(*under_way, return_exceptions=True)
+                task.add_done_callback(_look_at)
 
     # ------------------------------------------------------------ below calls
 
@@ -472,6 +476,12 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
 def _time_out(waiter: asyncio.Future[None], label: str, seconds: float) -> None:
     if not waiter.done():
         waiter.set_exception(RpcTimeout(label, seconds))
+
+
+def _look_at(task: asyncio.Task[t.Any]) -> None:
+    """Take the error of a call that nobody wants any more, so that asyncio does not report it."""
+    if not task.cancelled():
+        task.exception()
 
 
 async def connect_tcp(

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import math
 import selectors
 import time
 import typing as t
 from collections.abc import Callable
+
+from nfsclient.errors import LoopEnded
 
 Clock: t.TypeAlias = Callable[[], float]
 
@@ -55,6 +58,7 @@ class Loop:
         self._members: dict[Member, int] = {}
         self.sole: Member | None = None
         """The member that is alone here: it may wait on its own socket, by itself."""
+        self._ends_at = math.inf
 
     def add(self, member: Member) -> None:
         """Serve `member` from now on."""
@@ -69,7 +73,22 @@ class Loop:
         self._find_sole()
 
     def _find_sole(self) -> None:
-        self.sole = next(iter(self._members)) if len(self._members) == 1 else None
+        is_sole = len(self._members) == 1 and self._ends_at == math.inf
+        self.sole = next(iter(self._members)) if is_sole else None
+
+    def end_at(self, when: float) -> None:
+        """From this time on, by the clock, nobody waits here: who does gets `LoopEnded`. May be called by a signal."""
+        self._ends_at = min(when, self._ends_at)
+        self.sole = None
+
+    def time_left(self, seconds: float) -> float:
+        """As many of these seconds as there are before that time. Raises `LoopEnded` if there are none."""
+        if self._ends_at == math.inf:
+            return seconds
+        left = min(seconds, self._ends_at - self.clock())
+        if left <= 0:
+            raise LoopEnded
+        return left
 
     def _watch(self, member: Member) -> None:
         wanted = selectors.EVENT_READ if member.wants_to_read() else 0
@@ -87,7 +106,9 @@ class Loop:
         self._members[member] = wanted
 
     def run_once(self, deadline: float) -> None:
-        """Wait until something happens, but not past `deadline`, and serve it."""
+        """Wait until something happens, but not past `deadline`, and serve it. Raises `LoopEnded`."""
+        if self._ends_at < math.inf:
+            deadline = min(deadline, self.clock() + self.time_left(math.inf))
         times = []
         for member in self._members:
             self._watch(member)

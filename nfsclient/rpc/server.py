@@ -29,6 +29,10 @@ _ROUNDS = 6
 an hour has missed one part, and its clients no time at all."""
 MAX_OUTPUT = 4 << 20
 """Bytes of replies held for a client that does not read, beyond which its calls wait; one reply may exceed it."""
+MAX_HELD = 64 << 20
+"""Bytes of incomplete calls and of replies that wait, on all connections. Above it the one with the most is closed."""
+_MUCH = 256 << 10
+"""Bytes of one connection above which the server counts what all have."""
 _RECEIVE = 64 << 10
 _JOIN_BELOW = 32 << 10
 _BUFFERS_AT_ONCE = 256
@@ -52,6 +56,7 @@ class RpcServer:
         max_record: int = MAX_RECORD,
         max_connections: int = MAX_CONNECTIONS,
         max_output: int = MAX_OUTPUT,
+        max_held: int = MAX_HELD,
         idle: float = IDLE,
     ) -> None:
         self.loop = loop
@@ -59,6 +64,7 @@ class RpcServer:
         self.max_record = max_record
         self.max_connections = max_connections
         self.max_output = max_output
+        self.max_held = max_held
         self.idle = idle
         self.tls: ssl.SSLContext | None = None
         """If set, what connections begin with from now on."""
@@ -133,6 +139,18 @@ class RpcServer:
         """
         if len(self.connections) >= self.max_connections:
             min(self.connections, key=lambda one: one.used).close()
+
+    def bound_held(self, current: Connection) -> None:
+        """Close what holds the most while all connections together hold too much, `current` last of all."""
+        held = sum(one.held for one in self.connections)
+        while held > self.max_held and len(self.connections) > 1:
+            greatest = max(
+                (one for one in self.connections if one is not current), key=lambda one: (one.held, -one.used)
+            )
+            if not greatest.held:
+                return
+            held -= greatest.held
+            greatest.close()
 
     def close_idle(self, now: float) -> None:
         """Close the connections on which nothing came or went for long, and set the time for the next look."""
@@ -282,6 +300,11 @@ class Connection(_ServerMember):
         """Whether the client reads so slowly that nothing more is to be sent but replies."""
         return self._output_size >= self.server.max_output
 
+    @property
+    def held(self) -> int:
+        """Bytes that are kept for it: replies that wait, and what is there of a call that is not complete."""
+        return self._output_size + self._assembler.buffered
+
     def now(self) -> float:
         """Seconds, by the clock of the loop."""
         return self.server.loop.clock()
@@ -329,6 +352,8 @@ class Connection(_ServerMember):
             self._is_last = True
         if self._assembler.broken is not None:
             self._is_last = True
+        if self.held > _MUCH:
+            self.server.bound_held(self)
         self.on_writable()
 
     def on_writable(self) -> None:
@@ -363,6 +388,8 @@ class Connection(_ServerMember):
         if size <= _JOIN_BELOW:
             buffers = [b"".join(buffers)]
         self._output_size += size
+        if self._output_size > _MUCH:
+            self.server.bound_held(self)
         if self._replies is None:
             self._put(buffers)
         else:

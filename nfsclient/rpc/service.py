@@ -181,7 +181,7 @@ class Dispatcher:
             return accepted(xid, AcceptStat.PROC_UNAVAIL).to_buffers()
         procedure, handler = found
         try:
-            args, end = procedure.args.unpack_from(message, pos)
+            args, end = self.decode(procedure, message, pos)
         except XdrError:
             end = -1
         if end != len(message):
@@ -199,6 +199,13 @@ class Dispatcher:
             arguments_at=pos,
         )
         return self._execute(context, handler, args)
+
+    def decode(self, procedure: AnyOperation, message: bytes, pos: int) -> tuple[t.Any, int]:
+        """The arguments that stand at `pos`, and where they end. A subclass may decode less of what it refuses anyway.
+
+        Raises XdrError.
+        """
+        return t.cast("tuple[t.Any, int]", procedure.args.unpack_from(message, pos))
 
     def refuse_arguments(self, xid: int) -> list[Buffer] | None:
         """The reply to a call whose arguments do not decode: GARBAGE_ARGS. A subclass may be silent (None)."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import typing as t
 
-from nfsclient.xdr.attributes import bits_of
+from nfsclient.xdr.attributes import bits_of, mask_of
 from nfsclient.xdr.kinds import (
     ArrayNode,
     AttributesNode,
@@ -54,10 +54,12 @@ def _is_short(cls: type[XdrType]) -> bool:
 
 
 def _bits_text(bits: BitNames, words: t.Sequence[int]) -> str:
-    names = bits(words)
-    more = f", ... {len(names) - _MOST_ITEMS} more" if len(names) > _MOST_ITEMS else ""
+    # A peer can set millions of bits: only those that are shown get names.
+    names = bits(mask_of(itertools.islice(bits_of(words), _MOST_ITEMS)))
+    others = sum(word.bit_count() for word in words) - len(names)
+    more = f", ... {others} more" if others else ""
     zeros = "" if not words or words[-1] else f" ({len(words)} words, the last one 0)"
-    return (", ".join(names[:_MOST_ITEMS]) or "none") + more + zeros
+    return (", ".join(names) or "none") + more + zeros
 
 
 class _Printer:

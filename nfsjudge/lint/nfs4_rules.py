@@ -146,7 +146,8 @@ def readdir_asked(case: Case) -> Breach | None:
 
 def _surplus(seen: p.Fattr4, asked: Iterable[int]) -> t.Any:
     """The names of attributes that the request does not name; None without any."""
-    names = [*filter(lambda name: name not in set(p.names_of(asked)), p.names_of(seen.attrmask))]
+    known = set(p.names_of(asked))
+    names = [name for name in p.names_of(seen.attrmask) if name not in known]
     return ", ".join(names) or None
 
 

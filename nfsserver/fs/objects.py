@@ -22,6 +22,11 @@ FAST_LINK = 64
 """Symbolic links up to this length live in their inode; longer ones take a page of the budget."""
 
 
+def size_of(xattrs: dict[bytes, bytes]) -> int:
+    """Bytes of extended attributes, names included."""
+    return sum(len(name) + len(value) for name, value in xattrs.items())
+
+
 class Objects:
     """The live objects of a file system by file id, the root first."""
 
@@ -34,6 +39,8 @@ class Objects:
         self.budget = PageBudget(fs.limits.capacity // PAGE)
         self.entries = 0
         """Directory entries in all directories together."""
+        self.xattrs = 0
+        """Bytes of the extended attributes of all objects."""
         self.is_open: Callable[[Inode], bool] = lambda _inode: False
         """Whether somebody has a file open: then it outlives its last name."""
         self.on_forget: Callable[[Inode], None] = lambda _inode: None
@@ -103,6 +110,7 @@ class Objects:
             inode.data.discard()
         if len(inode.target) > FAST_LINK:
             self.budget.give()
+        self.xattrs -= size_of(inode.xattrs)
         del self._inodes[inode.fileid]
         self.on_forget(inode)
         self._retired.append((inode.fileid, inode.generation))

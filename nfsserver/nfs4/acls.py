@@ -7,14 +7,15 @@ without inheritance. What is refused gets ATTRNOTSUPP (section 6.4.1 lets a serv
 
 from __future__ import annotations
 
+import errno
 import typing as t
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsace4, Nfsstat4
-from nfsserver.fs import Inode
+from nfsserver.bounds import MOST
+from nfsserver.fs import FsError, Inode
 from nfsserver.nfs4.common import Nfs4Error
 
-MOST_ENTRIES: t.Final = 64
 _READ: t.Final = p.ACE4_READ_DATA
 _WRITE: t.Final = p.ACE4_WRITE_DATA | p.ACE4_APPEND_DATA
 _EXECUTE: t.Final = p.ACE4_EXECUTE
@@ -58,7 +59,7 @@ def _mask(bits: int, is_directory: bool) -> int:
 
 def mode_of(acl: list[Nfsace4], mode: int) -> int:
     """The mode that an ACL gives to an object (section 6.3.2). Raises ATTRNOTSUPP, INVAL."""
-    if len(acl) > MOST_ENTRIES:
+    if len(acl) > MOST.acl_entries:
         raise Nfs4Error(Nfsstat4.NFS4ERR_ATTRNOTSUPP)
     whos = {who for who, _, _ in _CLASSES}
     for entry in acl:
@@ -67,6 +68,14 @@ def mode_of(acl: list[Nfsace4], mode: int) -> int:
             raise Nfs4Error(Nfsstat4.NFS4ERR_ATTRNOTSUPP)
     bits = sum(_granted(acl, counted) << shift for _, shift, counted in _CLASSES)
     return mode & ~0o777 | bits
+
+
+def require_room(inode: Inode, acl: list[Nfsace4] | None) -> None:
+    """Whether the file system of an object may keep one more ACL. Raises `FsError` (ENOSPC)."""
+    if acl is not None:
+        kept = sum(len(one.acl) for one in inode.fs.objects if one.acl is not None)
+        if kept + len(acl) > MOST.all_acl_entries:
+            raise FsError(errno.ENOSPC)
 
 
 def _granted(acl: list[Nfsace4], counted: frozenset[bytes]) -> int:

@@ -13,7 +13,7 @@ from nfsclient.xdr import bits_of
 from nfsserver.conflicts import clear_way
 from nfsserver.fs import Access, Inode, Kind
 from nfsserver.handlers import ServerApi
-from nfsserver.nfs4 import values
+from nfsserver.nfs4 import acls, values
 from nfsserver.nfs4.common import REFUSALS, Nfs4Error, compound_of, current, plain, status_of
 from nfsserver.nfs4.values import View
 from nfsserver.state.opens import Share
@@ -77,6 +77,7 @@ def setattr4(server: ServerApi, context: CallContext, args: p.Setattr4Args) -> p
 
 def apply(context: CallContext, inode: Inode, setting: values.Setting) -> None:
     """Set attributes of an object. Raises `FsError`."""
+    acls.require_room(inode, setting.acl)
     inode.fs.setattr(compound_of(context).caller, inode, setting.changes)
     if setting.acl is not None:
         inode.acl = setting.acl

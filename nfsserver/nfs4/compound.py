@@ -23,14 +23,13 @@ from nfsclient.rpc.service import CallContext, Refused
 from nfsclient.xdr import Unread, Void, XdrType, replace
 from nfsserver.handlers import Handler, Handlers, ServerApi
 from nfsserver.nfs4.common import REFUSALS, CompoundState, Nfs4Error, failed, is_utf8, status_of
+from nfsserver.nfs4.oversized import has_long_bitmap, operations_of, refusal_of
 from nfsserver.nfs4.room import Room, header_size, least_room, size_of
 from nfsserver.state.stateids import CURRENT, StateError, Stateid
 from nfsserver.waiting import Waits
 
 MINORS: t.Final = frozenset({1, 2})
 """The minor versions that the server answers."""
-MOST_OPERATIONS: t.Final = 64
-"""Operations of one compound that a session grants, and of one without a session."""
 _FINGERPRINTED: t.Final = 8192
 """Bytes of a request that tell it from others."""
 _SEQUENCE_SIZE: t.Final = 4 + 16 + 4 + 4 + 4 + 4
@@ -47,7 +46,10 @@ def compound_handler(handlers: Handlers) -> Callable[[ServerApi, CallContext, p.
             return p.Compound4Res(Nfsstat4.NFS4ERR_MINOR_VERS_MISMATCH, args.tag, [])
         if not is_utf8(args.tag):
             return p.Compound4Res(Nfsstat4.NFS4ERR_INVAL, args.tag, [])
-        execution = server.waiting.take_compound() or _Execution(server, context, args, handlers)
+        count = operations_of(context, args)
+        if count > len(args.argarray) == 0:
+            return p.Compound4Res(refusal_of(count), args.tag, [])
+        execution = server.waiting.take_compound() or _Execution(server, context, args, handlers, count)
         try:
             return t.cast("_Execution", execution).run()
         except Waits:
@@ -66,7 +68,12 @@ class _Execution:
     """The execution of one compound."""
 
     def __init__(
-        self, server: ServerApi, context: CallContext, args: p.Compound4Args, handlers: Handlers
+        self,
+        server: ServerApi,
+        context: CallContext,
+        args: p.Compound4Args,
+        handlers: Handlers,
+        count: int,
     ) -> None:
         self._server = server
         self._context = context
@@ -76,7 +83,7 @@ class _Execution:
         states.look()
         self.state = CompoundState(args.minorversion, server.backend.caller(context), states)
         self.state.operations = args.argarray
-        self.state.last = len(args.argarray) - 1
+        self.state.last = count - 1
         self.state.size = len(context.message)
         self.state.fingerprint = _fingerprint(context, args)
         self._results: list[XdrType] = []
@@ -121,7 +128,8 @@ class _Execution:
         if slot is None:
             return
         is_kept = self.state.cached or len(reply.resarray) == 1
-        slot.reply = reply if is_kept or self._server.knobs.now.caches_all_replies else None
+        is_kept = is_kept or self._server.knobs.now.caches_all_replies
+        slot.reply = replace(reply, tag=b"") if is_kept else None  # a retry gets its own tag
 
     # ------------------------------------------------------------ one operation
 
@@ -183,6 +191,8 @@ class _Execution:
         room = self.state.room
         if room is not None and not room.has(least_room(operation)):
             raise Nfs4Error(room.refusal)
+        if has_long_bitmap(self.state.size, args):
+            raise Nfs4Error(Nfsstat4.NFS4ERR_BADXDR)
         handler: Handler = self._handlers[operation]
         args = self._with_current_stateid(operation, args)
         before = (self.state.current, self.state.handle, self.state.stateid)

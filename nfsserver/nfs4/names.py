@@ -13,6 +13,7 @@ from nfsserver.conflicts import clear_way
 from nfsserver.fs import Caller, FsError, Inode, Kind
 from nfsserver.fs.rules import require_directory
 from nfsserver.handlers import ServerApi
+from nfsserver.nfs4 import acls
 from nfsserver.nfs4.common import (
     Nfs4Error,
     become_current,
@@ -43,6 +44,7 @@ def create4(server: ServerApi, context: CallContext, args: p.Create4Args) -> p.C
             raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
         setting = setting.without_mode()  # that of a symbolic link means nothing, and is always 0777
     before = directory.change
+    acls.require_room(directory, setting.acl)
     try:
         inode = _make(state.caller, directory, args, setting.changes)
     except FsError as refusal:

@@ -16,7 +16,7 @@ from nfsserver.conflicts import clear_way
 from nfsserver.fs import Changes, FsError, Inode, Kind, permissions
 from nfsserver.fs.rules import require_directory as entries_of
 from nfsserver.handlers import ServerApi
-from nfsserver.nfs4 import delegations, values
+from nfsserver.nfs4 import acls, delegations, values
 from nfsserver.nfs4.attributes import apply
 from nfsserver.nfs4.common import (
     Nfs4Error,
@@ -186,6 +186,7 @@ def _created(
     changes = setting.changes
     if verifier is not None and changes.mode is None:
         changes = dataclasses.replace(changes, mode=_EXCLUSIVE_MODE)
+    acls.require_room(directory, setting.acl)
     inode = directory.fs.create(state.caller, directory, name, changes)
     inode.create_verifier = None if verifier is None else bytes(verifier)
     inode.acl = setting.acl

@@ -9,12 +9,13 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.auth import AuthNone, AuthSys
 from nfsclient.rpc.service import CallContext
+from nfsserver.bounds import MOST
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import Nfs4Error, compound_of, failed, status_of
-from nfsserver.nfs4.compound import MOST_OPERATIONS, principal_of
+from nfsserver.nfs4.compound import principal_of
 from nfsserver.state.clients import Client
 from nfsserver.state.manager import StateManager
-from nfsserver.state.sessions import Direction, Limits4, Session, is_retry
+from nfsserver.state.sessions import Direction, Limits4, Session, is_retry, slot_size
 from nfsserver.state.stateids import StateError
 
 _OK: t.Final = Nfsstat4.NFS4_OK
@@ -28,13 +29,8 @@ _FLAGS: t.Final = (
 _SESSION_FLAGS: t.Final = (
     p.CREATE_SESSION4_FLAG_PERSIST | p.CREATE_SESSION4_FLAG_CONN_BACK_CHAN | p.CREATE_SESSION4_FLAG_CONN_RDMA
 )
-_MOST_BYTES: t.Final = (1 << 20) + (64 << 10)
-"""The largest request and reply: READ and WRITE of 1 MiB with what is around them."""
-_MOST_CACHED: t.Final = 8 << 10
 _LEAST_BYTES: t.Final = 128
 """A reply of SEQUENCE alone has 84 bytes."""
-_CACHE: t.Final = 64 << 20
-"""Bytes of all reply caches together; where it is used up, new sessions get one slot."""
 _WRAP: t.Final = 1 << 32
 
 
@@ -150,15 +146,15 @@ def _new_session(
 
 def _granted(server: ServerApi, states: StateManager, asked: p.ChannelAttrs4) -> Limits4:
     """What the fore channel gets. Raises TOOSMALL."""
-    request = min(asked.ca_maxrequestsize, _MOST_BYTES)
-    response = min(asked.ca_maxresponsesize, _MOST_BYTES)
+    request = min(asked.ca_maxrequestsize, MOST.request_bytes)
+    response = min(asked.ca_maxresponsesize, MOST.request_bytes)
     if request < _LEAST_BYTES or response < _LEAST_BYTES:
         raise Nfs4Error(Nfsstat4.NFS4ERR_TOOSMALL)
-    cached = min(asked.ca_maxresponsesize_cached, response, _MOST_CACHED)
+    cached = min(asked.ca_maxresponsesize_cached, response, MOST.cached_reply)
     slots = max(1, min(asked.ca_maxrequests, server.knobs.now.session_slots))
-    if states.sessions.cache_size + slots * cached > _CACHE:
+    if states.sessions.cache_size + slots * slot_size(cached) > MOST.reply_cache:
         slots = 1
-    operations = max(1, min(asked.ca_maxoperations, MOST_OPERATIONS))
+    operations = max(1, min(asked.ca_maxoperations, MOST.operations))
     return Limits4(request, response, cached, operations, slots)
 
 
@@ -169,8 +165,8 @@ def _channel(limits: Limits4) -> p.ChannelAttrs4:
 
 
 def _credentials(offered: list[p.CallbackSecParms4]) -> t.Iterator[AuthSys | AuthNone]:
-    """What callbacks may carry; RPCSEC_GSS is left out."""
-    for one in offered:
+    """What callbacks may carry: the first few; RPCSEC_GSS is left out."""
+    for one in offered[: MOST.callback_flavors]:
         if one.cb_secflavor == p.AUTH_NONE:
             yield AuthNone()
         elif one.cbsp_sys_cred is not None:
@@ -189,6 +185,11 @@ def sequence4(server: ServerApi, context: CallContext, args: p.Sequence4Args) ->
     slot = session.slot(args.sa_slotid)
     if args.sa_highest_slotid >= len(session.slots):
         raise StateError("BAD_HIGH_SLOT")
+    # No request that was executed had as much; so this is no retry, and the slot stays as it is.
+    if state.last + 1 > session.fore.operations:
+        raise Nfs4Error(Nfsstat4.NFS4ERR_TOO_MANY_OPS)
+    if state.size > session.fore.request:
+        raise Nfs4Error(Nfsstat4.NFS4ERR_REQ_TOO_BIG)
     if is_retry(slot, args.sa_sequenceid):
         _compare(server, slot.fingerprint, state.fingerprint)
         if slot.in_progress:
@@ -196,10 +197,6 @@ def sequence4(server: ServerApi, context: CallContext, args: p.Sequence4Args) ->
         states.renew(session.client)
         state.replay = slot.reply or _uncached(state.operations)
         return _sequence_result(session, args, states)
-    if state.last + 1 > session.fore.operations:
-        raise Nfs4Error(Nfsstat4.NFS4ERR_TOO_MANY_OPS)
-    if state.size > session.fore.request:
-        raise Nfs4Error(Nfsstat4.NFS4ERR_REQ_TOO_BIG)
     if slot.in_progress:
         raise StateError("SEQ_MISORDERED")
     slot.sequence_id, slot.reply, slot.fingerprint = args.sa_sequenceid, None, state.fingerprint

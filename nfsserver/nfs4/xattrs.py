@@ -9,15 +9,15 @@ import typing as t
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.service import CallContext
+from nfsserver.bounds import MOST
 from nfsserver.conflicts import clear_way
 from nfsserver.fs import FsError, Inode, permissions
 from nfsserver.fs.attributes import check_writable
+from nfsserver.fs.objects import size_of
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import Nfs4Error, change_info, compound_of, current
 
 _OK: t.Final = Nfsstat4.NFS4_OK
-MOST_BYTES: t.Final = 64 << 10
-"""Names and values of one object."""
 _MOST_NAME: t.Final = 255
 
 
@@ -69,13 +69,15 @@ def setxattr4(server: ServerApi, context: CallContext, args: p.Setxattr4Args) ->
         raise FsError(errno.EEXIST)
     if args.sxa_option == p.SetxattrOption4.SETXATTR4_REPLACE and not is_there:
         raise Nfs4Error(Nfsstat4.NFS4ERR_NOXATTR)
-    others = sum(len(key) + len(kept) for key, kept in inode.xattrs.items() if key != name)
-    if len(name) + len(value) > MOST_BYTES:
+    if len(name) + len(value) > MOST.xattrs:
         raise Nfs4Error(Nfsstat4.NFS4ERR_XATTR2BIG)
-    if others + len(name) + len(value) > MOST_BYTES:
+    objects, now = inode.fs.objects, size_of(inode.xattrs)
+    growth = len(name) + len(value) - (len(name) + len(inode.xattrs[name]) if is_there else 0)
+    if now + growth > MOST.xattrs or objects.xattrs + growth > MOST.all_xattrs:
         raise FsError(errno.ENOSPC)
     before = inode.change
     inode.xattrs[name] = value
+    objects.xattrs += growth
     inode.touch(inode.fs.stamp())
     return p.Setxattr4Res(_OK, change_info(inode, before, atomic=server.knobs.now.atomic_change_info))
 
@@ -83,8 +85,10 @@ def setxattr4(server: ServerApi, context: CallContext, args: p.Setxattr4Args) ->
 def removexattr4(server: ServerApi, context: CallContext, args: p.Removexattr4Args) -> p.Removexattr4Res:
     name = bytes(args.rxa_name)
     inode = _changing(server, context, name)
-    if inode.xattrs.pop(name, None) is None:
+    value = inode.xattrs.pop(name, None)
+    if value is None:
         raise Nfs4Error(Nfsstat4.NFS4ERR_NOXATTR)
+    inode.fs.objects.xattrs -= len(name) + len(value)
     before = inode.change
     inode.touch(inode.fs.stamp())
     return p.Removexattr4Res(_OK, change_info(inode, before, atomic=server.knobs.now.atomic_change_info))

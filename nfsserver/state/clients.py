@@ -13,11 +13,10 @@ import typing as t
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
+from nfsserver.bounds import MOST
 from nfsserver.state.sessions import Session
 from nfsserver.state.stateids import StateError
 
-MOST_CLIENTS: t.Final = 20_000
-"""Records of clients. Above it, and where none can go, a new one is asked to come back later: DELAY."""
 _COUNTERS: t.Final = 1 << 32
 
 Outcome: t.TypeAlias = t.Literal["new", "known", "collision", "NOENT", "NOT_SAME", "PERM"]
@@ -130,7 +129,7 @@ class Clients:
         owner = self._owners.get(ownerid, _Owner(None, None))
         if owner.unconfirmed is not None:
             del self._by_id[owner.unconfirmed.id]
-        if len(self._by_id) >= MOST_CLIENTS:
+        if len(self._by_id) >= MOST.clients:
             raise StateError("DELAY")
         self._last += 1
         client = Client(ownerid, verifier, principal, self._prefix | self._last, now, sequence=0)

@@ -7,11 +7,13 @@ replace each other: they split, merge, upgrade and downgrade.
 
 from __future__ import annotations
 
+import bisect
 import typing as t
 from collections import defaultdict
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
+from nfsserver.bounds import MOST
 from nfsserver.state.opens import Open
 from nfsserver.state.stateids import Kind, State, StateError, Stateids
 
@@ -19,8 +21,6 @@ END: t.Final = 1 << 64
 """The end of every file."""
 _TO_END: t.Final = END - 1
 """The length that means "to the end of the file" (NFS4_UINT64_MAX)."""
-MOST_RANGES: t.Final = 10_000
-"""Ranges of one file; a lock that needs more is asked to come back later."""
 
 
 class Range(t.NamedTuple):
@@ -78,6 +78,8 @@ class Locks:
     def __init__(self, stateids: Stateids) -> None:
         self._stateids = stateids
         self._of_file: dict[Hashable, dict[tuple[Hashable, bytes], Lock]] = defaultdict(dict)
+        self._ranges: dict[Hashable, int] = defaultdict(int)
+        """How many ranges each file has."""
 
     def find(self, client: Hashable, owner: bytes, file: Hashable) -> Lock | None:
         """The locks of a file by an owner."""
@@ -91,46 +93,48 @@ class Locks:
         self, file: Hashable, start: int, end: int, *, is_write: bool, client: Hashable, owner: bytes | None
     ) -> Denied | None:
         """The first lock of another owner that excludes this one, as a refusal."""
-        found: list[tuple[Range, Lock]] = []
+        first: tuple[Range, Lock] | None = None
         for key, lock in self._of_file.get(file, {}).items():
             if key == (client, owner):
                 continue
-            found += [
-                (held, lock)
-                for held in lock.ranges
-                if held.overlaps(start, end) and (is_write or held.is_write)
-            ]
-        if not found:
-            return None
-        held, lock = min(found, key=lambda each: each[0])
-        return Denied(lock.client, lock.owner, held)
+            begin, after = overlapping(lock.ranges, start, end)
+            for held in lock.ranges[begin:after]:
+                if is_write or held.is_write:
+                    if first is None or held < first[0]:
+                        first = held, lock
+                    break
+        return None if first is None else Denied(first[1].client, first[1].owner, first[0])
 
     def lock(self, one: Open, owner: bytes, start: int, end: int, *, is_write: bool) -> Lock:
         """Lock a range for an owner, whatever of it that owner has locked. Raises `Denied`, DELAY."""
         denied = self.conflict(one.file, start, end, is_write=is_write, client=one.client, owner=owner)
         if denied is not None:
             raise denied
-        if self._count(one.file) >= MOST_RANGES:
-            raise StateError("DELAY")
         lock = self.find(one.client, owner, one.file)
+        if self._ranges[one.file] >= MOST.lock_ranges or (
+            lock is None and len(self._of_file[one.file]) >= MOST.lock_owners
+        ):
+            raise StateError("DELAY")
         if lock is None:
             lock = Lock(one.client, one.file, owner, one)
             self._stateids.add(lock)
             self._of_file[one.file][one.client, owner] = lock
         else:
             lock.changed()
-        lock.ranges = merged([*without(lock.ranges, start, end), Range(start, end, is_write)])
+        self._set(lock, *replaced(lock.ranges, start, end, Range(start, end, is_write)))
         return lock
 
-    def _count(self, file: Hashable) -> int:
-        return sum(len(lock.ranges) for lock in self._of_file.get(file, {}).values())
+    def _set(self, lock: Lock, begin: int, after: int, new: list[Range]) -> None:
+        """Replace some ranges by others."""
+        lock.ranges[begin:after] = new
+        self._ranges[lock.file] += len(new) - (after - begin)
 
     def unlock(self, lock: Lock, start: int, end: int) -> None:
         """Unlock a range, whether it was locked or not. Raises DELAY if splitting makes too many ranges."""
-        ranges = without(lock.ranges, start, end)
-        if len(ranges) > len(lock.ranges) and self._count(lock.file) >= MOST_RANGES:
+        begin, after, left = replaced(lock.ranges, start, end)
+        if len(left) > after - begin and self._ranges[lock.file] >= MOST.lock_ranges:
             raise StateError("DELAY")
-        lock.ranges = ranges
+        self._set(lock, begin, after, left)
         lock.changed()
 
     def of_open(self, one: Open) -> list[Lock]:
@@ -141,30 +145,46 @@ class Locks:
         """Release all ranges of an owner, and its stateid."""
         locks = self._of_file.get(lock.file)
         if locks is not None:
-            locks.pop((lock.client, lock.owner), None)
+            if locks.pop((lock.client, lock.owner), None) is not None:
+                self._ranges[lock.file] -= len(lock.ranges)
             if not locks:
                 del self._of_file[lock.file]
+                self._ranges.pop(lock.file, None)
         self._stateids.remove(lock)
 
 
-def without(ranges: list[Range], start: int, end: int) -> list[Range]:
-    """Ranges after a part is unlocked: what overlaps it is cut, or split."""
-    left: list[Range] = []
-    for one in ranges:
-        if not one.overlaps(start, end):
-            left.append(one)
-            continue
-        if one.start < start:
-            left.append(one._replace(end=start))
-        if one.end > end:
-            left.append(one._replace(start=end))
-    return left
+def overlapping(ranges: list[Range], start: int, end: int) -> tuple[int, int]:
+    """Which of an owner's ranges overlap ``[start, end)``: from an index up to another one. They are in order."""
+    begin = bisect.bisect_right(ranges, start, key=lambda one: one.end)
+    return begin, bisect.bisect_left(ranges, end, lo=begin, key=lambda one: one.start)
+
+
+def replaced(
+    ranges: list[Range], start: int, end: int, new: Range | None = None
+) -> tuple[int, int, list[Range]]:
+    """(index, index after, what comes in place of those between) where ``[start, end)`` is unlocked, or becomes `new`.
+
+    What overlaps it is cut, or split; neighbours of one type that touch become one.
+    """
+    begin, after = overlapping(ranges, start, end)
+    cut = ranges[begin:after]
+    left = [cut[0]._replace(end=start)] if cut and cut[0].start < start else []
+    right = [cut[-1]._replace(start=end)] if cut and cut[-1].end > end else []
+    if new is None:
+        return begin, after, left + right
+    if not left and begin and ranges[begin - 1].end == start:
+        begin -= 1
+        left = [ranges[begin]]
+    if not right and after < len(ranges) and ranges[after].start == end:
+        right = [ranges[after]]
+        after += 1
+    return begin, after, merged([*left, new, *right])
 
 
 def merged(ranges: list[Range]) -> list[Range]:
-    """Ranges without overlaps by start, in which neighbours of one type are one."""
+    """Ranges without overlaps, in order, in which neighbours of one type are one."""
     out: list[Range] = []
-    for one in sorted(ranges):
+    for one in ranges:
         if out and out[-1].end == one.start and out[-1].is_write == one.is_write:
             out[-1] = out[-1]._replace(end=one.end)
         else:

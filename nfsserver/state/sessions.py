@@ -15,18 +15,13 @@ import typing as t
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from nfsserver.bounds import MOST
 from nfsserver.state.stateids import StateError
 
 if t.TYPE_CHECKING:
     from nfsclient.rpc.channel import Channel
     from nfsserver.state.clients import Client
 
-MOST_SESSIONS: t.Final = 10_000
-"""Sessions of all clients. Above it CREATE_SESSION gets NOSPC."""
-MOST_CONNECTIONS: t.Final = 64
-"""Connections of a session; the oldest goes."""
-MOST_CALLBACK_SLOTS: t.Final = 16
-"""Slots of a backchannel that are used, however many the client offers."""
 _WRAP: t.Final = 1 << 32
 
 
@@ -102,7 +97,7 @@ class Session:
         if self.connections.get(channel) == direction:
             return
         for one in list(self.connections):
-            if one is channel or not one.is_open or len(self.connections) >= MOST_CONNECTIONS:
+            if one is channel or not one.is_open or len(self.connections) >= MOST.connections:
                 del self.connections[one]
         self.connections[channel] = direction
         if direction & Direction.BACK:
@@ -141,6 +136,15 @@ def is_retry(slot: Slot, sequence_id: int) -> bool:
     raise StateError("SEQ_MISORDERED")
 
 
+def slot_size(cached: int) -> int:
+    """Bytes that a slot may keep: a reply of as many bytes, and what a reply of SEQUENCE alone takes."""
+    return cached + MOST.slot_bytes
+
+
+def _kept_of(fore: Limits4) -> int:
+    return slot_size(fore.cached) * fore.slots
+
+
 class Sessions:
     """The sessions of one instance of the server, by id. `prefix` (8 bytes) makes its ids differ from others'."""
 
@@ -167,20 +171,20 @@ class Sessions:
 
     def add(self, client: Client, fore: Limits4, back: Limits4, program: int) -> Session:
         """A new session. Raises NOSPC."""
-        if len(self._by_id) >= MOST_SESSIONS:
+        if len(self._by_id) >= MOST.sessions:
             raise StateError("NOSPC")
         self._last += 1
         session = Session(self._prefix + self._last.to_bytes(8, "big"), client, fore, back, program)
         session.slots = [Slot() for _ in range(fore.slots)]
-        session.callback_slots = [0] * min(back.slots, MOST_CALLBACK_SLOTS)
+        session.callback_slots = [0] * min(back.slots, MOST.callback_slots)
         self._by_id[session.id] = session
         client.sessions[session.id] = session
-        self._cache_size += fore.cached * fore.slots
+        self._cache_size += _kept_of(fore)
         return session
 
     def remove(self, session: Session) -> None:
         """End a session."""
         if self._by_id.pop(session.id, None) is not None:
-            self._cache_size -= session.fore.cached * session.fore.slots
+            self._cache_size -= _kept_of(session.fore)
         session.client.sessions.pop(session.id, None)
         session.slots = []

@@ -14,12 +14,12 @@ import typing as t
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
+from nfsserver.bounds import MOST
+
 SEQID_MAX: t.Final = 0xFFFF_FFFF
 _OTHER = struct.Struct(">IQ")
 _ZEROS: t.Final = bytes(12)
 _ONES: t.Final = b"\xff" * 12
-MOST_STATES: t.Final = 200_000
-"""Stateids of all clients. Above it a client is asked to come back later: DELAY."""
 
 Kind: t.TypeAlias = t.Literal["open", "lock", "delegation"]
 Loss: t.TypeAlias = t.Literal["EXPIRED", "ADMIN_REVOKED", "DELEG_REVOKED"]
@@ -110,7 +110,7 @@ class Stateids:
 
     def add(self, state: State) -> None:
         """Give a state its stateid; its first seqid is 1. Raises `StateError` when the table is full."""
-        if len(self._states) >= MOST_STATES:
+        if len(self._states) >= MOST.states:
             raise StateError("DELAY")
         self._last += 1
         state.other = _OTHER.pack(self._instance, self._last)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import time
@@ -17,7 +18,7 @@ from nfsclient.rpc.blocking import RpcClient, connect_tcp
 from nfsclient.rpc.loop import Loop
 from nfstargets.base import ControlFailed, TargetError
 from nfstargets.clients import CLIENT_OF
-from nfstargets.control.actions import ACTIONS, Controls
+from nfstargets.control.actions import ACTIONS, Controls, missing_control
 from nfstargets.control.commands import run_command
 from nfstargets.control.manual import Person
 from nfstargets.url import UrlTarget
@@ -26,6 +27,8 @@ _LONGEST_END = 30.0
 """Seconds for a server to go down after a command has returned for that purpose."""
 _PAUSE = 0.2
 _CALL = 2.0
+_LEAST = 1.0
+"""Seconds that an action has after Ctrl-C, when the time of all together is over."""
 
 
 class ControlledTarget(UrlTarget):
@@ -51,6 +54,7 @@ class ControlledTarget(UrlTarget):
         self._sleep = sleep
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._is_full = False
+        self._ends_at = math.inf
         self.controls = controls.offered
 
     # ------------------------------------------------------------ life
@@ -64,11 +68,21 @@ class ControlledTarget(UrlTarget):
         super().start()
 
     def stop(self) -> None:
-        with suppress(TargetError):
+        try:
             self.free_disk()
+        except TargetError as error:
+            self.undone = f"the disk of the server was not freed: {error}"
         if self._scratch is not None:
             self._scratch.cleanup()
             self._scratch = None
+
+    def hurry(self, seconds: float) -> None:
+        self._ends_at = self._clock() + seconds
+
+    @property
+    def _seconds(self) -> float:
+        """How long one action may take; after Ctrl-C what is left of the time for putting back."""
+        return max(_LEAST, min(self._controls.seconds, self._ends_at - self._clock()))
 
     # ------------------------------------------------------------ controls
 
@@ -95,7 +109,7 @@ class ControlledTarget(UrlTarget):
     def touch_locally(self, path: bytes, *, remove: bool = False) -> None:
         name = "remove_locally" if remove else "touch_locally"
         if not self._controls.has(name):
-            raise TargetError(f"{self.name} has no control {name!r}")
+            raise TargetError(missing_control(name))
         folder = os.fsdecode(self.url.path).rstrip("/")
         self.carry_out(name, {"NFSPROOF_PATH": f"{folder}/{os.fsdecode(path)}"})
 
@@ -110,8 +124,9 @@ class ControlledTarget(UrlTarget):
 
     def set_lease(self, seconds: int | None) -> None:
         self.carry_out("set_lease", {"NFSPROOF_SECONDS": "" if seconds is None else str(seconds)})
-        # It may restart the service, in order or not.
-        self.wait_for_answer("set_lease")
+        if self._ends_at == math.inf:
+            # It may restart the service, in order or not.
+            self.wait_for_answer("set_lease")
 
     def end_grace(self) -> None:
         self.carry_out("end_grace")
@@ -125,9 +140,9 @@ class ControlledTarget(UrlTarget):
         """Carry out one of `ACTIONS`. Raises `ControlFailed` and `ControlDeclined`."""
         command = self._controls.commands.get(name)
         if command is not None:
-            run_command(name, command, self._controls.seconds, self._log, environment)
+            run_command(name, command, self._seconds, self._log, environment)
         else:
-            self._person.ask(name, ACTIONS[name].instruction, self._controls.seconds, self.asked_for)
+            self._person.ask(name, ACTIONS[name].instruction, self._seconds, self.asked_for)
 
     def watched(self) -> Witness:
         """A connection to tell by when the server goes down."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from nfsclient.errors import NfsStatusError, XdrError
 from nfsclient.highlevel import EndlessListing, NoProgress
 from nfsclient.highlevel.listing import Position, skim_readdir, skim_readdirplus
+from nfsclient.listings import ListingBounds
 from nfsclient.protocol import nfs3 as p
 from nfsclient.xdr import replace
 from tests.nfsclient.conftest import Stage
@@ -158,18 +159,19 @@ class TestTrouble:
             reply.resok.entries[-1].cookie = next(cookies)
             return reply
 
-        full.client.most_entries = 250
+        full.client.listing_bounds = ListingBounds(250)
         full.script(p.READDIR, *[more] * 200)
         with pytest.raises(
-            EndlessListing, match=r"not come to an end after 2\d\d entries; raise most_entries"
+            EndlessListing,
+            match=r"after 2\d\d entries in \d+ pages, \d+ bytes of names and .* raise listing_bounds.entries",
         ):
             full.client.listdir()
 
     def test_the_caller_may_raise_the_bound(self, full: Stage) -> None:
-        full.client.most_entries = 50
+        full.client.listing_bounds = ListingBounds(50)
         with pytest.raises(EndlessListing):
             list(full.client.scan())
-        full.client.most_entries = 200
+        full.client.listing_bounds = ListingBounds(200)
         assert len(list(full.client.scan())) == 100
 
     def test_an_error_is_typed(self, full: Stage) -> None:

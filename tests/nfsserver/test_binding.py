@@ -17,7 +17,7 @@ from nfsclient.rpc.auth import AuthNone, Credential
 from nfsclient.rpc.messages import CallHeader, MsgType, OpaqueAuth, ReplyHeader
 from nfsclient.xdr import Void, XdrType
 from nfsserver import Server
-from nfsserver.binding import MAX_REGISTRATIONS
+from nfsserver.bounds import MOST
 from nfsserver.forwarding import MAX_PASSED_ON
 from tests.nfsserver.conftest import ALICE, BOB, HOSTS, ROOT_USER, Rig
 
@@ -174,9 +174,9 @@ def test_nobody_registers_from_afar(rig: Rig, peer: str) -> None:
 
 
 def test_the_registry_is_bounded(rig: Rig) -> None:
-    for number in range(MAX_REGISTRATIONS):
+    for number in range(MOST.registrations):
         assert rig.server.registry.set(Rpcb(NOBODYS, number, b"tcp", b"127.0.0.1.1.1"))
-    assert not rig.portmap().set(NOBODYS, MAX_REGISTRATIONS, IPPROTO_TCP, 99)
+    assert not rig.portmap().set(NOBODYS, MOST.registrations, IPPROTO_TCP, 99)
 
 
 # ---------------------------------------------------------------- addresses and time

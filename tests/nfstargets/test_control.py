@@ -268,3 +268,15 @@ def test_the_trial_says_which_command_does_nothing(url: str, folder: Path) -> No
     target.stop()
     failed = {name for name, step in steps.items() if step.outcome is Outcome.FAILED}
     assert failed == {"touch_locally", "remove_locally", "fill_disk"}
+
+
+def test_after_an_interrupt_a_command_that_hangs_ends(started: t.Callable[..., ControlledTarget]) -> None:
+    """The disk may stay full then: who owns the server must know."""
+    target = started(free_disk="sleep 3000", fill_disk="true")
+    target.fill_disk()
+    target.hurry(0.0)
+    target.stop()
+    assert (
+        "the disk of the server was not freed: control free_disk: the command did not end within"
+        in target.undone
+    )

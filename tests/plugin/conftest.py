@@ -78,13 +78,13 @@ class Suite:
         return [*OPTIONS, "--report", str(self.report), *([] if named else ["suites"]), *more]
 
     def run(self, *more: str) -> Outcome:
-        return self._outcome(self.pytester.runpytest_inprocess(*self.arguments(*more)))
+        return self.judge(self.pytester.runpytest_inprocess(*self.arguments(*more)))
 
     def run_apart(self, *more: str) -> Outcome:
         """Run it in its own process: for xdist, and for what would end this one."""
-        return self._outcome(self.pytester.runpytest_subprocess(*self.arguments(*more), timeout=AT_MOST))
+        return self.judge(self.pytester.runpytest_subprocess(*self.arguments(*more), timeout=AT_MOST))
 
-    def _outcome(self, result: pytest.RunResult) -> Outcome:
+    def judge(self, result: pytest.RunResult) -> Outcome:
         text = "\n".join([*result.outlines, *result.errlines])
         return Outcome(int(result.ret), text, self.report)
 

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.needs import needs
 from tests.plugin.conftest import Suite
 from tests.plugin.test_plugin_lint import UNSEEN
 from tests.plugin.test_plugin_verdicts import ENDINGS, check
 
-pytest.importorskip("allure_pytest", reason="allure-pytest is not installed (pip install '.[dev]')")
+pytestmark = needs("allure_pytest")
 
 STATUSES = {
     "PASS": "passed",

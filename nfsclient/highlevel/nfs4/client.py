@@ -12,7 +12,7 @@ from contextlib import ExitStack
 
 from nfsclient.clients.nfs4 import CompoundError
 from nfsclient.clients.nfs4 import operations as op
-from nfsclient.clients.patience import Patience
+from nfsclient.clients.patience import Patience, SharedPatience, Spending, one_patience
 from nfsclient.discovery import NFS4_PORT, TIMEOUT, open_connection
 from nfsclient.discovery4 import minors_of, require_nfs4
 from nfsclient.errors import MountFailed, ServerViolation
@@ -22,7 +22,7 @@ from nfsclient.highlevel.nfs4.listing import Lister4
 from nfsclient.highlevel.nfs4.live import LiveClient
 from nfsclient.highlevel.nfs4.resolve import STAT, Node4, Resolver4
 from nfsclient.highlevel.nfs4.transfer import Limits4, Writer4
-from nfsclient.listings import MOST_ENTRIES
+from nfsclient.listings import USUAL_BOUNDS, ListingBounds, ListingProgress, require_shallow
 from nfsclient.paths import PathLike, as_bytes, as_text, names_of, shown
 from nfsclient.protocol import nfs4 as p
 from nfsclient.replies import status_error
@@ -43,6 +43,7 @@ _DENY: t.Final[dict[str, int]] = {
 """Clients of 4.1 should not ask rpcbind (section 2.9.3)."""
 
 
+@one_patience
 class NfsClient4:
     """A directory of a server as files and directories. Make one with `nfsclient.connect(".../?version=4.1")`.
 
@@ -51,7 +52,9 @@ class NfsClient4:
     survive lost connections and restarts of the server, or the call that relies on them raises `StateLost`.
 
     Errors: `NfsStatusError` with `status`, `procedure` (the operation) and `path`, which is also Python's own kind
-    where there is one; `RetriesExhausted` when the server answers DELAY or GRACE for too long; `RpcError` when it
+    where there is one; `RetriesExhausted` when the server answers DELAY or GRACE for too long: `patience` is for all
+    calls to the server together that one call of a method makes, with `scan` and `walk` until they end;
+    `EndlessListing` for a directory beyond `listing_bounds`; `RpcError` when it
     does not answer; `FateUnknown` when it lost the session before it answered; `XdrError` when it answers nonsense.
     Not for several threads.
     """
@@ -65,17 +68,30 @@ class NfsClient4:
         rsize: int | None = None,
         wsize: int | None = None,
         patience: Patience | None = None,
-        most_entries: int = MOST_ENTRIES,
+        listing_bounds: ListingBounds = USUAL_BOUNDS,
         reconnect: bool = True,
     ) -> None:
         """Set up a session and find `path` from the root of the server. Raises as all methods do."""
-        self.most_entries = most_entries
-        """Of one directory: more of them raise `EndlessListing`."""
-        self.live = LiveClient(
-            rpc, minor=minor, patience=patience or Patience.of(rpc.loop), reconnect=reconnect
-        )
+        self.listing_bounds = listing_bounds
+        """Of one directory: more raises `EndlessListing`."""
+        self.patience = SharedPatience.shared(patience or Patience.of(rpc.loop))
+        """How long one call of a method waits in all, 30 s by default."""
         self._closing = ExitStack()
         self._numbers = itertools.count(1)
+        with self.patience.spend(Spending()):
+            self._begin(rpc, minor, path, rsize, wsize, reconnect=reconnect)
+
+    def _begin(
+        self,
+        rpc: RpcClient,
+        minor: int,
+        path: bytes,
+        rsize: int | None,
+        wsize: int | None,
+        *,
+        reconnect: bool,
+    ) -> None:
+        self.live = LiveClient(rpc, minor=minor, patience=self.patience, reconnect=reconnect)
         self._cache = DelegatedData(self.live)
         try:
             self.root = self._find_root(path)
@@ -159,6 +175,7 @@ class NfsClient4:
         todo = [os.fspath(path)]
         while todo:
             top = todo.pop()
+            require_shallow(top)
             directories: list[str] = []
             others: list[str] = []
             for entry in self.scan(top, ("type",)):
@@ -168,9 +185,7 @@ class NfsClient4:
             todo += [f"{top}/{name}" if top else name for name in reversed(directories)]
 
     def _lister(self, node: Node4) -> Lister4:
-        return Lister4(
-            self.live, node.handle, node.path, page=self.limits.page, most_entries=self.most_entries
-        )
+        return Lister4(self.live, node.handle, node.path, page=self.limits.page, bounds=self.listing_bounds)
 
     # ------------------------------------------------------------ data
 
@@ -413,22 +428,23 @@ class NfsClient4:
 
     def listxattr(self, path: PathLike) -> list[str]:
         """The names of the extended attributes."""
-        from nfsclient.listings import ListingProgress
-
         node, cookie, names = self.find(path), 0, list[str]()
-        progress = ListingProgress(f"LISTXATTRS of {shown(node.path)}", self.most_entries)
+        progress = ListingProgress(
+            f"LISTXATTRS of {shown(node.path)}", self.listing_bounds, self.patience.clock
+        )
         while True:
-            reply = self.live.run(
-                lambda at=cookie: [op.putfh(node.handle), op.listxattrs(at, self.limits.page)],  # type: ignore[misc]
-                node.path,
-            )
+            with progress.waiting():
+                reply = self.live.run(
+                    lambda at=cookie: [op.putfh(node.handle), op.listxattrs(at, self.limits.page)],  # type: ignore[misc]
+                    node.path,
+                )
             result = reply.of(p.LISTXATTRS).lxr_value
             assert result is not None
             names += [as_text(name) for name in result.lxr_names]
             if result.lxr_eof:
                 return names
             cookie = result.lxr_cookie
-            progress.note(len(result.lxr_names), cookie)
+            progress.note(len(result.lxr_names), cookie, result.lxr_names)
 
 
 def connect4(

@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import CompoundError
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.highlevel.nfs4.ahead import PagesAhead, Position4
 from nfsclient.highlevel.nfs4.live import LiveClient
-from nfsclient.listings import MOST_ENTRIES, ListingProgress
+from nfsclient.listings import USUAL_BOUNDS, ListingBounds, ListingProgress
 from nfsclient.paths import shown
 from nfsclient.protocol import nfs4 as p
 from nfsclient.xdr import XdrType
@@ -26,13 +26,19 @@ class Lister4:
     """Lists one directory, without "." and ".."; a name that a restart brings again is given once."""
 
     def __init__(
-        self, live: LiveClient, handle: bytes, path: bytes, *, page: int, most_entries: int = MOST_ENTRIES
+        self,
+        live: LiveClient,
+        handle: bytes,
+        path: bytes,
+        *,
+        page: int,
+        bounds: ListingBounds = USUAL_BOUNDS,
     ) -> None:
         self._live = live
         self._handle = handle
         self._path = path
         self._page = page
-        self._most_entries = most_entries
+        self._bounds = bounds
 
     def entries(self, attributes: t.Sequence[str]) -> t.Iterator[list[p.Entry4]]:
         """The entries, page by page, with these attributes and `rdattr_error`.
@@ -55,18 +61,20 @@ class Lister4:
 
     def _pages(self, attributes: t.Sequence[str]) -> t.Iterator[list[p.Entry4]]:
         at = Position4()
-        progress = ListingProgress(f"READDIR of {shown(self._path)}", self._most_entries)
+        clock = self._live.patience.clock
+        progress = ListingProgress(f"READDIR of {shown(self._path)}", self._bounds, clock)
         ahead = PagesAhead(self._live, lambda at: self._operations(at, self._page, attributes))
         try:
             while True:
-                result = ahead.take(at) or self._ask(at, attributes)
+                with progress.waiting():
+                    result = ahead.take(at) or self._ask(at, attributes)
                 entries = result.reply.entries
                 yield entries
                 if result.reply.eof:
                     return
                 if entries:
                     at = Position4(entries[-1].cookie, result.cookieverf)
-                progress.note(len(entries), at)
+                progress.note(len(entries), at, [entry.name for entry in entries])
         finally:
             ahead.close()
 

@@ -7,6 +7,7 @@ has of them differs in nothing but section numbers. `ATTRIBUTES` has the same by
 
 from __future__ import annotations
 
+import itertools
 import typing as t
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,10 +29,10 @@ from nfsclient.protocol.nfs4.types import (
     Nfsstat4,
     Nfstime4,
     Policy4,
+    Principal4,
     Settime4,
     Specdata4,
     Utf8strCs,
-    Utf8strMixed,
 )
 from nfsclient.xdr import (
     Array,
@@ -213,9 +214,9 @@ class Fattr4(AttributeMap):
     """Section 5.8.2.24."""
     numlinks: t.Annotated[u32 | None, Attribute(35, "R")] = None
     """Section 5.8.2.25."""
-    owner: t.Annotated[Utf8strMixed | None, Attribute(36, "RW")] = None
+    owner: t.Annotated[Principal4 | None, Attribute(36, "RW")] = None
     """Section 5.8.2.26. `name@domain`, or decimal digits."""
-    owner_group: t.Annotated[Utf8strMixed | None, Attribute(37, "RW")] = None
+    owner_group: t.Annotated[Principal4 | None, Attribute(37, "RW")] = None
     """Section 5.8.2.27."""
     quota_avail_hard: t.Annotated[u64 | None, Attribute(38, "R")] = None
     """Section 5.8.2.28."""
@@ -340,9 +341,13 @@ def bitmap(*names: str) -> list[int]:
     return list(mask_of(NUMBERS[name] for name in names))
 
 
+_MOST_NAMES = 4096
+
+
 def names_of(words: Iterable[int]) -> list[str]:
-    """The names of the attributes in a bitmap4; unknown ones by their numbers."""
-    return [ATTRIBUTES[bit].name if bit in ATTRIBUTES else str(bit) for bit in bits_of(words)]
+    """The names of the attributes in a bitmap4; unknown ones by their numbers, the first few thousand of them."""
+    bits = itertools.islice(bits_of(words), _MOST_NAMES)
+    return [ATTRIBUTES[bit].name if bit in ATTRIBUTES else str(bit) for bit in bits]
 
 
 class NotSettable(NfsClientError):
@@ -353,7 +358,7 @@ def settable(attributes: Fattr4) -> Fattr4:
     """The same attributes. Raises `NotSettable` if one of them cannot be set, or is none that is known."""
     refused = [
         name
-        for bit, name in zip(bits_of(attributes.attrmask), names_of(attributes.attrmask), strict=True)
+        for bit, name in zip(bits_of(attributes.attrmask), names_of(attributes.attrmask), strict=False)
         if bit not in ATTRIBUTES or not ATTRIBUTES[bit].about.is_settable
     ]
     if refused:

@@ -16,8 +16,8 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.core import Pending
 from nfsclient.xdr import XdrType
+from nfsserver.bounds import MOST
 from nfsserver.fs import SUPERUSER
-from nfsserver.waiting import MOST_CALLS
 from tests.nfsserver.nfs4.conftest import Rig4, S
 
 
@@ -140,7 +140,7 @@ def test_restart_loses_what_waits(rig4: Rig4, held: Held) -> None:
 def test_bound(rig4: Rig4, held: Held) -> None:
     client = rig4.rpc()
     args = nfs3.Setattr3Args(held.file, nfs3.Sattr3(mode=0o600))
-    calls = [client.submit(nfs3.SETATTR, args) for _ in range(MOST_CALLS + 1)]
+    calls = [client.submit(nfs3.SETATTR, args) for _ in range(MOST.waiting_calls + 1)]
     settle(rig4, 0.3)
     done = [one for one in calls if one.done]
     assert len(done) == 1
@@ -151,3 +151,17 @@ def test_bound(rig4: Rig4, held: Held) -> None:
         nfs3.Nfsstat3.NFS3_OK,
         nfs3.Nfsstat3.NFS3ERR_JUKEBOX,
     }
+
+
+def test_bound_of_bytes(rig4: Rig4, held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that would wait, and for whose bytes there is no room, gets JUKEBOX at once."""
+    monkeypatch.setattr(MOST, "waiting_bytes", 2000)
+    client = rig4.rpc()
+    small, large = (
+        client.submit(nfs3.WRITE, nfs3.Write3Args(held.file, 0, size, nfs3.StableHow.FILE_SYNC, bytes(size)))
+        for size in (10, 3000)
+    )
+    settle(rig4, 0.1)
+    assert not small.done
+    assert large.result is not None
+    assert large.result.status == nfs3.Nfsstat3.NFS3ERR_JUKEBOX

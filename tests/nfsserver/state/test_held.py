@@ -221,6 +221,6 @@ def test_a_delegation_is_recalled_once_and_revoked_when_it_is_overdue() -> None:
 
 def test_stateids_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     held, _ = opened()
-    monkeypatch.setattr("nfsserver.state.stateids.MOST_STATES", 1)
+    monkeypatch.setattr("nfsserver.bounds.MOST.states", 1)
     assert status(lambda: held.opens.open(CLIENT, b"another", FILE, Share.READ, Share.NONE)) == "DELAY"
     assert held.opens.find(CLIENT, b"another", FILE) is None

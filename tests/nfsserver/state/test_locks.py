@@ -112,7 +112,7 @@ def test_each_change_of_the_locks_is_a_new_seqid_of_one_stateid() -> None:
 
 
 def test_the_ranges_of_a_file_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nfsserver.state.locks.MOST_RANGES", 3)
+    monkeypatch.setattr("nfsserver.bounds.MOST.lock_ranges", 3)
     held, opens = opened()
     for start in (0, 10, 20):
         lock = held.locks.lock(opens["a"], b"a", start, start + 5, is_write=True)

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""A server that becomes hostile when it gets SIGUSR1: a separate process, for tests of runs that are interrupted.
+
+``python -m tests.plugin.hostile_server MODE FILE`` prints its URL, and makes FILE when it is hostile; if FILE is there
+from the beginning, it is hostile at once. What it then does is the function of MODE in `MODES` or `BELOW`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import signal
+import sys
+import typing as t
+from collections.abc import Callable
+from pathlib import Path
+
+from nfsclient.protocol import nfs3, nfs4
+from nfsclient.protocol.nfs3 import Nfsstat3
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.rpc.loop import Loop
+from nfsclient.rpc.server import Connection
+from nfsclient.xdr import replace
+from nfsserver.middleware import AnyAroundCall
+from nfsserver.nfs4.common import failed
+from nfsserver.serve import serve
+from nfsserver.server import Server
+from nfsserver.transport import AnswerRecord, TransportMiddleware
+
+_PAUSE = 1.0
+"""Seconds between the bytes of a server that dribbles."""
+_MARK = (0x8000_0000 + 1000).to_bytes(4, "big")
+_NUMBERS = itertools.count(1)
+
+
+def _refuses(operation: nfs4.AnyOperation4, status: Nfsstat4) -> AnyAroundCall:
+    return lambda _server, _context, _args, _proceed: failed(operation, status)
+
+
+def _sequence_delay() -> dict[t.Any, AnyAroundCall]:
+    return {nfs4.SEQUENCE: _refuses(nfs4.SEQUENCE, Nfsstat4.NFS4ERR_DELAY)}
+
+
+def _getattr_delay() -> dict[t.Any, AnyAroundCall]:
+    return {nfs4.GETATTR: _refuses(nfs4.GETATTR, Nfsstat4.NFS4ERR_DELAY)}
+
+
+def _grace() -> dict[t.Any, AnyAroundCall]:
+    changing = (nfs4.OPEN, nfs4.CREATE, nfs4.REMOVE, nfs4.READ, nfs4.WRITE, nfs4.SETATTR, nfs4.LOCK)
+    return {one: _refuses(one, Nfsstat4.NFS4ERR_GRACE) for one in changing}
+
+
+def _jukebox() -> dict[t.Any, AnyAroundCall]:
+    def around(_server: t.Any, _context: t.Any, _args: t.Any, _proceed: t.Any) -> t.Any:
+        return nfs3.Lookup3Res(Nfsstat3.NFS3ERR_JUKEBOX, resfail=nfs3.Lookup3ResFail())
+
+    return {nfs3.LOOKUP: around}
+
+
+def _endless() -> dict[t.Any, AnyAroundCall]:
+    """Each page of a listing has names and cookies that are new, and none is the last."""
+
+    def page4(_server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+        result = proceed(context, replace(args, cookie=0, cookieverf=bytes(8)))
+        if result.resok4 is None:
+            return result
+        new = [
+            nfs4.Entry4(number, b"endless-%d" % number, nfs4.Fattr4())
+            for number in itertools.islice(_NUMBERS, 100)
+        ]
+        return replace(result, resok4=replace(result.resok4, reply=nfs4.Dirlist4(new, eof=False)))
+
+    def page3(_server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+        result = proceed(context, replace(args, cookie=0, cookieverf=bytes(8)))
+        if result.resok is None:
+            return result
+        new = [
+            nfs3.Entry3(number, b"endless-%d" % number, number) for number in itertools.islice(_NUMBERS, 100)
+        ]
+        return replace(result, resok=replace(result.resok, entries=new, eof=False))
+
+    return {nfs4.READDIR: page4, nfs3.READDIR: page3}
+
+
+class _Silent(TransportMiddleware):
+    def __init__(self, _loop: Loop) -> None:
+        """Nothing is timed."""
+
+    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
+        """Nothing is answered."""
+
+
+class _Dribbling(TransportMiddleware):
+    """Each reply comes a byte a second: the length of its record, and then one byte of it after the other."""
+
+    def __init__(self, loop: Loop) -> None:
+        self._loop = loop
+        self._waiting: dict[Connection, bytes] = {}
+        self._next = 0.0
+        loop.add(t.cast("t.Any", self))
+
+    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
+        """A reply of which the first byte comes at once."""
+        self._waiting[connection] = _MARK + message[:4]
+        self._next = self._loop.clock()
+
+    def fileno(self) -> int:
+        return sys.stdin.fileno()
+
+    def wants_to_read(self) -> bool:
+        return False
+
+    def wants_to_write(self) -> bool:
+        return False
+
+    def next_deadline(self) -> float | None:
+        return self._next if self._waiting else None
+
+    def on_deadline(self, now: float) -> None:
+        """One byte of each."""
+        self._next = now + _PAUSE
+        for connection, left in list(self._waiting.items()):
+            if not connection.is_open:
+                del self._waiting[connection]
+                continue
+            connection.send([left[:1] or b"\0"])
+            connection.on_writable()
+            self._waiting[connection] = left[1:]
+
+
+MODES: dict[str, Callable[[], dict[t.Any, AnyAroundCall]]] = {
+    "sequence-delay": _sequence_delay,
+    "getattr-delay": _getattr_delay,
+    "grace": _grace,
+    "jukebox": _jukebox,
+    "endless": _endless,
+}
+BELOW: dict[str, Callable[[Loop], TransportMiddleware]] = {"silent": _Silent, "dribble": _Dribbling}
+
+
+class _Hostile:
+    """The mode as middleware, in force from the signal on."""
+
+    def __init__(self, loop: Loop, mode: str) -> None:
+        self.is_on = False
+        self._calls = MODES[mode]() if mode in MODES else {}
+        self._loop = loop
+        self._below = BELOW.get(mode)
+        self._made: list[TransportMiddleware] = []
+
+    def around_calls(self, operation: t.Any, /) -> tuple[AnyAroundCall, ...]:
+        return (self._calls[operation],) if self.is_on and operation in self._calls else ()
+
+    def around_messages(self) -> tuple[()]:
+        return ()
+
+    def below_messages(self) -> list[TransportMiddleware]:
+        if self.is_on and self._below is not None and not self._made:
+            self._made.append(self._below(self._loop))
+        return self._made
+
+
+def _announce(server: Server) -> None:
+    sys.stdout.write(f"{server.url}\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Serve until the process is ended."""
+    loop, server = Loop(), Server()
+    hostile = _Hostile(loop, sys.argv[1])
+    server.surround(hostile)
+
+    def turn(_number: int, _frame: object) -> None:
+        hostile.is_on = True
+        Path(sys.argv[2]).touch()
+
+    signal.signal(signal.SIGUSR1, turn)
+    hostile.is_on = Path(sys.argv[2]).exists()
+    serve(server, loop, announce=_announce)
+
+
+if __name__ == "__main__":
+    main()
