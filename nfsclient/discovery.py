@@ -139,14 +139,25 @@ def open_connection(
 
 
 def find_ports(url: NfsUrl, *, loop: Loop, timeout: float = TIMEOUT) -> Ports:
-    """The ports in the URL, and from rpcbind those that it leaves open. Raises `PortUnknown`.
+    """The ports in the URL, and those that it leaves open from rpcbind. Raises `PortUnknown`.
 
-    NFSv4 needs no rpcbind: its port is 2049 if the URL names none.
+    NFSv4 needs no rpcbind: its port is 2049 if the URL names none. A server without rpcbind often has all programs at
+    one port: if MOUNT answers at the port of NFS that the URL names, that is its port, and rpcbind is not asked.
     """
     if url.version == 4:
         return Ports(url.nfs_port or NFS4_PORT, url.mountport or 0)
     if url.nfs_port is not None and url.mountport is not None:
         return Ports(url.nfs_port, url.mountport)
+    if url.nfs_port is not None and has_mount(url, url.nfs_port, loop=loop, timeout=timeout):
+        return Ports(url.nfs_port, url.nfs_port)
+    return ask_rpcbind(url, loop=loop, timeout=timeout)
+
+
+def ask_rpcbind(url: NfsUrl, *, loop: Loop, timeout: float = TIMEOUT) -> Ports:
+    """The ports in the URL, and from rpcbind those that it leaves open. Raises `PortUnknown`.
+
+    Where that has a cause, rpcbind was not reached, or its answer was none; else it lists no such program.
+    """
     try:
         with closing(
             open_connection(
@@ -158,10 +169,22 @@ def find_ports(url: NfsUrl, *, loop: Loop, timeout: float = TIMEOUT) -> Ports:
                 url.mountport or _ask(rpc, url, (mount.PROGRAM, _mount_version(url)), "MOUNT", "mountport"),
             )
     except (RpcError, XdrError) as error:
-        raise PortUnknown(
-            f"expected an answer of rpcbind from {url.host} port {url.rpcbindport or portmap.PORT}, saw: {error}; "
-            "if there is no rpcbind, say both ports in the URL: ?nfsport=...&mountport=..."
-        ) from error
+        asked = f"expected an answer of rpcbind from {url.host} port {url.rpcbindport or portmap.PORT}, saw: {error}"
+        if url.nfs_port is None:
+            missing = "if there is no rpcbind, say both ports in the URL: ?nfsport=...&mountport=..."
+        else:
+            missing = "if there is no rpcbind, say the port of MOUNT in the URL: ?mountport=..."
+        raise PortUnknown(f"{asked}; {missing}") from error
+
+
+def has_mount(url: NfsUrl, port: int, *, loop: Loop, timeout: float = TIMEOUT) -> bool:
+    """Whether the version of MOUNT that goes with the URL answers NULL at a port."""
+    try:
+        with closing(open_connection(url, port, loop=loop, timeout=timeout)) as rpc:
+            Mount(rpc, _mount_version(url)).null()
+    except NfsClientError:
+        return False
+    return True
 
 
 def _mount_version(url: NfsUrl) -> int:

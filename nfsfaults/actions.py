@@ -7,9 +7,11 @@ times of it, and an executor writes them.
 
 from __future__ import annotations
 
+import re
 import typing as t
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
+from nfsfaults.functions import PacketFunction
 from nfsfaults.names import BadPlan
 
 Need: t.TypeAlias = t.Literal["messages", "stream", "connections", "packets"]
@@ -330,10 +332,55 @@ class ForgeReset:
         _one_of("number", self.number, ("next", "inside", "outside"))
 
 
+@dataclass(frozen=True)
+class ChangePacket:
+    """A field of a layer of the packet gets another value: ``IP.ttl``, ``TCP.window``, ``UDP.len``.
+
+    Layers and fields are those of scapy (docs/packets.md). Lengths and checksums of the others follow.
+    """
+
+    field: str
+    value: t.Any
+    need: t.ClassVar[Need] = "packets"
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z]\w*\.[A-Za-z_]\w*", self.field):
+            raise BadPlan(f"field: expected LAYER.FIELD such as IP.ttl, seen {self.field!r}")
+
+
+@dataclass(frozen=True)
+class CallFunction:
+    """A function of the user's gets the packet, and returns one, a list of them, or None to lose it.
+
+    Where messages pass rather than packets, it is the message of RPC alone.
+    """
+
+    name: str
+    """``module:function``."""
+    function: PacketFunction | None = field(default=None, repr=False)
+    need: t.ClassVar[Need] = "messages"
+
+    def __post_init__(self) -> None:
+        if self.function is None:
+            raise BadPlan("name: no function was found for it")
+
+
 MOST_COPIES: t.Final = 1000
 PacketAction: t.TypeAlias = (
-    LosePackets | DoublePackets | LatePackets | BadChecksum | SplitSegment | IpFragments | ForgeReset
+    LosePackets
+    | DoublePackets
+    | LatePackets
+    | BadChecksum
+    | SplitSegment
+    | IpFragments
+    | ForgeReset
+    | ChangePacket
+    | CallFunction
 )
+MAKING: t.Final = (BadChecksum, SplitSegment, IpFragments, ChangePacket, CallFunction)
+"""What changes packets: they are made. All others pass as they came, whenever and how often they pass."""
+READING: t.Final = (ChangePacket, CallFunction)
+"""What looks into packets."""
 ON_TCP_ONLY: t.Final = (SplitSegment, ForgeReset)
 ON_UDP_ONLY: t.Final = (IpFragments,)
 Action: t.TypeAlias = (
@@ -373,6 +420,8 @@ ACTIONS: t.Final[dict[str, type[Action]]] = {
     "split-segment": SplitSegment,
     "ip-fragments": IpFragments,
     "forge-reset": ForgeReset,
+    "change-packet": ChangePacket,
+    "function": CallFunction,
 }
 """Name in a plan -> action."""
 _NAMES: t.Final = {cls: name for name, cls in ACTIONS.items()}
@@ -381,8 +430,8 @@ _NAMES: t.Final = {cls: name for name, cls in ACTIONS.items()}
 def name_of(action: Action) -> str:
     """The name of an action in a plan, with its values: ``delay(seconds=0.5)``."""
     values = [
-        f"{field.name}={getattr(action, field.name)!r}"
-        for field in fields(action)
-        if getattr(action, field.name) != field.default
+        f"{one.name}={getattr(action, one.name)!r}"
+        for one in fields(action)
+        if one.repr and getattr(action, one.name) != one.default
     ]
     return f"{_NAMES[type(action)]}({', '.join(values)})" if values else _NAMES[type(action)]

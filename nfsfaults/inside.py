@@ -16,6 +16,7 @@ from collections import deque
 
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.loop import Loop
+from nfsfaults import with_scapy
 from nfsfaults.matcher import Event, Finish, Flow, Matcher, SendElsewhere, Write
 from nfsfaults.messages import Toward
 from nfsfaults.names import BadPlan
@@ -34,12 +35,14 @@ class Inside:
     """Carries a plan out in the connections that were given to it; its rules count the messages of all together."""
 
     def __init__(self, plan: Plan) -> None:
-        """Raises `BadPlan` for a plan that needs packets that no socket makes."""
+        """Raises `BadPlan` for a plan that needs packets that no socket makes, `NoScapy` for one with a function."""
         if "packets" in plan.needs:
             raise BadPlan(f"{plan.about_packets} is about packets, which a socket does not make")
+        if plan.needs_scapy:
+            with_scapy.making()
         self.matcher = Matcher(plan)
-        self.failures: list[str] = []
-        """What of the plan could not be carried out, and why: messages of the system."""
+        self.failures = self.matcher.failures
+        """What of the plan could not be carried out, and why."""
         self._ways: list[_Way] = []
 
     @property

@@ -25,13 +25,16 @@ from dataclasses import dataclass, field, replace
 
 from nfsclient.rpc.record import fragment, frame
 from nfsfaults import actions as a
+from nfsfaults import with_scapy
 from nfsfaults.fields import with_bytes, with_field
+from nfsfaults.functions import CannotMake, PacketFunction
 from nfsfaults.messages import Heading, Kind, Message, Toward, Tracker
 from nfsfaults.plan import Firing, Link, Plan, Rule
 
 Transport: t.TypeAlias = t.Literal["tcp", "udp"]
 MOST_FIRINGS: t.Final = 10_000
 """Firings that are kept with their bytes; later ones are counted only."""
+MOST_FAILURES: t.Final = 100
 _MOST_KINDS: t.Final = 4096
 """Different messages that are counted apart: anybody can send calls of any program."""
 
@@ -130,12 +133,23 @@ class Matcher:
         """Index of a rule -> how often it acted."""
         self.passed: Counter[tuple[Kind, int, int, int]] = Counter()
         """Kind, program, version and procedure of a message -> how many came; zeros are what is unknown."""
+        self.failures: list[str] = []
+        """What of the plan could not be carried out, and why; at most `MOST_FAILURES`."""
+        self.on_failure: Callable[[str], None] | None = None
+        """Called with each of them."""
         self.on_firing: Callable[[Firing], None] | None = None
         """Called whenever a rule has acted."""
 
-    def flow(self, transport: Transport = "tcp") -> Flow:
-        """A new connection, or the datagrams between two addresses."""
-        return Flow(self, transport)
+    def flow(self, transport: Transport = "tcp", *, has_packets: bool = False) -> Flow:
+        """A new connection, or the datagrams between two addresses. With `has_packets`, functions get packets."""
+        return Flow(self, transport, has_packets=has_packets)
+
+    def fail(self, text: str) -> None:
+        """Something of the plan could not be done."""
+        if len(self.failures) < MOST_FAILURES:
+            self.failures.append(text)
+        if self.on_failure is not None:
+            self.on_failure(text)
 
     @property
     def unfired(self) -> tuple[Rule, ...]:
@@ -185,10 +199,11 @@ class Matcher:
 class Flow:
     """The messages of one connection in both directions."""
 
-    def __init__(self, matcher: Matcher, transport: Transport) -> None:
+    def __init__(self, matcher: Matcher, transport: Transport, *, has_packets: bool = False) -> None:
         links = {link.toward: link for link in matcher.plan.links}
         self.tracker = Tracker()
         self.transport: Transport = transport
+        self._has_packets = has_packets
         self._matcher = matcher
         self._directions: dict[Toward, _Direction] = {
             "server": _Direction(links.get("server")),
@@ -215,8 +230,18 @@ class Flow:
 
     # First stage: the rules
 
-    def receive(self, now: float, data: bytes, toward: Toward, sizes: tuple[int, ...] = ()) -> None:
-        """A whole message, without record mark, has arrived from the other side, in fragments of these sizes."""
+    def receive(
+        self,
+        now: float,
+        data: bytes,
+        toward: Toward,
+        sizes: tuple[int, ...] = (),
+        read_packet: Callable[[], t.Any] | None = None,
+    ) -> None:
+        """A whole message, without record mark, has arrived from the other side, in fragments of these sizes.
+
+        `read_packet` reads the packet that it came in, for rules that look at it.
+        """
         way = self._directions[toward]
         if now < way.dark_until:
             return
@@ -225,6 +250,7 @@ class Flow:
         whole = Departure(data, now, fragments=a.Fragments(sizes) if len(sizes) > 1 else None)
         departures = [whole]
         if message is not None:
+            message.read_packet = read_packet
             self._matcher.count(message.heading)
             index = self._matcher.acting_rule(message)
             if index is not None:
@@ -270,11 +296,29 @@ class Flow:
             case a.SetBytes(at, data, cut, flip):
                 new = with_bytes(departures[0].data, at, data, cut, flip) if departures else None
                 return None if new is None else [replace(one, data=new) for one in departures]
+            case a.CallFunction(name, function) if not self._has_packets:
+                return self._by_function(name, function, message, departures)
             case a.Blackhole(seconds, both):
                 for toward, way in self._directions.items():
                     if both or toward == message.toward:
                         way.dark_until = max(way.dark_until, now + seconds)
         return _rescheduled(departures, action)
+
+    def _by_function(
+        self, name: str, function: PacketFunction | None, message: Message, departures: list[Departure]
+    ) -> list[Departure] | None:
+        """What a function of the user's makes of a message; None if it fails, and the message passes."""
+        assert function is not None
+        call = None if message.call is None else message.call.heading
+        changed: list[Departure] = []
+        try:
+            for one in departures:
+                new = with_scapy.making().messages_by(function, name, one.data, call)
+                changed += [replace(one, data=data) for data in new] or [replace(one, is_lost=True)]
+        except CannotMake as error:
+            self._matcher.fail(str(error))
+            return None
+        return changed
 
     # Second stage: the stream
 
@@ -386,7 +430,7 @@ def _shaped(departure: Departure, action: a.Action) -> Departure:
             return replace(departure, fragments=action)
         case a.Stall():
             return replace(departure, stalls=(*departure.stalls, action))
-        case _ if action.need == "packets":
+        case _ if action.need == "packets" or isinstance(action, a.CallFunction):
             return replace(departure, packets=(*departure.packets, t.cast("a.PacketAction", action)))
         case _:
             raise AssertionError(f"no shape: {action!r}")

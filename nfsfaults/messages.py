@@ -11,6 +11,7 @@ from __future__ import annotations
 import struct
 import typing as t
 from collections import OrderedDict
+from collections.abc import Callable
 from functools import cached_property
 
 from nfsclient.errors import NfsClientError
@@ -55,6 +56,13 @@ class Message:
         self.heading = heading
         self.call = call
         """The call that a reply answers, if its bytes were kept."""
+        self.read_packet: Callable[[], t.Any] | None = None
+        """Reads the packet that the message came in, where there are packets."""
+
+    @cached_property
+    def packet(self) -> t.Any:
+        """The packet by names of layers and fields: ``packet.IP.ttl``; None where there are no packets."""
+        return None if self.read_packet is None else self.read_packet()
 
     @property
     def kind(self) -> Kind:

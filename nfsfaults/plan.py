@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from nfsfaults.actions import Action, Need, name_of
+from nfsfaults.actions import READING, Action, Need, name_of
 from nfsfaults.messages import Kind, Message, Toward
 from nfsfaults.names import BadPlan, Names, names_of
 
@@ -43,6 +43,8 @@ class Selector:
     """By the random numbers of the plan's seed."""
     count: int | None = None
     """How often it acts at most."""
+    reads_packets: bool = False
+    """Whether `where` looks at fields of packets (`Message.packet`)."""
 
     def __post_init__(self) -> None:
         _ = self.names
@@ -178,7 +180,21 @@ class Plan:
         """What an executor must be able to do for it."""
         of_rules = {action.need for rule in self.rules for action in rule.actions}
         of_links: set[Need] = {"packets"} if any(link.needs_packets for link in self.links) else set()
-        return frozenset(of_rules | of_links)
+        of_fields: set[Need] = {"packets"} if any(rule.select.reads_packets for rule in self.rules) else set()
+        return frozenset(of_rules | of_links | of_fields)
+
+    @cached_property
+    def reads_packets(self) -> bool:
+        """Whether a rule looks into packets, be it to choose or to change them."""
+        return any(
+            rule.select.reads_packets or any(isinstance(one, READING) for one in rule.actions)
+            for rule in self.rules
+        )
+
+    @cached_property
+    def needs_scapy(self) -> bool:
+        """Whether packets are made or read for it."""
+        return "packets" in self.needs or self.reads_packets
 
     @property
     def about_packets(self) -> str:
@@ -186,6 +202,8 @@ class Plan:
         actions = [action for rule in self.rules for action in rule.actions if action.need == "packets"]
         if actions:
             return name_of(actions[0])
+        if any(rule.select.reads_packets for rule in self.rules):
+            return "a field of packets"
         return next((f"the link toward the {one.toward}" for one in self.links if one.needs_packets), "")
 
 

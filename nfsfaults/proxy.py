@@ -16,7 +16,7 @@ import dataclasses
 import socket
 import typing as t
 
-from nfsfaults import ports
+from nfsfaults import ports, with_scapy
 from nfsfaults.matcher import Flow, Matcher
 from nfsfaults.messages import Toward
 from nfsfaults.names import BadPlan
@@ -37,13 +37,16 @@ class Proxy:
     """One plan before one server. Use it as an asynchronous context manager, or call `close`."""
 
     def __init__(self, settings: Settings, plan: Plan | None = None) -> None:
-        """Raises `BadPlan` for a plan that needs packets that no socket makes."""
+        """Raises `BadPlan` for a plan that needs packets that no socket makes, `NoScapy` for one with a function."""
         self.settings = settings
         self.matcher = Matcher(plan or Plan())
         if "packets" in self.matcher.plan.needs:
             raise BadPlan(
                 f"{self.matcher.plan.about_packets} is about packets, which a proxy does not make (docs/faults.md)"
             )
+        if self.matcher.plan.needs_scapy:
+            with_scapy.making()
+        self.matcher.on_failure = settings.note
         self.accepted = 0
         """TCP connections so far."""
         self.connections: set[Connection] = set()

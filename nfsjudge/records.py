@@ -69,6 +69,28 @@ def words_of(check_id: str) -> str:
 
 
 @dataclass(slots=True)
+class ServerRecord:
+    """What the processes of the server did in one check, as far as the machine shows them. Memory in bytes."""
+
+    damage: str = ""
+    """What the verdict says of it: ``died`` or ``grew``; empty if the verdict is about something else."""
+    pid: int = 0
+    """0: no process was watched."""
+    port: int = 0
+    ended: str = ""
+    """``exit status 2``, ``signal 11 (SIGSEGV)``, ``unknown``; empty if it did not end."""
+    memory_before: int = 0
+    memory_after: int = 0
+    """0 if it has ended."""
+    memory_most: int = 0
+    """The most that was seen."""
+    threads_before: int = 0
+    threads_after: int = 0
+    announced: int = 0
+    """The largest length that a call of the check announced without sending it; 0 if none did."""
+
+
+@dataclass(slots=True)
 class CheckRecord:
     """One check of one run."""
 
@@ -116,6 +138,8 @@ class CheckRecord:
     """How many other servers that was compared with; for 0 nothing is reported."""
     death: str = ""
     """If the target died in it: ``confirmed`` (again when it ran alone), ``once`` (not then) or ``untested``."""
+    server: ServerRecord | None = None
+    """If its server ended, or grew by 64 MiB or more. None: nothing of the kind, or nobody is watched."""
     worker: str = ""
     nodeid: str = ""
     title: str = ""
@@ -191,6 +215,8 @@ class RunRecord:
     """Of the embedded server, as NAME=VALUE."""
     seed: int = 1
     """What checks drew at random (`--seed`)."""
+    watched: str = ""
+    """The process of the server that was watched, or why none was: ``process 17 (ganesha.nfsd)``, ``nobody: ...``."""
     kind: str = "run"
     schema: int = SCHEMA
 
@@ -257,7 +283,8 @@ _KINDS: dict[str, type[AnyRecord]] = {
 }
 
 
-_NESTED: dict[str, type[RequirementRecord | MessageRecord | ProcedureStatistics]] = {
+_NESTED: dict[str, type[RequirementRecord | MessageRecord | ProcedureStatistics | ServerRecord]] = {
+    "server": ServerRecord,
     "requirement": RequirementRecord,
     "requirements": RequirementRecord,
     "messages": MessageRecord,

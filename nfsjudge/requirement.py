@@ -116,6 +116,20 @@ SERVER_STAYS = Requirement(
     harm=Harm.CRASH,
 )
 """What a server breaks that dies of a well-formed call, and is started again by its surroundings."""
+LENGTHS_ARE_CHECKED = Requirement(
+    rfc="RFC 4506",
+    section="9",
+    gist="a decoder makes sure that an incoming length does not exceed the buffers that are provided for it",
+    harm=Harm.CRASH,
+)
+"""What a server breaks that takes the memory for a length which a call only announces."""
+COUNTS_ARE_CHECKED = Requirement(
+    rfc="RFC 1831",
+    section="3",
+    gist="a server awaits the next call after a reply: it takes no memory for a count that it will not return",
+    harm=Harm.CRASH,
+)
+"""The same for a well-formed count, such as that of READ."""
 CALL_DECODED = Requirement(
     rfc="RFC 5531",
     section="9",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import struct
 import typing as t
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
@@ -118,7 +119,7 @@ def call_line(exchange: Exchange, subject: object = None, field: str | None = No
     ``LOOKUP (operation 3 of SEQUENCE, PUTFH, LOOKUP) objname='f'``; all operations if that is none of them.
     """
     if exchange.procedure is None:
-        return f"{len(exchange.call)} bytes made by the check"
+        return f"a message of {len(exchange.call)} bytes that the check wrote byte by byte"
     if exchange.is_compound:
         place = place_of(exchange, subject, field)
         if place is not None:
@@ -195,6 +196,21 @@ def hexdump(data: bytes) -> list[str]:
     return lines
 
 
+_REPLY_HEAD = struct.Struct(">6I")
+"""Of an accepted reply: XID, REPLY, MSG_ACCEPTED, flavor and length of the verifier; then its body and the status."""
+
+
+def _where_results_begin(reply: bytes) -> str:
+    """Errors count bytes from the results, a dump from the message: where the one begins in the other."""
+    if len(reply) < _REPLY_HEAD.size:
+        return ""
+    _, kind, denied, _, verifier, _ = _REPLY_HEAD.unpack_from(reply)
+    begin = _REPLY_HEAD.size + (verifier + 3) // 4 * 4
+    if (kind, denied) != (1, 0) or begin > len(reply):
+        return ""
+    return f"; the results begin at 0x{begin:06x} ({begin})"
+
+
 def cut(lines: Sequence[str], signed: Sequence[int], most: int) -> tuple[list[str], list[int]]:
     """About `most` lines: the first ones, and those around the lines `signed`; their new places as well."""
     if len(lines) <= most:
@@ -237,7 +253,10 @@ def full_lines(
     elif exchange.reply is not None:
         if isinstance(exchange.error, XdrError):
             lines.append(f"  reply does not decode: {exchange.error.path}{_ARROW}{exchange.error.detail}")
-        lines += ["  reply bytes:", *_indent(hexdump(exchange.reply), "    ")]
+        lines += [
+            f"  reply bytes{_where_results_begin(exchange.reply)}:",
+            *_indent(hexdump(exchange.reply), "    "),
+        ]
     if most is None:
         return lines
     return cut(lines, [at for at, line in enumerate(lines) if _ARROW in line], most)[0]

@@ -18,7 +18,7 @@ class Verdict(enum.StrEnum):
     NONSTRICT = "NONSTRICT"
     """A SHOULD was broken."""
     VOID = "VOID"
-    """Not judged: the target died, or the suite is wrong. Never green."""
+    """Not judged: the target went away and nobody knows why, or the suite is wrong. Never green."""
     FAIL = "FAIL"
     """A MUST or a STATED rule was broken."""
 

@@ -23,6 +23,7 @@ from nfsproof.commands.lint import lint
 from nfsproof.commands.new_check import new_check
 from nfsproof.commands.proxy import proxy
 from nfsproof.commands.regenerate import regenerate
+from nfsproof.commands.replay import replay
 from nfsproof.commands.report import report
 from nfsproof.commands.reproduce import reproduce
 from nfsproof.commands.run import run
@@ -81,6 +82,7 @@ def commands() -> None:
     nfsproof event FILE.toml                 test several servers, make archives and one board
     nfsproof serve                           start the embedded server for other clients
     nfsproof proxy --to host:2049 --plan FILE.toml   put faults between a client and a server
+    nfsproof replay FILE.pcapng --to nfs://host/export   send requests of a capture again
     nfsproof clients                         test NFS clients under faults
     nfsproof install shenaniganfs            install another server to test
 
@@ -103,6 +105,7 @@ for _command in (
     proxy,
     regenerate,
     report,
+    replay,
     reproduce,
     run,
     selftest,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import random
 import typing as t
@@ -10,11 +11,13 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from nfsclient.similar import similar_text
-from nfsfaults.actions import ACTIONS, Action, SetBytes, SetField
+from nfsfaults import functions, with_scapy
+from nfsfaults.actions import ACTIONS, Action, CallFunction, ChangePacket, SetBytes, SetField
 from nfsfaults.fields import check_path, tokens_of, value_at
 from nfsfaults.messages import Message
 from nfsfaults.names import BadPlan
 from nfsfaults.plan import Link, Plan, Predicate, Rule, Selector
+from nfsfaults.with_scapy import NoScapy
 from reports.places import Places
 
 _FILE_FIELDS: t.Final = ("seed", "rule", "link")
@@ -42,20 +45,24 @@ def load_plan(path: Path, seed: int | None = None) -> Plan:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadPlanFile(f"{path}: expected text in UTF-8: {error}") from error
-    return parse_plan(text, str(path), seed)
+    return parse_plan(text, str(path), seed, path.parent)
 
 
-def parse_plan(text: str, name: str, seed: int | None = None) -> Plan:
-    """A plan of the text of a file. Without a seed, one is drawn. Raises `BadPlanFile`."""
-    plan = _Reader(text, name).plan()
+def parse_plan(text: str, name: str, seed: int | None = None, folder: Path | None = None) -> Plan:
+    """A plan of the text of a file. Without a seed, one is drawn. Raises `BadPlanFile`.
+
+    `folder` is where modules of functions are looked for first; without it a plan may name none.
+    """
+    plan = _Reader(text, name, folder).plan()
     if seed is None:
         seed = plan.seed or random.randrange(1, _SEEDS)
     return dataclasses.replace(plan, seed=seed)
 
 
 class _Reader(Places):
-    def __init__(self, text: str, name: str) -> None:
+    def __init__(self, text: str, name: str, folder: Path | None) -> None:
         super().__init__(text, name, BadPlanFile)
+        self._folder = folder
 
     def plan(self) -> Plan:
         plain = self.parse()
@@ -99,7 +106,8 @@ class _Reader(Places):
         where = table.get("where")
         if where is not None:
             predicate = self._predicate(where, selector, start)
-            selector = dataclasses.replace(selector, where=predicate)
+            reads_packets = any(path.startswith("packet.") for path, _ in _flat(where))
+            selector = dataclasses.replace(selector, where=predicate, reads_packets=reads_packets)
         actions = self._actions(table, selector, start)
         name = self.text(table, "name", start)
         must_fire = self.flag(table, "must_fire", True, start)
@@ -125,13 +133,21 @@ class _Reader(Places):
             raise self.bad(start, "where", "expected fields with their values")
         wanted: list[tuple[list[str | int], t.Any]] = []
         for path, value in _flat(where):
-            self._check_path(path, selector, start, "where")
+            if path.startswith("packet."):
+                self._check_packet_field(path.removeprefix("packet."), start, "where")
+            else:
+                self._check_path(path, selector, start, "where")
             wanted.append((tokens_of(path), self._value(value, start, "where")))
 
         def predicate(message: Message) -> bool:
             return all(_is(value_at(message, parts), value) for parts, value in wanted)
 
         return predicate
+
+    def _check_packet_field(self, path: str, start: int, key: str) -> None:
+        """As far as scapy, which knows the layers, is there; without it the plan cannot be carried out."""
+        with contextlib.suppress(NoScapy):
+            self._made(start, lambda: with_scapy.making().check_field(path), key)
 
     def _check_path(self, path: str, selector: Selector, start: int, key: str) -> None:
         self._made(start, lambda: check_path(path, selector.on, selector.names), key)
@@ -172,20 +188,32 @@ class _Reader(Places):
         if cls is None:
             near = similar_text(str(name), ACTIONS, f"there are {', '.join(ACTIONS)}")
             raise self.bad(start, "do", f"unknown action {name!r}{near}")
-        known = tuple(one.name for one in dataclasses.fields(cls))
+        known = tuple(one.name for one in dataclasses.fields(cls) if one.repr)
         values = {key: value for key, value in table.items() if key != "action"}
         for key, value in values.items():
             if key not in known:
                 near = similar_text(key, known, f"it has {', '.join(known) or 'none'}")
                 raise self.bad(start, "do", f"unknown field {key!r} of {name}{near}")
             values[key] = self._action_value(cls, key, value, start)
+        if cls is CallFunction:
+            values["function"] = self._function(values.get("name"), start)
         action: Action = self._made(start, lambda: cls(**values), "do")
         if isinstance(action, SetField):
             self._check_path(action.field, selector, start, "do")
+        if isinstance(action, ChangePacket):
+            self._check_packet_field(action.field, start, "do")
         return action
 
+    def _function(self, name: t.Any, start: int) -> t.Any:
+        if not isinstance(name, str):
+            raise self.bad(start, "do", 'function: expected name = "module:function"')
+        folder = self._folder
+        if folder is None:
+            raise self.bad(start, "do", "function: only a plan in a file may name a function")
+        return self._made(start, lambda: functions.load(name, folder), "do")
+
     def _action_value(self, cls: type[Action], key: str, value: t.Any, start: int) -> t.Any:
-        if cls is SetField and key == "value":
+        if cls in {SetField, ChangePacket} and key == "value":
             return self._value(value, start, "do")
         if cls is SetBytes and key in _HEX:
             return self._hex(value, start, "do")
@@ -232,6 +260,8 @@ def _flat(table: dict[str, t.Any], before: str = "") -> Iterator[tuple[str, t.An
 
 
 def _is(seen: t.Any, wanted: t.Any) -> bool:
+    if isinstance(wanted, bytes) and not isinstance(seen, bytes | memoryview | bytearray):
+        return str(seen).encode() == wanted  # of scapy: an address, or flags
     if isinstance(seen, memoryview | bytearray):
         seen = bytes(seen)
     return bool(seen == wanted)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """`nfsproof regenerate`: everything in a checkout that is made from other files or from a run, written or compared.
 
-The list of ids comes from pytest, the tables of docs/knobs.md and docs/lint.md from their declarations, the man page
-from the help of the commands; the pages on coverage and suites/reach.txt from the records of a whole run on the
-embedded server.
+The list of ids comes from pytest, the tables of docs/knobs.md and docs/lint.md from their declarations, examples with
+numbers of checks in docs/guide.md from the list of ids, the man page from the help of the commands; the pages on
+coverage and suites/reach.txt from the records of a whole run on the embedded server.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from nfsproof.linting import rules_table
 from nfsproof.unfilled import unfilled
 from nfsserver import KNOBS
 from reports.coverage import Pages
+from reports.idlist import IdList
 from reports.reach import REACH
 
 Say = Callable[[str], None]
@@ -91,9 +92,37 @@ def lint_table() -> list[str]:
     ]
 
 
+def _ids_of_checks() -> set[str]:
+    """As the list has them now: it may just have been written."""
+    return IdList.read(starter.home() / "suites" / "ids.txt").present
+
+
+def progress_example() -> list[str]:
+    """What a terminal shows in the middle of a run: of as many checks as there are."""
+    number = len(_ids_of_checks())
+    done = number * 48 // 100
+    counts = f"PASS {max(0, done - 14)}  SKIP 9  FAIL 5"
+    return [
+        f"    ━━━━━━━━━━━╸━━━━━━━━━━━━ {done}/{number}  48 %  about 20 s left  {counts}",
+        "    nfs3/READDIR/large-count[readdir-64k]  3 s",
+    ]
+
+
+def causes_example() -> list[str]:
+    """Lines of causes, one of them with all checks of a protocol."""
+    number = sum(one.startswith("nfs2/") for one in _ids_of_checks())
+    checks = "9 checks  nfs3/names/slash-create, nfs3/names/slash-use"
+    return [
+        f"    FAIL       READDIR: names in the subdirectory: expected none, got 'new' (RFC 1813 2.5): {checks}",
+        f"    UNSUPPORTED NFSv2 is not served: {number} checks not asked",
+    ]
+
+
 PARTS: tuple[Part | Whole, ...] = (
     Part("knobs.md", "knobs", knobs_table),
     Part("lint.md", "rules of the lint", lint_table),
+    Part("guide.md", "the progress of a run", progress_example),
+    Part("guide.md", "causes of a run", causes_example),
     Whole("man/nfsproof.1", _man_page),
 )
 

@@ -12,8 +12,6 @@ from nfsjudge.lint import Finding, Rule, all_rules
 from nfsjudge.transcript import full_lines
 from nfsjudge.wording import count
 
-NO_CALL = "the capture has no call of RPC"
-
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -22,7 +20,8 @@ class Told:
     text: str
     findings: tuple[Finding, ...]
     broken: str = ""
-    calls: int = 0
+    is_judged: bool = True
+    """Whether all calls that the capture should have were judged; False if it has none, or hides some."""
 
     def is_red(self, *, strict: bool) -> bool:
         """Whether something was found that fails a check."""
@@ -53,9 +52,44 @@ def lint_file(path: Path, *, alone: bool) -> Told:
             broken = str(error)
     findings = in_order(reading.findings)
     lines = [*_head(path, reading.statistics), *(line for one in findings for line in lines_of(one))]
-    calls = sum(reading.statistics.exchanges.values())
-    lines.append(end_of(findings) if calls else f"\nnothing was judged: {NO_CALL}")
-    return Told("\n".join(lines) + "\n", tuple(findings), broken, calls)
+    unseen = list(unseen_of(reading.statistics))
+    if unseen and not reading.statistics.answered:
+        lines += ["", f"nothing was judged: {unseen[0]}", *unseen[1:]]
+    else:
+        lines += [end_of(findings), *unseen]
+    return Told("\n".join(lines) + "\n", tuple(findings), broken, not unseen)
+
+
+def unseen_of(statistics: Statistics) -> Iterator[str]:
+    """What could not be judged, with the frames and a remedy, if it is all or if calls are hidden in frames."""
+    hides = statistics.hidden or (not statistics.answered and statistics.cut)
+    if hides:
+        which = statistics.hidden or statistics.cut
+        yield f"calls or replies are cut in {which}: capture whole packets (tcpdump -s 0)"
+    if statistics.answered:
+        return
+    if statistics.begun:
+        yield (
+            f"in {statistics.begun} connections go on that began earlier, and no message of RPC begins there: start "
+            "the capture before the mount"
+        )
+    for name, frames in statistics.unopened.items():
+        yield f"{name} is not opened, in {frames}: capture at the end of the tunnel"
+    for reason, frames in statistics.not_judged.items():
+        yield f"no rule is for {reason}, in {frames}: {_remedy(reason)}"
+    if statistics.unanswered:
+        calls = count(statistics.unanswered, "call")
+        yield f"{calls} without a reply: capture both directions (no filter by source or destination)"
+    if statistics.unmatched and not sum(statistics.exchanges.values()):
+        yield f"{count(statistics.unmatched, 'reply', 'replies')} without a call: capture both directions"
+    if not sum(statistics.exchanges.values()):
+        yield "the capture has no call of RPC"
+
+
+def _remedy(reason: str) -> str:
+    if reason == "RPCSEC_GSS":
+        return "mount with sec=sys"
+    return "mount with vers=4.1 or 4.2, or with vers=3"
 
 
 def in_order(findings: list[Finding]) -> list[Finding]:
@@ -72,12 +106,22 @@ def _head(path: Path, statistics: Statistics) -> Iterator[str]:
     notes = {
         "calls without a reply": statistics.unanswered,
         "replies to calls that the capture lacks": statistics.unmatched,
-        "truncated packets (capture with a snapshot length of 0)": statistics.cut,
         "gaps in streams": statistics.lost,
     }
     for text, number in notes.items():
         if number:
             yield f"  {text}: {number}"
+    if statistics.cut:
+        yield f"  truncated packets: {statistics.cut}"
+    for name, frames in statistics.unopened.items():
+        yield f"  not opened: {name}, {frames}"
+    yield from not_judged_of(statistics)
+
+
+def not_judged_of(statistics: Statistics) -> Iterator[str]:
+    """Calls of which only the header of the reply was judged, with the reason, a line each."""
+    for reason, frames in statistics.not_judged.items():
+        yield f"  not judged: {reason}, {frames}"
 
 
 def lines_of(finding: Finding) -> Iterator[str]:

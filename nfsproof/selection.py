@@ -19,8 +19,9 @@ import pytest
 from fixtures.ids import id_of
 from fixtures.plugin.choosing import check_id_of
 from nfsclient.similar import similar_text
+from nfsproof.exits import Exit
 from nfsproof.selector import Selector, UnknownCheck
-from nfsproof.starter import home
+from nfsproof.starter import home, wants_failed_only
 from reports.idlist import function_of
 
 _UNKNOWN = "unrecognized arguments: "
@@ -76,6 +77,33 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept = [item for item in items if _is_named(item, words)]
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept
+
+
+@pytest.hookimpl(specname="pytest_collection_modifyitems", trylast=True)
+def pytest_run_known_failures_only(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """--lf: nothing runs if none of these checks failed when it last ran. pytest would run all of them then.
+
+    Before the first run of a target nothing is known: then everything runs.
+    """
+    cache: pytest.Cache | None = getattr(config, "cache", None)  # absent with -p no:cacheprovider
+    if cache is None or not wants_failed_only(config.invocation_params.args):
+        return
+    failed = cache.get("cache/lastfailed", {})
+    has_run = bool(cache.get("cache/nodeids", []))
+    if has_run and not any(item.nodeid in failed for item in items):
+        config.hook.pytest_deselected(items=items[:])
+        items.clear()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Why nothing ran: on standard error, once."""
+    config = session.config
+    is_worker = hasattr(config, "workerinput")
+    if exitstatus == Exit.NOTHING and not is_worker and wants_failed_only(config.invocation_params.args):
+        sys.stderr.write(
+            "nfsproof: --lf: none of these checks failed when it last ran on this target, so there is nothing to run\n"
+        )
 
 
 def _is_named(item: pytest.Item, words: Iterable[str]) -> bool:

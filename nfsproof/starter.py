@@ -7,10 +7,14 @@ copies the import path when it is first imported, and other distributions own so
 
 from __future__ import annotations
 
+import atexit
 import hashlib
+import importlib.util
 import json
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -45,9 +49,9 @@ def run_suite(args: Sequence[str]) -> int:
     lost_interrupt.watch()
     # Hypothesis keeps a folder of tables even when it stores no examples; by default in the current folder.
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_folder() / "hypothesis"))
-    if _wants_failed_only(args) and _is_green(_kept_of(args)):
+    if wants_failed_only(args) and _is_green(_kept_of(args)):
         sys.stderr.write(
-            "nfsproof: --lf: nothing failed in the last run of this target, so there is nothing to run\n"
+            "nfsproof: --lf: no check failed when it last ran on this target, so there is nothing to run\n"
         )
         return _NOTHING
     options = [
@@ -56,9 +60,16 @@ def run_suite(args: Sequence[str]) -> int:
         *("--rootdir", str(root), "--noconftest"),
         *("-p", "xdist.plugin", "-p", "fixtures.plugin", "-p", "nfsproof.selection"),
         *_memory(args),
+        *_allure(args),
         *("-rN", "--progress=auto"),
     ]
     return _pytest([*options, *args])
+
+
+def _allure(args: Sequence[str]) -> list[str]:
+    """The plugin allure-pytest, if it is installed, and the command line has its option."""
+    is_wanted = any(one.partition("=")[0] == "--alluredir" for one in args)
+    return ["-p", "allure_pytest.plugin"] if is_wanted and importlib.util.find_spec("allure_pytest") else []
 
 
 def _memory(args: Sequence[str]) -> list[str]:
@@ -70,12 +81,12 @@ def _memory(args: Sequence[str]) -> list[str]:
 
 
 def _kept_of(args: Sequence[str]) -> Path:
-    """Where pytest keeps what the last run of this target has come to."""
+    """Where pytest keeps which checks failed when they last ran on this target."""
     tested = "\0".join(_what_is_tested(args)).encode("utf-8", "surrogateescape")
     return cache_folder() / "last-runs" / hashlib.sha256(tested).hexdigest()[:16]
 
 
-def _wants_failed_only(args: Sequence[str]) -> bool:
+def wants_failed_only(args: Sequence[str]) -> bool:
     """--lf, unless the user says what it does if nothing failed."""
     is_decided = any(one.startswith(("--lfnf", "--last-failed-no-failures")) for one in args)
     return not is_decided and not {"--lf", "--last-failed"}.isdisjoint(args)
@@ -108,6 +119,9 @@ def run_own_tests(args: Sequence[str]) -> int:
     Unless `args` name a path, it runs all of `tests/`, with a worker for each processor.
     """
     root = _isolate()
+    # Of a checkout that is read-only, Hypothesis keeps nothing there.
+    kept = root / ".hypothesis" if os.access(root, os.W_OK) else cache_folder() / "hypothesis"
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(kept))
     options = ["-c", str(root / "pyproject.toml"), "--rootdir", str(root), "-p", "xdist.plugin"]
     if not any(Path(arg.partition("::")[0]).exists() for arg in args if not arg.startswith("-")):
         options += [str(root / "tests"), *workers(args)]
@@ -137,6 +151,35 @@ def _isolate() -> Path:
     # For the workers of xdist: files of the current folder are not modules there either.
     os.environ["PYTHONSAFEPATH"] = "1"
     return root
+
+
+OWN_HOME = "NFSPROOF_OWN_HOME"
+"""Environment variable: the HOME that tests of nfsproof have made for themselves and for all that they start."""
+_OF_THE_USER = {
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_STATE_HOME": ".local/state",
+}
+
+
+def leave_the_home_of_the_user() -> Path:
+    """Give this process, and what it starts, an empty HOME and caches there until it ends; the folder.
+
+    Tests of nfsproof neither read nor change what a user keeps. Only servers that were installed on demand are found
+    where they are, because nothing but an installation writes there.
+    """
+    if there := os.environ.get(OWN_HOME):
+        return Path(there)
+    from nfstargets.cache import PLACE
+    from nfstargets.cache import cache_folder as servers
+
+    os.environ[PLACE] = str(servers())
+    made = Path(tempfile.mkdtemp(prefix="nfsproof-home-"))
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    os.environ[OWN_HOME] = os.environ["HOME"] = str(made)
+    os.environ.update({name: str(made / place) for name, place in _OF_THE_USER.items()})
+    return made
 
 
 def cache_folder() -> Path:

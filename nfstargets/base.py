@@ -63,6 +63,9 @@ class TargetAddress:
     """True: the server wants calls from source ports below 1024."""
     other_source: str = ""
     """Another address of this machine that reaches the server, for calls of another client; empty: none is known."""
+    cable: str = ""
+    """How a bridge of packets reaches the server from the network of this process: "new" by a device that it makes,
+    "DEVICE ADDRESS" by one that is there; empty: it cannot."""
 
     def to_plain(self) -> dict[str, PlainValue]:
         """Only str, int, bool and None, as xdist's serialisation wants it."""
@@ -100,6 +103,8 @@ class Target(ABC):
     per_worker: ClassVar[bool] = False
     is_throwaway: ClassVar[bool] = False
     """True: its export is made for the run and goes with it."""
+    is_watchable: ClassVar[bool] = True
+    """False: who serves its port is not the server, but the machine that it runs in."""
     controls: frozenset[str] = frozenset()
     """What nfsproof can do to it from outside: "crash", "restart", "touch_locally", "fill_disk", "set_lease",
     "end_grace", "drop_caches", "known_clients", "knobs"."""
@@ -109,6 +114,9 @@ class Target(ABC):
     """What the user should hear before the run: that it is another server than the name says."""
     asked_for: str = ""
     """Which checks its next control is for, in words for the person who may have to carry it out."""
+    wants_network: bool = False
+    """Whether it is to be in a private network, if it can be, so that packets can be lost on the way to it. Whoever
+    starts it joins that network with this thread."""
     lacks_of_memory: int = 0
     """How often it has ended for lack of memory: how much a machine grants is not its doing."""
 

@@ -42,9 +42,15 @@ def cache_folder() -> Path:
     """$NFSPROOF_SERVERS, else nfsproof/servers in $XDG_CACHE_HOME or ~/.cache. It may not be there yet."""
     if place := os.environ.get(PLACE):
         return Path(place).absolute()
+    return user_cache() / "servers"
+
+
+def user_cache() -> Path:
+    """nfsproof in $XDG_CACHE_HOME or ~/.cache: what can be made again. It may not be there yet."""
     # The specification has relative paths ignored.
     base = Path(os.environ.get("XDG_CACHE_HOME") or "")
-    return (base if base.is_absolute() else Path.home() / ".cache") / "nfsproof" / "servers"
+    home = Path(os.path.expanduser("~/.cache"))  # noqa: PTH111 - never raises
+    return (base if base.is_absolute() else home) / "nfsproof"
 
 
 def home_of(recipe: Installable) -> Path:

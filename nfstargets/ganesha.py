@@ -20,8 +20,15 @@ from nfsclient.protocol import mount, nfs3
 from nfstargets.base import TargetAddress, TargetError
 from nfstargets.ganesha_config import EXPORT_KINDS, MEM_FILE_SIZE, MEM_FILES, GaneshaConfig
 from nfstargets.keeper import MEMORY
-from nfstargets.namespace import HANDLE_FILE_SYSTEMS, can_act_for_others, file_system_of
-from nfstargets.process import KeptServer
+from nfstargets.namespace import (
+    HANDLE_FILE_SYSTEMS,
+    NamespaceError,
+    NetworkVisit,
+    can_act_for_others,
+    can_make_networks,
+    file_system_of,
+)
+from nfstargets.process import KeptServer, Network
 from nfstargets.program import HOST, ProgramTarget
 from nfstargets.rpcbind_stub import SOCKET_PATH
 
@@ -95,6 +102,8 @@ class GaneshaTarget(ProgramTarget):
         self._version = ""
         self._file_system = ""
         self._epoch = 0
+        self._has_network = False
+        self._visit: NetworkVisit | None = None
 
     def prepare(self) -> None:
         """Looks for program and back end. Raises TargetError."""
@@ -116,6 +125,7 @@ class GaneshaTarget(ProgramTarget):
             mount_port=mount_port if has_mount else 0,
             version=3 if has_mount else 4,
             export=f"/{self.kind}",
+            cable="new" if self._has_network else "",
         )
 
     def touch_locally(self, path: bytes, *, remove: bool = False) -> None:
@@ -159,9 +169,32 @@ class GaneshaTarget(ProgramTarget):
             self._file_system = file_system_of(export)
             if self._file_system not in HANDLE_FILE_SYSTEMS:
                 memory, self._file_system = [export], "tmpfs"
+        self._has_network = self.wants_network and can_make_networks()
         # Most of the memory of its files is never written to.
         data = MEM_FILES * MEM_FILE_SIZE if self.kind == "mem" else MEMORY
-        return KeptServer(scratch, data=data, rpcbind=SOCKET_PATH, memory=memory)
+        network = Network() if self._has_network else None
+        return KeptServer(scratch, data=data, rpcbind=SOCKET_PATH, memory=memory, network=network)
+
+    def after_open(self, server: KeptServer) -> None:
+        """Joins its network. Raises TargetError."""
+        self._leave()
+        if self._has_network:
+            try:
+                self._visit = NetworkVisit(server.keeper_pid)
+            except NamespaceError as error:
+                raise TargetError(f"{self.name}: its private network cannot be joined: {error}") from error
+
+    def stop(self) -> None:
+        """Ends it and leaves its network, which ends with it."""
+        try:
+            super().stop()
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        visit, self._visit = self._visit, None
+        if visit is not None:
+            visit.end()
 
     def output(self, server: KeptServer) -> Path:
         """What it prints outside its log."""
@@ -183,7 +216,8 @@ class GaneshaTarget(ProgramTarget):
             vfs=server.scratch / "vfs" if self.kind == "vfs" else None,
             mem=self._installation.has("mem"),
             protocols=self.protocols,
-            host=HOST,
+            # In its private network a bridge of packets comes from another address.
+            host="0.0.0.0" if self._has_network else HOST,  # noqa: S104
         )
         config_path = server.scratch / "ganesha.conf"
         config_path.write_text(config.text())

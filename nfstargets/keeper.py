@@ -14,7 +14,8 @@ Argument: {"rpcbind": PATH or null, "memory": [PATH, ...], "remove": PATH or nul
     memory    folders to make file systems in memory of
     files     files of zeros to make then
     network   a tap device to make in a network namespace. The server and what it starts have a process namespace,
-              too: all of it ends with the server. joins: a process whose network gets the device instead
+              too: all of it ends with the server. joins: a process whose network gets the device instead.
+              Without a name: only a network namespace with loopback
     remove    folder to remove at the end
 
 Commands:  {"do": "start", "argv": [...], "output": PATH, "folder": PATH or null, "data": BYTES}
@@ -34,7 +35,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import resource
 import shutil
 import signal
@@ -47,20 +47,24 @@ from typing import Any
 
 from nfsclient.protocol.rpcbind import Rpcb
 from nfsclient.rpc.loop import Loop
+from nfstargets.machine import oom_kills
 from nfstargets.namespace import (
     NEEDS,
     NamespaceError,
     die_with_parent,
     enter_private_machine,
     enter_private_mounts,
+    enter_private_network,
     mount_tmpfs,
     unmount,
 )
 from nfstargets.rpcbind_stub import Registry, UnixListener
-from nfstargets.tap import make_tap
+from nfstargets.tap import bring_up_loopback, make_tap
 
 MEMORY = 4 << 30
 """Bytes of data that a server may have. None needs that much for the checks; some take what a call claims to have."""
+ALONE = "192.0.2.1"
+"""An address for documentation (RFC 5737), in a network in which nobody else is."""
 GRACE = 3.0
 """Seconds that a server has to end by itself when the keeper ends."""
 
@@ -141,7 +145,7 @@ class Keeper:
 
     def start(self, argv: list[str], output: Path, folder: str | None, data: int) -> None:
         """Starts the server, its output appended to a file."""
-        self._oom_kills = _oom_kills()
+        self._oom_kills = oom_kills()
         self._hang_up()
         theirs: list[int] = []
         if any("{line}" in word for word in argv):
@@ -210,7 +214,7 @@ class Keeper:
         """A child may have ended: tells the run."""
         if self.server is not None and self.server.poll() is not None:
             status, pid = self.server.returncode, self.server.pid
-            oom = _oom_kills() - self._oom_kills
+            oom = oom_kills() - self._oom_kills
             self.server = None
             self._end_the_rest()
             self.say("ended", pid=pid, status=status, oom=oom)
@@ -235,14 +239,6 @@ class Keeper:
             self.server.kill()
             self.server.wait()
             self.look_at_server()
-
-
-def _oom_kills() -> int:
-    """How many processes the kernel has killed for lack of memory, since it was started; 0 if it does not say."""
-    with contextlib.suppress(OSError):
-        found = re.search(r"^oom_kill (\d+)$", Path("/proc/vmstat").read_text(), re.MULTILINE)
-        return int(found[1]) if found is not None else 0
-    return 0
 
 
 def _before_the_server(data: int) -> None:
@@ -275,10 +271,14 @@ def _watch_signals(keeper: Keeper) -> socket.socket:
 
 
 def _enter_machine(network: dict[str, Any] | None) -> bool:
-    """Makes the network and returns in a child; False where none is wanted. Raises NamespaceError."""
+    """Makes the network; returns in a child if there is a device. Whether it does. Raises NamespaceError."""
     if network is None:
         return False
     try:
+        if not network["name"]:
+            enter_private_network()
+            bring_up_loopback(ALONE)
+            return False
         enter_private_machine(network["joins"])
     except NamespaceError as error:
         raise NamespaceError(f"{error}; needed: {NEEDS}") from error

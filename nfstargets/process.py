@@ -34,11 +34,12 @@ KEEPER_END = 6.0
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A separate network for a server that is a virtual machine: a tap device, and our addresses on it."""
+    """A separate network for a server. If that is a virtual machine: a tap device, and our addresses on it."""
 
-    name: str
-    addresses: tuple[str, ...]
-    netmask: str
+    name: str = ""
+    """Of the device; empty: there is none."""
+    addresses: tuple[str, ...] = ()
+    netmask: str = ""
     joins: int | None = None
     """The keeper of another machine, to whose network the device is added; None: a new network."""
 

@@ -40,6 +40,19 @@ def make_tap(name: str, addresses: Sequence[str], netmask: str) -> None:
         raise NamespaceError(f"the network device {name} cannot be set up: {error.strerror}") from error
 
 
+def bring_up_loopback(address: str) -> None:
+    """In a new network it is down. It gets a further address: without one that is not loopback's, the resolver takes
+    no IPv4 address for usable, and servers that ask it do not start. Raises NamespaceError.
+    """
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            _configure(sock, "lo", _SIOCSIFFLAGS, struct.pack("=H", _IFF_UP))
+            _configure(sock, "lo:1", _SIOCSIFADDR, _address(address))
+            _configure(sock, "lo:1", _SIOCSIFNETMASK, _address("255.255.255.255"))
+    except OSError as error:
+        raise NamespaceError(f"the network device lo cannot be set up: {error.strerror}") from error
+
+
 def _make_device(name: str) -> None:
     try:
         descriptor = os.open(DEVICE, os.O_RDWR | os.O_CLOEXEC)

@@ -4,19 +4,23 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
+from dataclasses import replace
 
-from nfsclient.discovery import discover
+from nfsclient.discovery import Endpoint, discover
 from nfsclient.discovery4 import discover4
 from nfsclient.errors import NfsClientError, UrlError
-from nfsclient.protocol import portmap
+from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
 from nfstargets.base import Target, TargetAddress, TargetError
+from nfstargets.finding import Found, find_services, says_version
 
 
 class UrlTarget(Target):
-    """`nfs://host/export`: found through rpcbind and MOUNT, or by the ports in the URL.
+    """`nfs://host/export`: what the URL leaves open is found out (`nfstargets.finding`).
 
-    With ``version=2`` it is tested with NFSv2 only; with ``version=4.1`` with NFSv4 only, which needs neither.
+    With ``version=2`` it is tested with NFSv2 only; with ``version=4.1`` with NFSv4 only, which needs neither rpcbind
+    nor MOUNT. Without a version, a server that has no NFSv3 is tested with what it has.
     """
 
     def __init__(self, text: str) -> None:
@@ -25,23 +29,50 @@ class UrlTarget(Target):
             self.url = NfsUrl.parse(text)
         except UrlError as error:
             raise TargetError(str(error)) from error
+        self._may_choose = not says_version(text)
         self._address: TargetAddress | None = None
+        self.hint: Found | None = None
+        """What an earlier run has found for this URL: tried first, and forgotten if nothing answers there."""
+        self.found: Found | None = None
+        """What was found at the last start."""
+
+    def keep_version(self, version: int) -> None:
+        """Test this version only, whatever the server answers: in a run, the version never changes."""
+        self.url = replace(self.url, version=version)
+        self._may_choose = False
 
     def start(self) -> None:
-        if self.url.version == 4:
-            self._start_nfs4()
-            return
+        hint, self.hint = self.hint, None
         try:
-            endpoint = discover(self.url)
+            with closing(Loop()) as loop:
+                if hint is not None and self._use(hint, loop, is_hint=True):
+                    return
+                self._use(find_services(self.url, may_choose=self._may_choose, loop=loop), loop)
         except NfsClientError as error:
             raise TargetError(str(error)) from error
-        url = self.url
-        asked_rpcbind = url.nfs_port is None or url.mountport is None
-        self._address = TargetAddress(
+
+    def _use(self, found: Found, loop: Loop, *, is_hint: bool = False) -> bool:
+        """Take the address from what was found; whether that was right. Raises `NfsClientError`, but not for a hint."""
+        try:
+            if found.url.version == 4:
+                self._address = self._address4(found, loop)
+            else:
+                self._address = self._address_of(found, discover(found.url, loop=loop))
+        except NfsClientError:
+            if is_hint:
+                return False
+            raise
+        self.found = found
+        self.keep_version(found.url.version)
+        return True
+
+    def _address_of(self, found: Found, endpoint: Endpoint) -> TargetAddress:
+        url = found.url
+        return TargetAddress(
             host=url.host,
             nfs_port=endpoint.nfs_port,
             mount_port=endpoint.mount_port,
-            portmap_port=(url.rpcbindport or portmap.PORT) if asked_rpcbind else url.rpcbindport,
+            portmap_port=found.rpcbind_port,
             proto=url.proto,
             version=url.version,
             export=os.fsdecode(endpoint.export),
@@ -52,17 +83,14 @@ class UrlTarget(Target):
             privileged=url.secure,
         )
 
-    def _start_nfs4(self) -> None:
-        url = self.url
-        try:
-            endpoint = discover4(url)
-        except NfsClientError as error:
-            raise TargetError(str(error)) from error
-        self._address = TargetAddress(
+    def _address4(self, found: Found, loop: Loop) -> TargetAddress:
+        url = found.url
+        endpoint = discover4(url, loop=loop)
+        return TargetAddress(
             host=url.host,
             nfs_port=endpoint.port,
             mount_port=url.mountport or 0,
-            portmap_port=url.rpcbindport,
+            portmap_port=found.rpcbind_port,
             version=4,
             minor=1 if url.minor == 1 else None,
             export=os.fsdecode(url.path),

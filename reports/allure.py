@@ -112,6 +112,55 @@ def write_allure(runs: Sequence[Run], folder: Path) -> int:
     return number
 
 
+class ResultsOfOthers:
+    """What allure-pytest writes while a run goes on, completed by what is known of its checks.
+
+    `run` needs no checks; its folder is where captures and scripts are.
+    """
+
+    def __init__(self, run: Run, folder: Path) -> None:
+        self._writer = _Writer(run, run.label, AllureFileLogger(folder), _epoch(run))
+        self._folder = folder
+
+    def complete(self, result: TestResult, check: CheckRecord) -> None:
+        """Give the result of a check its verdict, title, clause, labels and evidence.
+
+        What identifies it, when it ran, its steps and what others have added stay.
+        """
+        ours = _of_check(self._writer, check)
+        trace = result.statusDetails.trace if result.statusDetails is not None else None
+        result.name, result.status, result.statusDetails = ours.name, ours.status, ours.statusDetails
+        if result.statusDetails is not None and trace:
+            result.statusDetails.trace = printable(trace)
+        if result.descriptionHtml is None:
+            result.descriptionHtml = ours.descriptionHtml
+        result.labels += [one for one in ours.labels if one.name not in _LABELS_OF_PYTEST]
+        result.links += ours.links
+        result.attachments += ours.attachments
+        known = {one.name for one in result.parameters} | {"case"}
+        result.parameters += [one for one in ours.parameters if one.name not in known]
+
+    def finish(self, run: Run) -> None:
+        """Add a result for each rule that the lint saw broken; categories and environment, unless the user has some.
+
+        Raises OSError.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        writer = _Writer(run, run.label, self._writer.log, _epoch(run))
+        for record, checks in run.rules_broken:
+            writer.log.report_result(_of_finding(writer, record, checks))
+        categories, environment = self._folder / "categories.json", self._folder / "environment.properties"
+        if not categories.exists():
+            categories.write_text(json.dumps(category_rules(), indent=1), encoding="utf-8")
+        if not environment.exists():
+            environment.write_text(_environment([run], [run.label]), encoding="ascii")
+
+
+_LABELS_OF_PYTEST = {
+    str(one) for one in (LabelType.PARENT_SUITE, LabelType.SUITE, LabelType.SUB_SUITE, LabelType.FRAMEWORK)
+}
+
+
 class _Result(TestResult):
     """With known names, to find them again."""
 

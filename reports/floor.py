@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from nfsjudge.records import CheckRecord
+from reports.causes.reasons import short_reason
 
 _FEWEST: t.Final = 50
 """Checks of one protocol that say something about a share: whoever runs a few knows which."""
@@ -32,7 +33,8 @@ def too_little(checks: Iterable[CheckRecord]) -> list[str]:
         elif _counts(check):
             left[check.protocol] += 1
             # What is before the last colon names objects of the check.
-            reasons.setdefault(check.protocol, Counter())[check.reason.rpartition(": ")[2]] += 1
+            reason = short_reason(check.reason.rpartition(": ")[2])
+            reasons.setdefault(check.protocol, Counter())[reason] += 1
     return [
         _line(protocol, judged[protocol], judged[protocol] + count, reasons[protocol])
         for protocol, count in sorted(left.items())

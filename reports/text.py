@@ -7,6 +7,7 @@ from nfsjudge.records import FindingRecord, StatisticsRecord, failure_text
 from nfsjudge.verdict import VERDICTS
 from nfsjudge.wording import count
 from reports.causes import causes_of, reasons
+from reports.lacking import lacks_lines
 from reports.not_asked import is_not_asked, not_asked, number_of
 from reports.plain import printable
 from reports.run import Run
@@ -58,7 +59,11 @@ def _head(run: Run) -> str:
         lines.append(f"started: {run.about.started}")
     if run.about is not None and run.about.version:
         lines.append(f"suite:   nfsproof {run.about.version}")
+    if run.about is not None and run.about.watched:
+        lines.append(f"watched: {run.about.watched}")
     lines.append(f"ended:   {run.ending}")
+    if run.about is not None and run.about.capabilities:
+        lines += _capabilities(run.about.capabilities)
     lines += [f"floor:   {text}" for text in run.below_floor]
     if run.rules_told:
         lines.append(f"lint:    rules broken in the exchanges: {run.rules_told}")
@@ -72,6 +77,15 @@ def _head(run: Run) -> str:
         lines += [f"         {text}" for text in run.differences]
         lines += [f"log:     {log}" for log in run.end.logs]
     return "\n".join(lines)
+
+
+def _capabilities(capabilities: dict[str, str]) -> list[str]:
+    """What the target has, and what it lacks, by reason."""
+    has = [name for name, value in capabilities.items() if value == "yes"]
+    return [
+        f"has:     {', '.join(has) or 'no capability'}",
+        *(f"lacks:   {line.removeprefix('lacks ')}" for line in lacks_lines(capabilities)),
+    ]
 
 
 def _table(run: Run) -> str:

@@ -4,9 +4,19 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+from collections import Counter
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from nfsproof.starter import leave_the_home_of_the_user
+from tests.needs import MARK, need
+
+# Before any test module is imported, also where pytest was started without `nfsproof selftest`. Workers of xdist
+# inherit it.
+leave_the_home_of_the_user()
 
 # A busy machine is no failure: examples have no deadline, and may be slow to make.
 settings.register_profile(
@@ -25,3 +35,28 @@ pytest_plugins = ["pytester"]
 for _number, _handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(_number) == signal.SIG_IGN:
         signal.signal(_number, _handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declares the mark of `tests.needs.needs`."""
+    config.addinivalue_line("markers", f"{MARK}(*tools, extra): programs and packages that this test uses")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A tool that is missing ends a test before its fixtures are made."""
+    for mark in item.iter_markers(MARK):
+        need(*mark.args)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What was left out, and why: a green run must not hide that."""
+    reasons = Counter(
+        re.sub(r"^Skipped: ", "", report.longrepr[2])
+        for report in terminalreporter.stats.get("skipped", [])
+        if isinstance(report.longrepr, tuple)
+    )
+    if reasons:
+        terminalreporter.section("left out")
+    for reason, number in reasons.most_common():
+        terminalreporter.line(f"{number:4} {reason}")

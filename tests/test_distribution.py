@@ -7,11 +7,13 @@ import importlib.util
 import json
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from tests.needs import need
 from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,6 +31,7 @@ def hook() -> ModuleType:
 
 
 def git(folder: Path, *words: str) -> None:
+    need("git")
     who = ["-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "commit.gpgsign=false"]
     subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True, timeout=AT_MOST)
 
@@ -74,3 +77,23 @@ def test_the_facts_of_a_source_distribution_are_kept(
     assert hook.facts(tmp_path) == {"commit": "", "url": "https://other.example"}
     (tmp_path / "built.json").write_text(json.dumps({"commit": "abc", "url": URL}))
     assert hook.facts(tmp_path) == {"commit": "abc", "url": URL}
+
+
+def test_packages_that_others_import_have_types_and_keywords_name_the_protocols() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wheel = settings["tool"]["hatch"]["build"]["targets"]["wheel"]
+    public = set(wheel["only-include"]) - set(wheel["sources"])
+    assert public
+    assert [name for name in sorted(public) if not (ROOT / name / "py.typed").is_file()] == []
+    assert {"nfsv2", "nfsv3", "nfsv4"} <= set(settings["project"]["keywords"])
+    assert settings["project"]["entry-points"]["pytest11"] == {"nfsproof": "nfsproof.pytest_plugin"}
+
+
+def test_the_container_can_write_what_the_readme_mounts() -> None:
+    recipe = (ROOT / "Containerfile").read_text(encoding="utf-8")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"podman run [^\n]*", text)
+    assert command in recipe
+    (place,) = re.findall(r'-v "\$PWD:(/\w+)"', command)
+    assert f"WORKDIR {place}\n" in recipe  # where a run makes nfsproof-report
+    assert '--user "$(id -u)"' in command  # the folder of the host belongs to whoever runs this

@@ -14,6 +14,7 @@ from nfsclient.xdr import (
     Array,
     Case,
     FixedOpaque,
+    Identity,
     LinkedList,
     Opaque,
     String,
@@ -42,8 +43,10 @@ Fhandle3 = t.Annotated[bytes, Opaque(FHSIZE3)]
 """A file handle for NFSv3: 0 to 64 bytes (RFC 1813 section 5.1.5)."""
 Dirpath = t.Annotated[bytes, String(MNTPATHLEN)]
 """Path of a directory on the server."""
-Name = t.Annotated[bytes, String(MNTNAMLEN)]
+Name = t.Annotated[bytes, String(MNTNAMLEN), Identity("host")]
 """Name of a host or group."""
+ServerPath = t.Annotated[bytes, String(MNTPATHLEN), Identity("path")]
+"""A directory that a server lists by itself."""
 
 
 class MountStat3(XdrEnum):
@@ -131,7 +134,7 @@ class Mountbody(Struct):
     """mountbody: a client and what it mounted; advisory, often stale (RFC 1094 A.5.3, RFC 1813 5.2.2)."""
 
     ml_hostname: Name
-    ml_directory: Dirpath
+    ml_directory: ServerPath
 
 
 class Mountlist(Struct):
@@ -149,7 +152,7 @@ class Groupnode(Struct):
 class Exportnode(Struct):
     """exportnode: an exported directory (RFC 1094 A.5.6, RFC 1813 section 5.2.5)."""
 
-    ex_dir: Dirpath
+    ex_dir: ServerPath
     ex_groups: t.Annotated[list[Groupnode], LinkedList()]
     """No groups does not have to mean everybody."""
 

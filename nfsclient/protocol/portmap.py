@@ -10,7 +10,7 @@ from __future__ import annotations
 import typing as t
 
 from nfsclient.rpc.program import Procedure, Program
-from nfsclient.xdr import LinkedList, Opaque, Struct, Void, XdrType, u32
+from nfsclient.xdr import Identity, LinkedList, Opaque, Struct, Void, XdrType, u32
 
 PROGRAM = 100000
 """The RPC program number of the binding protocol, all versions (RFC 1833 section 2.1)."""
@@ -59,7 +59,7 @@ class CallArgs(Struct):
     prog: u32
     vers: u32
     proc: u32
-    args: t.Annotated[bytes, Opaque()]
+    args: t.Annotated[bytes, Opaque(), Identity("body")]
     """The encoded arguments."""
 
 
@@ -67,7 +67,7 @@ class CallResult(Struct):
     """call_result: which port answered, and its encoded results. A call that fails gets no answer."""
 
     port: u32
-    res: t.Annotated[bytes, Opaque()]
+    res: t.Annotated[bytes, Opaque(), Identity("body")]
 
 
 A = t.TypeVar("A", bound=XdrType)

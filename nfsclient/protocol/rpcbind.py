@@ -13,7 +13,7 @@ import typing as t
 from nfsclient.errors import NfsClientError
 from nfsclient.protocol.portmap import PROGRAM, BoolRes
 from nfsclient.rpc.program import Procedure, Program
-from nfsclient.xdr import FixedArray, LinkedList, Opaque, String, Struct, Void, XdrType, i32, u32
+from nfsclient.xdr import FixedArray, Identity, LinkedList, Opaque, String, Struct, Void, XdrType, i32, u32
 
 RPCBSTAT_HIGHPROC = 13
 """How many procedures the statistics count: those of version 4, NULL included."""
@@ -22,6 +22,8 @@ RPCBVERS_STAT = 3
 
 Text = t.Annotated[bytes, String()]
 """A string without a limit."""
+AddressText = t.Annotated[bytes, String(), Identity("address")]
+"""A universal address: where a machine is reached."""
 
 
 class Rpcb(Struct):
@@ -31,22 +33,22 @@ class Rpcb(Struct):
     r_vers: u32
     r_netid: Text = b""
     """Name of the transport: tcp, udp, tcp6, udp6, local. GETADDR ignores it: that of the call counts."""
-    r_addr: Text = b""
+    r_addr: AddressText = b""
     """Universal address."""
-    r_owner: Text = b""
+    r_owner: t.Annotated[bytes, String(), Identity("principal")] = b""
     """Owner of the registration; ignored in calls, filled in by the server."""
 
 
 class TextRes(Struct):
     """A bare `string`: a universal address, or empty when there is none."""
 
-    value: Text
+    value: AddressText
 
 
 class TextArgs(Struct):
     """A bare `string`: the argument of UADDR2TADDR."""
 
-    value: Text
+    value: AddressText
 
 
 class Rpcblist(Struct):
@@ -61,14 +63,14 @@ class RpcbRmtcallargs(Struct):
     prog: u32
     vers: u32
     proc: u32
-    args: t.Annotated[bytes, Opaque()]
+    args: t.Annotated[bytes, Opaque(), Identity("body")]
 
 
 class RpcbRmtcallres(Struct):
     """rpcb_rmtcallres: the universal address that answered, and its encoded results."""
 
-    addr: Text
-    results: t.Annotated[bytes, Opaque()]
+    addr: AddressText
+    results: t.Annotated[bytes, Opaque(), Identity("body")]
 
 
 class GettimeRes(Struct):
@@ -81,13 +83,13 @@ class Netbuf(Struct):
     """netbuf: an address in the form of the server's own operating system."""
 
     maxlen: u32
-    buf: t.Annotated[bytes, Opaque()]
+    buf: t.Annotated[bytes, Opaque(), Identity("address")]
 
 
 class RpcbEntry(Struct):
     """rpcb_entry: one transport of a service."""
 
-    r_maddr: Text
+    r_maddr: AddressText
     """Universal address."""
     r_nc_netid: Text
     r_nc_semantics: u32

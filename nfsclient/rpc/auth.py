@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from nfsclient.errors import XdrError
 from nfsclient.rpc.messages import AuthFlavor, OpaqueAuth
-from nfsclient.xdr import Array, String, Struct, u32
+from nfsclient.xdr import Array, Identity, String, Struct, u32
 
 MAX_GIDS = 16
 """The most groups that AUTH_SYS carries (RFC 5531 appendix A)."""
@@ -18,7 +18,7 @@ class AuthSysParms(Struct):
     """authsys_parms: who the client says the caller is; nothing proves it."""
 
     stamp: u32
-    machinename: t.Annotated[bytes, String(255)]
+    machinename: t.Annotated[bytes, String(255), Identity("host")]
     uid: u32
     gid: u32
     gids: t.Annotated[list[u32], Array(MAX_GIDS)]

@@ -109,6 +109,21 @@ class Lazy:
     """
 
 
+IdentityKind: t.TypeAlias = t.Literal["host", "address", "principal", "client", "product", "path", "body"]
+"""What a field names: a machine; where one is reached; a person or group; a client, or an owner of its state; a program
+and its vendor; a directory of a server. A body is an encoded structure that may have such names in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """This string or opaque names a machine, a person or a product: archives mask it, the codec does not care.
+
+    ``Annotated[bytes, Opaque(1024), Identity("host")]``. An alias that carries it marks the elements of a list.
+    """
+
+    what: IdentityKind
+
+
 class ChoiceTable:
     """The alternatives of a `Choice`: a class for each number, and the name that people know it by.
 
@@ -199,6 +214,8 @@ class OpaqueNode:
 
     maximum: int
     style: t.Literal["opaque", "string", "bulk"]
+    identity: IdentityKind | None = None
+    """As of `Identity`. No codec looks at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +316,8 @@ def node_of(annotation: t.Any) -> Node:
         base, *metadata = t.get_args(annotation)
         made = (_node_of_kind(kind, base) for kind in metadata)
         node = next((node for node in made if node is not None), None) or node_of(base)
+        for kind in metadata:
+            node = _identifying(node, kind.what, annotation) if isinstance(kind, Identity) else node
         return _lazy(node, annotation) if any(isinstance(kind, Lazy) for kind in metadata) else node
     if t.get_origin(annotation) in (t.Union, types.UnionType):
         present = [arg for arg in t.get_args(annotation) if arg is not type(None)]
@@ -318,6 +337,18 @@ def node_of(annotation: t.Any) -> Node:
     raise NotAWireType(
         f"{annotation!r} names no XDR type; annotate with a kind of nfsclient.xdr, such as u32 or Opaque(64)"
     )
+
+
+def _identifying(node: Node, what: IdentityKind, annotation: t.Any) -> Node:
+    match node:
+        case OpaqueNode(maximum, style):
+            return OpaqueNode(maximum, style, what)
+        case OptionalNode(OpaqueNode() as inner, lazy):
+            return OptionalNode(_identifying(inner, what, annotation), lazy)
+        case _:
+            raise NotAWireType(
+                f"{annotation!r}: only a string, or bytes of variable length, can be an Identity"
+            )
 
 
 def _lazy(node: Node, annotation: t.Any) -> Node:

@@ -22,6 +22,7 @@ from nfsclient.xdr.kinds import (
     EnumNode,
     FixedArrayNode,
     FixedOpaqueNode,
+    IdentityKind,
     IntNode,
     LinkedListNode,
     Node,
@@ -233,12 +234,41 @@ def _check_bytes(value: object, path: str) -> bytes:
 # ---------------------------------------------------------------- decoding
 
 
-class _Reader:
-    """A position in a buffer; every take is bounded."""
+class Named(t.NamedTuple):
+    """Bytes of an encoding that an `Identity` declares: whose field they are, where they begin, and they themselves."""
 
-    def __init__(self, view: memoryview, pos: int) -> None:
+    path: str
+    what: IdentityKind
+    start: int
+    data: bytes
+
+
+def identities(cls: type[XdrType], buf: Buffer, pos: int = 0) -> tuple[list[Named], int | None]:
+    """What names machines, people or products in one `cls` at `pos`, and where decoding failed (None: nowhere).
+
+    What stands before the failure is found all the same. Bytes that no declaration explains count as a body.
+    """
+    found: list[Named] = []
+    reader = _Reader(memoryview(buf), pos, found)
+    try:
+        _decode_type(cls, reader, cls.__name__)
+    except XdrError:
+        return found, reader.pos
+    return found, None
+
+
+class _Reader:
+    """A position in a buffer; every take is bounded. `found` gets what identifies somebody, if that is wanted."""
+
+    def __init__(self, view: memoryview, pos: int, found: list[Named] | None = None) -> None:
         self.view = view
         self.pos = pos
+        self.found = found
+
+    def name(self, what: IdentityKind | None, count: int, path: str) -> None:
+        """The next bytes, or as many of them as there are, name something; they are not taken."""
+        if what is not None and self.found is not None and count:
+            self.found.append(Named(path, what, self.pos, bytes(self.view[self.pos : self.pos + count])))
 
     def take(self, count: int, path: str) -> memoryview:
         left = len(self.view) - self.pos
@@ -301,8 +331,10 @@ def _decode(node: Node, reader: _Reader, path: str) -> t.Any:  # noqa: PLR0911  
             return t.cast("type[XdrEnum]", cls)(reader.number("i", path))
         case FixedOpaqueNode(length):
             return bytes(reader.opaque(length, path))
-        case OpaqueNode(maximum, style):
-            data = reader.opaque(reader.length(maximum, path), path)
+        case OpaqueNode(maximum, style, identity):
+            size = reader.length(maximum, path)
+            reader.name(identity, size, path)
+            data = reader.opaque(size, path)
             return data if style == "bulk" else bytes(data)
         case OptionalNode(inner):
             return _decode(inner, reader, path) if reader.boolean(path) else None
@@ -354,6 +386,7 @@ def _decode_choice(node: ChoiceNode, following: int, reader: _Reader, path: str)
 
 def _decode_unread(reader: _Reader, path: str, following: int) -> Unread:
     number = reader.number("I", path)
+    reader.name("body", len(reader.view) - reader.pos, f"{path}.rest")
     return Unread(number, bytes(reader.take(len(reader.view) - reader.pos, path)), following)
 
 
@@ -363,13 +396,14 @@ def _decode_attributes(cls: type[AttributeMap], reader: _Reader, path: str) -> A
     size = reader.length(UNLIMITED, f"{path}.attr_vals")
     begin = reader.pos
     reader.opaque(size, f"{path}.attr_vals")
-    inside = _Reader(reader.view[: begin + size], begin)
+    inside = _Reader(reader.view[: begin + size], begin, reader.found)
     values = {field.name: _decode(field.node, inside, f"{path}.{field.name}") for field in layout.fields}
     left = begin + size - inside.pos
     if left and not layout.has_unknown:
         raise XdrError(
             f"{path}.attr_vals", f"{left} bytes are left over after the last attribute", inside.pos
         )
+    inside.name("body", left, f"{path}.rest")
     rest = bytes(inside.take(left, path))
     return cls(attrmask=mask, rest=rest, **values)
 

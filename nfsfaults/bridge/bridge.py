@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The plan at the level of packets: a bridge between two private networks, on the loop of client and server.
 
-Of UDP it sees whole datagrams: a `Flow` does with them what it does in the other executors, and the bridge makes new
-packets of what is left. Of TCP it sees segments: what a rule is about is the segment in which the record begins, and
-the kernels of both sides do the rest. A message is known as far as that segment has it.
+Of UDP it sees whole datagrams: a `Flow` does with them what it does in the other executors. Of TCP it sees segments:
+what a rule is about is the segment in which the record begins, and the kernels of both sides do the rest. A message is
+known as far as that segment has it.
+
+A message that leaves as it came, at whatever time and how often, leaves in the frames that came. All others are made
+by scapy, as are copies from other senders and resets (`nfsfaults.packet.making`).
 """
 
 from __future__ import annotations
@@ -13,28 +16,31 @@ import heapq
 import itertools
 import socket
 import typing as t
+from collections import OrderedDict
 from dataclasses import dataclass, replace
 
 from nfsclient.rpc.loop import Loop
 from nfsfaults import actions as a
+from nfsfaults import with_scapy
 from nfsfaults.bridge import frames as f
-from nfsfaults.bridge.keeper import CLIENT_MAC, SERVER_MAC
+from nfsfaults.bridge.keeper import SERVER_MAC
 from nfsfaults.bridge.networks import Networks, Proto
 from nfsfaults.bridge.streams import Connection
+from nfsfaults.functions import CannotMake
 from nfsfaults.matcher import Event, Finish, Flow, Matcher, SendElsewhere, Write
-from nfsfaults.messages import Toward
+from nfsfaults.messages import Message, Toward
 from nfsfaults.plan import Firing, Link, Plan, Rule
 
-FORGED: t.Final = "198.18.0.77"
-"""The sender of forged datagrams: in the network of client and server, and neither of them."""
 _OTHER_PORTS: t.Final = range(61_000, 65_000)
 _MOST_FLOWS: t.Final = 1024
 _MOST_WAITING: t.Final = 4096
 """Packets that wait for their time or their turn; more are lost, as in a full queue."""
-_MACS: t.Final[dict[Toward, bytes]] = {"client": CLIENT_MAC, "server": SERVER_MAC}
+_EVERYBODY: t.Final = b"\xff" * 6
 _RESET_OFFSETS: t.Final = {"next": 0, "inside": 100, "outside": 0x4000_0000}
 _FRAMES_AT_ONCE: t.Final = 64
 _LONGEST: t.Final = 65_535
+_MOST_CAME: t.Final = 256
+"""Datagrams whose frames are kept while their messages wait; of more, the oldest are made again."""
 
 
 def unable(plan: Plan, proto: Proto) -> str:
@@ -43,10 +49,10 @@ def unable(plan: Plan, proto: Proto) -> str:
         for action in rule.actions:
             if proto == "udp" and (isinstance(action, a.ON_TCP_ONLY) or action.need == "stream"):
                 return f"{a.name_of(action)} needs TCP"
-            if proto == "tcp" and (isinstance(action, a.ON_UDP_ONLY) or action.need != "packets"):
-                return f"{a.name_of(action)} is no action on segments of TCP"
-            if proto == "tcp" and isinstance(action, a.Replay):
+            if proto == "tcp" and isinstance(action, a.Replay) and action.via == "forged":
                 return "a replay with a forged sender needs UDP"
+            if proto == "tcp" and not _is_on_segments(action):
+                return f"{a.name_of(action)} is no action on segments of TCP"
     return ""
 
 
@@ -66,12 +72,11 @@ class _Ends:
         source, destination = (packet.source, ports.source), (packet.destination, ports.destination)
         return cls(source, destination) if toward == "server" else cls(destination, source)
 
-    def packet(self, toward: Toward, protocol: int, identification: int) -> tuple[f.IpPacket, f.Ports]:
-        """An empty packet that goes this way, and its ports."""
+    def heading(self, toward: Toward, macs: dict[Toward, bytes]) -> f.Heading:
+        """Of a packet that goes this way."""
         source, destination = (self.client, self.server) if toward == "server" else (self.server, self.client)
-        ethernet = _MACS[toward] + _MACS[_other(toward)] + f.IPV4.to_bytes(2, "big")
-        packet = f.IpPacket(ethernet, source[0], destination[0], protocol, identification, 0, b"")
-        return packet, f.Ports(source[1], destination[1])
+        ethernet = macs[toward] + macs[_other(toward)] + f.IPV4.to_bytes(2, "big")
+        return f.Heading(ethernet, source[0], destination[0], f.Ports(source[1], destination[1]))
 
 
 @dataclass(slots=True)
@@ -181,8 +186,10 @@ class Bridge:
     """Carries a plan out on all packets between the two networks."""
 
     def __init__(self, plan: Plan, networks: Networks, loop: Loop) -> None:
+        """Raises `NoScapy`."""
+        self._making = with_scapy.making()
         self.matcher = Matcher(plan)
-        self.failures: list[str] = []
+        self.failures = self.matcher.failures
         """What of the plan could not be carried out, and why."""
         self.lost_syns: dict[Toward, int] = {"server": 0, "client": 0}
         """How many SYN segments were lost."""
@@ -192,7 +199,11 @@ class Bridge:
         self._ways: dict[Toward, _Way] = {
             side: _Way(side, taps[side], links.get(side)) for side in ("client", "server")
         }
+        self._place = networks.place
+        self._macs: dict[Toward, bytes] = {"client": self._place.client_mac, "server": SERVER_MAC}
         self._flows: dict[_Ends, Flow] = {}
+        self._came: OrderedDict[int, tuple[bytes, tuple[bytes, ...]]] = OrderedDict()
+        """Identity of a message -> the message and its frames."""
         self._connections: dict[_Ends, Connection] = {}
         self._reassembler = f.Reassembler()
         self._identifications = itertools.count(1)
@@ -221,6 +232,8 @@ class Bridge:
 
     def received(self, frame: bytes, toward: Toward) -> None:
         """A frame from one side, for the other."""
+        if self._place.device and not self._is_ours(frame, toward):
+            return
         kind = int.from_bytes(frame[12:14], "big")
         if kind not in {f.IPV4, f.ARP}:
             return  # IPv6 looks for routers, of which there are none
@@ -236,6 +249,14 @@ class Bridge:
         else:
             self._segment(whole, toward)
         self.run()
+
+    def _is_ours(self, frame: bytes, toward: Toward) -> bool:
+        """Whether a frame on a device that others use too is between client and server; learns the server's address."""
+        if toward == "client":
+            return frame[:6] in {self._place.client_mac, _EVERYBODY}
+        if frame[:6] != _EVERYBODY:
+            self._macs["server"] = frame[:6]
+        return True
 
     def run(self) -> None:
         """Do what is due."""
@@ -266,15 +287,33 @@ class Bridge:
         if flow is None:
             if len(self._flows) >= _MOST_FLOWS:
                 self._flows.pop(next(iter(self._flows)))
-            flow = self._flows[ends] = self.matcher.flow("udp")
-        flow.receive(self._loop.clock(), data, toward)
+            flow = self._flows[ends] = self.matcher.flow("udp", has_packets=True)
+        heading = flow.tracker.heading(data, toward)
+        now = self._loop.clock()
+        if heading is not None and flow.is_clear(heading, toward):
+            flow.pass_by(heading, toward, data)
+            self._pass(packet.frames, toward, now)
+            return
+        where = ends.heading(toward, self._macs)
+        if heading is not None and heading.kind == "call" and self.matcher.plan.reads_packets:
+            self._making.note_call(where, "udp", heading)
+        self._came[id(data)] = data, packet.frames
+        if len(self._came) > _MOST_CAME:
+            self._came.popitem(last=False)
+        flow.receive(now, data, toward, (), lambda: self._making.read_datagram(where, data))
+
+    def _pass(self, frames: tuple[bytes, ...], toward: Toward, now: float) -> None:
+        """Frames go on as they came."""
+        for frame in frames:
+            self._ways[toward].put(frame, now)
 
     def _carry_out(self, ends: _Ends, event: Event) -> None:
         match event:
             case Write(_, toward, data, packets):
                 self._send_datagram(ends, toward, data, packets)
             case SendElsewhere(_, toward, data, via):
-                self._send_datagram(self._elsewhere(ends, toward, via), toward, data)
+                elsewhere = self._elsewhere(ends, toward, via)
+                self._send_datagram(elsewhere, toward, data, is_elsewhere=True)
             case Finish():
                 pass  # a datagram has no connection
 
@@ -282,7 +321,7 @@ class Bridge:
         """The conversation of a replay: of the sender, its port or its address is another one."""
         host, port = ends.client if toward == "server" else ends.server
         if via == "forged":
-            host = socket.inet_aton(FORGED)
+            host = socket.inet_aton(self._place.forged)
         elif via == "other-port":
             port = next(self._other_ports)
         return (
@@ -290,17 +329,28 @@ class Bridge:
         )
 
     def _send_datagram(
-        self, ends: _Ends, toward: Toward, data: bytes, packets: tuple[a.PacketAction, ...] = ()
+        self,
+        ends: _Ends,
+        toward: Toward,
+        data: bytes,
+        packets: tuple[a.PacketAction, ...] = (),
+        *,
+        is_elsewhere: bool = False,
     ) -> None:
-        is_bad = {one.layer for one in packets if isinstance(one, a.BadChecksum)}
-        empty, ports = ends.packet(toward, f.UDP, next(self._identifications) & 0xFFFF)
-        whole = f.with_udp(empty, ports, data, is_bad="transport" in is_bad)
-        pieces = f.fragments(whole)
-        for action in packets:
-            if isinstance(action, a.IpFragments):
-                pieces = _fragmented(whole, action)
-        frames = [piece.frame(is_bad="network" in is_bad) for piece in pieces]
+        came = None if is_elsewhere else self._came.pop(id(data), None)
+        frames = None if came is None else list(came[1])
+        if frames is None or any(isinstance(one, a.MAKING) for one in packets):
+            heading, number = ends.heading(toward, self._macs), next(self._identifications) & 0xFFFF
+            frames = self._made(lambda: self._making.datagram(heading, data, number, packets), frames)
         self._send(self._ways[toward], frames, packets)
+
+    def _made(self, make: t.Callable[[], list[bytes]], came: list[bytes] | None) -> list[bytes]:
+        """The frames that scapy makes; those that came if a function of the user's fails."""
+        try:
+            return make()
+        except CannotMake as error:
+            self.matcher.fail(str(error))
+            return came or []
 
     # ------------------------------------------------------------ segments
 
@@ -316,17 +366,21 @@ class Bridge:
                 self._remember(ends)
         connection = self._connections.get(ends)
         if connection is None:
-            way.put(packet.frame(), self._loop.clock())
+            self._pass(packet.frames, toward, self._loop.clock())
             return
         half = connection.halves[toward]
         if self._is_lost_syn(connection, segment, toward) or half.is_lost_again(segment):
             half.messages_in(segment)
             return
-        actions = self._actions_on(connection, half.messages_in(segment), toward)
+        actions = self._actions_on(connection, half.messages_in(segment), toward, packet, ends)
         lost = next((one for one in actions if isinstance(one, a.LosePackets)), None)
         if lost is not None:
             half.losing[segment.number] = lost.times - 1
-        self._send(way, _segments(packet, segment, actions), actions, segment)
+        frames = list(packet.frames)
+        if any(isinstance(one, a.MAKING) for one in actions):
+            (frame,) = packet.frames
+            frames = self._made(lambda: self._making.segment(frame, actions), frames)
+        self._send(way, frames, actions, segment)
         for action in actions:
             if isinstance(action, a.ForgeReset):
                 self._reset(ends, connection, action, segment if lost else None)
@@ -344,7 +398,12 @@ class Bridge:
         return True
 
     def _actions_on(
-        self, connection: Connection, messages: list[bytes], toward: Toward
+        self,
+        connection: Connection,
+        messages: list[bytes],
+        toward: Toward,
+        packet: f.IpPacket,
+        ends: _Ends,
     ) -> tuple[a.PacketAction, ...]:
         """What is to happen to the segment in which these messages begin."""
         actions: list[a.PacketAction] = []
@@ -352,6 +411,7 @@ class Bridge:
             message = connection.tracker.message(data, toward)
             if message is None:
                 continue
+            self._let_read(message, packet, ends)
             self.matcher.count(message.heading)
             index = self.matcher.acting_rule(message)
             if index is None:
@@ -364,6 +424,12 @@ class Bridge:
             self.matcher.note(index, Firing(self._loop.clock(), rule, message.label, data))
         return tuple(actions)
 
+    def _let_read(self, message: Message, packet: f.IpPacket, ends: _Ends) -> None:
+        """Rules may look at the segment in which a message begins."""
+        message.read_packet = lambda: self._making.read_frame(packet.frames[0])
+        if message.kind == "call" and self.matcher.plan.reads_packets:
+            self._making.note_call(ends.heading(message.toward, self._macs), "tcp", message.heading)
+
     def _reset(
         self, ends: _Ends, connection: Connection, action: a.ForgeReset, lost: f.Segment | None
     ) -> None:
@@ -375,9 +441,9 @@ class Bridge:
             self.failures.append("a RST could not be forged: the connection began before")
             return
         number = (number + _RESET_OFFSETS[action.number]) & 0xFFFF_FFFF
-        empty, ports = ends.packet(action.toward, f.TCP, next(self._identifications) & 0xFFFF)
-        packet = f.with_tcp(empty, f.Segment(ports, number, 0, f.RST, 0, b"", b""))
-        self._ways[action.toward].put(packet.frame(), self._loop.clock())
+        heading = ends.heading(action.toward, self._macs)
+        frame = self._making.reset(heading, number, next(self._identifications) & 0xFFFF)
+        self._ways[action.toward].put(frame, self._loop.clock())
 
     # ------------------------------------------------------------ what goes
 
@@ -412,26 +478,9 @@ class Bridge:
 
 
 def _is_on_segments(action: a.Action) -> bool:
+    if isinstance(action, a.CallFunction):
+        return True
     return action.need == "packets" and not isinstance(action, (a.Replay, *a.ON_UDP_ONLY))
 
 
-def _fragmented(whole: f.IpPacket, action: a.IpFragments) -> list[f.IpPacket]:
-    pieces = f.fragments(whole, action.size, action.overlap)
-    if action.lose is not None:
-        del pieces[min(action.lose, len(pieces)) - 1]
-    return pieces[::-1] if action.reverse else pieces
-
-
-def _segments(packet: f.IpPacket, segment: f.Segment, actions: tuple[a.PacketAction, ...]) -> list[bytes]:
-    """The frames of a segment after the actions that change it."""
-    pieces = [segment]
-    for action in actions:
-        if isinstance(action, a.SplitSegment):
-            pieces = [piece for one in pieces for piece in f.divided(one, action.sizes, action.overlap)]
-            pieces = pieces[::-1] if action.reverse else pieces
-    is_bad = {one.layer for one in actions if isinstance(one, a.BadChecksum)}
-    packets = [f.with_tcp(packet, piece, is_bad="transport" in is_bad) for piece in pieces]
-    return [one.frame(is_bad="network" in is_bad) for one in packets]
-
-
-__all__ = ["FORGED", "Bridge", "Plan", "Rule", "unable"]
+__all__ = ["Bridge", "Plan", "Rule", "unable"]

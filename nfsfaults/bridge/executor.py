@@ -8,8 +8,9 @@ import typing as t
 
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.loop import Loop
+from nfsfaults import with_scapy
 from nfsfaults.bridge.bridge import Bridge, unable
-from nfsfaults.bridge.networks import Networks, NoNetworks, Proto
+from nfsfaults.bridge.networks import Networks, NoNetworks, Place, Proto
 from nfsfaults.matcher import Matcher
 from nfsfaults.plan import Plan
 
@@ -17,14 +18,17 @@ PORT: t.Final = 2049
 
 
 class Packets:
-    """Carries a plan out between clients and one server, which all run on one loop.
+    """Carries a plan out between clients and one server. The clients, and a server in this process, share a loop.
 
-    Raises `NoNetworks` with one line that says what is missing.
+    Raises `NoNetworks` and `NoScapy` with one line that says what is missing.
     """
 
-    def __init__(self, plan: Plan, loop: Loop) -> None:
+    def __init__(self, plan: Plan, loop: Loop, place: Place | None = None, port: int = PORT) -> None:
+        """`place` and `port` are those of a server that runs; without them a server gets `server_sockets`."""
         self._loop = loop
-        self._networks = Networks()
+        self._port = port
+        with_scapy.making().expect_rpc_on(port)
+        self._networks = Networks(place)
         self._bridge = Bridge(plan, self._networks, loop)
 
     def server_sockets(self) -> list[socket.socket]:
@@ -36,7 +40,7 @@ class Packets:
 
     def connect(self, proto: Proto, **options: t.Any) -> RpcClient:
         """A client on the client's side; options are those of `Networks.connect`. Raises `ConnectFailed`."""
-        return self._networks.connect(proto, PORT, self._loop, **options)
+        return self._networks.connect(proto, self._port, self._loop, **options)
 
     @property
     def matcher(self) -> Matcher:
@@ -59,4 +63,4 @@ class Packets:
         self._networks.close()
 
 
-__all__ = ["PORT", "NoNetworks", "Packets", "unable"]
+__all__ = ["PORT", "NoNetworks", "Packets", "Place", "unable"]

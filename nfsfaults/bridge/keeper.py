@@ -7,19 +7,24 @@ It is a separate program because only a process with one thread may enter a user
 network in which they were made, so they can be handed over (SCM_RIGHTS), and the other process needs no privilege. The
 networks have no names: they disappear with this process and the sockets, however either of them ends.
 
-Messages on the Unix socket whose descriptor is the argument: JSON, with descriptors. The first comes from here, as soon
-as the networks are there.
+A server that nfsproof has started may be in the private network of the process that started this one, instead of a
+new one: then the bridge is connected with a device there, which is made and taken away again, or is there already.
+
+Messages on the Unix socket whose descriptor is the first argument (the second is a `Place` in JSON): JSON, with
+descriptors. The first comes from here, as soon as the networks are there.
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import signal
 import socket
 import sys
 import typing as t
+from dataclasses import dataclass
 from pathlib import Path
 
 from nfsfaults.bridge import rtnetlink
@@ -27,6 +32,28 @@ from nfsfaults.bridge import rtnetlink
 CLIENT, SERVER, PREFIX = "198.18.0.2", "198.18.0.1", 24
 """Addresses for measurements between networks (RFC 2544), which nobody uses."""
 CLIENT_MAC, SERVER_MAC = b"\x02\0\0\0\0\x02", b"\x02\0\0\0\0\x01"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where client and server are. The addresses of both have the first three bytes in common."""
+
+    server: str = SERVER
+    client: str = CLIENT
+    forged: str = "198.18.0.77"
+    """The sender of forged packets: in the same network, and neither of them."""
+    is_here: bool = False
+    """Whether the server is in the network of the process that starts this one."""
+    device: str = ""
+    """The device there that leads to the server; empty: one is made."""
+    number: int = 0
+    """Tells clients apart that are connected with one network."""
+
+    @property
+    def client_mac(self) -> bytes:
+        return CLIENT_MAC[:4] + self.number.to_bytes(1, "big") + CLIENT_MAC[5:] if self.number else CLIENT_MAC
+
+
 MOST_BYTES: t.Final = 4096
 _NEWUSER, _NEWNET = 0x1000_0000, 0x4000_0000
 _EVERYTHING: t.Final = 3
@@ -38,12 +65,15 @@ _OWN: t.Final = Path("/proc/self/ns/net")
 class _Networks:
     """The three namespaces as descriptors; this process is in that of the bridge."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_here: bool) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
+        if is_here and not _is_able():
+            raise OSError(errno.EPERM, "the network of the server cannot be reached")
+        home = self._own() if is_here else None
         # Root of the machine needs no user namespace, and in one it could not do everything that it can.
         self._unshare(_NEWNET if _is_able() else _NEWUSER | _NEWNET)
         self.bridge = self._own()
-        self.sides = {name: self._another() for name in ("client", "server")}
+        self.sides = {"client": self._another(), "server": self._another() if home is None else home}
 
     def _unshare(self, flags: int) -> None:
         if self._libc.unshare(flags):
@@ -73,19 +103,29 @@ def _is_able() -> bool:
     return False
 
 
-def _join(networks: _Networks) -> list[socket.socket]:
+def _join(networks: _Networks, place: Place) -> list[socket.socket]:
     """Connect the networks; the packet sockets of the bridge toward client and server."""
-    sides = (("client", CLIENT, CLIENT_MAC), ("server", SERVER, SERVER_MAC))
-    for name, address, mac in sides:
-        rtnetlink.add_pair(name, "eth0", mac=mac, peer_namespace=networks.sides[name])
-        rtnetlink.set_up(name)
-        networks.enter(networks.sides[name])
-        rtnetlink.offload_nothing("eth0")
-        rtnetlink.set_up("lo")
-        rtnetlink.set_up("eth0")
-        rtnetlink.add_address("eth0", address, PREFIX)
+    _connect(networks, "client", "eth0", place.client, place.client_mac)
+    if place.device:
+        networks.enter(networks.sides["server"])
+        there = _tap(place.device)
         networks.enter(networks.bridge)
-    return [_tap(name) for name, _, _ in sides]
+        return [_tap("client"), there]
+    device = f"nfs{os.getpid()}" if place.is_here else "eth0"
+    _connect(networks, "server", device, place.server, SERVER_MAC)
+    return [_tap("client"), _tap("server")]
+
+
+def _connect(networks: _Networks, side: str, device: str, address: str, mac: bytes) -> None:
+    """A pair of devices between the bridge and a side."""
+    rtnetlink.add_pair(side, device, mac=mac, peer_namespace=networks.sides[side])
+    rtnetlink.set_up(side)
+    networks.enter(networks.sides[side])
+    rtnetlink.offload_nothing(device)
+    rtnetlink.set_up("lo")
+    rtnetlink.set_up(device)
+    rtnetlink.add_address(device, address, PREFIX)
+    networks.enter(networks.bridge)
 
 
 def _tap(device: str) -> socket.socket:
@@ -114,11 +154,11 @@ def _make(networks: _Networks, wanted: dict[str, t.Any]) -> socket.socket:
     return sock
 
 
-def serve(line: socket.socket) -> None:
+def serve(line: socket.socket, place: Place) -> None:
     """Make the networks, and sockets until the other side closes the line."""
     try:
-        networks = _Networks()
-        taps = _join(networks)
+        networks = _Networks(is_here=place.is_here)
+        taps = _join(networks, place)
     except OSError as error:
         line.send(json.dumps({"error": error.strerror or str(error)}).encode())
         return
@@ -133,12 +173,15 @@ def serve(line: socket.socket) -> None:
             continue
         socket.send_fds(line, [b"{}"], [made.fileno()])
         made.close()
+    if place.is_here and not place.device:
+        # At once: the next one may have the same addresses, and the kernel takes its time.
+        rtnetlink.delete("server")
 
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group: the other side ends first
     with socket.socket(fileno=int(sys.argv[1])) as line:
-        serve(line)
+        serve(line, Place(**json.loads(sys.argv[2])))
 
 
 if __name__ == "__main__":

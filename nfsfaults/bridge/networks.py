@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import typing as t
+from dataclasses import asdict
 from pathlib import Path
 
 from nfsclient.errors import ConnectFailed
@@ -18,7 +19,7 @@ from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.core import DatagramCore, StreamCore
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.sockets import format_address
-from nfsfaults.bridge.keeper import CLIENT, MOST_BYTES, SERVER
+from nfsfaults.bridge.keeper import CLIENT, MOST_BYTES, SERVER, Place
 
 Side: t.TypeAlias = t.Literal["client", "server"]
 Proto: t.TypeAlias = t.Literal["tcp", "udp"]
@@ -34,15 +35,22 @@ class NoNetworks(Exception):
 class Networks:
     """Two private networks with a bridge between them. They end with `close`, and with this process."""
 
-    def __init__(self) -> None:
+    def __init__(self, place: Place | None = None) -> None:
         """Raises `NoNetworks`."""
+        self.place = place or Place()
         if not sys.platform.startswith("linux"):
             raise NoNetworks(f"private networks need Linux, this is {sys.platform}")
         self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._line.settimeout(_SECONDS)
         with theirs:
             self._keeper = subprocess.Popen(  # noqa: S603  (this interpreter, and a module of this package)
-                [sys.executable, "-m", "nfsfaults.bridge.keeper", str(theirs.fileno())],
+                [
+                    sys.executable,
+                    "-m",
+                    "nfsfaults.bridge.keeper",
+                    str(theirs.fileno()),
+                    json.dumps(asdict(self.place)),
+                ],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -82,12 +90,12 @@ class Networks:
 
         Raises `ConnectFailed`.
         """
-        where = format_address(SERVER, port)
+        where = format_address(self.place.server, port)
         try:
             sock = self.socket_on("client", proto, source_port)
         except OSError as error:
             raise ConnectFailed(where, str(error)) from error
-        failure = _connect(sock, (SERVER, port), loop, timeout)
+        failure = _connect(sock, (self.place.server, port), loop, timeout)
         if failure:
             sock.close()
             raise ConnectFailed(where, failure)
@@ -177,4 +185,4 @@ class _Connecting:
         """Nothing is timed here."""
 
 
-__all__ = ["CLIENT", "NEEDS", "SERVER", "Networks", "NoNetworks", "Proto", "Side"]
+__all__ = ["CLIENT", "NEEDS", "SERVER", "Networks", "NoNetworks", "Place", "Proto", "Side"]

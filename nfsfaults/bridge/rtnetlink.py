@@ -9,7 +9,7 @@ import os
 import socket
 import struct
 
-_NEWLINK, _NEWADDR, _ERROR = 16, 20, 2
+_NEWLINK, _DELLINK, _NEWADDR, _ERROR = 16, 17, 20, 2
 _REQUEST_AND_ACK = 0x5
 _CREATE = 0x600
 _IFLA_ADDRESS, _IFLA_IFNAME, _IFLA_LINKINFO, _IFLA_NET_NS_FD = 1, 3, 18, 28
@@ -50,6 +50,11 @@ def add_pair(name: str, peer: str, *, mac: bytes, peer_namespace: int) -> None:
     info = _attribute(_INFO_KIND, b"veth") + _attribute(_INFO_DATA, _attribute(_VETH_PEER, b"".join(there)))
     body = _link() + _attribute(_IFLA_IFNAME, name.encode() + b"\0") + _attribute(_IFLA_LINKINFO, info)
     _ask(_NEWLINK, body, _CREATE)
+
+
+def delete(name: str) -> None:
+    """Take a device away; of a pair, the other one goes as well."""
+    _ask(_DELLINK, _link(socket.if_nametoindex(name)))
 
 
 def set_up(name: str) -> None:

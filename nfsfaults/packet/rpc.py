@@ -70,7 +70,11 @@ def _key(packet: Packet, xid: int, *, is_reply: bool) -> _Key:
 
 
 def _note(packet: Packet, xid: int, procedure: AnyProcedure) -> None:
-    key = _key(packet, xid, is_reply=False)
+    note_call(_key(packet, xid, is_reply=False), procedure)
+
+
+def note_call(key: _Key, procedure: AnyProcedure) -> None:
+    """Remember a call by its transport, both ends and XID, or by the XID alone."""
     _calls[key] = procedure
     _calls.move_to_end(key)
     if len(_calls) > _MOST_CALLS:

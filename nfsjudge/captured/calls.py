@@ -5,17 +5,19 @@ from __future__ import annotations
 
 import contextlib
 import typing as t
+from collections.abc import Mapping
 
 from nfsclient.errors import NfsClientError, XdrError
 from nfsclient.protocol.mount import MOUNT1, MOUNT2, MOUNT3
 from nfsclient.protocol.nfs2 import NFS2
 from nfsclient.protocol.nfs3 import NFS3
+from nfsclient.protocol.nfs4 import COMPOUND, NFS4, NFS4_CALLBACK
 from nfsclient.protocol.portmap import PORTMAP2
 from nfsclient.protocol.rpcbind import RPCBIND3, RPCBIND4
-from nfsclient.rpc.auth import Credential, decode_credential
+from nfsclient.rpc.auth import Credential, RawCredential, decode_credential
 from nfsclient.rpc.core import decode_reply
 from nfsclient.rpc.exchange import Exchange
-from nfsclient.rpc.messages import CallHeader
+from nfsclient.rpc.messages import AuthFlavor, CallHeader
 from nfsclient.rpc.program import Program
 from nfsclient.rpc.record import Record
 
@@ -23,11 +25,21 @@ PROGRAMS: t.Final[dict[tuple[int, int], Program]] = {
     (program.number, program.version): program
     for program in (NFS2, NFS3, MOUNT1, MOUNT2, MOUNT3, PORTMAP2, RPCBIND3, RPCBIND4)
 }
-"""What is decoded; other programs are judged as RPC alone."""
+"""What is decoded where nothing else is said: without NFSv4, whose calls mean little out of their session."""
+JUDGED: t.Final = PROGRAMS | {(NFS4.number, NFS4.version): NFS4}
+"""What the lint decodes; other programs are judged as RPC alone."""
+_MINOR_VERSIONS: t.Final = frozenset({1, 2})
+"""Of NFSv4, those that are judged."""
+_TRANSIENT: t.Final = range(0x4000_0000, 0x6000_0000)
+"""Programs that are numbered as they are needed (RFC 5531 section 8.3), as clients of NFSv4 do for callbacks."""
 
 
 def exchange_of_call(
-    message: bytes, moment: float, peer: str, transport: t.Literal["tcp", "udp"]
+    message: bytes,
+    moment: float,
+    peer: str,
+    transport: t.Literal["tcp", "udp"],
+    programs: Mapping[tuple[int, int], Program] = PROGRAMS,
 ) -> Exchange:
     """An exchange without a reply. Arguments that do not decode are None: that is the client's affair."""
     exchange = Exchange(
@@ -38,12 +50,57 @@ def exchange_of_call(
     except XdrError:
         return exchange
     exchange.credential = _credential(header)
-    program = PROGRAMS.get((header.prog, header.vers))
+    program = programs.get((header.prog, header.vers))
     exchange.procedure = None if program is None else program.by_number.get(header.proc)
     if exchange.procedure is not None:
         with contextlib.suppress(XdrError):
             exchange.args = exchange.procedure.args.from_xdr(message[at:])
     return exchange
+
+
+class Asked(t.NamedTuple):
+    """A call for the lint: an exchange, the minor version of a compound, and why only the header of its reply counts.
+
+    `reason` is empty where all of the reply is judged.
+    """
+
+    exchange: Exchange
+    minor: int | None
+    reason: str
+
+
+def call_to_judge(message: bytes, moment: float, peer: str, transport: t.Literal["tcp", "udp"]) -> Asked:
+    """The same for the lint.
+
+    A compound of NFSv4.0 is left alone, and so is one whose minor version nobody can read. RPCSEC_GSS may have signed
+    or encrypted arguments and results.
+    """
+    exchange = exchange_of_call(message, moment, peer, transport, JUDGED)
+    minor: int | None = getattr(exchange.args, "minorversion", None)
+    reason = ""
+    if isinstance(exchange.credential, RawCredential) and exchange.credential.flavor == AuthFlavor.RPCSEC_GSS:
+        reason = "RPCSEC_GSS"
+    elif exchange.procedure is COMPOUND and minor not in _MINOR_VERSIONS:
+        reason = f"NFSv4.{minor}" if minor is not None else "NFSv4, with arguments that do not decode"
+    if reason:
+        exchange.procedure = exchange.args = None
+    return Asked(exchange, minor, reason)
+
+
+def is_callback(message: bytes) -> bool:
+    """Whether a call is one of a server to a client of NFSv4: its caller is not to be judged by the reply."""
+    try:
+        header, at = CallHeader.unpack_from(message)
+    except XdrError:
+        return False
+    procedure = NFS4_CALLBACK.by_number.get(header.proc)
+    if header.prog not in _TRANSIENT or procedure is None:
+        return False
+    try:
+        procedure.args.from_xdr(message[at:])
+    except XdrError:
+        return False
+    return True
 
 
 def _credential(header: CallHeader) -> Credential | None:

@@ -7,8 +7,10 @@ Formats: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng.
 
 from __future__ import annotations
 
+import gzip
 import struct
 import typing as t
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -44,7 +46,8 @@ class Packet(t.NamedTuple):
 
 def read_packets(file: t.BinaryIO) -> Iterator[Packet]:
     """The packets of a capture, in the order of the file. Raises `BadCapture`."""
-    magic = file.read(4)
+    file = _unpacked(file)
+    magic = _read(file, 4, 0)
     if magic in _PCAP:
         yield from _read_pcap(file, *_PCAP[magic])
     elif magic == _SECTION.to_bytes(4, "big"):
@@ -53,8 +56,24 @@ def read_packets(file: t.BinaryIO) -> Iterator[Packet]:
         raise BadCapture(f"neither pcap nor pcapng: the file begins with {magic.hex() or 'nothing'}")
 
 
+def _unpacked(file: t.BinaryIO) -> t.BinaryIO:
+    """The file, through gzip if it is packed; Wireshark opens such files, too."""
+    if not file.seekable():
+        return file
+    begin = file.read(2)
+    file.seek(0)
+    return t.cast("t.BinaryIO", gzip.GzipFile(fileobj=file)) if begin == b"\x1f\x8b" else file
+
+
+def _read(file: t.BinaryIO, size: int, packet: int) -> bytes:
+    try:
+        return file.read(size)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise BadCapture(f"the file cannot be unpacked: {error}", packet) from error
+
+
 def _take(file: t.BinaryIO, size: int, what: str, packet: int) -> bytes:
-    data = file.read(size)
+    data = _read(file, size, packet)
     if len(data) != size:
         raise BadCapture(f"the file ends in {what}: {len(data)} of {size} bytes are there", packet)
     return data
@@ -67,7 +86,7 @@ def _read_pcap(file: t.BinaryIO, order: str, ticks: int) -> Iterator[Packet]:
         raise BadCapture(f"pcap of version {major}; 2 is read")
     record = struct.Struct(order + "IIII")
     number = 0
-    while first := file.read(1):
+    while first := _read(file, 1, number):
         head = first + _take(file, record.size - 1, "the header of a packet", number)
         seconds, fraction, kept, size = record.unpack(head)
         _check_size(kept, number)
@@ -103,7 +122,7 @@ class _Pcapng:
     def read(self) -> Iterator[Packet]:
         """The packets of all sections."""
         self._begin_section()
-        while head := self.file.read(4):
+        while head := _read(self.file, 4, self.number):
             if len(head) < 4:
                 raise BadCapture("the file ends in the header of a block", self.number)
             (kind,) = struct.unpack(self.order + "I", head)

@@ -40,6 +40,7 @@ _MOST_CLOSED = 65_536
 class _Open:
     number: int
     exchange: Exchange
+    is_judged: bool = True
     is_repeated: bool = False
 
 
@@ -50,6 +51,8 @@ class InOrder:
     linter: Linter
     proves_no_call: Callable[[Side, Side], bool]
     """Whether all calls from a client to a server over a stream were seen."""
+    answered: int = 0
+    """Calls with a reply of which more than the header can be judged."""
     unanswered: int = 0
     unmatched: int = 0
     """Replies whose calls were perhaps not captured."""
@@ -66,7 +69,9 @@ class InOrder:
 
     # ------------------------------------------------------------ calls and replies
 
-    def call(self, number: int, exchange: Exchange, client: Side, server: Side) -> None:
+    def call(
+        self, number: int, exchange: Exchange, client: Side, server: Side, *, is_judged: bool = True
+    ) -> None:
         """A call was made, in packet `number`."""
         key = (client, server, exchange.xid)
         self._servers[server] = None
@@ -83,9 +88,10 @@ class InOrder:
             end = max(exchange.sent_at, early[2])
             exchange.sent_at = min(exchange.sent_at, early[2])
             fill_in_reply(exchange, early[1], end)
+            self.answered += is_judged
             self.put(number, exchange)
             return
-        self._open[key] = _Open(number, exchange)
+        self._open[key] = _Open(number, exchange, is_judged)
         if len(self._open) > _MOST_OPEN:
             self._abandon(next(iter(self._open)))
 
@@ -95,6 +101,7 @@ class InOrder:
         if found is None:
             return False
         fill_in_reply(found.exchange, message, max(moment, found.exchange.sent_at))
+        self.answered += found.is_judged
         if found.is_repeated:
             self._repeated.add(id(found.exchange))
         if found.exchange.transport == "udp" or found.is_repeated:

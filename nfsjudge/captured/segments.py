@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from nfsjudge.captured.errors import BadCapture
+from nfsjudge.captured.frames import Frames
 from nfsjudge.captured.packets import Packet
 
 TCP, UDP = 6, 17
@@ -30,6 +31,17 @@ _MOST_DATAGRAMS = 256
 _MOST_PARTS = 128
 """Fragments of one datagram: 64 KiB in pieces of 512 bytes."""
 _MOST_DATAGRAM = 65_535
+_TUNNELS: t.Final = {
+    "PPPoE": (0x8864,),
+    "MPLS": (0x8847, 0x8848),
+    "MACsec": (0x88E5,),
+    "NSH": (0x894F,),
+}
+"""What carries other packets over Ethernet: name -> EtherTypes. VLAN tags are opened."""
+_UNOPENED: t.Final = {kind: name for name, kinds in _TUNNELS.items() for kind in kinds}
+_UNOPENED_IP: t.Final = {4: "IP in IP", 41: "IPv6 in IP", 47: "GRE", 50: "ESP (IPsec)", 51: "AH (IPsec)"}
+_UNOPENED_UDP: t.Final = {4789: "VXLAN", 8472: "VXLAN", 6081: "Geneve", 4500: "ESP (IPsec)"}
+"""By destination port."""
 
 
 class Segment(t.NamedTuple):
@@ -68,7 +80,7 @@ def _tagged(kind: int, data: bytes) -> Payload:
         if kind not in _VLAN:
             break
         kind, data = int.from_bytes(data[2:4], "big"), data[4:]
-    return (kind, data) if kind in {_IPV4, _IPV6} else None
+    return (kind, data) if kind in {_IPV4, _IPV6} or kind in _UNOPENED else None
 
 
 def _raw(data: bytes) -> Payload:
@@ -136,7 +148,9 @@ class _Datagram:
 class Dissector:
     """Takes packets and gives segments. Fragments wait in memory: those of the latest datagrams."""
 
-    def __init__(self) -> None:
+    def __init__(self, unopened: dict[str, Frames] | None = None) -> None:
+        """`unopened` gets the frames of tunnels, by the name of the tunnel."""
+        self._unopened = {} if unopened is None else unopened
         self._waiting: OrderedDict[tuple[bytes, bytes, int, int], _Datagram] = OrderedDict()
 
     def segment(self, packet: Packet) -> Segment | None:
@@ -148,11 +162,24 @@ class Dissector:
         if found is None:
             return None
         kind, data = found
+        if kind in _UNOPENED:
+            self._leave(_UNOPENED[kind], packet)
+            return None
         cut = packet.size - len(packet.data)
         try:
-            return self._ipv4(data, cut) if kind == _IPV4 else self._ipv6(data, cut)
+            segment = self._ipv4(data, cut) if kind == _IPV4 else self._ipv6(data, cut)
         except (struct.error, IndexError):
             return None
+        if segment is None:
+            protocol = data[9] if kind == _IPV4 else data[6]
+            if protocol in _UNOPENED_IP:
+                self._leave(_UNOPENED_IP[protocol], packet)
+        elif segment.protocol == UDP and segment.destination[1] in _UNOPENED_UDP:
+            self._leave(_UNOPENED_UDP[segment.destination[1]], packet)
+        return segment
+
+    def _leave(self, name: str, packet: Packet) -> None:
+        self._unopened.setdefault(name, Frames()).add(packet.number)
 
     def _ipv4(self, data: bytes, cut: int) -> Segment | None:
         head = (data[0] & 15) * 4

@@ -7,7 +7,8 @@ import typing as t
 from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 
-from nfsjudge.captured.calls import exchange_of_call
+from nfsjudge.captured.calls import call_to_judge, is_callback
+from nfsjudge.captured.frames import Frames
 from nfsjudge.captured.packets import Packet
 from nfsjudge.captured.queue import InOrder
 from nfsjudge.captured.segments import ACK, FIN, RST, SYN, TCP, Dissector, Segment, name_of
@@ -18,6 +19,10 @@ Side: t.TypeAlias = tuple[bytes, int]
 Direction: t.TypeAlias = tuple[Side, Side]
 
 _MOST_FLOWS = 4096
+_PORTS: t.Final = frozenset({111, 2049})
+"""Of rpcbind and NFS: what is cut there was RPC, even if no message is left."""
+_CALLBACK = "NFSv4 callback"
+"""What a server calls at a client. The reply is the client's, and is not judged."""
 _MOST_HELD = 128 << 20
 """Bytes that wait in all streams together; beyond them the streams that were idle longest are given up."""
 
@@ -29,11 +34,21 @@ class Statistics:
     packets: int = 0
     exchanges: Counter[str] = field(default_factory=Counter)
     """Calls by the program's name or number, answered or not."""
+    answered: int = 0
+    """Of these, the calls with a reply of which more than the header was judged."""
+    not_judged: dict[str, Frames] = field(default_factory=dict)
+    """Why no more than the headers of replies was judged -> the frames with these calls."""
     unanswered: int = 0
     unmatched: int = 0
     """Replies to calls that were not seen, where that proves nothing."""
-    cut: int = 0
+    cut: Frames = field(default_factory=Frames)
     """Packets of which the capture kept the beginning only (a snapshot length)."""
+    hidden: Frames = field(default_factory=Frames)
+    """Those of them that belong to connections with RPC: calls or replies are missing."""
+    begun: Frames = field(default_factory=Frames)
+    """Packets of connections whose beginning is not in the capture, and in which no message of RPC begins."""
+    unopened: dict[str, Frames] = field(default_factory=dict)
+    """What carries other packets, and is not opened -> the frames."""
     lost: int = 0
     """Places where bytes of a stream with RPC in it were not captured."""
 
@@ -45,6 +60,9 @@ class _Flow:
     stream: Stream = field(default_factory=Stream)
     has_rpc: bool = False
     is_closed: bool = False
+    cut: Frames = field(default_factory=Frames)
+    begun: Frames = field(default_factory=Frames)
+    """Packets with bytes in which no message has begun so far."""
 
 
 class Traffic:
@@ -52,7 +70,7 @@ class Traffic:
 
     def __init__(self, linter: Linter) -> None:
         self.statistics = Statistics()
-        self._dissector = Dissector()
+        self._dissector = Dissector(self.statistics.unopened)
         self._flows: OrderedDict[Direction, _Flow] = OrderedDict()
         self._held = 0
         self._queue = InOrder(linter, self._proves_no_call)
@@ -60,13 +78,17 @@ class Traffic:
     def take(self, packet: Packet) -> None:
         """One packet. Raises `BadCapture` for frames that cannot be read."""
         self.statistics.packets += 1
-        self.statistics.cut += len(packet.data) < packet.size
+        if len(packet.data) < packet.size:
+            self.statistics.cut.add(packet.number)
         segment = self._dissector.segment(packet)
         if segment is None:
             return
         if segment.protocol == TCP:
             self._take_tcp(packet, segment)
-        elif not segment.missing and looks_like_rpc(segment.payload):
+        elif segment.missing:
+            if looks_like_rpc(segment.payload):
+                self.statistics.hidden.add(packet.number)
+        elif looks_like_rpc(segment.payload):
             mark = Mark(packet.number, packet.time)
             self._take_message((segment.source, segment.destination), mark, segment.payload, None)
         if self._queue.is_due():
@@ -76,7 +98,9 @@ class Traffic:
         """The capture is over."""
         for direction, flow in self._flows.items():
             self._take_messages(direction, flow, flow.stream.finish())
+            self._account(direction, flow)
         self._queue.finish()
+        self.statistics.answered = self._queue.answered
         self.statistics.unanswered = self._queue.unanswered
         self.statistics.unmatched = self._queue.unmatched
         return self.statistics
@@ -95,8 +119,16 @@ class Traffic:
 
     def _give_up(self) -> None:
         """Forget the flow that was idle longest."""
-        _, flow = self._flows.popitem(last=False)
+        direction, flow = self._flows.popitem(last=False)
         self._held -= flow.stream.held
+        self._account(direction, flow)
+
+    def _account(self, direction: Direction, flow: _Flow) -> None:
+        """Note what was not seen of a flow that is over."""
+        if flow.has_rpc or any(port in _PORTS for _, port in direction):
+            self.statistics.hidden.join(flow.cut)
+        if not flow.has_rpc:
+            self.statistics.begun.join(flow.begun)
 
     def _take_tcp(self, packet: Packet, segment: Segment) -> None:
         flow = self._flow((segment.source, segment.destination))
@@ -110,6 +142,10 @@ class Traffic:
         mark = Mark(packet.number, packet.time)
         messages = stream.feed(sequence, segment.payload, segment.missing, mark)
         self._take_messages((segment.source, segment.destination), flow, messages)
+        if segment.missing:
+            flow.cut.add(packet.number)
+        if segment.payload and not stream.is_synced and not flow.has_rpc:
+            flow.begun.add(packet.number)
         if segment.flags & (FIN | RST) and not flow.is_closed:
             self._closes(packet, segment, flow)
         self._held += stream.held - before
@@ -154,10 +190,16 @@ class Traffic:
     def _take_message(self, direction: Direction, mark: Mark, message: bytes, flow: _Flow | None) -> None:
         transport: t.Literal["tcp", "udp"] = "udp" if flow is None else "tcp"
         source, destination = direction
+        if message[4:8] == bytes(4) and is_callback(message):
+            self.statistics.exchanges[_CALLBACK] += 1
+            self._queue.excuse((source, destination, int.from_bytes(message[:4], "big")))
+            return
         if message[4:8] == bytes(4):
-            exchange = exchange_of_call(message, mark.time, name_of(destination), transport)
-            self.statistics.exchanges[program_of(message)] += 1
-            self._queue.call(mark.number, exchange, source, destination)
+            exchange, minor, reason = call_to_judge(message, mark.time, name_of(destination), transport)
+            self.statistics.exchanges[program_of(message, minor)] += 1
+            if reason:
+                self.statistics.not_judged.setdefault(reason, Frames()).add(mark.number)
+            self._queue.call(mark.number, exchange, source, destination, is_judged=not reason)
             return
         key = (destination, source, int.from_bytes(message[:4], "big"))
         moment = max(mark.time, mark.until)
@@ -172,8 +214,9 @@ class Traffic:
         return all(one.stream.is_whole and one.stream.unclear_since is None for one in (flow, back))
 
 
-def program_of(message: bytes) -> str:
+def program_of(message: bytes, minor: int | None = None) -> str:
     """Program and version of a call, by name where it has one."""
     program, version = int.from_bytes(message[12:16], "big"), int.from_bytes(message[16:20], "big")
+    more = "" if minor is None else f".{minor}"
     names = {100_000: "portmap", 100_003: "NFS", 100_005: "MOUNT", 100_021: "NLM", 100_024: "NSM"}
-    return f"{names.get(program, program)} version {version}"
+    return f"{names.get(program, program)} version {version}{more}"

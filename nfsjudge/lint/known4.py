@@ -56,6 +56,13 @@ class State4:
     """Session -> client id."""
     stateids: dict[tuple[int, bytes], Known] = field(default_factory=dict)
     """(client id, other) -> the seqid that was returned last."""
+    flags: dict[bytes, Known] = field(default_factory=dict)
+    """Session -> the status flags that SEQUENCE returned last, if nothing since can have ended their reasons."""
+
+    def forget(self) -> None:
+        """Anything may have happened to state."""
+        self.stateids.clear()
+        self.flags.clear()
 
     def key(self, other: bytes) -> tuple[int, bytes] | None:
         """By what a stateid is known: another client may have one with the same bytes (RFC 5661 section 8.2.1)."""

@@ -50,7 +50,7 @@ def _clause(section: str, gist: str, level: Level = Level.STATED, harm: Harm | N
 
 ONE_HANDLE_ONE_FILE = _clause(
     "2.5",
-    "equal handles refer to the same file: its type, fsid and fileid stay what they are",
+    "equal file handles refer to the same file: its type, fsid and fileid stay what they are",
     Level.MUST,
     Harm.DATA,
 )

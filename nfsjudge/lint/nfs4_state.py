@@ -17,6 +17,7 @@ from nfsjudge.lint.known4 import Known
 from nfsjudge.lint.nfs4_views import (
     IDENTITY,
     OK,
+    QUIET,
     STILL,
     attributes_of,
     directory_changes,
@@ -59,6 +60,20 @@ NAMES_AGREE = _clause("18.13.3", "LOOKUP finds the name of an object in its dire
 SEQIDS_GO_ON = _clause(
     "8.2.2", "the seqid of a stateid is incremented when the set of locks changes", Level.MUST
 )
+FLAGS_STAY = _clause(
+    "18.46.3",
+    "the status bits of lost state remain set on all SEQUENCE replies until FREE_STATEID has acknowledged the loss; "
+    "that of a restart until RECLAIM_COMPLETE",
+)
+_LOST: t.Final = {
+    p.SEQ4_STATUS_EXPIRED_ALL_STATE_REVOKED: "EXPIRED_ALL_STATE_REVOKED",
+    p.SEQ4_STATUS_EXPIRED_SOME_STATE_REVOKED: "EXPIRED_SOME_STATE_REVOKED",
+    p.SEQ4_STATUS_ADMIN_STATE_REVOKED: "ADMIN_STATE_REVOKED",
+    p.SEQ4_STATUS_RECALLABLE_STATE_REVOKED: "RECALLABLE_STATE_REVOKED",
+    p.SEQ4_STATUS_RESTART_RECLAIM_NEEDED: "RESTART_RECLAIM_NEEDED",
+}
+"""The bits that only a client ends. Those of the backchannel, of GSS contexts, of leases that moved and of devices may
+go when something happens that no call shows."""
 
 
 def _is_apart(case: Case) -> bool:
@@ -197,4 +212,29 @@ def stateid_order(case: Case) -> Breach | None:
     expected = f"seqid {known.value} or a later one"
     return Breach(
         expected, f"seqid {given[0].seqid} after {known.value}", f"{given[1]}.seqid", known.source.number
+    )
+
+
+@rule("nfs4/status-flags", FLAGS_STAY, of=(p.SEQUENCE,), killed_by="sequence4-revokes-now-and-then")
+def status_flags(case: Case) -> Breach | None:
+    """Status flags of lost state that are gone, though the client acknowledged nothing."""
+    result = case.result.sr_resok4 if case.result is not None else None
+    if result is None or case.world.others or not _is_apart(case):
+        return None
+    known = case.world.state4.flags.get(bytes(result.sr_sessionid))
+    # A server may fill in the flags when the compound is over.
+    if known is None or any(one.operation not in QUIET for one in case.exchange.steps):
+        return None
+    gone, new = known.value & ~result.sr_status_flags, result.sr_status_flags & ~known.value
+    # One loss may become another: some state, then all of it.
+    if any(new & bit for bit in _LOST):
+        return None
+    names = " and ".join(name for bit, name in _LOST.items() if gone & bit)
+    if not names:
+        return None
+    return Breach(
+        f"{names} as before",
+        f"no {names}, which was set, with nothing in between that acknowledges it",
+        "sr_resok4.sr_status_flags",
+        known.source.number,
     )

@@ -54,6 +54,24 @@ _OF_CURRENT: t.Final = frozenset(
 """Operations that may change the object of the current filehandle, and no other that was there before."""
 _READERS: t.Final = frozenset({p.READ, p.READDIR, p.READLINK})
 """They may move the time of the last access, and with it the attribute change."""
+QUIET: t.Final = frozenset(
+    {
+        *(
+            p.ACCESS,
+            p.GETATTR,
+            p.GETFH,
+            p.LOOKUP,
+            p.LOOKUPP,
+            p.NVERIFY,
+            p.PUTFH,
+            p.PUTPUBFH,
+            p.PUTROOTFH,
+            p.READ,
+        ),
+        *(p.READDIR, p.READLINK, p.RESTOREFH, p.SAVEFH, p.SEQUENCE, p.VERIFY),
+    }
+)
+"""Operations that tell a server nothing about the state that a client has, or has lost."""
 _STATEIDS: t.Final = frozenset({p.LOCK, p.LOCKU, p.OPEN, p.OPEN_DOWNGRADE})
 
 
@@ -174,11 +192,12 @@ def learn(world: World, step: Step | None, _views: Sequence[View], *, is_shared:
     """Take in what an operation says, and forget what it may have changed."""
     if step is None:
         world.removed()
+        world.state4.forget()
         return
     _note_change(world, step)
     _note_owners(world, step, is_shared=is_shared)
     if is_shared:
-        world.state4.stateids.clear()
+        world.state4.forget()
         return
     if step.operation in _READERS and (handle := t.cast("Step4", step).current) is not None:
         object_of(world, handle).values.pop("change", None)
@@ -301,8 +320,15 @@ def name_in(step: Step) -> bytes | None:
 def _note_state(world: World, step: Step) -> None:
     """Sessions, and the seqids of stateids."""
     state, found = world.state4, results_of(step)
+    if step.operation not in QUIET:
+        state.flags.clear()
     if step.operation is p.SEQUENCE:
         state.session = bytes(step.args.sa_sessionid) if found is not None and step.args is not None else b""
+        if found is not None:
+            given = found.sr_resok4
+            if len(state.flags) >= MOST_STATEIDS:
+                state.flags.clear()
+            state.flags[bytes(given.sr_sessionid)] = Known(given.sr_status_flags, world.source)
     elif step.operation is p.CREATE_SESSION and step.result is not None and step.args is not None:
         granted = step.result.csr_resok4
         if granted is not None:

@@ -241,6 +241,7 @@ class World:
         self.unseen |= handles is None or bool(handles)
         if handles is None:
             self.removed()
+            self.state4.forget()
             return
         for handle in handles:
             self.touch(handle)

@@ -15,6 +15,7 @@ from nfsmutants.rules import (
     RFC5661_LOOKUP,
     RFC5661_READ,
     RFC5661_READDIR,
+    RFC5661_SEQUENCE,
     RFC5661_STATEIDS,
     RFC5661_WRITE,
 )
@@ -114,3 +115,11 @@ def opendowngrade4_seqid_goes_back(
 ) -> p.OpenDowngrade4Res:
     """OPEN_DOWNGRADE returns a stateid with the seqid 1"""
     return amend4(call.proceed(), "open_stateid", seqid=1)
+
+
+@mutant(p.SEQUENCE, RFC5661_SEQUENCE)
+def sequence4_revokes_now_and_then(call: Call[p.Sequence4Args, p.Sequence4Res]) -> p.Sequence4Res:
+    """Every second SEQUENCE says that an administrator has revoked locks"""
+    call.state["count"] = count = call.state.get("count", 0) + 1
+    more = p.SEQ4_STATUS_ADMIN_STATE_REVOKED if count % 2 else 0
+    return amend4(call.proceed(), sr_status_flags=lambda it: it.sr_status_flags | more)

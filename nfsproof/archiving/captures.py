@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import ipaddress
 import struct
+import typing as t
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from nfsproof.archiving.masks import Masks
+from nfsproof.archiving.messages import Place, Talk, places_in
 from nfsproof.archiving.scrub import Scrubber
 from nfsproof.archiving.secrets import Address
 
@@ -62,13 +65,22 @@ def addresses_in(data: bytes) -> set[Address]:
     return {one for one in found if not one.is_loopback and not any(one in net for net in _MADE_UP_NETS)}
 
 
-def scrubbed(data: bytes, scrubber: Scrubber) -> bytes:
-    """The capture with made-up addresses, and without what the scrubber hides. Raises `NotOurs`."""
+def note_names(data: bytes, masks: Masks) -> None:
+    """Let masks know of all that messages in a capture name. Raises `NotOurs`, `TooManyNames`."""
+    packets = [_taken_apart(body) for kind, body in _blocks(data) if kind == _PACKET]
+    _mask_names(_streams(packets), masks)
+
+
+def scrubbed(data: bytes, scrubber: Scrubber, masks: Masks | None = None) -> bytes:
+    """The capture with made-up addresses, and without what the scrubber hides. Raises `NotOurs`.
+
+    With `masks`, what the wire types declare as identity is masked, too.
+    """
     hidden = sorted(addresses_in(data), key=lambda one: (one.version, int(one)))
     instead = {one: ipaddress.ip_address(_MADE_UP[one.version] + 2 + at) for at, one in enumerate(hidden)}
     blocks = list(_blocks(data))
     packets = [_taken_apart(body) for kind, body in blocks if kind == _PACKET]
-    _scrub_streams(packets, scrubber)
+    _scrub_streams(packets, scrubber, masks)
     done = bytearray()
     rest = iter(packets)
     for kind, body in blocks:
@@ -81,17 +93,61 @@ def scrubbed(data: bytes, scrubber: Scrubber) -> bytes:
     return bytes(done)
 
 
-def _scrub_streams(packets: list[_Packet], scrubber: Scrubber) -> None:
-    """What was sent in one direction of a connection is one text: a name may be cut by the end of a packet."""
-    flows: dict[object, list[_Packet]] = {}
+_Flow: t.TypeAlias = tuple[Address, Address, int, bytes]
+_Streams: t.TypeAlias = dict[_Flow, list[_Packet]]
+
+
+def _streams(packets: list[_Packet]) -> _Streams:
+    """The packets of each direction of each connection."""
+    flows: _Streams = {}
     for packet in packets:
         flows.setdefault(packet.flow, []).append(packet)
-    for ones in flows.values():
-        stream = scrubber.data(b"".join(one.payload for one in ones))
+    return flows
+
+
+def _scrub_streams(packets: list[_Packet], scrubber: Scrubber, masks: Masks | None) -> None:
+    """What was sent in one direction of a connection is one text: a name may be cut by the end of a packet."""
+    flows = _streams(packets)
+    masked = {} if masks is None else _mask_names(flows, masks)
+    for flow, ones in flows.items():
+        stream = scrubber.data(masked.get(flow) or b"".join(one.payload for one in ones))
         at = 0
         for one in ones:
             one.payload = stream[at : at + len(one.payload)]
             at += len(one.payload)
+
+
+def _mask_names(flows: _Streams, masks: Masks) -> dict[_Flow, bytes]:
+    """The streams without what their messages name."""
+    done: dict[_Flow, bytes] = {}
+    for flow, ones in flows.items():
+        source, destination, protocol, ports = flow
+        back = (destination, source, protocol, ports[2:] + ports[:2])
+        if flow in done:
+            continue
+        there, here = _talk(ones), _talk(flows.get(back, []) if back != flow else [])
+        mine, others = places_in(there, here)
+        done[flow] = _with_masks(there.data, mine, here.data, masks)
+        done.setdefault(back, _with_masks(here.data, others, there.data, masks))
+    return done
+
+
+def _talk(packets: list[_Packet]) -> Talk:
+    is_stream = not packets or packets[0].protocol == _TCP
+    payloads = [one.payload for one in packets]
+    return Talk(b"".join(payloads), None if is_stream else [len(one) for one in payloads])
+
+
+def _with_masks(data: bytes, places: list[Place], heard: bytes, masks: Masks) -> bytes:
+    """A stream with masks in these places; what its sender only repeats of what it `heard` is no secret."""
+    done = bytearray(data)
+    for one in places:
+        mask = iter(zip(one.data, masks.hidden(one.what, one.data, heard), strict=True))
+        for start, end in one.pieces:
+            for at, (was, now) in zip(range(start, end), mask, strict=False):
+                if was != now:
+                    done[at] = now
+    return bytes(done)
 
 
 def _blocks(data: bytes) -> Iterator[tuple[int, bytes]]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime as dt
 import gzip
@@ -30,7 +31,8 @@ from nfsjudge.records import (
     to_plain,
 )
 from nfsproof import __version__
-from nfsproof.archiving import captures, secrets
+from nfsproof.archiving import captures, printed, secrets
+from nfsproof.archiving.masks import MOST_WORDS, Masks, TooManyNames
 from nfsproof.archiving.scrub import Scrubber
 from reports.again import for_others
 from reports.archived import ENDINGS, MANIFEST, Manifest
@@ -156,7 +158,39 @@ class _Packer:
             made=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
             records_schema=SCHEMA,
         )
-        self._scrubber = Scrubber({} if wishes.with_hosts else self._secrets(about))
+        public = f"{label} {'' if is_url else f'{about.target} {about.description}'}"
+        self._masks = Masks(with_paths=self._anonymous, public="" if self._anonymous else public)
+        if not wishes.with_hosts:
+            self._note_names()
+        self._scrubber = Scrubber({} if wishes.with_hosts else self._secrets(about), self._masks.words)
+
+    def _note_names(self) -> None:
+        """Learn all names that the run has seen before anything is cleaned: texts have them, too."""
+        try:
+            for path in self._files("evidence", ".pcapng"):
+                with contextlib.suppress(captures.NotOurs):
+                    captures.note_names(path.read_bytes(), self._masks)
+            with (self._folder / RECORDS).open("rb") as lines:
+                for line in _lines(lines):
+                    self._note_printed(line)
+        except TooManyNames:
+            raise ArchiveError(
+                f"{self._folder}: expected at most {MOST_WORDS} names of machines and people in the replies, saw more, "
+                "so they cannot all be hidden; --with-hosts packs the run as it is"
+            ) from None
+
+    def _note_printed(self, line: str) -> None:
+        try:
+            waiting: list[t.Any] = [json.loads(line)]
+        except (ValueError, RecursionError):
+            return
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, str):
+                for what, name in printed.names_in(value):
+                    self._masks.hidden(what, name)
+            elif isinstance(value, list | dict):
+                waiting += value if isinstance(value, list) else value.values()
 
     def _secrets(self, about: RunRecord) -> dict[str, str]:
         found = secrets.of_machine(self._folder, secrets.host_of(about.target))
@@ -202,7 +236,7 @@ class _Packer:
         if not self._wishes.with_hosts:
             try:
                 if path.suffix == ".pcapng":
-                    data = captures.scrubbed(data, self._scrubber)
+                    data = captures.scrubbed(data, self._scrubber, self._masks)
                 else:
                     text = data.decode("utf-8", "replace")
                     text = FOREIGN + text if path.suffix == ".py" else text
@@ -250,6 +284,7 @@ class _Packer:
                     is_hidden = self._anonymous or secrets.TARGET in plain["description"]
                     plain["description"] = "" if is_hidden else plain["description"]
                     plain["target"] = self._name_of(record.target)
+                    plain["watched"] = re.sub(r" \(.*\)", "", record.watched) if is_hidden else record.watched
                 if self._anonymous:
                     plain["mutants"], plain["knobs"] = [], []
                     plain["environment"].pop(

@@ -7,6 +7,8 @@ import re
 import typing as t
 from collections.abc import Iterable, Mapping, Sequence
 
+from nfsproof.archiving.beginnings import Beginnings
+
 _LEAST_IN_BYTES = 4
 """Shorter words are hidden in bytes only where they stand alone, as an XDR string: others would be found by chance."""
 _NO_LETTER_BEFORE = "|".join(
@@ -19,6 +21,7 @@ _NO_LETTER_BEFORE = "|".join(
 _LONG = 6
 """Letters of a word that is no part of other bytes by chance."""
 _DUMP = re.compile(r"(?P<head>\s*[0-9a-f]{6}  )(?P<data>[0-9a-f]{2,8}(?: [0-9a-f]{2,8})*)")
+_HEX = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{8,}(?![0-9A-Za-z])")
 _DUMP_BEGINS = re.compile(r"\s*[0-9a-f]{6}  ").match
 _OURS = frozenset(
     {
@@ -33,8 +36,13 @@ _OURS = frozenset(
 class Scrubber:
     """Replaces texts, as whole words and in any case, by others."""
 
-    def __init__(self, secrets: Mapping[str, str]) -> None:
-        self._instead = {key.casefold(): _unlike(key, value) for key, value in secrets.items() if key}
+    def __init__(self, secrets: Mapping[str, str], masks: Mapping[str, str] | None = None) -> None:
+        """`masks` are words with masks of their length, which stand in bytes, too; elsewhere bytes become x and 0."""
+        known = {key.casefold(): _unlike(key, value) for key, value in secrets.items() if key}
+        self._masks = {key: value for key, value in (masks or {}).items() if key not in known}
+        self._masks |= {form: self._masks[key] for key in list(self._masks) if (form := _escaped(key)) != key}
+        self._instead = known | self._masks
+        self._beginnings = Beginnings(self._instead, self._masks)
         words = sorted(self._instead, key=len, reverse=True)
         self._text = _joined(_in_text(word) for word in words)
         data = [(word, word.encode("utf-8", "surrogateescape")) for word in words]
@@ -49,23 +57,45 @@ class Scrubber:
     def text(self, text: str) -> str:
         """A text without them; also where it writes bytes as hexadecimal digits."""
         lowered = text.casefold()
-        if self._text is None or not any(word in lowered for word in self._words):
+        if self._text is None:
             return text
-        text = self._text.sub(self._word, text)
-        return self._hex.sub(self._digits, text) if self._hex is not None else text
+        if any(word in lowered for word in self._words):
+            text = self._text.sub(self._word, text)
+            text = self._hex.sub(self._digits, text) if self._hex is not None else text
+        text = _HEX.sub(self._of_digits, text)
+        return self._beginnings.hide(text) if "..." in text else text
 
     def _word(self, match: re.Match[str]) -> str:
-        return self._instead.get(match.group().casefold(), "HIDDEN")
+        word = match.group()
+        mask = self._masks.get(word.casefold())
+        if mask is not None and len(mask) == len(word):
+            return "".join(one.upper() if was.isupper() else one for was, one in zip(word, mask, strict=True))
+        return self._instead.get(word.casefold(), "HIDDEN")
 
     def _digits(self, match: re.Match[str]) -> str:
         return self.data(bytes.fromhex(match.group())).hex() if len(match.group()) % 2 == 0 else match.group()
+
+    def _of_digits(self, match: re.Match[str]) -> str:
+        """Digits may be those of a word in any case."""
+        digits = match.group()
+        whole = digits[: len(digits) // 2 * 2]
+        return self.data(bytes.fromhex(whole)).hex() + digits[len(whole) :]
 
     def data(self, data: bytes) -> bytes:
         """Bytes without them, of the same length."""
         lowered = data.lower()
         if self._bytes is None or not any(piece in lowered for piece in self._pieces):
             return data
-        return self._bytes.sub(_masked, data)
+        return self._bytes.sub(self._masked, data)
+
+    def _masked(self, match: re.Match[bytes]) -> bytes:
+        word = match.group()
+        mask = self._masks.get(word.decode("utf-8", "surrogateescape").casefold(), "").encode()
+        if len(mask) != len(word):
+            return _without_letters(word)
+        return bytes(
+            up if 0x41 <= was <= 0x5A else low for was, low, up in zip(word, mask, mask.upper(), strict=True)
+        )
 
     def lines(self, lines: Iterable[str]) -> list[str]:
         """Lines without them, also where they dump bytes: a name may stand on two lines."""
@@ -86,7 +116,7 @@ class Scrubber:
 
     def _may_be_in(self, lines: Sequence[str]) -> bool:
         """Whether a secret may stand in lines: looked for in all of them at once, since mostly there is none."""
-        if any(map(_DUMP_BEGINS, lines)):
+        if any(map(_DUMP_BEGINS, lines)) or any("..." in line or _HEX.search(line) for line in lines):
             return True
         whole = "\n".join(lines).casefold()
         return self._text is not None and any(word in whole for word in self._words)
@@ -97,7 +127,7 @@ class Scrubber:
         digits = "".join(match["data"].replace(" ", "") for match in dump)
         if len(digits) % 2:
             return [self.text(match.group()) for match in dump]
-        rest = iter(self.data(bytes.fromhex(digits)).hex())
+        rest = iter(self._beginnings.hide_at_end(self.data(bytes.fromhex(digits))).hex())
         return [
             match["head"] + "".join(one if one == " " else next(rest) for one in match["data"])
             for match in dump
@@ -120,7 +150,7 @@ class Scrubber:
         """What is still found in bytes: word -> what would stand in its place."""
         if self._bytes is None:
             return {}
-        left = [match.group() for match in self._bytes.finditer(data) if _masked(match) != match.group()]
+        left = [match.group() for match in self._bytes.finditer(data) if self._masked(match) != match.group()]
         words = {one.decode("utf-8", "replace") for one in left}
         return {word: self._instead.get(word.casefold(), "HIDDEN") for word in sorted(words)}
 
@@ -168,6 +198,11 @@ def _marked(data: bytes) -> bytes:
     return len(data).to_bytes(4, "big") + data
 
 
-def _masked(match: re.Match[bytes]) -> bytes:
+def _without_letters(word: bytes) -> bytes:
     """Letters become x and digits 0: what is around them (dots, slashes) still says what it was."""
-    return bytes(0x30 if 0x30 <= one <= 0x39 else one if one in b"./:-" else 0x78 for one in match.group())
+    return bytes(0x30 if 0x30 <= one <= 0x39 else one if one in b"./:-" else 0x78 for one in word)
+
+
+def _escaped(word: str) -> str:
+    """A word as Python writes its bytes."""
+    return repr(word.encode("utf-8", "surrogateescape"))[2:-1]

@@ -20,7 +20,7 @@ HOST, EXPORT, TARGET, SERVER, MACHINE, USER = "HOST", "/EXPORT", "TARGET", "SERV
 """Replacements of secrets."""
 _TOLD_BY_NOBODY = {"localhost", "localhost.localdomain", "ip6-localhost", "nfsproof"}
 _COMMON_USERS = {"root", "nfs", "admin", "user", "runner", "nobody", "test"}
-_COMMON_EXPORTS = {"/", "/export", "/exports", "/data", "/tmp", "/srv", "/mnt", "/nfs"}  # noqa: S108  not used
+COMMON_EXPORTS = {"/", "/export", "/exports", "/data", "/tmp", "/srv", "/mnt", "/nfs"}  # noqa: S108  not used
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*[A-Za-z0-9]")
 _WORDS_OF_OURS = {"nfsv2", "nfsv3", "nfsv4", "mount", "fsal", "memory", "linux", "server"}
 
@@ -41,7 +41,7 @@ def of_run(about: RunRecord, *, anonymous: bool, hide: Iterable[str] = ()) -> di
     else:
         found |= {about.target: TARGET, str(url): TARGET} | dict.fromkeys(of_host(url.host), HOST)
         path = url.path.decode("utf-8", "backslashreplace")
-        if anonymous and path.casefold() not in _COMMON_EXPORTS:
+        if anonymous and path.casefold() not in COMMON_EXPORTS:
             found[path] = EXPORT
     return {key: value for key, value in found.items() if key.lower() not in _TOLD_BY_NOBODY}
 
@@ -52,7 +52,7 @@ def exports_in(script: str) -> dict[str, str]:
     for word in re.findall(r"nfs://[^'\"\s]+", script):
         with contextlib.suppress(UrlError):
             path = NfsUrl.parse(word).path.decode("utf-8", "backslashreplace")
-            found |= {path: EXPORT} if path.casefold() not in _COMMON_EXPORTS else {}
+            found |= {path: EXPORT} if path.casefold() not in COMMON_EXPORTS else {}
     return found
 
 

@@ -13,7 +13,7 @@ from nfsproof.exits import Exit, Trouble
 
 @click.command(
     epilog="Exit status: 0 no rule is broken; 1 a rule is broken; 4 wrong usage, or the capture is damaged; "
-    "10 the capture has no call of RPC."
+    "10 the capture has no call that can be judged, or hides some."
 )
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path), required=False)
 @click.option("--alone", is_flag=True, help="No other client used the server, and nobody restarted it.")
@@ -22,9 +22,9 @@ from nfsproof.exits import Exit, Trouble
 def lint(file: Path | None, alone: bool, strict: bool, list_rules: bool) -> int:
     """Judge the traffic in a capture.
 
-    FILE is a pcap or pcapng file of tcpdump, Wireshark or nfsproof. The rules of docs/lint.md are applied to every
-    reply of NFSv2, NFSv3, NFSv4.1, MOUNT and RPC over TCP and UDP. With --alone, replies are also compared with
-    earlier ones. The output names the packet in which a call ends.
+    FILE is a pcap or pcapng file of tcpdump, Wireshark or nfsproof, which may be packed (.gz). The rules of
+    docs/lint.md are applied to every reply of NFSv2, NFSv3, NFSv4.1, NFSv4.2, MOUNT and RPC over TCP and UDP. With
+    --alone, replies are also compared with earlier ones. The output names the packet in which a call ends.
     """
     starter.put_home_first()
     from nfsproof import linting
@@ -43,4 +43,4 @@ def lint(file: Path | None, alone: bool, strict: bool, list_rules: bool) -> int:
         raise Trouble(f"{file}: {told.broken}")
     if told.is_red(strict=strict):
         return int(Exit.FAIL)
-    return int(Exit.OK if told.calls else Exit.VOID)
+    return int(Exit.OK if told.is_judged else Exit.VOID)

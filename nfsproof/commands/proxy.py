@@ -127,5 +127,11 @@ def _judged(watch: Watch) -> int:
     findings = linting.in_order(watch.findings)
     for line in (line for one in findings for line in linting.lines_of(one)):
         click.echo(line)
-    click.echo(linting.end_of(findings) if watch.calls else "\nnothing was judged: no call of RPC has passed")
+    click.echo(linting.end_of(findings) if watch.answered else f"\nnothing was judged: {_why_not(watch)}")
+    for line in linting.not_judged_of(watch.statistics):
+        click.echo(line)
     return int(Exit.FAIL if any(one.severity == "FAIL" for one in findings) else Exit.OK)
+
+
+def _why_not(watch: Watch) -> str:
+    return "no call that can be judged had a reply" if watch.calls else "no call of RPC has passed"

@@ -30,11 +30,15 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
 
     TARGET is a URL, nfs://HOST[:PORT]/EXPORT[?PARAMETERS], or short HOST:/EXPORT, or the name of a server that nfsproof
     starts and stops: embedded (the default), ganesha, ganesha:mem, or a server of `nfsproof install --list`.
-    For a server of NFSv4 only, add ?version=4.1 (or 4.2) to its URL.
+    Of nfs://HOST:PORT/EXPORT, MOUNT is tried at PORT as well. A server without NFSv3 is tested with NFSv4, unless the
+    URL says version=3; ?version=4.1 (or 4.2) tests NFSv4 alone.
     TARGET may also be a file (my.toml, or my.toml#LABEL) that describes a server: its URL, how it is crashed and
     restarted, what it lacks (docs/target-file.md).
     CHECK is an id (nfs3/RENAME/mixed-types[directory-fifo]), the beginning of ids (nfs3/RENAME), a pattern
     (nfs3/READ*), an old id or a file. Case does not matter. The default is all checks.
+
+    One check of each operation and mechanism runs first, then the others. A line for each new cause of failures appears
+    at once; at the end, the causes that do most harm come first.
 
     \b
     Which checks run:
@@ -68,13 +72,14 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
       --restart-timeout TIME    longest time for that, and to answer again after a death [15s]
       --seed N                  what the checks of recovery draw at random [1]
       --clean                   first remove what interrupted runs have left in the export
+      --probe-again             use nothing that a run within the last hour has found out about the server of a URL
       --knob NAME=VALUE         set a legal choice of the embedded server; may be repeated
       --mutant NAME             break a rule of the embedded server; may be repeated
       --list-requirements       print the requirements with their checks, run nothing
 
-    All other options go to pytest: -x (stop at the first failure), -n 2 or -n auto (workers), --lf (what failed
-    in the last run of this target), --ff (that first), --sw (go on at the last failure), -k, -v, --junitxml=FILE.
-    `nfsproof run -- --help` lists them.
+    All other options go to pytest: -x (stop at the first failure), -n 2 or -n auto (workers), --lf (the
+    checks that failed when they last ran on this target), --ff (these first), --sw (go on at the last failure), -k,
+    -v, --junitxml=FILE. `nfsproof run -- --help` lists them.
     """
     starter.put_home_first()
     from nfsproof.arguments import ArgumentError, split_target

@@ -40,8 +40,10 @@ def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...])
 
     In a checkout this runs the project's own tests, with a worker for each processor unless -n or a part of them is
     chosen. The wheel does not contain them: there, and with --mutants, each check runs on the clean embedded server,
-    where it must pass, and on its mutants, where it must fail.
+    where it must pass, and on its mutants, where it must fail. All of it works in a temporary HOME, so
+    that what you keep in yours stays as it is.
     """
+    starter.leave_the_home_of_the_user()
     if knobs is not None:
         if "/" in knobs:  # `--knobs nfs3/WRITE`: the parser reads the next word as the value of the option
             knobs, arguments = "", (knobs, *arguments)

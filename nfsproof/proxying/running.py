@@ -24,6 +24,7 @@ from nfsfaults.names import BadPlan
 from nfsfaults.plan import Plan
 from nfsfaults.proxy import MOST_CONNECTIONS, Proxy
 from nfsfaults.proxy_sockets import Address, Settings, SourcePort
+from nfsfaults.with_scapy import NoScapy
 from nfsproof.proxying.view import View
 from nfsproof.proxying.watching import Watch
 from nfstargets.spelling import as_url
@@ -100,7 +101,7 @@ def run_until_stopped(wish: Wish) -> Watch:
     _allow_files()
     try:
         return asyncio.run(_run(wish))
-    except BadPlan as error:
+    except (BadPlan, NoScapy) as error:
         raise CannotProxy(f"--plan: {error}") from error
 
 

@@ -10,7 +10,7 @@ from nfsclient.rpc.exchange import Segment
 from nfsfaults.proxy_sockets import Address, Passed
 from nfsjudge import pcapng
 from nfsjudge.capture import Packets
-from nfsjudge.captured import Packet, Reading
+from nfsjudge.captured import Packet, Reading, Statistics
 from nfsjudge.lint import Finding
 
 _ETHERNET: t.Final = 1
@@ -58,9 +58,19 @@ class Watch:
         return [] if self._reading is None else self._reading.findings
 
     @property
+    def statistics(self) -> Statistics:
+        """What the lint has seen."""
+        return Statistics() if self._reading is None else self._reading.statistics
+
+    @property
     def calls(self) -> int:
         """Calls that the lint has seen."""
-        return 0 if self._reading is None else sum(self._reading.statistics.exchanges.values())
+        return sum(self.statistics.exchanges.values())
+
+    @property
+    def answered(self) -> int:
+        """Calls whose replies were judged; known when the watch is closed."""
+        return self.statistics.answered
 
     def take(self, passed: Passed) -> None:
         """Bytes of one side, or the end of a connection."""

@@ -91,6 +91,8 @@ class Controls:
         return frozenset(name for name, can in pairs.items() if can)
 
 
+_UNDONE_BY: t.Final = {"fill_disk": ("free_disk",)}
+
 NO_CONTROLS: t.Final = Controls()
 
 
@@ -118,6 +120,14 @@ def parse_controls(texts: Iterable[str], seconds: float = USUAL_SECONDS) -> Cont
     controls = Controls(commands, is_manual, seconds)
     _refuse_halves(controls)
     return controls
+
+
+def missing_control(name: str) -> str:
+    """Why a check that needs a control cannot be judged on the server of a URL, and what would have to be given."""
+    if name not in ACTIONS:
+        return f"the control {name} cannot be given for a URL: only servers that nfsproof starts have it"
+    needed = " ".join(f"--control {one}=COMMAND" for one in (name, *_UNDONE_BY.get(name, ())))
+    return f"needs control of the server, by {needed}"
 
 
 def _refuse_halves(controls: Controls) -> None:

@@ -18,7 +18,7 @@ from nfsclient.rpc.blocking import RpcClient, connect_tcp
 from nfsclient.rpc.loop import Loop
 from nfstargets.base import ControlFailed, TargetError
 from nfstargets.clients import CLIENT_OF
-from nfstargets.control.actions import ACTIONS, Controls
+from nfstargets.control.actions import ACTIONS, Controls, missing_control
 from nfstargets.control.commands import run_command
 from nfstargets.control.manual import Person
 from nfstargets.url import UrlTarget
@@ -109,7 +109,7 @@ class ControlledTarget(UrlTarget):
     def touch_locally(self, path: bytes, *, remove: bool = False) -> None:
         name = "remove_locally" if remove else "touch_locally"
         if not self._controls.has(name):
-            raise TargetError(f"{self.name} has no control {name!r}")
+            raise TargetError(missing_control(name))
         folder = os.fsdecode(self.url.path).rstrip("/")
         self.carry_out(name, {"NFSPROOF_PATH": f"{folder}/{os.fsdecode(path)}"})
 

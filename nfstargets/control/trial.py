@@ -20,6 +20,7 @@ from nfstargets.control.target import ControlledTarget
 from nfstargets.diagnosis.report import Outcome, Step
 
 _BLOCK = bytes(4096)
+_BY_FILES = frozenset({"touch_locally", "remove_locally", "fill_disk", "drop_caches"})
 _LEASE = 15
 """Seconds: most servers refuse less than ten."""
 _FULL = 64
@@ -68,6 +69,9 @@ class Trial:
             if not is_there:
                 yield Step(name, Outcome.NOT_TRIED, "no command")
                 continue
+            if self._is_nfs4 and name in _BY_FILES:
+                yield Step(name, Outcome.NOT_TRIED, "its effect is looked at by NFSv3 only")
+                continue
             began = self._clock()
             try:
                 seen = way()
@@ -79,6 +83,10 @@ class Trial:
             else:
                 yield Step(name, Outcome.OK, f"{seen} ({self._clock() - began:.1f} s)")
         self._clean()
+
+    @property
+    def _is_nfs4(self) -> bool:
+        return self._target.address().version == 4
 
     def _has(self, name: str) -> bool:
         return self._controls.has(name)
@@ -160,6 +168,9 @@ class Trial:
         return "the server went down, and answers again"
 
     def _crash(self) -> str:
+        if self._is_nfs4:
+            self._target.crash()
+            return "the server went down, and answers again; what it has lost is looked at by NFSv3 only"
         with self._client() as client:
             client.write_file(self._name + "-stable", _BLOCK)
             client.write_file(self._name, b"")
@@ -193,9 +204,12 @@ class Trial:
     # ------------------------------------------------------------ common
 
     def _client(self) -> NfsClient:
-        return connect3(self._target.url)
+        found = self._target.found
+        return connect3(self._target.url if found is None else found.url)
 
     def _clean(self) -> None:
+        if self._is_nfs4:
+            return
         with suppress(NfsClientError), self._client() as client:
             for name in (self._name, self._name + "-after", self._name + "-stable"):
                 if client.exists(name):

@@ -7,6 +7,7 @@ The command `nfsproof doctor` and a run whose target does not answer give the sa
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 
 from nfsclient.discovery4 import require_nfs4
 from nfsclient.errors import UrlError
@@ -15,6 +16,7 @@ from nfsclient.url import NfsUrl
 from nfstargets.diagnosis.examination import Examination
 from nfstargets.diagnosis.examination4 import Examination4
 from nfstargets.diagnosis.report import Diagnosis, Outcome, Step
+from nfstargets.finding import no_nfs3, says_version
 
 __all__ = ["Diagnosis", "Outcome", "Step", "diagnose"]
 
@@ -40,10 +42,21 @@ def diagnose(url: str, *, patience: float = PATIENCE, loop: Loop | None = None) 
         )
         return Diagnosis(url, (step,))
     if parsed.version != 4:
-        return Diagnosis(url, tuple(Examination(parsed, loop, patience).steps()))
+        return _diagnose3(url, parsed, loop, patience)
     try:
         require_nfs4(parsed)
     except UrlError as error:
         advice = "write version=4.1 or 4.2, without proto=udp"
         return Diagnosis(url, (Step("URL", Outcome.FAILED, str(error), advice),))
     return Diagnosis(url, tuple(Examination4(parsed, loop, patience).steps()))
+
+
+def _diagnose3(text: str, url: NfsUrl, loop: Loop, patience: float) -> Diagnosis:
+    """By NFSv3 or 2. Where the server has no NFSv3 and the URL names no version, by NFSv4, as a run goes on."""
+    old = Examination(url, loop, patience)
+    steps = tuple(old.steps())
+    if not old.minors or says_version(text):
+        return Diagnosis(text, steps)
+    newer = replace(url, version=4, port=None, nfsport=old.nfs_port)
+    first = Step("version", Outcome.OK, no_nfs3(old.minors))
+    return Diagnosis(text, (first, *Examination4(newer, loop, patience).steps()))

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import shlex
 import typing as t
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 
 from nfsclient.clients import Mount, Portmap
-from nfsclient.discovery import Mounted, MountRefused, PathNotFound, PortUnknown, find_ports, open_connection
+from nfsclient.discovery import Mounted, MountRefused, PathNotFound, PortUnknown, ask_rpcbind, open_connection
 from nfsclient.errors import (
     AuthFailed,
     BadReply,
@@ -31,14 +32,20 @@ from nfstargets.clients import CLIENT_OF
 from nfstargets.diagnosis.access import Access, may_bind_below_1024, try_access
 from nfstargets.diagnosis.peers import NoAddress, first_that_listens, resolve, what_listens
 from nfstargets.diagnosis.report import Outcome, Step
+from nfstargets.diagnosis.security import NO_TLS, SYS_ONLY, is_too_weak, named, offers_tls
 from nfstargets.diagnosis.writing import WriteTrial
+from nfstargets.finding import MOUNT_PORT, NFS_PORT, served_minors
 
-NFS_PORT = 2049
-"""Where NFS is looked for when rpcbind does not help (RFC 7530 section 3.1 makes it usual)."""
-MOUNT_PORT = 20048
-"""Where MOUNT usually is on Linux; nothing else fixes it."""
 _CALL = 2.0
-"""Seconds for one connection or call: enough for any server that is awake."""
+"""Seconds for one connection or call: enough for most servers that are awake."""
+_FIRST = 6.0
+"""For the first NULL: how late its answer is decides about the time for all others."""
+_SLOW = 0.5
+"""Seconds: a server that needs more for NULL is slow."""
+_CALLS = 60
+"""As many calls a diagnosis makes at most: a slow server has the time for them."""
+_LONGEST = 240.0
+"""Seconds more for a slow server, at most."""
 _NAMES = {nfs3.NFS3.number: "NFS", mount.PROGRAM: "MOUNT"}
 _NO_RPC = (BadReply, ConnectionLost, RpcTimeout)
 _AUTH_SYS = 1
@@ -53,7 +60,7 @@ class Examination:
         """The same with the address that was chosen instead of the name."""
         self.loop = loop
         self._deadline = loop.clock() + patience
-        self._nfs_port = url.nfs_port
+        self.nfs_port = url.nfs_port
         self._mount_port = url.mountport
         self._is_guess = False
         self._connects = False
@@ -66,6 +73,12 @@ class Examination:
         """Whether calls come from a port below 1024."""
         self._below_1024: bool | None = None
         """Whether the server takes such ports only; None: nothing gave reason to try."""
+        self._late = 0.0
+        """Seconds after which a slow server answered NULL; 0 for others."""
+        self._has_tls: bool | None = None
+        """Whether it offers TLS; None: nothing gave reason to ask."""
+        self.minors: tuple[int, ...] = ()
+        """Of a server that says that it has no NFSv3: the minor versions of NFSv4 that it has."""
 
     def steps(self) -> Iterator[Step]:
         """All steps in order; none raises."""
@@ -101,7 +114,7 @@ class Examination:
         return self._deadline - self.loop.clock()
 
     def _timeout(self) -> float:
-        return max(0.05, min(_CALL, self._left()))
+        return max(0.05, min(max(_CALL, 4 * self._late), self._left()))
 
     def _connect(self, port: int) -> RpcClient:
         return open_connection(
@@ -123,7 +136,7 @@ class Examination:
             return _failed(
                 f"{host} has no address: {error}", "check the spelling and the DNS, or use the address"
             )
-        ports = [self._nfs_port or self.url.rpcbindport or portmap.PORT, NFS_PORT]
+        ports = [self.nfs_port or self.url.rpcbindport or portmap.PORT, NFS_PORT]
         address = addresses[0]
         if len(addresses) > 1:
             address = first_that_listens(addresses, ports, self._timeout())
@@ -131,28 +144,34 @@ class Examination:
         return _ok(f"{host} is {', '.join(addresses)}" if addresses != [host] else f"{host} is an address")
 
     def _rpcbind(self) -> tuple[Outcome, str, str]:
-        if self._nfs_port is not None and self._mount_port is not None:
+        if self.nfs_port is not None and self._mount_port is not None:
             return _not_tried("the URL has both ports")
+        if self.nfs_port is not None and self._is_served(self.nfs_port, "MOUNT"):
+            self._mount_port = self.nfs_port
+            return _not_tried(f"MOUNT answers at port {self.nfs_port} as well")
         found: list[str] = []
         trouble: list[PortUnknown] = []
         # Ask for one port at a time: a missing one must not hide the other.
-        if self._nfs_port is None:
-            self._nfs_port = self._ask(replace(self.url, mountport=1), "NFS", found, trouble)
+        if self.nfs_port is None:
+            self.nfs_port = self._ask(replace(self.url, mountport=1), "NFS", found, trouble)
         if self._mount_port is None:
             self._mount_port = self._ask(
-                replace(self.url, nfsport=self._nfs_port or 1, port=None), "MOUNT", found, trouble
+                replace(self.url, nfsport=self.nfs_port or 1, port=None), "MOUNT", found, trouble
             )
-        if self._nfs_port is None:
-            self._nfs_port, self._is_guess = NFS_PORT, True
+        if self.nfs_port is None:
+            self.nfs_port, self._is_guess = NFS_PORT, True
         if not trouble:
             return _ok(f"it lists {' and '.join(found)}")
-        return self._rpcbind_trouble(trouble[0])
+        outcome, seen, advice = self._rpcbind_trouble(trouble[0])
+        if self._finds_without_rpcbind():
+            return _ok(f"{seen}; NFS answers at port {self.nfs_port}, and MOUNT at port {self._mount_port}")
+        return outcome, seen, advice
 
     def _ask(self, url: NfsUrl, name: str, found: list[str], trouble: list[PortUnknown]) -> int | None:
         if trouble and trouble[0].__cause__ is not None:
             return None  # it did not answer the first time
         try:
-            ports = find_ports(url, loop=self.loop, timeout=self._timeout())
+            ports = ask_rpcbind(url, loop=self.loop, timeout=self._timeout())
         except PortUnknown as error:
             trouble.append(error)
             return None
@@ -165,14 +184,44 @@ class Examination:
         if error.__cause__ is not None:
             return _failed(
                 f"no answer from port {port}: {why(error.__cause__)}",
-                "start rpcbind on the server and open its port for this host, or give both ports in the URL: "
-                "?nfsport=2049&mountport=20048",
+                f"start rpcbind on the server and open its port for this host, or {self._port_in_url()}",
             )
         return _failed(
             f"it does not list what is needed: {error.detail.partition(', saw ')[0].removeprefix('expected ')}; "
             f"it lists {self._registered(port) or 'neither NFS nor MOUNT'}",
-            "start the missing service, or give nfsport= and mountport= in the URL",
+            f"start the missing service, or {self._port_in_url()}",
         )
+
+    def _port_in_url(self) -> str:
+        """What to write, with all that is known."""
+        port = self.nfs_port
+        if self._is_guess or port is None or not self._is_served(port, "NFS"):
+            return "give the ports of NFS and MOUNT in the URL: ?nfsport=PORT&mountport=PORT"
+        alone = ""
+        if self.url.version == 3 and served_minors(self.url, port, loop=self.loop, timeout=self._timeout()):
+            alone = f". NFSv4 needs no MOUNT: {self._url_with(version=4, nfsport=port, port=None)}"
+        with_port = self._url_with(nfsport=port, port=None, mountport=1).replace(
+            "mountport=1", "mountport=PORT"
+        )
+        return f"give the port of MOUNT: {with_port}{alone}"
+
+    def _url_with(self, **changes: t.Any) -> str:
+        """The URL of the user with changes, for the shell."""
+        return shlex.quote(str(replace(self.asked, **changes)))
+
+    def _finds_without_rpcbind(self) -> bool:
+        """Whether NFS and MOUNT answer where a run looks for them as well (`nfstargets.finding`)."""
+        if self.nfs_port is None or not self._is_served(self.nfs_port, "NFS"):
+            return False
+        if self._mount_port is None:
+            places = (self.nfs_port, MOUNT_PORT)
+            self._mount_port = next((one for one in places if self._is_served(one, "MOUNT")), None)
+        return self._mount_port is not None
+
+    def _is_served(self, port: int, service: str) -> bool:
+        """Whether NULL is answered, or refused to this caller only."""
+        error = self._null_once(port, service)
+        return error is None or isinstance(error, AuthFailed)
 
     def _registered(self, port: int) -> str:
         """What the portmapper lists of NFS and MOUNT."""
@@ -190,16 +239,16 @@ class Examination:
         return ", ".join(dict.fromkeys(words))
 
     def _port(self) -> tuple[Outcome, str, str]:
-        assert self._nfs_port is not None
+        assert self.nfs_port is not None
         if self.url.proto == "udp":
             self._connects = True
             return _not_tried("UDP has no connections")
         try:
-            with closing(self._connect(self._nfs_port)) as rpc:
+            with closing(self._connect(self.nfs_port)) as rpc:
                 self._connects = True
-                seen = f"{rpc.peer_address[0]} accepts connections at port {self._nfs_port}"
+                seen = f"{rpc.peer_address[0]} accepts connections at port {self.nfs_port}"
         except ConnectFailed as error:
-            return _failed(f"no connection to port {self._nfs_port}: {why(error)}", self._port_advice(error))
+            return _failed(f"no connection to port {self.nfs_port}: {why(error)}", self._port_advice(error))
         return _ok(seen + (", the usual port of NFS" if self._is_guess else ""))
 
     def _port_advice(self, error: ConnectFailed) -> str:
@@ -210,31 +259,57 @@ class Examination:
         return "check the route to the host and its firewall"
 
     def _rpc(self) -> tuple[Outcome, str, str]:
-        if not self._connects or self._nfs_port is None:
+        if not self._connects or self.nfs_port is None:
             return _not_tried("there is no connection")
-        self._nfs_error = self._null(self._nfs_port, "NFS")
+        began = self.loop.clock()
+        self._nfs_error = self._null(self.nfs_port, "NFS", min(_FIRST, 0.6 * self._left()))
+        self._note_speed(self.loop.clock() - began)
         if isinstance(self._nfs_error, RpcMismatch):
             return _failed(str(self._nfs_error), "the server must speak RPC version 2 (RFC 5531)")
+        if isinstance(self._nfs_error, _NO_RPC) and self._offers_tls():
+            return _failed(
+                f"the server ends calls without TLS ({why(self._nfs_error)}), and offers TLS", NO_TLS
+            )
         if isinstance(self._nfs_error, _NO_RPC):
-            seen = f"at port {self._nfs_port} is {self._listener(self._nfs_port)} ({why(self._nfs_error)})"
+            seen = f"at port {self.nfs_port} is {self._listener(self.nfs_port)} ({why(self._nfs_error)})"
             return _failed(
                 seen,
-                "give the port of NFS in the URL: nfsport=. If the server requires TLS, allow calls without it",
+                "give the port of NFS in the URL: nfsport=. If the server requires TLS, allow calls without it. "
+                f"Or it needs more than {_FIRST:g} s for an answer",
             )
         if isinstance(self._nfs_error, ConnectFailed):
             return _failed(
                 str(self._nfs_error), "the server accepted one connection but not the next: read its log"
             )
         self._nfs_speaks_rpc = True
-        return _ok("RPC version 2")
+        if not self._late:
+            return _ok("RPC version 2")
+        seen = f"RPC version 2, but slow: NULL is answered after {self._late:.1f} s"
+        return Outcome.OK, seen, "a run has patience with that, and takes accordingly long"
 
-    def _null(self, port: int, service: str) -> NfsClientError | None:
+    def _note_speed(self, seconds: float) -> None:
+        """A slow server gets more time for each call, and for all of them."""
+        if isinstance(self._nfs_error, _NO_RPC) or seconds < _SLOW:
+            return
+        self._late = seconds
+        self._deadline += min(_LONGEST, _CALLS * seconds)
+
+    def _offers_tls(self) -> bool:
+        """Whether the server offers TLS, which it may require (RFC 9289)."""
+        if self._has_tls is None:
+            port = self.nfs_port
+            self._has_tls = (
+                port is not None and self.url.proto == "tcp" and offers_tls(lambda: self._connect(port))
+            )
+        return self._has_tls
+
+    def _null(self, port: int, service: str, timeout: float | None = None) -> NfsClientError | None:
         """What NULL of the version that is tested ends in: None for an answer.
 
         A server may refuse or ignore calls from source ports above 1023 (RFC 5531 appendix A). Where one below
         is taken, it is used from then on.
         """
-        error = self._null_once(port, service)
+        error = self._null_once(port, service, timeout)
         may_be_the_port = isinstance(error, (AuthFailed, ConnectionLost, RpcTimeout))
         if may_be_the_port and not self._privileged and self._can_be_privileged and self._below_1024 is None:
             self._privileged = True
@@ -247,9 +322,10 @@ class Examination:
         """Version 1 of MOUNT goes with version 2 of NFS (RFC 1094 section A.1)."""
         return self.url.version if service == "NFS" or self.url.version == 3 else 1
 
-    def _null_once(self, port: int, service: str) -> NfsClientError | None:
+    def _null_once(self, port: int, service: str, timeout: float | None = None) -> NfsClientError | None:
         try:
             with closing(self._connect(port)) as rpc:
+                rpc.timeout = rpc.timeout if timeout is None else timeout
                 if service == "MOUNT":
                     Mount(rpc, self._version(service)).null()
                 else:
@@ -259,9 +335,9 @@ class Examination:
         return None
 
     def _nfs(self) -> tuple[Outcome, str, str]:
-        if not self._nfs_speaks_rpc or self._nfs_port is None:
+        if not self._nfs_speaks_rpc or self.nfs_port is None:
             return _not_tried("no RPC is spoken there")
-        return self._judge_null(self._nfs_error, "NFS", self._nfs_port, "nfsport")
+        return self._judge_null(self._nfs_error, "NFS", self.nfs_port, "nfsport")
 
     def _judge_null(
         self, error: NfsClientError | None, name: str, port: int, parameter: str
@@ -276,7 +352,10 @@ class Examination:
                     if low == high
                     else f"{name} has versions {low} to {high} only"
                 )
-                alone = ", or test NFSv4 alone: version=4.1 in the URL" if low == 4 and name == "NFS" else ""
+                alone = ""
+                if low == 4 and name == "NFS":
+                    self.minors = served_minors(self.url, port, loop=self.loop, timeout=self._timeout())
+                    alone = ", or test NFSv4 alone: version=4.1 in the URL"
                 return _failed(seen, f"enable version {version} of {name} on the server{alone}")
             case ProgMismatch(low=low, high=high):
                 return _failed(
@@ -290,6 +369,11 @@ class Examination:
                     f"the server at port {port} does not have {name}",
                     f"give its port in the URL: {parameter}=",
                 )
+            case AuthFailed() if is_too_weak(error) and self._offers_tls():
+                return _failed(
+                    f"version {version} refuses calls without TLS: AUTH_TOOWEAK, and AUTH_TLS is answered STARTTLS",
+                    NO_TLS,
+                )
             case AuthFailed():
                 # NULL may demand a credential; whether a port below 1024 helps is seen further down.
                 return _ok(f"version {version} exists, but refuses NULL: {error}")
@@ -298,7 +382,7 @@ class Examination:
 
     def _mount(self) -> tuple[Outcome, str, str]:
         if self._mount_port is None:
-            return self._look_for_mount()
+            return _not_tried("its port is unknown")
         port = self._mount_port
         error = self._null(port, "MOUNT")
         if isinstance(error, ConnectFailed):
@@ -310,20 +394,6 @@ class Examination:
         self._mount_speaks = judged[0] is Outcome.OK
         return judged
 
-    def _look_for_mount(self) -> tuple[Outcome, str, str]:
-        """Without rpcbind it may be at the port of NFS, or where Linux has it."""
-        if not self._nfs_speaks_rpc or self._nfs_port is None:
-            return _not_tried("its port is unknown")
-        for port in (self._nfs_port, MOUNT_PORT):
-            if self._null(port, "MOUNT") is None:
-                self._mount_port = port
-                self._mount_speaks = True
-                return _ok(
-                    f"version {self._version('MOUNT')} answers at port {port}: add mountport={port} to the URL"
-                )
-        seen = f"its port is unknown, and is neither {self._nfs_port} nor {MOUNT_PORT}"
-        return _failed(seen, "give it in the URL: mountport=")
-
     def _mount_advice(self, error: ConnectFailed) -> str:
         return (
             self._port_advice(error).replace("NFS server", "MOUNT service").replace("nfsport=", "mountport=")
@@ -332,7 +402,7 @@ class Examination:
     def _export(self) -> tuple[Outcome, str, str]:
         if not self._mount_speaks:
             return _not_tried("MOUNT does not answer")
-        if self._nfs_port is None:
+        if self.nfs_port is None:
             return _not_tried("the port of NFS is unknown")
         access = self._find_access()
         if isinstance(access.mounted, Mounted):
@@ -350,11 +420,11 @@ class Examination:
         return self._access
 
     def _try(self, *, privileged: bool) -> Access:
-        assert self._nfs_port is not None
+        assert self.nfs_port is not None
         assert self._mount_port is not None
         return try_access(
             replace(self.url, secure=privileged),
-            self._nfs_port,
+            self.nfs_port,
             self._mount_port,
             loop=self.loop,
             timeout=self._timeout,
@@ -363,17 +433,14 @@ class Examination:
     def _mounted(self, mounted: Mounted) -> tuple[Outcome, str, str]:
         seen = f"{shown(mounted.path)} is mounted"
         if mounted.flavors and _AUTH_SYS not in mounted.flavors:
-            flavors = ", ".join(str(flavor) for flavor in mounted.flavors)
-            return (
-                Outcome.OK,
-                f"{seen}; it requires the security flavors {flavors}",
-                "allow AUTH_SYS (sec=sys): nfsproof has no other",
-            )
+            return Outcome.OK, f"{seen}; MNT lists only the flavors {named(mounted.flavors)}", SYS_ONLY
         return _ok(seen)
 
     def _refused(self, error: MountFailed) -> tuple[Outcome, str, str]:
         exports = self._exports()
         seen = f"{shown(self.url.path)} is refused ({why(error)})"
+        if self._offers_tls():
+            return _failed(f"{seen}; the server offers TLS (RFC 9289), and may require it", NO_TLS)
         if exports is None:
             return _failed(seen, "check the export rules for this host")
         if not exports:
@@ -426,9 +493,16 @@ class Examination:
             )
         if access.error is None:
             return _ok(f"{shown(self.url.path)} is a directory")
-        if isinstance(access.error, AuthFailed):
-            advice = "allow AUTH_SYS (sec=sys) for the export: nfsproof does not support Kerberos and TLS yet"
-            return _failed(why(access.error), advice)
+        flavors = access.flavors or (
+            access.mounted.flavors if _AUTH_SYS not in access.mounted.flavors else ()
+        )
+        if flavors or isinstance(access.error, AuthFailed):
+            wanted = f"; the server wants {named(flavors)}" if flavors else ""
+            return _failed(f"{why(access.error)}{wanted}", SYS_ONLY)
+        if self._offers_tls():
+            return _failed(
+                f"{why(access.error)}; the server offers TLS (RFC 9289), and may require it", NO_TLS
+            )
         return _failed(
             why(access.error), "check the part of the path below the export, and the permissions of the user"
         )
@@ -442,10 +516,10 @@ class Examination:
             stopped = "the time for the diagnosis is used up"
         if not stopped and (access is None or access.error is not None or access.root is None):
             stopped = "there is no directory to write to"
-        if stopped or access is None or self._nfs_port is None:
+        if stopped or access is None or self.nfs_port is None:
             yield from (Step(name, Outcome.NOT_TRIED, stopped) for name in names)
             return
-        port = self._nfs_port
+        port = self.nfs_port
         trial = WriteTrial(self.url, access, lambda: self._connect(port))
         with closing(trial):
             yield _guarded(names[0], trial.write)

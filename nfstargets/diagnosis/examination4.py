@@ -12,6 +12,7 @@ from nfsclient.url import NfsUrl
 from nfstargets.diagnosis.access import Access, try_access4
 from nfstargets.diagnosis.examination import Examination, why
 from nfstargets.diagnosis.report import Outcome
+from nfstargets.diagnosis.security import NO_TLS, SYS_ONLY, is_too_weak
 
 
 class Examination4(Examination):
@@ -20,7 +21,7 @@ class Examination4(Examination):
     def __init__(self, url: NfsUrl, loop: Loop, patience: float) -> None:
         super().__init__(url, loop, patience)
         self._is_guess = url.nfs_port is None
-        self._nfs_port = url.nfs_port or NFS4_PORT
+        self.nfs_port = url.nfs_port or NFS4_PORT
 
     def _ways(self) -> list[tuple[str, t.Callable[[], tuple[Outcome, str, str]]]]:
         return [
@@ -40,11 +41,13 @@ class Examination4(Examination):
         if isinstance(access.mounted, Mounted):
             return Outcome.OK, f"NFSv4.{access.minor} gives one", ""
         seen = access.mounted.detail if access.mounted.__cause__ is None else why(access.mounted.__cause__)
+        if is_too_weak(access.mounted):
+            return Outcome.FAILED, seen, NO_TLS if self._offers_tls() else SYS_ONLY
         if access.mounted.step == "NFS":
             return Outcome.FAILED, seen, "enable NFSv4.1 on the server: nfsproof does not test NFSv4.0"
         return Outcome.FAILED, seen, "read the log of the server"
 
     def _try(self, *, privileged: bool) -> Access:
-        assert self._nfs_port is not None
+        assert self.nfs_port is not None
         url = replace(self.url, secure=privileged)
-        return try_access4(url, self._nfs_port, loop=self.loop, timeout=self._timeout)
+        return try_access4(url, self.nfs_port, loop=self.loop, timeout=self._timeout)

@@ -82,7 +82,7 @@ def not_taken(wanted: str, configuration: str) -> list[str]:
 def _compile(shop: Workshop, tree: Path) -> None:
     usual, shop.limit = shop.limit, TIME
     try:
-        _make(shop, "compiling (five minutes or more)", tree, f"-j{processors()}", "linux")
+        _make(shop, "compiling", tree, f"-j{processors()}", "linux")
     finally:
         shop.limit = usual
     shop.run("stripping", "strip", "-o", shop.into / "linux", tree / "linux")

@@ -105,7 +105,7 @@ def _unpack(shop: Workshop) -> Path:
     # after kill -9: whoever removes what it left must not find the files of this machine there.
     privately = ["unshare", "--mount", "--propagation=private"] if os.geteuid() == 0 else []
     shop.run(
-        "installing the packages in the guest (a minute)",
+        "installing the packages in the guest",
         *privately,
         "mmdebstrap",
         "--variant=minbase",

@@ -76,8 +76,11 @@ class UserModeLinux:
 
     kernel: Path
 
-    def command(self, disks: Disks, options: KnfsdOptions) -> list[str]:
-        """The command line. It writes the console on standard output; "{line}" is the line to the agent."""
+    def command(self, disks: Disks, options: KnfsdOptions, *, plain: bool = False) -> list[str]:
+        """The command line. It writes the console on standard output; "{line}" is the line to the agent.
+
+        With `plain` it sends packets as they are on a cable, with checksums and within the MTU.
+        """
         settings = told(
             options,
             programs="/dev/ubdb",
@@ -87,6 +90,7 @@ class UserModeLinux:
             address=f"{GUEST}/24",
             interface="vec0",
             peers=",".join(OURS),
+            packets="plain" if plain else "large",
         )
         return [
             str(self.kernel),

@@ -54,6 +54,7 @@ class KnfsdTarget(ProgramTarget):
             "known_clients",
         }
     )
+    is_watchable: ClassVar[bool] = False
     start_limit: ClassVar[float] = 60.0  # 3 are usual, 9 with QEMU; five times that on a busy machine
     apart: ClassVar[str] = "cannot have a separate network"
 
@@ -116,7 +117,7 @@ class KnfsdTarget(ProgramTarget):
         if isinstance(self._machine, Qemu):
             return self._machine.command(disks, options, ports)
         assert self._machine is not None
-        return self._machine.command(disks, options)
+        return self._machine.command(disks, options, plain=self.wants_network)
 
     def folder_for_files(self, server: KeptServer) -> Path | None:
         """The memory of User-Mode Linux is a file, which has to be in memory."""
@@ -156,6 +157,7 @@ class KnfsdTarget(ProgramTarget):
             export=EXPORT,
             version=version,
             other_source=OURS[1],
+            cable=f"{NETWORK.name} {GUEST}" if self.wants_network else "",
         )
 
     def is_announced(self, server: KeptServer) -> bool:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from reports.causes.grouping import RED, causes, causes_of
+from reports.causes.grouping import RED, NewCauses, causes, causes_of
 from reports.causes.model import Cause
 from reports.causes.reasons import Reason, reasons
 from reports.causes.severity import SEVERITIES, Severity
@@ -14,6 +14,7 @@ __all__ = [
     "RED",
     "SEVERITIES",
     "Cause",
+    "NewCauses",
     "Reason",
     "Severity",
     "SharedCause",

@@ -21,6 +21,7 @@ from reports.causes.severity import ORDER, rank_of, severity_of
 from reports.causes.symptom import (
     BY_FORM,
     BY_INPUT,
+    IS_ANSWERED,
     Symptom,
     input_of,
     loosened,
@@ -48,6 +49,12 @@ _ANSWER = re.compile(
     r"(?P<operation>[A-Z]\w+), exchange #\d+: (?:(?P<error>(?:NFS3?|MNT3)ERR_\w+)|type (?P<type>NF3?[A-Z]+))$"
 )
 """What a finding says that is about the status of an answer, or about the type of an object."""
+_IS_FIELD = re.compile(r"[a-z]\w*(?:\.[a-z]\w*)*")
+_FIELD_IS = re.compile(r"([a-z]\w*) is\b")
+_KINDS = frozenset({"fifo", "socket", "block", "character"})
+"""Types of objects in ids: a server that opens such an object may wait in every procedure."""
+_RECORD_MARKING = frozenset({("RFC 1831", "10"), ("RFC 5531", "11")})
+_DEATH = re.compile(r"^the target (?:is gone|died after its last reply): ")
 _NUMBER = re.compile(r"(?<![\w.])(\d{1,6})(?: to (\d{1,6}))?(?![\w.])")
 """A number, or a range of numbers."""
 
@@ -129,6 +136,34 @@ class _Groups:
         return list(found.values())
 
 
+def _key_of_field(one: _Red) -> Iterator[Hashable]:
+    """The field of a result that is wrong, with its section: `_join_findings` knows all records, and looks closer."""
+    record = one.record
+    field = _field_of(record)
+    if isinstance(record, CheckRecord) and _IS_FIELD.fullmatch(record.what):
+        field = record.what.rpartition(".")[2]
+    if field:
+        yield "field of section", record.verdict, one.section, field
+
+
+class NewCauses:
+    """Tells records of new causes from those of causes that were there before, one after the other.
+
+    A later record may join two causes; what was printed of them stands.
+    """
+
+    def __init__(self) -> None:
+        self._keys: set[Hashable] = set()
+
+    def add(self, record: CheckRecord | FindingRecord) -> bool:
+        """Whether nothing that was added before shows the same."""
+        one = _Red(record)
+        keys = {*_keys(one), *_key_of_field(one)}
+        is_new = self._keys.isdisjoint(keys)
+        self._keys |= keys
+        return is_new
+
+
 def _keys(one: _Red) -> Iterator[Hashable]:
     """What a record shares with others of the same cause."""
     record, symptom = one.record, one.symptom
@@ -138,12 +173,14 @@ def _keys(one: _Red) -> Iterator[Hashable]:
             yield from _keys_of_form(record, symptom)
         elif symptom.gist not in BY_INPUT:
             yield "clause", record.verdict, symptom.clause, symptom.gist
+            yield _claim_of(record.verdict, symptom)
         return
     if not record.observed:
         is_killer = "ended unexpectedly" in symptom.observed
         if record.verdict == "VOID":
             yield "unjudged", stem(record.id)
-        yield "reason", record.verdict, symptom.observed or record.id, symptom.gist if is_killer else ""
+        why = _DEATH.sub("", symptom.observed) or record.id
+        yield "reason", record.verdict, why, symptom.gist if is_killer else ""
         return
     yield from _keys_of_check(record, symptom)
 
@@ -160,6 +197,9 @@ def _keys_of_check(record: CheckRecord, symptom: Symptom) -> Iterator[Hashable]:
     else:
         yield "clause", verdict, symptom.clause, symptom.gist
         yield from _keys_of_section(symptom, verdict, place)
+    yield from _keys_of_silence(record, symptom)
+    if symptom.gist.count(": ") == 1 and len(symptom.gist.partition(": ")[0].split()) > _LONG:
+        yield _claim_of(record.verdict, symptom)
     yield "check", name, alike
     if len(symptom.what.split()) > _LONG and symptom.observed not in {"none", "success", "'...'"}:
         yield "noun", place, symptom.what, symptom.observed
@@ -167,6 +207,23 @@ def _keys_of_check(record: CheckRecord, symptom: Symptom) -> Iterator[Hashable]:
         yield "type", verdict, symptom.operation, symptom.observed
     if symptom.observed not in _UNSPECIFIC:
         yield "slug", verdict, record.protocol, slug, alike
+
+
+def _claim_of(verdict: str, symptom: Symptom) -> Hashable:
+    """The claim of a clause, before it is explained: lint and checks may word the rest in their ways."""
+    return "claim", verdict, symptom.clause, symptom.gist.partition(": ")[0]
+
+
+def _keys_of_silence(record: CheckRecord, symptom: Symptom) -> Iterator[Hashable]:
+    """What calls share that are not answered: cut records, or the type of the object that holds them up."""
+    if severity_of(record) != "silence":
+        return
+    for clause in record.requirements[:1] or filter(None, [record.requirement]):
+        if (clause.rfc, clause.section) in _RECORD_MARKING:
+            yield "fragments", record.verdict
+    if symptom.gist == IS_ANSWERED:
+        for kind in _KINDS.intersection(re.split(r"\W|_", record.id)):
+            yield "held up by", record.verdict, record.protocol, kind
 
 
 def _keys_of_section(symptom: Symptom, verdict: str, place: str) -> Iterator[Hashable]:
@@ -211,6 +268,8 @@ def _join_findings(records: Sequence[_Red], groups: _Groups) -> None:
     by_section: dict[str, list[_Place]] = {}
     by_answer: dict[tuple[str, str], list[_Place]] = {}
     for members in groups.members():
+        if not any(isinstance(records[one].record, CheckRecord) for one in members):
+            continue
         place = _Place.of([records[one] for one in members], members[0])
         by_section.setdefault(place.section, []).append(place)
         for answer in place.answers:
@@ -218,6 +277,11 @@ def _join_findings(records: Sequence[_Red], groups: _Groups) -> None:
     for rule, number in number_of.items():
         found = records[number]
         near = by_section.get(found.section, []) if found.section else []
+        alike = [one for one in near if one.verdict == found.record.verdict]
+        of_field = [one for one in alike if _field_of(found.record) in one.fields]
+        if len(of_field) == 1:
+            groups.join(of_field[0].number, number)
+            continue
         fitting = [one for one in near if one.is_shown_in(shown[rule])]
         answer_seen = _ANSWER.match(found.record.observed)
         if answer_seen is not None:
@@ -245,6 +309,8 @@ class _Place:
     rules: set[str]
     answers: set[tuple[str, str]]
     """Operations with the errors that they answered, and types of objects."""
+    fields: set[str]
+    """Fields of results that checks found wrong, without their paths: ``eof``."""
 
     @classmethod
     def of(cls, members: Sequence[_Red], number: int) -> _Place:
@@ -258,11 +324,22 @@ class _Place:
             {one.record.id for one in members if isinstance(one.record, FindingRecord)},
             {(one.operation, one.observed) for one in symptoms if _ERROR.fullmatch(one.observed)}
             | {("", one.observed) for one in symptoms if _TYPE.fullmatch(one.observed)},
+            {
+                one.record.what.rpartition(".")[2]
+                for one in members
+                if isinstance(one.record, CheckRecord) and _IS_FIELD.fullmatch(one.record.what)
+            },
         )
 
     def is_shown_in(self, shown: set[str]) -> bool:
         """Whether a rule of the same section that some checks have shown sees what this is."""
         return self.ids <= shown or 2 * len(self.ids & shown) >= len(shown)
+
+
+def _field_of(record: CheckRecord | FindingRecord) -> str:
+    """The field that a finding is about: ``eof`` of what it expects, ``eof is TRUE``."""
+    said = _FIELD_IS.match(record.expected[0]) if record.expected else None
+    return said[1] if said is not None else ""
 
 
 def _cause(members: Sequence[_Red]) -> Cause:
@@ -309,9 +386,9 @@ def _first(members: Sequence[_Red], signatures: Sequence[str]) -> _Red:
     """The record that stands for all: of the worst verdict and severity, a check rather than a finding."""
     order = {name: number for number, name in enumerate(signatures)}
 
-    def rank(one: _Red) -> tuple[int, bool, int, bool, int, str]:
+    def rank(one: _Red) -> tuple[int, bool, int, tuple[bool, bool], int, str]:
         is_rule = isinstance(one.record, FindingRecord)
-        is_vague = not (is_rule or one.symptom.operation)
+        is_vague = one.symptom.gist in BY_FORM, not (is_rule or one.symptom.operation)
         verdict, severity = VERDICTS.index(one.record.verdict), ORDER[one.severity]
         return verdict, is_rule, severity, is_vague, order[one.name], one.check
 

@@ -16,11 +16,15 @@ from reports.plain import shortened
 LEFT_OUT = ("UNSUPPORTED", "SKIP")
 
 _PROGRAMS = {"100003": "NFSv{}", "100005": "MOUNT version {}", "100000": "portmap version {}"}
-_LACKS = re.compile(r"the target lacks \w+: (?=.* )")
+_LACKS = re.compile(r"the target lacks (?P<name>\w+): (?=.* )")
+_OTHER_FORM = "the results do not decode"
+"""What a probe of a version says of a server that answers it in the form of another one."""
 _VERSION = re.compile(
     r"(?:NFSv\d: )?\w+ \(program (?P<program>\d+) version (?P<version>\d+) procedure \d+\): "
     r"the server (?:has this program in versions|does not have this program)"
 )
+_STILL_THERE = re.compile(r" \([^()]* is still there\)$")
+"""What a crash has kept is evidence for one reason: `suites/losses.py`."""
 _LONG = 120
 
 
@@ -63,6 +67,10 @@ def short_reason(reason: str) -> str:
     text = plain_line(reason) or "no reason was recorded"
     why = _LACKS.match(text)
     text = text[why.end() :] if why is not None else text
+    text = _STILL_THERE.sub("", text)
+    version = re.match(r"nfs(\d)", why["name"]) if why is not None else None
+    if version is not None and text.startswith(_OTHER_FORM):
+        return f"NFSv{version[1]} is not served, though its calls are answered: {plain_reason(text)}"
     lacks = _VERSION.match(text)
     if lacks is not None and lacks["program"] in _PROGRAMS:
         return f"{_PROGRAMS[lacks['program']].format(lacks['version'])} is not served"

@@ -28,16 +28,20 @@ def pack(run: Run) -> dict[str, t.Any]:
     clauses: dict[tuple[str, ...], int] = {}
 
     def clause(record: CheckRecord | FindingRecord) -> int | None:
-        one = record.requirement
-        if one is None:
-            return None
+        return None if record.requirement is None else number(record.requirement)
+
+    def own(record: CheckRecord) -> list[int]:
+        """The clause that the check proves, where the verdict is about another one."""
+        return [number(one) for one in record.requirements[:1] if one != record.requirement]
+
+    def number(one: RequirementRecord) -> int:
         values = (one.rfc, one.section, one.part, one.level, one.gist, one.harm)
         return clauses.setdefault(values if one.harm else values[:-1], len(clauses))
 
     checks = [
         [
             *(one.id, one.verdict, clause(one), _kept(one.what), [_kept(text) for text in one.expected]),
-            *(_kept(one.observed), one.call.partition(" ")[0], _kept(one.reason)),
+            *(_kept(one.observed), one.call.partition(" ")[0], _kept(one.reason), *own(one)),
         ]
         for one in sorted(run.checks, key=lambda one: one.id)
         if one.verdict in RED
@@ -58,11 +62,11 @@ def unpack(plain: Mapping[str, t.Any]) -> list[CheckRecord | FindingRecord]:
     """The records of what `pack` made."""
     clauses = [RequirementRecord(*one) for one in plain["clauses"]]
     found: list[CheckRecord | FindingRecord] = []
-    for name, verdict, clause, what, expected, observed, call, reason in plain["checks"]:
+    for name, verdict, clause, what, expected, observed, call, reason, *own in plain["checks"]:
         requirement = None if clause is None else clauses[clause]
-        found.append(
-            CheckRecord(name, verdict, requirement, expected, observed, reason, what=what, call=call)
-        )
+        record = CheckRecord(name, verdict, requirement, expected, observed, reason, what=what, call=call)
+        record.requirements = [clauses[one] for one in own]
+        found.append(record)
     for rule, verdict, clause, observed, checks in plain["findings"]:
         requirement = None if clause is None else clauses[clause]
         found += [FindingRecord(rule, one, verdict, requirement, observed=observed) for one in checks]

@@ -7,14 +7,17 @@ request whose connection is lost is sent again in the same slot, with the same s
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, new_state_owner
-from fixtures.checks.faults import Drop, Hold, MakeFaulty, Truncate, on
+from fixtures.checks.faults import Drop, Hold, KeptPacket, MakeFaulty, Truncate, on
+from fixtures.checks.wire import SUCCESS, MakeWire
 from nfsclient.clients.nfs4 import CompoundReply, Session4, new_owner
 from nfsclient.clients.nfs4 import operations as op
+from nfsclient.errors import ConnectionLost
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.blocking import RpcClient
@@ -23,6 +26,7 @@ from nfsclient.xdr import XdrType
 from nfsjudge import Requirement, expect, expect_data, observe, proves, skip
 from suites.faults.changes import CHANGES, PAIRS, VISIBLE
 from suites.faults.lost import (
+    Lost,
     connection_of,
     expect_executed,
     expect_lost_reply,
@@ -82,6 +86,32 @@ def test_reply_lost(v4: Nfs4Dialect, faults: MakeFaulty, change: str) -> None:
     again = retry(v4, session, lost.request)
     expect_same_state(before, state_of(scratch, made.file, with_data=made.with_data))
     expect_lost_reply(lost, again)
+
+
+@EACH_VISIBLE
+@proves(RETRY_GETS_THE_CACHED_REPLY, RETRY_IS_NOT_EXECUTED, killed_by="sequence4-executes-retries")
+def test_same_bytes(v4: Nfs4Dialect, faults: MakeFaulty, wire: MakeWire, change: str) -> None:
+    """A change whose reply is lost, replayed with the same bytes and XID, gets that reply, and changes nothing."""
+    session, scratch, kept = session_of_its_own(v4), v4.scratch, KeptPacket()
+    made = CHANGES[change](session, scratch)
+    rules = on("call", p.COMPOUND, kept.keep), on("reply", p.COMPOUND, Drop("close"))
+    disturbed = faults.before(connection_of(session), *rules)
+    request = session.state.begin(made.operations, cache_this=True)
+    with contextlib.suppress(ConnectionLost):  # if its reply comes through, the check is VOID
+        session.perform(request)
+    first = CompoundReply(request.args, disturbed.result(p.COMPOUND), supplied=1)
+    expect_executed(first)
+    if made.meddle is not None:
+        made.meddle()
+    before = state_of(scratch, made.file, with_data=made.with_data)
+    reconnect(v4, session)
+    answer = wire().try_message(kept.data)
+    expect(answer.outcome, "answer to the same bytes").equals(SUCCESS)
+    again = session.state.finish(request, answer.decode(p.COMPOUND.res))
+    if again.status == Nfsstat4.NFS4ERR_DELAY:
+        skip("the server answers NFS4ERR_DELAY to a retry")
+    expect_same_state(before, state_of(scratch, made.file, with_data=made.with_data))
+    expect_lost_reply(Lost(request, first), again)
 
 
 @EACH_CHANGE

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import pytest
 
+from fixtures.checks.announcing import Announced
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXDATA, Nfsstat2, Readargs
 from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves
+from nfsjudge.requirement import COUNTS_ARE_CHECKED
 from suites.nfs2 import oversized
 from suites.nfs2.clauses import READ_MAKES_PROGRESS
 from suites.nfs2.objects import LONG_AGO, NOT_FILES, expect_same, make, set_old_mtime, size_id
@@ -137,11 +139,12 @@ def test_not_a_file(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
 
 @pytest.mark.parametrize("count", [MAXDATA + 1, 65_536, 2**31, 2**32 - 1], ids=size_id)
 @proves(READ_RETURNS_FILE_DATA, killed_by="read2-large-counts-skip-a-byte")
-def test_huge_count(second_client: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
+def test_huge_count(second_client: Nfs2, scratch: Nfs2Scratch, announced: Announced, count: int) -> None:
     """READ with a count above 8192 returns the right data or none."""
     file = scratch.file("f", CONTENT)
-    reply = oversized.attempt(second_client, oversized.READ, Readargs(file, 0, count, 0))
-    if reply is not None and reply.resok is not None:
-        data = reply.resok.data
-        observe("bytes", len(data))
-        expect_data(data, CONTENT[: len(data)], of="reply")
+    for each in announced(count, because=COUNTS_ARE_CHECKED):
+        reply = oversized.attempt(second_client, oversized.READ, Readargs(file, 0, each, 0))
+        if reply is not None and reply.resok is not None:
+            data = reply.resok.data
+            observe("bytes", len(data))
+            expect_data(data, CONTENT[: len(data)], of="reply")

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import functools
 import typing as t
 
 import pytest
 
+from fixtures.checks.announcing import Announced
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.clients.nfs2 import START
@@ -24,6 +26,7 @@ from nfsjudge import (
     skip,
     unsupported,
 )
+from nfsjudge.requirement import COUNTS_ARE_CHECKED
 from suites.nfs2 import oversized
 from suites.nfs2.objects import KINDS, NOT_DIRECTORIES, make, size_id
 from suites.nfs3.listing import DOTS, many_names
@@ -282,11 +285,12 @@ def _expect_entries(reply: Readdirres | None, names: set[bytes], scratch: Nfs2Sc
 
 @pytest.mark.parametrize("count", [MAXDATA + 1, 2**31, 2**32 - 1], ids=size_id)
 @proves(READDIR_INVENTS_NO_ENTRY, killed_by="readdir2-invents-names-for-odd-arguments")
-def test_huge_count(second_client: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
+def test_huge_count(second_client: Nfs2, scratch: Nfs2Scratch, announced: Announced, count: int) -> None:
     """READDIR with a count above 8192 returns no invented entries."""
     names = {*_fill(scratch, many_names()), *DOTS}
-    reply = oversized.tolerate(lambda: second_client.readdir(scratch.handle, START, count))
-    _expect_entries(reply, names, scratch)
+    for each in announced(count, because=COUNTS_ARE_CHECKED):
+        reply = oversized.tolerate(functools.partial(second_client.readdir, scratch.handle, START, each))
+        _expect_entries(reply, names, scratch)
 
 
 @pytest.mark.parametrize(

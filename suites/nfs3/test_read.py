@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import functools
 import typing as t
 from collections.abc import Callable
 
 import pytest
 
+from fixtures.checks.announcing import Announced
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
@@ -28,6 +30,7 @@ from nfsjudge import (
     skip,
     unsupported,
 )
+from nfsjudge.requirement import COUNTS_ARE_CHECKED
 from suites.nfs3 import file_types
 from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.clauses import (
@@ -399,15 +402,20 @@ def test_rtmax(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, share: str) -> Non
     "count", [2**17, 2**24, 2**31 - 1, 2**31, 2**32 - 1], ids=("128k", "16m", "2g-1", "2g", "4g-1")
 )
 @proves(READ_ABOVE_RTMAX, killed_by="read3-rotates-large-reads")
-def test_huge_count(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, count: int) -> None:
+def test_huge_count(
+    nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, announced: Announced, count: int
+) -> None:
     """READ with a huge count returns only data of the file."""
     content = pattern(5000)
     file = stored(scratch, "f", content)
-    reply = reply_or_none(
-        lambda: second_client.read(file, 0, count), "READ with a huge count", rejections=READ_REJECTIONS
-    )
-    if reply is not None:
-        _expect_data_or_refusal(reply, content)
+    for each in announced(count, because=COUNTS_ARE_CHECKED):
+        reply = reply_or_none(
+            functools.partial(second_client.read, file, 0, each),
+            "READ with a huge count",
+            rejections=READ_REJECTIONS,
+        )
+        if reply is not None:
+            _expect_data_or_refusal(reply, content)
 
 
 # ---------------------------------------------------------------- special files

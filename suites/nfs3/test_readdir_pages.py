@@ -13,11 +13,13 @@ from functools import partial
 
 import pytest
 
+from fixtures.checks.announcing import Announced
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Requirement, expect, expect_once, expect_that, observe, proves
+from nfsjudge.requirement import COUNTS_ARE_CHECKED
 from suites.nfs3.clauses import (
     READDIR_COUNT_IS_LIMIT,
     READDIR_EOF_AT_END,
@@ -76,12 +78,15 @@ def test_small_count(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, procedure: st
 @pytest.mark.parametrize("count", [65_536, 2**31 - 1, 2**31, 2**32 - 1], ids=("64k", "2g-1", "2g", "4g-1"))
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
 @proves(READDIR_ACCEPTS_ANY_COUNT, READDIR_LISTS_ENTRIES, killed_by="list3-refuses-huge-counts")
-def test_large_count(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, procedure: str, count: int) -> None:
+def test_large_count(
+    nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, announced: Announced, procedure: str, count: int
+) -> None:
     """READDIR and READDIRPLUS list every entry in pages of a large count."""
     names = many_names()
     fill(names)
-    listing = read_all(PROCEDURES[procedure], nfs3, scratch.handle, count=count)
-    expect_once(listing.names, names, because=READDIR_LISTS_ENTRIES)
+    for each in announced(count, because=COUNTS_ARE_CHECKED):
+        listing = read_all(PROCEDURES[procedure], nfs3, scratch.handle, count=each)
+        expect_once(listing.names, names, because=READDIR_LISTS_ENTRIES)
 
 
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import functools
 import typing as t
 from collections.abc import Callable
 
 import pytest
 
+from fixtures.checks.announcing import Announced
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Harm, Level, Requirement, expect, expect_data, expect_unchanged, observe, proves, skip
+from nfsjudge.requirement import COUNTS_ARE_CHECKED
 from suites.nfs3 import file_types
 from suites.nfs3.clauses import (
     WRITE_CHANGES_ONLY_ITS_RANGE,
@@ -178,12 +181,15 @@ def test_wtmax(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, less: int) -> None
 
 @pytest.mark.parametrize("count", [2**31, 2**32 - 1], ids=("2g", "4g-1"))
 @proves(WRITE_COUNT_BOUNDS_DATA, killed_by="write3-trusts-huge-counts")
-def test_huge_count(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, count: int) -> None:
+def test_huge_count(
+    nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, announced: Announced, count: int
+) -> None:
     """WRITE with a huge count writes no more than its data."""
     old, new = pattern(64), pattern(4, salt=100)
     file = stored(scratch, "f", old)
     what = "WRITE with a count far above the length of the data"
-    reply_or_none(lambda: second_client.write(file, 8, new, count=count), what)
+    for each in announced(count, because=COUNTS_ARE_CHECKED):
+        reply_or_none(functools.partial(second_client.write, file, 8, new, count=each), what)
     seen = read_range(nfs3, file, 0, 128)
     expect_data(seen, old[:8] + seen[8:12] + old[12:], "data outside of the range")
 

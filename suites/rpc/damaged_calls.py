@@ -65,6 +65,23 @@ def oversized_lengths(args: XdrType) -> Iterator[Malformation]:
     return (each for each in malformations(args) if each.flaw in {"length", "limit"})
 
 
+_HIGHEST: t.Final = b"\xff" * 4
+
+
+def with_lengths(args: XdrType, malformed: list[Malformation], length: int) -> Iterator[Malformation]:
+    """Those of the encodings that have the highest length, with this one instead; for the highest one all of them."""
+    words = length.to_bytes(4, "big")
+    whole = args.to_xdr()
+    for each in malformed:
+        if words == _HIGHEST:
+            yield each
+        elif each.flaw == "length":
+            at = next(
+                i for i, (bent, right) in enumerate(zip(each.data, whole, strict=False)) if bent != right
+            )
+            yield each._replace(data=each.data[:at] + words + each.data[at + 4 :])
+
+
 _FLAWS: t.Final = {
     "truncated": "cut in {}",
     "length": "length of {} beyond the end of the call",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import pytest
 
+from fixtures.checks.announcing import Announced
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.wire import CLOSED, GARBAGE_ARGS, SILENCE, SUCCESS, MakeWire, opaque, words
 from nfsclient.clients import Nfs3
@@ -28,8 +29,9 @@ from suites.rpc.damaged_calls import (
     oversized_lengths,
     succeeded,
     truncated_encodings,
+    with_lengths,
 )
-from suites.rpc.parameters import short
+from suites.rpc.parameters import HIGHEST, short
 
 REFUSES_UNDECODABLE_ARGUMENTS = Requirement(
     rfc="RFC 1831",
@@ -84,11 +86,14 @@ def test_truncated_no_success(wire: MakeWire, scratch: Nfs3Scratch, call: Call) 
 
 @each_call()
 @proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-a-reply-to-wrong-lengths")
-def test_length_too_large(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
+def test_length_too_large(wire: MakeWire, scratch: Nfs3Scratch, announced: Announced, call: Call) -> None:
     """A call with a length larger than its data or its limit does not succeed."""
     need_success(wire(), scratch, call)
-    malformed = oversized_lengths(call.arranged(scratch, NAME))
-    executed = executed_calls(wire, call, malformed)
+    args = call.arranged(scratch, NAME)
+    malformed = list(oversized_lengths(args))
+    executed = []
+    for length in announced(HIGHEST):
+        executed += executed_calls(wire, call, with_lengths(args, malformed, length))
     expect_no_success(executed, f"{call.procedure.name} with a length that is too large")
 
 

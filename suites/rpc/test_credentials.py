@@ -9,9 +9,11 @@ export's root, because a server need not look at the credential of NULL.
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable
 
 import pytest
 
+from fixtures.checks.announcing import RUNGS, Announced
 from fixtures.checks.wire import (
     AUTH_ERROR,
     CLOSED,
@@ -28,6 +30,7 @@ from fixtures.checks.wire import (
 )
 from nfsclient.rpc.messages import AuthFlavor, AuthStat
 from nfsjudge import Harm, Level, Requirement, expect, expect_that, observe, proves, show, skip
+from suites.rpc.lengths import with_smaller_lengths
 from suites.rpc.parameters import TRANSPORTS, short
 
 ACCEPTS_AUTH_SYS_WITHIN_LIMITS = Requirement(
@@ -191,17 +194,35 @@ def _expect_refused(peer: Wire, message: bytes, what: str) -> None:
     expect(answer.outcome, f"answer to {what}").one_of(*REFUSALS)
 
 
+def _send_alone(peer: Wire, message: bytes, call_null: Callable[[], None]) -> None:
+    """A message with a smaller length, which is not judged: no time is lost with waiting for an answer."""
+    peer.send_record(message)
+    call_null()
+    peer.client.close()
+
+
 @pytest.mark.parametrize("what", BEYOND_THE_LIMIT)
 @proves(REFUSES_MALFORMED_AUTH_SYS, killed_by="rpc-accepts-auth-sys-beyond-its-limits")
-def test_sys_beyond_limits(wire: MakeWire, root_arguments: bytes, what: str) -> None:
+def test_sys_beyond_limits(
+    wire: MakeWire,
+    root_arguments: bytes,
+    announced: Announced,
+    null_on_other_connection: Callable[[], None],
+    what: str,
+) -> None:
     """The server refuses AUTH_SYS credentials beyond the limits of the RFC."""
-    peer = wire()
     description, fields = BEYOND_THE_LIMIT[what]
-    _expect_refused(
-        peer,
-        getattr_of(peer, root_arguments, auth(SYS, sys_body(peer, **fields))).message(),
-        f"{named(peer)} with AUTH_SYS and {description}",
-    )
+    peer = wire()
+    message = getattr_of(peer, root_arguments, auth(SYS, sys_body(peer, **fields))).message()
+    length = fields.get("gids_length") or fields.get("name_length") or 0
+    at = message.index(words(length)) if length > RUNGS[0] else None
+    unit = 4 if "gids_length" in fields else 1
+    for data in with_smaller_lengths(message, at, announced, unit=unit):
+        peer = wire()
+        if data != message:
+            _send_alone(peer, data, null_on_other_connection)
+            continue
+        _expect_refused(peer, data, f"{named(peer)} with AUTH_SYS and {description}")
 
 
 @pytest.mark.parametrize("size", [0, 4, 8, 16, 20, 24])
@@ -237,24 +258,38 @@ TOO_LONG = {
     "4g-1": ("2^32-1 bytes, which are not there", auth(NONE, b"", length=2**32 - 1)),
 }
 """Id -> description, and the encoded credential or verifier."""
+LENGTH_AT = 4
+"""Where its length stands."""
 
 
 @pytest.mark.parametrize("what", TOO_LONG)
 @proves(LIMITS_AUTH_BODY, killed_by="rpc-accepts-credentials-of-any-length")
-def test_credential_too_long(wire: MakeWire, what: str) -> None:
+def test_credential_too_long(
+    wire: MakeWire, announced: Announced, null_on_other_connection: Callable[[], None], what: str
+) -> None:
     """The server refuses a credential of more than 400 bytes."""
-    peer = wire()
     description, cred = TOO_LONG[what]
-    _expect_refused(peer, peer.make(cred=cred).message(), f"NULL with a credential of {description}")
+    for each in with_smaller_lengths(cred, LENGTH_AT, announced):
+        peer = wire()
+        if each != cred:
+            _send_alone(peer, peer.make(cred=each).message(), null_on_other_connection)
+            continue
+        _expect_refused(peer, peer.make(cred=each).message(), f"NULL with a credential of {description}")
 
 
 @pytest.mark.parametrize("what", TOO_LONG)
 @proves(LIMITS_AUTH_BODY, killed_by="rpc-accepts-verifiers-of-any-length")
-def test_verifier_too_long(wire: MakeWire, what: str) -> None:
+def test_verifier_too_long(
+    wire: MakeWire, announced: Announced, null_on_other_connection: Callable[[], None], what: str
+) -> None:
     """The server refuses a verifier of more than 400 bytes."""
-    peer = wire()
     description, verf = TOO_LONG[what]
-    _expect_refused(peer, peer.make(verf=verf).message(), f"NULL with a verifier of {description}")
+    for each in with_smaller_lengths(verf, LENGTH_AT, announced):
+        peer = wire()
+        if each != verf:
+            _send_alone(peer, peer.make(verf=each).message(), null_on_other_connection)
+            continue
+        _expect_refused(peer, peer.make(verf=each).message(), f"NULL with a verifier of {description}")
 
 
 @pytest.mark.parametrize("size", [1, 4, 100, 399, 400])

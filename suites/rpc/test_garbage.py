@@ -4,16 +4,20 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
+from collections.abc import Iterator
 
 import pytest
 
+from fixtures.checks.announcing import Announced
 from fixtures.checks.bystanders import WhyNotServed
 from fixtures.checks.wire import GARBAGE_ARGS, MARK, SUCCESS, MakeWire, auth, opaque, words
 from nfsclient.errors import ConnectionLost
 from nfsclient.rpc.record import fragment
 from nfsjudge import Requirement, expect, proves
 from suites.rpc.clauses import SERVES_OTHERS_AFTERWARDS
+from suites.rpc.lengths import with_smaller_lengths
 from suites.rpc.parameters import HIGHEST
 from suites.rpc.serving import expect_others_served, expect_others_served_after
 
@@ -53,9 +57,10 @@ BROKEN_STREAMS = {
 
 @pytest.mark.parametrize("stream", BROKEN_STREAMS)
 @proves(SERVES_OTHERS_AFTERWARDS, killed_by="rpc-stops-after-broken-streams")
-def test_stream(wire: MakeWire, why_not_served: WhyNotServed, stream: str) -> None:
+def test_stream(wire: MakeWire, why_not_served: WhyNotServed, announced: Announced, stream: str) -> None:
     """The server serves other clients after a broken TCP stream."""
-    expect_others_served_after(wire(), BROKEN_STREAMS[stream], why_not_served)
+    for data in with_smaller_lengths(BROKEN_STREAMS[stream], 0, announced, mark=MARK):
+        expect_others_served_after(wire(), data, why_not_served)
 
 
 BROKEN_MESSAGES = {
@@ -73,6 +78,17 @@ BROKEN_MESSAGES = {
     "groups-4g-1": words(7, 0, 2, 100003, 3, 1) + auth(1, words(0, 0, 0, 0, HIGHEST)) + words(0, 0),
     "noise-verifier": words(7, 0, 2, 100003, 3, 1, 0, 0) + auth(6, _noise(400)) + bytes(40),
 }
+LENGTHS = {"credential-4g-1": 7, "verifier-4g-1": 9, "machine-name-4g-1": 9, "groups-4g-1": 12}
+"""Message -> the number of the word that is a length, from 0 on."""
+CREDENTIAL_LENGTH, VERIFIER_LENGTH = 7, 9
+"""The same for a call with AUTH_NONE."""
+
+
+def _lengths_of(message: str, announced: Announced) -> Iterator[bytes]:
+    """The message, and before it the same with smaller lengths."""
+    at = 4 * LENGTHS[message] if message in LENGTHS else None
+    unit = 4 if message == "groups-4g-1" else 1
+    return with_smaller_lengths(BROKEN_MESSAGES[message], at, announced, unit=unit)
 
 
 @pytest.mark.parametrize("message", BROKEN_MESSAGES)
@@ -80,19 +96,21 @@ BROKEN_MESSAGES = {
     SERVES_OTHERS_AFTERWARDS,
     killed_by=("rpc-stops-after-broken-messages", "rpc-restarts-after-broken-messages"),
 )
-def test_message(wire: MakeWire, why_not_served: WhyNotServed, message: str) -> None:
+def test_message(wire: MakeWire, why_not_served: WhyNotServed, announced: Announced, message: str) -> None:
     """The server serves other clients after a broken RPC message."""
-    expect_others_served_after(wire(), fragment(BROKEN_MESSAGES[message], ()), why_not_served)
+    for data in _lengths_of(message, announced):
+        expect_others_served_after(wire(), fragment(data, ()), why_not_served)
 
 
 @pytest.mark.parametrize("index", range(1, 10))
 @proves(SERVES_OTHERS_AFTERWARDS, killed_by="rpc-stops-after-a-header-word-of-ones")
-def test_header_word(wire: MakeWire, why_not_served: WhyNotServed, index: int) -> None:
+def test_header_word(wire: MakeWire, why_not_served: WhyNotServed, announced: Announced, index: int) -> None:
     """The server serves other clients after a call with all bits of a header word set."""
-    peer = wire()
-    message = peer.make(cred=words(0, 0)).message()
+    message = wire().make(cred=words(0, 0)).message()
     bent = message[: 4 * index] + words(HIGHEST) + message[4 * index + 4 :]
-    expect_others_served_after(peer, fragment(bent, ()), why_not_served)
+    at = 4 * index if index in {CREDENTIAL_LENGTH, VERIFIER_LENGTH} else None
+    for data in with_smaller_lengths(bent, at, announced):
+        expect_others_served_after(wire(), fragment(data, ()), why_not_served)
 
 
 BROKEN_ARGUMENTS = {
@@ -109,13 +127,20 @@ BROKEN_ARGUMENTS = {
 
 @pytest.mark.parametrize("arguments", BROKEN_ARGUMENTS)
 @proves(SERVES_OTHERS_AFTERWARDS, killed_by="rpc-stops-after-garbage-arguments")
-def test_arguments(wire: MakeWire, why_not_served: WhyNotServed, arguments: str) -> None:
+def test_arguments(
+    wire: MakeWire, why_not_served: WhyNotServed, announced: Announced, arguments: str
+) -> None:
     """The server serves other clients after calls with broken arguments."""
-    # One connection per call: a connection that is closed or out of sync then affects no other call.
-    peers = [wire() for _ in NFS3_PROCEDURES]
-    for number, peer in zip(NFS3_PROCEDURES, peers, strict=True):
-        peer.send_record(peer.make(number, BROKEN_ARGUMENTS[arguments]).message())
-    expect_others_served(peers, why_not_served)
+    whole = BROKEN_ARGUMENTS[arguments]
+    smaller = itertools.cycle(NFS3_PROCEDURES)
+    for data in with_smaller_lengths(whole, 0, announced, times=len(NFS3_PROCEDURES)):
+        # Smaller lengths one after another: 21 times the memory might be more than there is.
+        numbers = [*NFS3_PROCEDURES] if data == whole else [next(smaller)]
+        # One connection per call: a connection that is closed or out of sync then affects no other call.
+        peers = [wire() for _ in numbers]
+        for number, peer in zip(numbers, peers, strict=True):
+            peer.send_record(peer.make(number, data).message())
+        expect_others_served(peers, why_not_served)
 
 
 BROKEN_DATAGRAMS = {
@@ -138,25 +163,28 @@ BROKEN_DATAGRAMS = {
 
 @pytest.mark.parametrize("what", BROKEN_DATAGRAMS)
 @proves(FORGETS_BROKEN_INPUT, killed_by="rpc-broken-datagram-spoils-the-next-call", needs="udp")
-def test_datagram(wire: MakeWire, what: str) -> None:
+def test_datagram(wire: MakeWire, announced: Announced, what: str) -> None:
     """The server answers the next UDP call after a broken datagram."""
     broken, peer = wire("udp"), wire("udp")
-    broken.send_raw(BROKEN_DATAGRAMS[what])
-    answer = peer.call(peer.make())
-    expect(answer.outcome, "answer to NULL after a broken datagram").equals(SUCCESS)
+    at = 4 * LENGTHS[what] if what in LENGTHS else None
+    for data in with_smaller_lengths(BROKEN_DATAGRAMS[what], at, announced):
+        broken.send_raw(data)
+        answer = peer.call(peer.make())
+        expect(answer.outcome, "answer to NULL after a broken datagram").equals(SUCCESS)
 
 
 @proves(FORGETS_BROKEN_INPUT, killed_by="rpc-garbage-spoils-a-later-call")
-def test_next_call(wire: MakeWire) -> None:
+def test_next_call(wire: MakeWire, announced: Announced) -> None:
     """The server decodes the next call correctly after a call with broken arguments."""
     # On the same connection, if the server keeps it open.
     peer = wire()
     outcomes = []
-    for number in (1, 6, 12, 19):
-        if peer.try_message(peer.make(number, b"\xff" * 8).message()).outcome != GARBAGE_ARGS:
-            continue
-        with contextlib.suppress(ConnectionLost):
-            outcomes.append(peer.call(peer.make()).outcome)
-        if not peer.client.is_open:
-            peer = wire()
+    for arguments in with_smaller_lengths(b"\xff" * 8, 0, announced, times=1):
+        for number in (1, 6, 12, 19):
+            if peer.try_message(peer.make(number, arguments).message()).outcome != GARBAGE_ARGS:
+                continue
+            with contextlib.suppress(ConnectionLost):
+                outcomes.append(peer.call(peer.make()).outcome)
+            if not peer.client.is_open:
+                peer = wire()
     expect(outcomes, "answers to NULL after calls with broken arguments").equals([SUCCESS] * len(outcomes))

@@ -34,7 +34,14 @@ def make_run(folder: Path, *, host: str = HOST, address: str = ADDRESS, said: st
     said = said or f"exported by {host.upper()} ({address}.8.1), see {PATH}/x"
     data = b"\x00\x00\x00\x50" * 30 + said.encode()
     records: list[AnyRecord] = [
-        RunRecord(target, target, {"device": f"{host} refused"}, "0.1", environment={"python": "3.11"}),
+        RunRecord(
+            target,
+            target,
+            {"device": f"{host} refused"},
+            "0.1",
+            environment={"python": "3.11"},
+            watched="process 4711 (payrolld (v2)) and 2 more",
+        ),
         CheckRecord(
             id="nfs3/a/b",
             verdict="FAIL",

@@ -21,6 +21,7 @@ from nfsproof.archiving.scrub import Scrubber
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
 from tests.archives.conftest import ADDRESS, CAPTURE, HOST, PATH, SCRIPT, TARGET, make_run, packed
+from tests.needs import needs
 from tests.waiting import AT_MOST
 
 
@@ -68,6 +69,7 @@ def test_names_of_all_kinds(tmp_path: Path) -> None:
     run, check, *_, end = read_records(files["records.jsonl"].decode().splitlines(keepends=True))
     assert isinstance(run, RunRecord)
     assert (run.target, run.label, run.description) == ("Server A", "Server A", "")
+    assert run.watched == "process 4711 and 2 more"
     assert run.capabilities == {"device": "HOST SERVER"}
     assert isinstance(check, CheckRecord)
     assert check.rerun == "bin/nfsproof run 'TARGET' nfs3/a/b"
@@ -186,6 +188,7 @@ def test_whatever_the_host_is_called_it_never_appears(
     assert not any(str(address).encode() in data for data in files.values())
 
 
+@needs("tshark")
 def test_a_cleaned_capture_is_one_still(tmp_path: Path) -> None:
     files = packed(make_run(tmp_path / "run"), tmp_path / "a.zip", label="A")
     capture = tmp_path / "clean.pcapng"
@@ -194,27 +197,9 @@ def test_a_cleaned_capture_is_one_still(tmp_path: Path) -> None:
     assert addresses_in(before) == {ipaddress.ip_address(ADDRESS)}
     assert addresses_in(files[CAPTURE]) == set()
     assert abs(len(before) - len(files[CAPTURE])) < 400  # comments are shorter
-    try:
-        told = subprocess.run(
-            [
-                *(
-                    "tshark",
-                    "-r",
-                    str(capture),
-                    "-o",
-                    "ip.check_checksum:TRUE",
-                    "-o",
-                    "tcp.check_checksum:TRUE",
-                ),
-                *("-T", "fields", "-e", "ip.checksum.status", "-e", "tcp.checksum.status"),
-            ],
-            capture_output=True,
-            text=True,
-            timeout=AT_MOST,
-            check=True,
-        ).stdout
-    except FileNotFoundError:
-        pytest.skip("tshark is not installed")
+    command = ["tshark", "-r", str(capture), "-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"]
+    command += ["-T", "fields", "-e", "ip.checksum.status", "-e", "tcp.checksum.status"]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=AT_MOST, check=True).stdout
     assert {tuple(line.split()) for line in told.splitlines()} == {("1", "1")}
 
 

@@ -3,36 +3,28 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import typing as t
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.needs import TOOLS, browser, needs
 from tests.waiting import AT_MOST
 
 if t.TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PATIENCE = AT_MOST * 1000
 """Milliseconds for anything that the page is to show: a deadline, not a wait."""
 
 
+needs_browser = needs("playwright", "chromium")
+"""For tests, or as `pytestmark`."""
+
+
 def missing() -> str:
-    """What is not there for a browser to be started; empty if all is."""
-    try:
-        import playwright  # noqa: F401  only whether it is there
-    except ImportError:
-        return "playwright is not installed (extra: dev)"
-    return "" if program() else "no Chromium is installed (Debian: chromium)"
-
-
-def program() -> str:
-    """The browser: that of NFSPROOF_CHROMIUM, or the first of the usual names on the path; empty if there is none."""
-    named = os.environ.get("NFSPROOF_CHROMIUM", "")
-    return named or next((found for name in NAMES if (found := shutil.which(name))), "")
+    """Which tool for a browser is not installed, and where it comes from; empty if all are."""
+    return next((TOOLS[name].reason() for name in needs_browser.args if not TOOLS[name].is_there()), "")
 
 
 @contextmanager
@@ -41,13 +33,13 @@ def started() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=program(), args=["--no-sandbox", "--disable-dev-shm-usage"]
+        chromium = driver.chromium.launch(
+            executable_path=browser(), args=["--no-sandbox", "--disable-dev-shm-usage"]
         )
         try:
-            yield browser
+            yield chromium
         finally:
-            browser.close()
+            chromium.close()
 
 
 class Visit:

@@ -11,15 +11,13 @@ import pytest
 from nfsjudge.records import EndRecord, FindingRecord, RunRecord
 from reports.compare import compare
 from reports.run import Run, from_records
-from tests.board import browser as browsers
-from tests.board.browser import Visit
+from tests.board.browser import Visit, needs_browser
 from tests.board.records import ADVICE, MNT, TITLE, WRITE, check, ganesha, gone_nfs, hostile, many, message
 
 if t.TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
-if browsers.missing():
-    pytest.skip(f"a browser is needed: {browsers.missing()}", allow_module_level=True)
+pytestmark = needs_browser
 
 ROWS = "#rows [role=row]"
 PANEL = "#panel:not([hidden])"

@@ -12,16 +12,11 @@ from nfsjudge.records import EndRecord, FindingRecord, RequirementRecord, RunRec
 from reports.board.causes import is_red, shared_causes
 from reports.causes import Cause
 from reports.run import Run, from_records
-from tests.board import browser as browsers
-from tests.board.browser import Visit
+from tests.board.browser import Visit, needs_browser
 from tests.board.records import ADVICE, WRITE, check, ganesha, gone_nfs, hostile
 
 if t.TYPE_CHECKING:
     from playwright.sync_api import Page
-
-needs_browser = pytest.mark.skipif(
-    bool(browsers.missing()), reason=f"a browser is needed: {browsers.missing()}"
-)
 
 LOOKUP = RequirementRecord("RFC 1813", "3.3.3", "DESCRIPTION", "STATED", "LOOKUP finds what is there")
 

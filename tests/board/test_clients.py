@@ -5,17 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from nfsjudge.clients import KEY, RIGHT, WRONG, Cell, id_of
 from nfsjudge.records import CheckRecord, EndRecord, RunRecord
 from reports.run import Run, from_records
-from tests.board import browser as browsers
-from tests.board.browser import Visit
+from tests.board.browser import Visit, needs_browser
 from tests.board.records import ganesha
 
-if browsers.missing():
-    pytest.skip(f"a browser is needed: {browsers.missing()}", allow_module_level=True)
+pytestmark = needs_browser
 
 
 def _record(plan: str, work: str, version: str, verdict: str, outcome: str) -> CheckRecord:

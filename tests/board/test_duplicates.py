@@ -5,17 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from nfsjudge.duplicates import CACHED, EXECUTED, cell_key
 from nfsjudge.records import EndRecord, RunRecord
 from reports.run import Run, from_records
-from tests.board import browser as browsers
-from tests.board.browser import Visit
+from tests.board.browser import Visit, needs_browser
 from tests.board.records import check, ganesha
 
-if browsers.missing():
-    pytest.skip(f"a browser is needed: {browsers.missing()}", allow_module_level=True)
+pytestmark = needs_browser
 
 
 def _run(target: str, answer: str) -> Run:

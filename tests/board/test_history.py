@@ -6,19 +6,15 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable
 
-import pytest
-
 from nfsjudge.records import EndRecord, FindingRecord, RunRecord
 from reports.run import Run, from_records
-from tests.board import browser as browsers
-from tests.board.browser import Visit
+from tests.board.browser import Visit, needs_browser
 from tests.board.records import WRITE, check, ganesha, gone_nfs
 
 if t.TYPE_CHECKING:
     from playwright.sync_api import Page
 
-if browsers.missing():
-    pytest.skip(f"a browser is needed: {browsers.missing()}", allow_module_level=True)
+pytestmark = needs_browser
 
 VERDICTS = {"P": "PASS", "F": "FAIL", "N": "NONSTRICT", "V": "VOID", "S": "SKIP", "U": "UNSUPPORTED"}
 CHECKS = {

@@ -10,15 +10,13 @@ import pytest
 
 from nfsjudge.records import EndRecord, RunRecord
 from reports.run import Run, from_records
-from tests.board import browser as browsers
-from tests.board.browser import Visit
+from tests.board.browser import Visit, needs_browser
 from tests.board.records import check, ganesha, gone_nfs, many
 
 if t.TYPE_CHECKING:
     from playwright.sync_api import Page
 
-if browsers.missing():
-    pytest.skip(f"a browser is needed: {browsers.missing()}", allow_module_level=True)
+pytestmark = needs_browser
 
 SELECTED = "#rows [aria-selected=true]"
 

@@ -30,7 +30,9 @@ ROOMS = (
 )
 
 
-@pytest.mark.parametrize("part", generated.PARTS, ids=lambda part: part.page)
+@pytest.mark.parametrize(
+    "part", generated.PARTS, ids=lambda part: f"{part.page} {getattr(part, 'name', '')}".strip()
+)
 def test_pages_have_the_declarations_as_they_are(part: generated.Part) -> None:
     text = (ROOT / "docs" / part.page).read_text(encoding="utf-8")
     assert text == part.expected(text), "bin/nfsproof regenerate"
@@ -82,6 +84,9 @@ def test_everything_is_written_and_compared(small: Path) -> None:
     assert done.returncode == Exit.OK, done.stdout + done.stderr
     assert "written: docs/knobs.md" in done.stdout
     assert "written: docs/coverage.md" in done.stdout
+    assert (
+        "━━━ 0/2  48 %" in (small / "docs/guide.md").read_text()
+    )  # the numbers are those of the list of ids
     assert knobs.read_text() == right
     assert "nfs3/NULL/" in (small / "suites/ids.txt").read_text()
     assert "nfs3/NULL/" in (small / "docs/coverage-checks.md").read_text()

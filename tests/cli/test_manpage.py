@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
 import click
-import pytest
 
 from nfsproof.cli import commands
 from nfsproof.manpage import man_page
+from tests.needs import needs
 from tests.waiting import AT_MOST
 
 FILE = Path(__file__).resolve().parents[2] / "docs" / "man" / "nfsproof.1"
@@ -52,7 +51,7 @@ def test_text_that_looks_like_a_request_is_text() -> None:
     ]
 
 
-@pytest.mark.skipif(shutil.which("man") is None, reason="man is not installed")
+@needs("man")
 def test_man_reads_it() -> None:
     done = subprocess.run(
         ["man", "--warnings", "-l", str(FILE)], capture_output=True, text=True, timeout=AT_MOST, check=True

@@ -21,6 +21,7 @@ from nfsproof.newcheck import CannotMake, Wish, make_plan, write_check
 from nfsproof.newcheck.source import Source
 from nfsproof.newcheck.writing import FIXTURES
 from nfsproof.unfilled import unfilled
+from tests.needs import needs
 
 ROOT = Path(__file__).resolve().parents[2]
 NewCheck = Callable[..., list[str]]
@@ -96,6 +97,7 @@ def test_the_types_of_fixtures_exist_and_other_checks_use_them(protocol: str) ->
         assert any(f"{name}: {kind}" in text for text in files)
 
 
+@needs("ruff")
 @pytest.mark.parametrize("wish", EVERY_PROTOCOL, ids=lambda wish: wish.id)
 def test_what_is_written_is_red_and_nothing_else_is_wrong(root: Path, wish: Wish) -> None:
     new_check(root, wish)

@@ -123,6 +123,27 @@ def test_a_server_that_breaks_rules_is_red(start: Start) -> None:
     assert (status, "FAIL" in text) == (1, True), text
 
 
+def as_v4(url: str) -> str:
+    """The URL, for NFSv4.1."""
+    return f"{url}{'&' if '?' in url else '?'}version=4.1"
+
+
+@pytest.mark.parametrize("mutant", ["", "write4-reports-more-than-sent", "createsession4-doubles-sizes"])
+def test_nfsv4_is_judged_with_its_callbacks(start: Start, tmp_path: Path, mutant: str) -> None:
+    url, capture = served(start, *(["--mutant", mutant] if mutant else [])), tmp_path / "x.pcapng"
+    proxy, head = proxied(start, "--to", url, "--lint", "--capture", str(capture))
+    with nfsclient.connect(as_v4(head["for clients"])) as nfs, contextlib.suppress(NfsClientError, OSError):
+        nfs.write_file("f", b"data")
+        nfs.read_file("f")
+    status, text = stopped(proxy)
+    is_wrong = bool(mutant)
+    assert status == int(is_wrong), text
+    expected = {"": "rules broken: none", "write4-reports-more-than-sent": "lint/nfs4/write-count"}
+    assert expected.get(mutant, "lint/nfs4/session-sizes") in text
+    assert "not judged" not in text
+    assert run_command_line(["lint", str(capture)]) == int(is_wrong)
+
+
 def test_a_server_that_goes_is_one_line(start: Start) -> None:
     server = start("serve", "--port", "0")
     assert server.stdout is not None

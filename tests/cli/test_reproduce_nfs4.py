@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,10 +21,9 @@ from nfsproof.exits import Exit
 from nfstargets import make_target
 from nfstargets.base import TargetError
 from tests.cli.test_reproduce import python
+from tests.needs import needs
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("ganesha.nfsd", path="/usr/bin:/usr/sbin") is None, reason="no NFS-Ganesha"
-)
+pytestmark = needs("ganesha.nfsd")
 CHECKS = (
     "nfs4/COMPOUND/no-filehandle[restorefh]",
     "nfs4/CREATE_SESSION/*",

@@ -6,6 +6,7 @@ The same from an installed wheel: .ci/wheel-test.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -51,6 +52,7 @@ def run(*words: str, cwd: Path, command: str = "run") -> subprocess.CompletedPro
         "PYTEST_ADDOPTS": "--no-such-option",
         "PYTEST_PLUGINS": "no_such_plugin",
         "HOME": str(cwd),
+        "XDG_CACHE_HOME": str(cwd / ".cache"),
     }
     return subprocess.run(
         [sys.executable, "-P", "-m", "nfsproof", command, *words],
@@ -101,9 +103,28 @@ def test_nothing_runs_if_only_what_failed_is_wanted_and_nothing_failed(tmp_path:
     assert first.returncode == 0  # there was no run before: all of it
     ended = run(*wanted, cwd=tmp_path)
     assert (ended.returncode, ended.stdout) == (5, "")
-    assert "nothing failed in the last run of this target" in ended.stderr
+    assert "no check failed when it last ran on this target" in ended.stderr
     assert run(*wanted, "--lfnf=all", cwd=tmp_path).returncode == 0
     assert run(*wanted, "--knob=time_step=1s", cwd=tmp_path).returncode != 5  # another server
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "two-workers"])
+def test_a_failure_that_is_not_selected_does_not_run_what_is(
+    tmp_path: Path, workers: tuple[str, ...]
+) -> None:
+    """One of another check, and one of a check that this version does not have."""
+    mutant = "--mutant=null3-returns-results"
+    assert run("nfs3/NULL", mutant, cwd=tmp_path).returncode == Exit.FAIL
+    (failed,) = tmp_path.glob(".cache/nfsproof/last-runs/*/v/cache/lastfailed")
+    failed.write_text(
+        json.dumps({**json.loads(failed.read_text()), "suites/nfs3/test_gone.py::test_gone": True})
+    )
+    ended = run("nfs3/GETATTR", "--lf", mutant, *workers, cwd=tmp_path)
+    assert ended.returncode == Exit.NOTHING, ended.stdout
+    assert ended.stderr.count("none of these checks failed when it last ran on this target") == 1
+    ended = run("nfs3", "--lf", mutant, *workers, cwd=tmp_path)
+    assert "1 failed" in ended.stdout
+    assert "passed" not in ended.stdout.splitlines()[-1]
 
 
 def test_an_unknown_check_is_wrong_usage(tmp_path: Path) -> None:

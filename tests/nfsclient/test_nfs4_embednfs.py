@@ -14,12 +14,9 @@ from nfsclient import NfsStatusError, connect
 from nfsclient.highlevel.nfs4 import NfsClient4
 from nfstargets import make_target
 from nfstargets.base import Target
-from nfstargets.cache import find_installation
-from nfstargets.recipes import RECIPES
+from tests.needs import needs
 
-pytestmark = pytest.mark.skipif(
-    find_installation(RECIPES["embednfs"]) is None, reason="embednfs is not installed"
-)
+pytestmark = needs("embednfs")
 
 
 @pytest.fixture

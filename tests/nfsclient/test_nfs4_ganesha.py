@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -19,10 +18,9 @@ from nfsclient.rpc.blocking import connect_tcp
 from nfstargets import make_target
 from nfstargets.base import TargetAddress, TargetError
 from nfstargets.ganesha import GaneshaTarget
+from tests.needs import needs
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("ganesha.nfsd", path="/usr/bin:/usr/sbin") is None, reason="no NFS-Ganesha"
-)
+pytestmark = needs("ganesha.nfsd")
 
 
 @pytest.fixture(scope="module")

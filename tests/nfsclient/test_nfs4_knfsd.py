@@ -13,11 +13,10 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.loop import Loop
 from nfstargets import make_target
 from nfstargets.base import TargetAddress
-from nfstargets.cache import find_installation
-from nfstargets.knfsd.image import KNFSD
 from nfstargets.knfsd.target import KnfsdTarget
+from tests.needs import needs
 
-pytestmark = pytest.mark.skipif(find_installation(KNFSD) is None, reason="knfsd is not installed")
+pytestmark = needs("knfsd")
 READ = p.OpenDelegationType4.OPEN_DELEGATE_READ
 NONE = p.OpenDelegationType4.OPEN_DELEGATE_NONE
 

@@ -25,6 +25,7 @@ from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.stream import TlsStream
 from nfsclient.xdr import Void
 from nfsserver import ManualClock, Server
+from tests.needs import need
 
 NAME = "nfs.example"
 BULK = 1 << 20
@@ -43,6 +44,7 @@ class Contexts:
 
 @pytest.fixture(scope="module")
 def contexts(tmp_path_factory: pytest.TempPathFactory) -> Contexts:
+    need("openssl")
     folder = tmp_path_factory.mktemp("tls")
     certificate = _certificate(folder)
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

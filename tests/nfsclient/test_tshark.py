@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import typing as t
 from collections import Counter
@@ -22,10 +21,11 @@ from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.loop import Loop
 from nfsjudge.capture import write_capture
 from nfsserver.server import Server
+from tests.needs import needs
 from tests.settled import settle
 from tests.waiting import AT_MOST
 
-pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+pytestmark = needs("tshark")
 
 _PROGRAMS: t.Final = (
     nfs2.NFS2,

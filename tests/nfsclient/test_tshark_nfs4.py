@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 import struct
 import typing as t
 from collections import Counter
@@ -23,10 +22,11 @@ from nfsclient.rpc.loop import Loop
 from nfsclient.xdr import XdrType
 from nfsjudge.capture import write_capture
 from nfsserver.server import Server
+from tests.needs import needs
 from tests.nfsclient.test_tshark import _tshark
 from tests.settled import settle
 
-pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+pytestmark = needs("tshark")
 
 _ROOM: t.Final = 700
 _OPERATIONS: t.Final = [one for one in p.OPERATIONS if one is not p.ILLEGAL and one.is_in(2)]

@@ -14,11 +14,13 @@ ARGS: t.Final[dict[str, XdrType]] = {
     "GETATTR": nfs3.Getattr3Args(FILE),
     "READ": nfs3.Read3Args(FILE, 0, 100),
     "REMOVE": nfs3.Remove3Args(nfs3.Diropargs3(FILE, b"name")),
+    "WRITE": nfs3.Write3Args(FILE, 4096, 200, nfs3.StableHow.FILE_SYNC, bytes(range(200))),
 }
 RESULTS: t.Final = {
     "GETATTR": bytes.fromhex("00000046"),
     "READ": bytes.fromhex("00000046 00000000"),
     "REMOVE": bytes.fromhex("00000000 00000000 00000000"),
+    "WRITE": bytes.fromhex("00000046 00000000 00000000"),
 }
 
 

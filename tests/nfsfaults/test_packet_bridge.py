@@ -21,7 +21,12 @@ from nfsclient.xdr import Void
 from nfsfaults import actions as a
 from nfsfaults.bridge.executor import NoNetworks, Packets, unable
 from nfsfaults.plan import Link, Plan, Rule, Selector
+from nfsfaults.with_scapy import NoScapy
 from nfsserver import Server
+
+pytest.importorskip("scapy", reason="scapy is not installed (extra `packet`)")
+
+from nfsfaults.packet import making
 
 DATA = os.urandom(100_000)
 EACH = pytest.mark.parametrize("proto", ["tcp", "udp"])
@@ -344,3 +349,112 @@ def test_the_library_comes_through_random_plans(stage: Stage, proto: t.Any, seed
         assert nfs.read_file("f") == DATA
     assert stage.packets is not None
     assert stage.packets.matcher.firings
+
+
+# ---------------------------------------------------------------- fields and functions
+
+
+def where(kind: t.Any, test: t.Callable[[t.Any], bool], *actions: a.Action) -> Rule:
+    return Rule(Selector(kind, "nfs", 3, ("NULL",), where=test, nth=1, reads_packets=True), actions)
+
+
+@EACH
+def test_a_rule_looks_at_fields_of_packets(stage: Stage, proto: t.Any) -> None:
+    """Of whatever layer; one that is not there matches nothing."""
+
+    def is_mine(packet: t.Any) -> bool:
+        return int((packet.TCP if proto == "tcp" else packet.UDP).dport) == 2049
+
+    never = where("call", lambda one: one.packet.Write3Args.offset == 0, a.LosePackets())
+    rpc = stage.connect(
+        proto,
+        never,
+        where(
+            "call",
+            lambda one: is_mine(one.packet) and one.packet.RpcCall.vers == 3 and one.packet.IP.ttl == 64,
+            a.LosePackets(),
+        ),
+        where(
+            "reply", lambda one: type(one.packet.Nfs3NullReply).__name__ == "Nfs3NullReply", a.LosePackets()
+        ),
+    )
+    null(rpc)
+    assert stage.packets is not None
+    assert stage.packets.unfired == [never.label]
+
+
+@EACH
+def test_a_field_of_a_packet_is_changed(stage: Stage, proto: t.Any) -> None:
+    """A TTL of 1 is enough here; a wrong version of RPC is refused; lengths and checksums are right."""
+    rpc = stage.connect(
+        proto,
+        on("call", a.ChangePacket("IP.ttl", 1)),
+        on("call", a.ChangePacket("RpcCall.rpcvers", 3), nth=2),
+    )
+    null(rpc)
+    with pytest.raises(NfsClientError, match="refused RPC version 2"):
+        null(rpc)
+
+
+@EACH
+def test_a_function_of_the_user_gets_packets(stage: Stage, proto: t.Any) -> None:
+    seen: list[str] = []
+
+    def look(packet: t.Any) -> t.Any:
+        seen.append(type(packet).__name__)
+        return None if len(seen) == 1 else [packet, packet]
+
+    rpc = stage.connect(proto, on("call", a.CallFunction("tests:look", look), nth=None))
+    null(rpc)
+    stage.loop.catch_up()
+    assert stage.executed == (2 if proto == "udp" else 1)
+    # TCP sends a lost segment again, which is not the beginning of a record any more.
+    assert seen == (["IP", "IP"] if proto == "udp" else ["IP"])
+    assert stage.packets is not None
+    assert stage.packets.failures == []
+
+
+@EACH
+def test_a_function_that_fails_lets_the_packet_pass(stage: Stage, proto: t.Any) -> None:
+    def fail(packet: t.Any) -> t.Any:
+        raise KeyError("no such\nthing")
+
+    rpc = stage.connect(proto, on("call", a.CallFunction("tests:fail", fail)))
+    null(rpc)
+    assert stage.packets is not None
+    (failure,) = stage.packets.failures
+    assert failure.startswith("tests:fail with IP / ")
+    assert failure.endswith("KeyError: 'no such\\nthing'")
+
+
+@EACH
+def test_frames_that_no_rule_touches_are_the_same_bytes(
+    stage: Stage, proto: t.Any, monkeypatch: t.Any
+) -> None:
+    """Nothing is made for messages that pass, wait, are lost or come twice."""
+    rules = [
+        on("call", a.DoublePackets(), nth=2),
+        on("reply", a.LatePackets(1, 0.01)),
+        on("call", a.LosePackets(), nth=3),
+    ]
+    if proto == "udp":
+        rules.append(on("call", a.Delay(0.01), nth=4))
+    rpc = stage.connect(proto, *rules)
+    for name in ("datagram", "segment", "reset"):
+        monkeypatch.setattr(making, name, lambda *_: pytest.fail("a packet was made"))
+    for _ in range(5):
+        null(rpc)
+    assert stage.packets is not None
+    assert stage.packets.unfired == []
+
+
+def test_nothing_begins_without_scapy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line, before a network is made."""
+
+    def missing(name: str) -> t.NoReturn:
+        raise ModuleNotFoundError("No module named 'scapy'", name="scapy")
+
+    monkeypatch.setattr("importlib.import_module", missing)
+    with pytest.raises(NoScapy) as refused:
+        Packets(Plan((on("call", a.LosePackets()),)), Loop())
+    assert str(refused.value) == "needs scapy: python -m pip install 'scapy>=2.6'"

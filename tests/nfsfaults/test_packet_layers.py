@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# ruff: noqa: E402 - what is imported last needs scapy
 """The scapy layers: what scapy's own lack, and what users do with them."""
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from collections.abc import Iterator
 
 import pytest
 
-pytest.importorskip("scapy", reason="scapy is not installed (extra `packet`)")
+from tests.needs import need, needs
+
+need("scapy")
 
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.packet import Packet, Padding, Raw, fuzz
@@ -23,6 +26,8 @@ from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.messages import AuthFlavor, AuthStat, MismatchInfo, OpaqueAuth, accepted, denied
 from nfsclient.xdr import Void, XdrType
 from nfsfaults import packet as p
+
+pytestmark = needs("scapy")
 
 NFS = p.RpcMessage
 CALL: t.Final = 0x1234

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -18,6 +17,7 @@ import pytest
 
 from nfsfaults.bridge import keeper
 from nfsfaults.bridge.networks import Networks, NoNetworks
+from tests.needs import needs
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
@@ -86,11 +86,11 @@ def test_nothing_is_left_after_a_signal(networks: Networks, number: signal.Signa
         time.sleep(0.05)
 
 
+@needs("setpriv")
 def test_a_user_without_privilege_has_them_too(networks: Networks) -> None:
-    setpriv = shutil.which("setpriv")
-    if setpriv is None or os.geteuid() != 0:
-        pytest.skip("setpriv is needed to give up the privilege of root")
-    without = [setpriv, "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-c", PROGRAM]
+    if os.geteuid() != 0:
+        pytest.skip("only root has a privilege to give up")
+    without = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-c", PROGRAM]
     done = subprocess.run(without, input="", capture_output=True, text=True, cwd=ROOT, check=False)
     if "NoNetworks" in done.stderr:
         pytest.skip(done.stderr.splitlines()[-1])
@@ -98,13 +98,13 @@ def test_a_user_without_privilege_has_them_too(networks: Networks) -> None:
 
 
 def test_a_refusal_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: t.Any) -> t.NoReturn:
+    def refuse(*_: t.Any, **__: t.Any) -> t.NoReturn:
         raise PermissionError(1, "unshare: Operation not permitted")
 
     monkeypatch.setattr(keeper._Networks, "__init__", refuse)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
-        keeper.serve(theirs)
+        keeper.serve(theirs, keeper.Place())
         answer = json.loads(ours.recv(4096))
     assert "unshare: Operation not permitted" in answer["error"]
     monkeypatch.setattr(Networks, "_receive", lambda *_: _fail(answer["error"]))

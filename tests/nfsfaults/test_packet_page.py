@@ -6,9 +6,9 @@ from __future__ import annotations
 import doctest
 from pathlib import Path
 
-import pytest
+from tests.needs import needs
 
-pytest.importorskip("scapy", reason="scapy is not installed (extra `packet`)")
+pytestmark = needs("scapy")
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "packets.md"
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# ruff: noqa: E402 - what is imported last needs scapy
 """Any message survives bytes -> layer -> bytes; damaged bytes never raise, and take bounded memory."""
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ import typing as t
 
 import pytest
 
-pytest.importorskip("scapy", reason="scapy is not installed (extra `packet`)")
+from tests.needs import need, needs
+
+need("scapy")
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -21,6 +24,8 @@ from nfsclient.rpc.program import Procedure
 from nfsfaults import packet as p
 from nfsfaults.names import PROGRAMS
 from tests.strategies import xdr_values
+
+pytestmark = needs("scapy")
 
 PROCEDURES: t.Final = [
     one for versions in PROGRAMS.values() for program in versions for one in program.procedures

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import sys
 import typing as t
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -197,3 +199,100 @@ def test_files(tmp_path: Path) -> None:
         load_plan(path)
     path.write_text(WHOLE)
     assert load_plan(path, 3).seed == 3
+
+
+# ---------------------------------------------------------------- packets
+
+
+PACKETS = """
+[[rule]]
+where.packet.TCP.window = 100
+where."packet.IP.src" = "198.18.0.2"
+where.args.count = 100
+do = [{ action = "change-packet", field = "IP.ttl", value = 3 }, "lose-packets"]
+"""
+
+
+def test_fields_of_packets() -> None:
+    pytest.importorskip("scapy", reason="scapy is not installed (extra `packet`)")
+    plan = parse_plan(PACKETS, "plan.toml")
+    (rule,) = plan.rules
+    assert rule.actions == (a.ChangePacket("IP.ttl", 3), a.LosePackets())
+    assert plan.needs_scapy
+    one = message(call("READ"))
+    assert not rule.select.describes(one)  # where there are no packets, no rule about them acts
+    for window, acts in ((100, True), (101, False)):
+        one = message(call("READ"))
+        packet = SimpleNamespace(TCP=SimpleNamespace(window=window), IP=SimpleNamespace(src="198.18.0.2"))
+        one.read_packet = lambda packet=packet: packet
+        assert rule.select.describes(one) == acts
+
+
+def test_a_plan_that_only_chooses_by_packets_needs_them() -> None:
+    pytest.importorskip("scapy", reason="scapy is not installed (extra `packet`)")
+    plan = parse_plan('[[rule]]\nwhere.packet.IP.ttl = 64\ndo = "drop"', "p")
+    assert plan.needs == {"messages", "packets"}
+    with pytest.raises(BadPlan, match="a field of packets is about packets, which a socket does not make"):
+        Inside(plan)
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (
+            "where.packet.TCQ.window = 1\ndo = 'drop'",
+            "p:1: where: field: packets have no layer 'TCQ'; similar: TCP",
+        ),
+        ("where.packet.TCP.windw = 1\ndo = 'drop'", "TCP has no field 'windw'; similar: window"),
+        ("do = { action = 'change-packet', field = 'ttl', value = 1 }", "expected LAYER.FIELD"),
+        (
+            "do = { action = 'change-packet', field = 'IP.tll', value = 1 }",
+            "IP has no field 'tll'; similar: ttl",
+        ),
+        ("do = { action = 'function', name = 'a:b' }", "only a plan in a file may name a function"),
+    ],
+)
+def test_mistakes_about_packets(rule: str, said: str) -> None:
+    pytest.importorskip("scapy", reason="scapy is not installed (extra `packet`)")
+    with pytest.raises(BadPlanFile) as bad:
+        parse_plan(f"[[rule]]\n{rule}", "p")
+    assert said in str(bad.value)
+
+
+FUNCTION = '[[rule]]\nprocedure = "READ"\ndo = { action = "function", name = "NAME" }\n'
+
+
+def test_a_function_next_to_the_plan(tmp_path: Path) -> None:
+    (tmp_path / "mine_next_to_it.py").write_text("def twice(packet):\n    return [packet, packet]\n")
+    path = tmp_path / "plan.toml"
+    path.write_text(FUNCTION.replace("NAME", "mine_next_to_it:twice"))
+    plan = load_plan(path)
+    (action,) = plan.rules[0].actions
+    assert isinstance(action, a.CallFunction)
+    assert action.function is not None
+    assert action.function("one") == ["one", "one"]
+    assert plan.rules[0].label == "function(name='mine_next_to_it:twice') on call of READ (nth 1)".replace(
+        "nth 1", "each"
+    )
+    assert str(tmp_path) not in sys.path
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("mine", "expected module:function, seen 'mine'"),
+        ("../mine:f", "expected module:function"),
+        ("no_such_module_here:f", "'no_such_module_here' cannot be imported (ModuleNotFoundError"),
+        ("mine_broken:f", "'mine_broken' cannot be imported (ZeroDivisionError: division by zero)"),
+        ("mine_misspelt:twise", "has no function 'twise'; similar: twice"),
+    ],
+)
+def test_a_function_that_is_not_there(name: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "mine_broken.py").write_text("1 / 0\n")
+    (tmp_path / "mine_misspelt.py").write_text("def twice(packet):\n    return packet\n")
+    path = tmp_path / "plan.toml"
+    path.write_text(FUNCTION.replace("NAME", name))
+    with pytest.raises(BadPlanFile) as bad:
+        load_plan(path)
+    assert said in str(bad.value)
+    assert str(bad.value).startswith(f"{path}:3: do: ")

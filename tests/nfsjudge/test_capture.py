@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import struct
 import subprocess
 from pathlib import Path
@@ -15,6 +14,7 @@ from nfsclient.errors import RpcTimeout
 from nfsclient.rpc.auth import AuthNone
 from nfsclient.rpc.exchange import Exchange, Segment
 from nfsjudge.capture import OWN_BYTES, Fault, write_capture
+from tests.needs import needs
 from tests.waiting import AT_MOST
 
 NFS, VERSION, NULL, WRITE = 100003, 3, 0, 7
@@ -204,7 +204,7 @@ def test_nothing_is_a_valid_capture(tmp_path: Path) -> None:
     assert [kind for kind, _ in blocks(path.read_bytes())] == [0x0A0D0D0A, 1]
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@needs("tshark")
 @pytest.mark.parametrize("transport", ["tcp", "udp"])
 @pytest.mark.parametrize("peer", ["127.0.0.1:41234", "[::1]:41234"])
 def test_tshark_matches_calls_and_replies(tmp_path: Path, transport: str, peer: str) -> None:

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import re
+import struct
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nfsclient.errors import RpcTimeout
+from nfsclient.errors import RpcTimeout, XdrError
 from nfsclient.protocol import nfs3
 from nfsclient.protocol.nfs3 import (
     Diropargs3,
@@ -29,6 +30,7 @@ from nfsjudge.transcript import (
     as_whom,
     call_line,
     cut,
+    full_lines,
     short_transcript,
     summary_line,
     transcript,
@@ -127,7 +129,24 @@ def test_a_call_in_one_line() -> None:
     assert call_line(one).endswith("..., to.dir=02 (1 bytes), to.name='b'")
     assert len(call_line(one)) < 250
     one.procedure = None
-    assert call_line(one) == "0 bytes made by the check"
+    assert call_line(one) == "a message of 0 bytes that the check wrote byte by byte"
+
+
+@pytest.mark.parametrize(
+    ("verifier", "where"),
+    [(b"", "0x000018 (24)"), (b"12345", "0x000020 (32)")],
+)
+def test_a_dump_says_where_the_results_begin(verifier: bytes, where: str) -> None:
+    """An error counts bytes from there, the dump from the beginning of the message."""
+    one = listing(0)
+    head = struct.pack(">5I", 1, 1, 0, 0, len(verifier)) + verifier + bytes(-len(verifier) % 4) + bytes(4)
+    one.result, one.reply = None, head + b"\0\0\0\7"
+    one.error = XdrError("Readdir3Res.status", "7 is not a value of Nfsstat3", 0)
+    lines = full_lines(one, 1)
+    assert any("Readdir3Res.status" in line for line in lines)
+    assert f"  reply bytes; the results begin at {where}:" in lines
+    one.reply = b"\0" * 10
+    assert "  reply bytes:" in full_lines(one, 1)
 
 
 @given(st.integers(0, 500), st.lists(st.integers(0, 499), max_size=3, unique=True), st.integers(12, 100))

@@ -23,7 +23,7 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.core import Pending
-from nfsmutants import form
+from nfsmutants import form, windows
 from nfsmutants.form import mutant_in_steps
 from nfsmutants.nfs3.calls import Getattr
 from nfsmutants.windows import CALLS_BETWEEN, Steps
@@ -40,6 +40,12 @@ def scratch_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(form, "_registry", dict(form._registry))
 
 
+@pytest.fixture
+def only_calls_close_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No time closes a window: on a busy machine ten milliseconds are over before the next call."""
+    monkeypatch.setattr(windows, "LONGEST", AT_MOST)
+
+
 def start_rename(rig: Rig, rpc: RpcClient) -> Pending[t.Any]:
     """Send RENAME of `source` over `target`, which both exist."""
     rig.file(b"source", b"new")
@@ -49,17 +55,23 @@ def start_rename(rig: Rig, rpc: RpcClient) -> Pending[t.Any]:
     return rpc.submit(RENAME, args)
 
 
-def test_another_connection_sees_the_first_step(rig: Rig, nfs3: AnyNfs3, root: bytes) -> None:
+def test_another_connection_sees_the_first_step(
+    rig: Rig, nfs3: AnyNfs3, root: bytes, only_calls_close_it: None
+) -> None:
     rpc = rig.rpc()
     renaming = start_rename(rig, rpc)
     assert nfs3.lookup(root, b"target").status == S.NFS3ERR_NOENT
     assert nfs3.lookup(root, b"source").status == S.NFS3_OK
     assert not renaming.done
+    for _ in range(CALLS_BETWEEN):
+        nfs3.null()
     assert rpc.wait(renaming).status == S.NFS3_OK
     assert bytes(nfs3.read(nfs3.lookup(root, b"target").resok.object, 0, 10).resok.data) == b"new"
 
 
-def test_the_window_closes_after_some_calls(rig: Rig, nfs3: AnyNfs3, root: bytes) -> None:
+def test_the_window_closes_after_some_calls(
+    rig: Rig, nfs3: AnyNfs3, root: bytes, only_calls_close_it: None
+) -> None:
     rpc = rig.rpc()
     renaming = start_rename(rig, rpc)
     seen = [nfs3.lookup(root, b"target").status for _ in range(CALLS_BETWEEN + 1)]

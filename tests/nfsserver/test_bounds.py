@@ -428,7 +428,7 @@ def _counted(rig: Rig4) -> None:
 
 
 def test_hostile_calls_do_not_hold_up_others() -> None:
-    """One connection sends what took half a minute each: other calls are answered between them."""
+    """One connection sends large compounds and bitmaps: other calls are answered between them."""
     rig = Rig4()
     rig.listen()
     session = rig.session()

@@ -12,8 +12,12 @@ import pytest
 
 from nfsclient.rpc.loop import Loop
 from nfsserver import Server
+from tests.needs import need, needs
 
-nfs_rs = pytest.importorskip("nfs_rs")
+need("nfs_rs")
+import nfs_rs  # noqa: E402 - it may be missing
+
+pytestmark = needs("nfs_rs")
 
 
 @pytest.fixture(params=["3", "4.1"])

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
 from nfsserver import Server
 from nfsserver.serve import run_until_stopped, serve
+from tests.needs import need
 from tests.waiting import AT_MOST
 
 if t.TYPE_CHECKING:
@@ -84,10 +84,8 @@ def test_own_signal_stops_the_loop() -> None:
 
 
 def _libnfs(program: str, *arguments: str) -> bytes:
-    path = shutil.which(program)
-    if path is None:
-        pytest.skip(f"{program} is not installed (package libnfs-utils)")
-    done = subprocess.run([path, *arguments], capture_output=True, timeout=AT_MOST, check=False)
+    need(program)
+    done = subprocess.run([program, *arguments], capture_output=True, timeout=AT_MOST, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -164,7 +164,7 @@ def test_no_rpcbind() -> None:
     (port,) = free_ports(1)
     diagnosis = look(f"nfs://127.0.0.1/export?rpcbindport={port}&nfsport={port}")
     assert diagnosis.step("rpcbind").outcome is FAILED
-    assert "give both ports in the URL" in diagnosis.step("rpcbind").advice
+    assert "give the ports of NFS and MOUNT in the URL" in diagnosis.step("rpcbind").advice
     assert diagnosis.step("MOUNT").outcome is NOT_TRIED
 
 

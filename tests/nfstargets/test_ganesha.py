@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
+import typing as t
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,13 +18,12 @@ from nfstargets import make_target
 from nfstargets import program as program_module
 from nfstargets.base import TargetError
 from nfstargets.ganesha import GaneshaTarget, Installation
-from nfstargets.namespace import can_act_for_others
+from nfstargets.namespace import can_act_for_others, can_make_networks
 from nfstargets.process import free_ports
+from tests.needs import needs
 from tests.waiting import AT_MOST
 
-needs_it = pytest.mark.skipif(
-    shutil.which("ganesha.nfsd", path="/usr/bin:/usr/sbin") is None, reason="no NFS-Ganesha"
-)
+needs_it = needs("ganesha.nfsd")
 
 
 def started(kind: str) -> GaneshaTarget:
@@ -254,3 +253,48 @@ def test_unknown_exports_are_refused() -> None:
 def test_controls_before_the_start_are_refused() -> None:
     with pytest.raises(TargetError):
         GaneshaTarget("mem").crash()
+
+
+def own_network() -> str:
+    return Path("/proc/thread-self/ns/net").readlink().name
+
+
+@needs_it
+def test_a_private_network_is_joined_and_left_again() -> None:
+    """All controls work in it, at the same address of loopback, and a bridge of packets may come into it."""
+    if not can_make_networks():
+        pytest.skip("private networks need root with CAP_NET_ADMIN and CAP_SYS_ADMIN")
+    before = own_network()
+    target = make_target("ganesha:mem")
+    target.wants_network = True
+    target.start()
+    try:
+        there = own_network()
+        assert there != before
+        assert target.address().cable == "new"
+        assert target.address().host == "127.0.0.1"
+        for control in (target.crash, target.restart):
+            control()
+            with client(t.cast("GaneshaTarget", target)) as nfs:
+                nfs.write_file("hello", b"world")
+            assert own_network() == there
+    finally:
+        target.stop()
+    assert own_network() == before
+
+
+@needs_it
+def test_without_privilege_it_stays_on_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ganesha_module, "can_make_networks", lambda: False)
+    before = own_network()
+    target = make_target("ganesha:mem")
+    target.wants_network = True
+    try:
+        target.start()
+    except TargetError as error:
+        pytest.skip(str(error))
+    try:
+        assert own_network() == before
+        assert target.address().cable == ""
+    finally:
+        target.stop()

@@ -18,9 +18,10 @@ from nfsclient import NfsClient, connect, connect3
 from nfsclient.highlevel.nfs4 import NfsClient4
 from nfstargets import make_target
 from nfstargets.base import Target, TargetError
-from nfstargets.cache import find_installation, install
+from nfstargets.cache import install
 from nfstargets.installed import InstalledTarget
 from nfstargets.recipes import RECIPES, Installable, Place, Workshop
+from tests.needs import needs
 from tests.waiting import AT_MOST
 
 HOME = Path(__file__).parents[2]
@@ -181,10 +182,11 @@ def test_command_lines_name_loopback_and_nothing_of_the_tree() -> None:
             assert ("/exported" in line) == (kind == "folder")
 
 
-@pytest.mark.parametrize("name", [*RECIPES, "nfs3-server:memory"])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=needs(one.partition(":")[0])) for one in (*RECIPES, "nfs3-server:memory")],
+)
 def test_a_real_one_serves_is_restarted_and_goes(name: str) -> None:
-    if find_installation(RECIPES[name.partition(":")[0]]) is None:
-        pytest.skip(f"{name} is not installed")
     target = make_target(name)
     target.start()
     try:

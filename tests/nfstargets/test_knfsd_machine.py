@@ -20,18 +20,17 @@ from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import RpcClient, connect_tcp, connect_udp
 from nfstargets import make_target
 from nfstargets.base import TargetError
-from nfstargets.cache import find_installation
-from nfstargets.knfsd.image import KNFSD
 from nfstargets.knfsd.machine import GUEST, NETWORK, OURS
 from nfstargets.knfsd.target import KnfsdTarget
 from nfstargets.namespace import NetworkVisit
 from nfstargets.process import KeptServer, Network
+from tests.needs import needs
 from tests.nfstargets.test_kept_server import alive, await_that
 from tests.waiting import AT_MOST
 
 HOME = Path(__file__).parents[2]
 PATIENT = "import signal; signal.pause()"
-needs_it = pytest.mark.skipif(find_installation(KNFSD) is None, reason="knfsd is not installed")
+needs_it = needs("knfsd")
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,10 +18,9 @@ from nfstargets.base import TargetError
 from nfstargets.diagnosis import Outcome, diagnose
 from nfstargets.ganesha import GaneshaTarget
 from tests.cli.test_reproduce import python
+from tests.needs import needs
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("ganesha.nfsd", path="/usr/bin:/usr/sbin") is None, reason="no NFS-Ganesha"
-)
+pytestmark = needs("ganesha.nfsd")
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +66,18 @@ def test_a_run_needs_neither_mount_nor_rpcbind(host: str, tmp_path: Path) -> Non
     assert set(others) == {"UNSUPPORTED"}
 
 
+def test_a_url_without_a_version_goes_on_with_version_4(host: str, tmp_path: Path) -> None:
+    words = ("run", f"{host}/mem?uid=0&gid=0", "nfs4/CLOSE", "nfs3/NULL", f"--report={tmp_path}")
+    result = python("-m", "nfsproof", *words)
+    assert result.returncode == Exit.OK, result.stdout
+    assert "found: NFSv4.1 and NFSv4.2 at port" in result.stdout
+    assert "no NFSv3, but NFSv4.1 and NFSv4.2" in result.stdout
+    verdicts = {name.split("/")[0]: one.verdict for name, one in checks_of(tmp_path).items()}
+    assert verdicts == {"nfs4": "PASS", "nfs3": "UNSUPPORTED"}
+    required = python("-m", "nfsproof", "run", f"{host}/mem?version=3&uid=0&gid=0", "nfs3/NULL")
+    assert required.returncode == Exit.USAGE
+
+
 def test_version_4_2_has_the_checks_of_both(host: str, tmp_path: Path) -> None:
     words = ("run", f"{host}/mem?version=4.2&uid=0&gid=0", "nfs4/LOOKUP", "-q", f"--report={tmp_path}")
     result = python("-m", "nfsproof", *words)
@@ -105,7 +115,7 @@ def test_what_is_wrong_is_said(host: str) -> None:
         in diagnosis.step("path").seen
     )
     assert diagnosis.step("write access").outcome is Outcome.NOT_TRIED
-    old = diagnose(f"{host}/mem?mountport=1", patience=60)
+    old = diagnose(f"{host}/mem?version=3&mountport=1", patience=60)
     assert "version=4.1 in the URL" in old.step("NFS").advice
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -16,12 +15,13 @@ import pytest
 from nfstargets.control import ControlledTarget, parse_controls
 from nfstargets.control.trial import Trial
 from nfstargets.diagnosis.report import Outcome
+from tests.needs import needs
 from tests.nfstargets.controlled_server import command, controlled
 from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs" / "target-file.md"
-pytestmark = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+pytestmark = needs("curl")
 
 ACTIONS = {"/relay/0?turn=off": ("crash", "stop"), "/relay/0?turn=on": ("start",)}
 

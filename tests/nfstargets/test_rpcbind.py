@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.needs import needs
 from tests.waiting import AT_MOST
 
 INSIDE = Path(__file__).with_name("rpcbind_inside.py")
@@ -20,13 +20,11 @@ PASSES_CALLS_ON = "-r"
 
 
 def _why_not() -> str:
-    for program in ("rpcbind", "unshare", "ip"):
-        if shutil.which(program) is None:
-            return f"{program} is not installed"
     tried = subprocess.run([*UNSHARE, "true"], capture_output=True, text=True, check=False)
     return tried.stderr.strip()
 
 
+@needs("rpcbind", "unshare", "ip")
 def test_the_checks_hold_rpcbind_for_right(tmp_path: Path) -> None:
     if reason := _why_not():
         pytest.skip(reason)

@@ -91,9 +91,9 @@ def first_of_summary(outcome: Outcome) -> str:
 def test_without_a_way_back_the_rest_is_void_in_one_line(suite: Suite, fragile: Fragile) -> None:
     suite.write(check("before", "pass") + KILLS + harmless(20))
     outcome = suite.run_apart("--target", fragile.url, *QUICK)
-    assert outcome.exit_code == 10
-    assert outcome.verdicts == {"before": "PASS", "kills": "VOID"} | {f"later_{n}": "VOID" for n in range(20)}
-    assert first_of_summary(outcome).startswith("GONE IN    nfs3/fake/kills: the target did not come back")
+    assert outcome.exit_code == 1
+    assert outcome.verdicts == {"before": "PASS", "kills": "FAIL"} | {f"later_{n}": "VOID" for n in range(20)}
+    assert first_of_summary(outcome).startswith("DIED IN    nfs3/fake/kills: the target did not come back")
     assert "VOID       20 checks not asked: the target is gone since nfs3/fake/kills" in outcome.text
     assert "nfs3/fake/later" not in outcome.text
     report = (outcome.report / "report.txt").read_text()
@@ -106,20 +106,21 @@ def test_a_restart_command_brings_it_back_and_the_killer_is_named_first(
 ) -> None:
     suite.write(check("before", "pass") + KILLS + harmless(3))
     outcome = suite.run_apart("--target", fragile.url, "--call-timeout=2", "--restart", fragile.command)
-    assert outcome.verdicts == {"before": "PASS", "kills": "VOID"} | {f"later_{n}": "PASS" for n in range(3)}
+    assert outcome.verdicts == {"before": "PASS", "kills": "FAIL"} | {f"later_{n}": "PASS" for n in range(3)}
     assert first_of_summary(outcome).startswith("KILLER     nfs3/fake/kills: the target was gone again")
     assert outcome.checks["kills"].death == "confirmed"
     assert "killer:  nfs3/fake/kills" in (outcome.report / "report.txt").read_text()
-    assert outcome.exit_code == 10
+    assert outcome.exit_code == 1
     assert len(fragile.pids.read_text().split()) == 3
 
 
-def test_with_workers_only_the_killer_is_void(suite: Suite, fragile: Fragile) -> None:
+def test_with_workers_only_the_killer_fails(suite: Suite, fragile: Fragile) -> None:
     suite.write(harmless(10, "early") + KILLS + harmless(10))
     outcome = suite.run_apart("--target", fragile.url, "--call-timeout=2", "--restart", fragile.command, *TWO)
     assert {name for name, verdict in outcome.verdicts.items() if verdict != "PASS"} == {"kills"}
+    assert outcome.checks["kills"].verdict == "FAIL"
     assert outcome.checks["kills"].death == "confirmed"
-    assert outcome.exit_code == 10
+    assert outcome.exit_code == 1
 
 
 def test_a_server_that_its_owner_brings_back(suite: Suite, fragile: Fragile) -> None:
@@ -158,7 +159,7 @@ def test_the_output_of_a_restart_that_fails_is_printed(suite: Suite, fragile: Fr
     outcome = suite.run_apart("--target", fragile.url, *QUICK, "--restart", "echo no such service; exit 5")
     assert "RESTART    control restart: the command ended with exit status 5: echo" in outcome.text
     assert "\nno such service" in outcome.text
-    assert set(outcome.verdicts.values()) == {"VOID"}
+    assert outcome.verdicts == {"kills": "FAIL"} | {f"later_{n}": "VOID" for n in range(3)}
 
 
 def test_a_command_of_control_brings_it_back_too(suite: Suite, fragile: Fragile) -> None:
@@ -166,7 +167,7 @@ def test_a_command_of_control_brings_it_back_too(suite: Suite, fragile: Fragile)
     control = f"--control=start={fragile.command}"
     for options in ((), TWO):
         outcome = suite.run_apart("--target", fragile.url, "--call-timeout=2", control, *options)
-        assert outcome.verdicts == {"kills": "VOID"} | {f"later_{n}": "PASS" for n in range(3)}
+        assert outcome.verdicts == {"kills": "FAIL"} | {f"later_{n}": "PASS" for n in range(3)}
         assert outcome.checks["kills"].death == "confirmed"
 
 
@@ -340,9 +341,9 @@ def test_a_server_that_dies_after_its_last_reply_is_not_green(suite: Suite) -> N
     body = "nfs3.getattr(root); stage.target.exit_report = lambda: 'ended with SIGSEGV'"
     suite.write(check("it", body, "nfs3, root, stage"))
     outcome = suite.run()
-    assert outcome.verdicts == {"it": "VOID"}
-    assert "the target died after its last reply: ended with SIGSEGV" in outcome.checks["it"].reason
-    assert outcome.exit_code == 10
+    assert outcome.verdicts == {"it": "FAIL"}
+    assert "ended with SIGSEGV; it died again" in outcome.checks["it"].observed
+    assert outcome.exit_code == 1
 
 
 def test_what_a_server_without_memory_did_is_no_deviation(suite: Suite) -> None:

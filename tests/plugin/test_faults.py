@@ -70,9 +70,18 @@ PACKETS = """
     def test_no_packets(faults, monkeypatch):
         \"\"\"A claim.\"\"\"
         from nfsfaults.bridge.networks import Networks, NoNetworks
-        def refuse(self):
+        def refuse(*_):
             raise NoNetworks("no private network (unshare: refused): it needs root")
         monkeypatch.setattr(Networks, "__init__", refuse)
+        faults("tcp", 3, on("call", GETATTR, LosePackets()))
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_no_scapy(faults, monkeypatch):
+        \"\"\"A claim.\"\"\"
+        from nfsfaults import with_scapy
+        def refuse():
+            raise with_scapy.NoScapy("needs scapy: install it")
+        monkeypatch.setattr(with_scapy, "making", refuse)
         faults("tcp", 3, on("call", GETATTR, LosePackets()))
     """
 
@@ -180,8 +189,10 @@ def test_verdicts_with_packets(suite: Suite) -> None:
         "never_acted": "VOID",
         "no_syn": "VOID",
         "no_packets": "UNSUPPORTED",
+        "no_scapy": "UNSUPPORTED",
     }
     checks = outcome.checks
     assert "a rule of the plan never acted" in checks["never_acted"].reason
     assert "the SYN toward the server was not lost" in checks["no_syn"].reason
     assert "it needs root" in checks["no_packets"].reason
+    assert checks["no_scapy"].reason == "the plan needs packets: needs scapy: install it"

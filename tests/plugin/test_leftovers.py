@@ -75,6 +75,16 @@ def test_cleaning_up_is_bounded_in_time_and_names_what_it_leaves(
     assert f"left in the export: 1 directory ({left}); a run with --clean removes them" in outcome.text
 
 
+def test_what_nobody_missed_is_named_at_the_end(suite: Suite, fragile: Fragile) -> None:
+    """A directory that is there although no check knows of it, such as after a MKDIR that failed and was done."""
+    _leave(fragile.url)
+    name = "nfsproof-feedfeedfeed"
+    suite.write(check("it", f"nfs3.mkdir(root, b'{name}')", "nfs3, root"))
+    outcome = suite.run("--target", fragile.url)
+    assert name in _there(fragile.url)
+    assert f"left in the export: 1 directory ({name}); a run with --clean removes them" in outcome.text
+
+
 @pytest.mark.parametrize(
     ("make", "expected"),
     [

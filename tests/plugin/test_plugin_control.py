@@ -66,7 +66,7 @@ def test_checks_of_crashes_are_judged_on_a_url_with_control(run_on: RunOn, folde
 def test_without_control_they_are_skip(run_on: RunOn) -> None:
     _, run = run_on(CRASHES)
     assert [(check.verdict, check.reason) for check in run.checks] == [
-        ("SKIP", "the target cannot be made to crash from here")
+        ("SKIP", "needs control of the server, by --control crash=COMMAND")
     ]
 
 
@@ -167,7 +167,7 @@ def test_hooks_that_the_target_lacks_are_skip(suite: Suite) -> None:
     suite.write(HOOKS)
     outcome = suite.run()
     assert outcome.verdicts == {"a_hooks": "SKIP", "b_view": "SKIP"}
-    assert "the target cannot be made to drop_caches from here" in outcome.text
+    assert "nfsproof has no control drop_caches of this server" in outcome.text
 
 
 def test_a_target_file_serves_run_and_target_check(url: str, folder: Path, tmp_path: Path) -> None:

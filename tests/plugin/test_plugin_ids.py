@@ -147,7 +147,7 @@ def test_the_title_is_told(suite: Suite) -> None:
 
 
 def test_the_ids_of_this_project_are_listed_and_keep_the_rules() -> None:
-    command = [sys.executable, "-m", "pytest", "--ids=check", "-q", "suites"]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--ids=check", "-q", "suites"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=AT_MOST)
     assert "suites/ids.txt is up to date: " in result.stdout
     assert result.returncode == 0, result.stdout

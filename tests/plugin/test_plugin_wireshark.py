@@ -11,18 +11,16 @@ only such packets may be malformed, or be a server's answer to them that no diss
 from __future__ import annotations
 
 import os
-import shutil
 import struct
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from nfsjudge import pcapng
 from nfsjudge.capture import OWN_BYTES
 from nfsjudge.records import CheckRecord, read_records
+from tests.needs import needs
 from tests.plugin.conftest import ROOT
 from tests.plugin.settled_run import EVERY
 from tests.settled import SERVER_PORT
@@ -93,7 +91,7 @@ def counted(captures: list[Path]) -> list[int]:
     return [int(line.rpartition("\t")[2]) for line in result.stdout.splitlines()]
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@needs("tshark", "capinfos")
 def test_tshark_finds_nothing_malformed_but_what_a_check_makes_so(tmp_path: Path) -> None:
     every = int(os.environ.get(EVERY, "24"))
     environment = os.environ | {

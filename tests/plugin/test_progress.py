@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from fixtures.plugin.pace import Pace, roughly
-from fixtures.plugin.progress_views import plain_line, running_text
+from fixtures.plugin.progress_views import _rendered, plain_line, running_text
 from nfsjudge.records import CheckRecord, EndRecord, read_records
 from tests.plugin.conftest import ROOT, Suite
 from tests.plugin.test_plugin_verdicts import check
@@ -93,6 +93,37 @@ def test_the_plain_line() -> None:
         "20 of 40 checks (50 %): PASS 20; about 20 s left; running nfs3/write/check_0  5 s  and 1 more"
     )
     assert running_text(Pace(0.0), 1.0) == ""
+
+
+def judged(**counts: int) -> Pace:
+    pace = seen(20, 1.0)
+    pace.total = 3852
+    pace.counts.clear()
+    pace.counts.update(counts)
+    return pace
+
+
+@pytest.mark.parametrize("width", [60, 79, 100, 200])
+def test_the_time_left_and_the_failures_are_never_cut(width: int) -> None:
+    pace = judged(PASS=2555, UNSUPPORTED=439, SKIP=102, NONSTRICT=135, VOID=14, FAIL=83)
+    line = _rendered(pace, 120.0, width, colour=False)[0]
+    assert len(line) <= width
+    assert "about 20 s left" in line
+    assert "FAIL 83" in line
+    assert "…" not in line
+
+
+@pytest.mark.parametrize(("failed", "bar"), [(0, "\x1b[32m"), (3, "\x1b[31m")])
+def test_the_bar_of_a_green_run_is_green(failed: int, bar: str) -> None:
+    pace = judged(PASS=20, FAIL=failed)
+    pace.total = 40
+    line = _rendered(pace, 120.0, 100, colour=True)[0]
+    assert line.startswith(bar) or line.partition("\u2501")[0].endswith(bar)
+    assert "\x1b[91m" not in line
+
+
+def test_no_colour_is_no_escape_code() -> None:
+    assert "\x1b" not in "".join(_rendered(judged(PASS=20, FAIL=1), 120.0, 100, colour=False))
 
 
 def test_bare_pytest_keeps_its_letters(suite: Suite) -> None:
@@ -234,3 +265,16 @@ def test_the_terminal_is_painted_a_few_times_a_second_at_most(suite: Suite) -> N
     terminal = Terminal(suite)
     assert terminal.close() == 0
     assert terminal.text.count("/300  ") <= 4 * (time.monotonic() - began) + 1
+
+
+@pytest.mark.parametrize("option", ["--color=no", "--color=yes"])
+def test_causes_appear_above_the_bar_and_have_colours_if_they_are_wanted(suite: Suite, option: str) -> None:
+    suite.write(CHECKS + check("wrong", "expect(1, 'x').equals(2)"))
+    terminal = Terminal(suite, option)
+    assert terminal.close() == 1
+    shown = [line.rstrip() for line in screen(re.sub(r"\x1b\[[0-9;]*m", "", terminal.text))]
+    live = shown.index("FAIL       x: expected 2, got 1 (RFC 1813 3.3.1)  nfs3/fake/wrong")
+    assert live < next(number for number, line in enumerate(shown) if "first of each cause" in line)
+    assert all(len(line) <= 100 for line in shown if line.startswith(("FAIL", "  ")))
+    assert bool(re.search(r"\x1b\[[0-9;]*m", terminal.text)) == (option == "--color=yes")
+    assert bool(re.search(r"\x1b\[31m(?:\x1b\[1m)?FAIL", terminal.text)) == (option == "--color=yes")

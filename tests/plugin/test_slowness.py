@@ -11,6 +11,7 @@ import pytest
 
 from fixtures.checks.wire import PATIENCE, make_wire
 from fixtures.stage.connections import Connections
+from fixtures.stage.liveness import Liveness
 from fixtures.stage.slowness import MOST, USUAL, Slowness
 from fixtures.stage.traffic import Traffic
 from nfsclient.protocol.nfs3 import Create3Args, Nfsstat3, Remove3Args
@@ -50,8 +51,23 @@ def test_a_few_calls_that_take_long_stretch_nothing() -> None:
     assert _slowness([*([USUAL] * 46), *([9.0] * 4)]).factor == 1.0
 
 
-def test_one_late_answer_of_a_few_says_nothing() -> None:
-    assert _slowness([9.0] * 9).factor == 1.0
+def test_late_answers_of_a_few_say_nothing_beside_a_quick_one() -> None:
+    assert _slowness([*([9.0] * 8), USUAL]).factor == 1.0
+
+
+def test_the_first_answer_counts() -> None:
+    slowness = _slowness([4 * USUAL])
+    assert slowness.factor == pytest.approx(4.0)
+    assert slowness.answer_time == 4 * USUAL
+
+
+def test_a_slow_server_is_told_in_a_line() -> None:
+    assert _slowness([2.0]).line() == (
+        "slow: the server takes 2 s for an answer, so time limits are 10 times the usual ones"
+    )
+    assert "4 times" in _slowness([4 * USUAL] * 50, machine=500.0).line()
+    assert _slowness([USUAL] * 50, machine=500.0).line() == ""
+    assert _slowness().line() == ""
 
 
 def test_what_was_long_ago_does_not_count() -> None:
@@ -172,6 +188,16 @@ def test_silence_of_a_slow_target_takes_longer(
     )
     wire = make_wire(stage, connections.connect(), 100003, 3)
     assert (wire.soon, wire.patience) == (soon, soon)
+
+
+@pytest.mark.parametrize(("answers", "longest"), [([0.001] * 20, 0.5), ([0.2] * 20, 1.0), ([2.0], 6.0)])
+def test_a_target_that_may_be_back_has_the_time_that_it_needs(
+    make_connections: MakeConnections, answers: list[float], longest: float
+) -> None:
+    nothing: t.Any = SimpleNamespace()
+    connections = make_connections(_slowness(answers))
+    liveness = Liveness(nothing, connections, nothing, nothing, nothing)
+    assert liveness.short_ping() == pytest.approx(longest)
 
 
 # ---------------------------------------------------------------- large directories

@@ -11,10 +11,12 @@ import pytest
 
 from fixtures.plugin.suite_version import HOME, commit_here, suite_version
 from nfsproof import __version__
+from tests.needs import need
 from tests.waiting import AT_MOST
 
 
 def git(folder: Path, *words: str) -> None:
+    need("git")
     who = ["-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "commit.gpgsign=false"]
     subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True, timeout=AT_MOST)
 

@@ -8,7 +8,6 @@ does where Node.js is new enough.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import typing as t
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from reports.allure import CATEGORIES, write_allure
 from reports.run import from_records
 from tests.board import browser
 from tests.board.browser import Visit
+from tests.needs import needs
 from tests.waiting import AT_MOST
 
 if t.TYPE_CHECKING:
@@ -28,7 +28,7 @@ if t.TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.skipif(not os.environ.get("NFSPROOF_NPX"), reason="NFSPROOF_NPX is not set"),
-    pytest.mark.skipif(bool(browser.missing()), reason=browser.missing()),
+    needs("playwright", "chromium", "node"),
 ]
 
 SCRIPT = "<img src=x onerror=alert(1)><script>alert(2)</script>"
@@ -68,9 +68,9 @@ def opened(visit: Visit, id_: str) -> Page:
 
 
 def test_node_can_run_allure() -> None:
-    node = shutil.which("node")
-    assert node is not None
-    version = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=AT_MOST, check=True)
+    version = subprocess.run(
+        ["node", "--version"], capture_output=True, text=True, timeout=AT_MOST, check=True
+    )
     assert int(version.stdout.removeprefix("v").split(".")[0]) >= 20
 
 

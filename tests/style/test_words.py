@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.needs import need
+
 ROOT = Path(__file__).resolve().parents[2]
 LIST = ROOT / "tests" / "style" / "words.toml"
 PROSE = {".md", ".j2", ".js", ".css", ".yml", ".toml", ""}
@@ -98,6 +100,7 @@ def offences(path: str, text: str, words: list[Word]) -> list[str]:
 
 def project_files() -> list[str]:
     """All files of the project that git knows or would add, relative to its root."""
+    need("git")
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,

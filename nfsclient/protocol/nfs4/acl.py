@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-from nfsclient.protocol.nfs4.types import Utf8strMixed
+from nfsclient.protocol.nfs4.types import Principal4
 from nfsclient.xdr import Array, Struct, u32
 
 ACL4_SUPPORT_ALLOW_ACL = 0x01
@@ -91,7 +91,7 @@ class Nfsace4(Struct):
     type: Acetype4
     flag: Aceflag4
     access_mask: Acemask4
-    who: Utf8strMixed
+    who: Principal4
     """`name@domain`, or one of the ACE4_WHO_*."""
 
 

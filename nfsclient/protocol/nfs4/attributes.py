@@ -29,10 +29,10 @@ from nfsclient.protocol.nfs4.types import (
     Nfsstat4,
     Nfstime4,
     Policy4,
+    Principal4,
     Settime4,
     Specdata4,
     Utf8strCs,
-    Utf8strMixed,
 )
 from nfsclient.xdr import (
     Array,
@@ -214,9 +214,9 @@ class Fattr4(AttributeMap):
     """Section 5.8.2.24."""
     numlinks: t.Annotated[u32 | None, Attribute(35, "R")] = None
     """Section 5.8.2.25."""
-    owner: t.Annotated[Utf8strMixed | None, Attribute(36, "RW")] = None
+    owner: t.Annotated[Principal4 | None, Attribute(36, "RW")] = None
     """Section 5.8.2.26. `name@domain`, or decimal digits."""
-    owner_group: t.Annotated[Utf8strMixed | None, Attribute(37, "RW")] = None
+    owner_group: t.Annotated[Principal4 | None, Attribute(37, "RW")] = None
     """Section 5.8.2.27."""
     quota_avail_hard: t.Annotated[u64 | None, Attribute(38, "R")] = None
     """Section 5.8.2.28."""

@@ -27,7 +27,7 @@ from nfsclient.protocol.nfs4.types import (
     StateOwner4,
     Verifier4,
 )
-from nfsclient.xdr import Array, Case, Default, Opaque, Struct, Union, XdrEnum, u32
+from nfsclient.xdr import Array, Case, Default, Identity, Opaque, Struct, Union, XdrEnum, u32
 
 RCA4_TYPE_MASK_RDATA_DLG = 0
 """Bits of `craa_type_mask` by number (section 20.6)."""
@@ -196,7 +196,7 @@ class Notify4(Struct):
     """
 
     notify_mask: Bitmap4
-    notify_vals: t.Annotated[bytes, Opaque()]
+    notify_vals: t.Annotated[bytes, Opaque(), Identity("body")]
 
 
 class CbNotify4Args(Struct):

@@ -19,7 +19,7 @@ from nfsclient.protocol.nfs4.types import (
     Offset4,
     Stateid4,
 )
-from nfsclient.xdr import Array, Case, Opaque, Struct, Union, XdrEnum, u32
+from nfsclient.xdr import Array, Case, Identity, Opaque, Struct, Union, XdrEnum, u32
 
 NFL4_UFLG_MASK = 0x3F
 """The flags in `nfl_util`; the rest is the size of a stripe unit (section 13.3)."""
@@ -97,7 +97,7 @@ class DeviceAddr4(Struct):
     """device_addr4: where a storage device is (section 3.3.15)."""
 
     da_layout_type: Layouttype4
-    da_addr_body: t.Annotated[bytes, Opaque()]
+    da_addr_body: t.Annotated[bytes, Opaque(), Identity("body")]
 
 
 class Layoutupdate4(Struct):

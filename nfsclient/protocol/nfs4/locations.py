@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-from nfsclient.protocol.nfs4.types import Nfstime4, Pathname4, Utf8strCis, Utf8strCs
+from nfsclient.protocol.nfs4.types import Nfstime4, ServerName4, ServerPath4
 from nfsclient.xdr import Array, Opaque, Struct, XdrEnum, i32, u32
 
 FSLI4BX_GFLAGS = 0
@@ -46,14 +46,14 @@ class Fs4StatusType(XdrEnum):
 class FsLocation4(Struct):
     """fs_location4: servers with a file system under one path (section 11.9)."""
 
-    server: t.Annotated[list[Utf8strCis], Array()]
-    rootpath: Pathname4
+    server: t.Annotated[list[ServerName4], Array()]
+    rootpath: ServerPath4
 
 
 class FsLocations4(Struct):
     """fs_locations4: where else a file system is (section 11.9)."""
 
-    fs_root: Pathname4
+    fs_root: ServerPath4
     """Its path on this server."""
     locations: t.Annotated[list[FsLocation4], Array()]
 
@@ -64,14 +64,14 @@ class FsLocationsServer4(Struct):
     fls_currency: i32
     fls_info: t.Annotated[bytes, Opaque()]
     """Bytes at the FSLI4BX_* indices."""
-    fls_server: Utf8strCis
+    fls_server: ServerName4
 
 
 class FsLocationsItem4(Struct):
     """fs_locations_item4: servers with one path (section 11.10.2)."""
 
     fli_entries: t.Annotated[list[FsLocationsServer4], Array()]
-    fli_rootpath: Pathname4
+    fli_rootpath: ServerPath4
 
 
 class FsLocationsInfo4(Struct):
@@ -80,7 +80,7 @@ class FsLocationsInfo4(Struct):
     fli_flags: u32
     fli_valid_for: i32
     """Seconds."""
-    fli_fs_root: Pathname4
+    fli_fs_root: ServerPath4
     fli_items: t.Annotated[list[FsLocationsItem4], Array()]
 
 
@@ -89,7 +89,7 @@ class Fs4Status(Struct):
 
     fss_absent: bool
     fss_type: Fs4StatusType
-    fss_source: Utf8strCs
-    fss_current: Utf8strCs
+    fss_source: ServerName4
+    fss_current: ServerName4
     fss_age: i32
     fss_version: Nfstime4

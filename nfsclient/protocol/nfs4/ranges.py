@@ -16,10 +16,10 @@ from nfsclient.protocol.nfs4.types import (
     Nfsstat4,
     Nfstime4,
     Offset4,
+    Principal4,
+    ServerName4,
     StableHow4,
     Stateid4,
-    Utf8strCis,
-    Utf8strMixed,
     Verifier4,
 )
 from nfsclient.xdr import Array, Buffer, Bulk, Case, Opaque, Struct, Union, XdrEnum
@@ -37,8 +37,8 @@ class Netloc4(Union):
     """netloc4: a server (section 4.6)."""
 
     nl_type: NetlocType4
-    nl_name: t.Annotated[Utf8strCis | None, Case(NetlocType4.NL4_NAME)] = None
-    nl_url: t.Annotated[Utf8strCis | None, Case(NetlocType4.NL4_URL)] = None
+    nl_name: t.Annotated[ServerName4 | None, Case(NetlocType4.NL4_NAME)] = None
+    nl_url: t.Annotated[ServerName4 | None, Case(NetlocType4.NL4_URL)] = None
     nl_addr: t.Annotated[Netaddr4 | None, Case(NetlocType4.NL4_NETADDR)] = None
 
 
@@ -343,7 +343,7 @@ class CopyFromAuthPriv(Struct):
 
     cfap_shared_secret: Secret4
     cfap_destination: Netloc4
-    cfap_username: Utf8strMixed
+    cfap_username: Principal4
 
 
 class CopyToAuthPriv(Struct):
@@ -351,11 +351,11 @@ class CopyToAuthPriv(Struct):
 
     ctap_shared_secret: Secret4
     ctap_source: t.Annotated[list[Netloc4], Array()]
-    ctap_username: Utf8strMixed
+    ctap_username: Principal4
 
 
 class CopyConfirmAuthPriv(Struct):
     """copy_confirm_auth_priv (section 4.9.1.1)."""
 
     ccap_shared_secret_mic: t.Annotated[bytes, Opaque()]
-    ccap_username: Utf8strMixed
+    ccap_username: Principal4

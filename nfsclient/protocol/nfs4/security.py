@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 
 from nfsclient.protocol.nfs4.types import Bitmap4, Qop4, SecOid4
-from nfsclient.xdr import Array, Case, Opaque, String, Struct, Union, XdrEnum, u32
+from nfsclient.xdr import Array, Case, Identity, Opaque, String, Struct, Union, XdrEnum, u32
 
 RPCSEC_GSS = 6
 """The flavor of Secinfo4 that says more (RFC 2203)."""
@@ -61,7 +61,7 @@ class AuthsysParms(Struct):
     """authsys_parms: the body of an AUTH_SYS credential (RFC 5531 appendix A)."""
 
     stamp: u32
-    machinename: t.Annotated[bytes, String(255)]
+    machinename: t.Annotated[bytes, String(255), Identity("host")]
     uid: u32
     gid: u32
     gids: t.Annotated[list[u32], Array(16)]

@@ -23,7 +23,7 @@ from nfsclient.protocol.nfs4.types import (
     Stateid4,
     Verifier4,
 )
-from nfsclient.xdr import Array, Case, Opaque, Struct, Union, XdrEnum, u32
+from nfsclient.xdr import Array, Case, Identity, Opaque, Struct, Union, XdrEnum, u32
 
 EXCHGID4_FLAG_SUPP_MOVED_REFER = 0x0000_0001
 """Flags of EXCHANGE_ID (section 18.35)."""
@@ -178,7 +178,7 @@ class ExchangeId4ResOk(Struct):
     eir_flags: u32
     eir_state_protect: StateProtect4R
     eir_server_owner: ServerOwner4
-    eir_server_scope: t.Annotated[bytes, Opaque(NFS4_OPAQUE_LIMIT)]
+    eir_server_scope: t.Annotated[bytes, Opaque(NFS4_OPAQUE_LIMIT), Identity("host")]
     eir_server_impl_id: t.Annotated[list[NfsImplId4], Array(1)]
 
 

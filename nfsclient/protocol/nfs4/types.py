@@ -11,7 +11,20 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Iterable
 
-from nfsclient.xdr import Array, Case, FixedOpaque, Opaque, String, Struct, Union, XdrEnum, i64, u32, u64
+from nfsclient.xdr import (
+    Array,
+    Case,
+    FixedOpaque,
+    Identity,
+    Opaque,
+    String,
+    Struct,
+    Union,
+    XdrEnum,
+    i64,
+    u32,
+    u64,
+)
 
 NFS4_FHSIZE = 128
 """Largest file handle, in bytes."""
@@ -53,6 +66,12 @@ Utf8strCs: t.TypeAlias = Utf8string
 """Compared as it is."""
 Utf8strMixed: t.TypeAlias = Utf8string
 """A part that is compared as it is, then `@` and a domain that is not."""
+Principal4 = t.Annotated[bytes, String(), Identity("principal")]
+"""A utf8str_mixed that names a user or a group: `name@domain`, decimal digits, or one of the ACE4_WHO_*."""
+ServerName4 = t.Annotated[bytes, String(), Identity("host")]
+"""A utf8str_cis that names a server, or where one is."""
+ServerPath4 = t.Annotated[list[t.Annotated[bytes, String(), Identity("path")]], Array()]
+"""A pathname4 of a file system on some server."""
 Component4: t.TypeAlias = Utf8string
 """One component of a path."""
 Linktext4: t.TypeAlias = Utf8string
@@ -316,7 +335,7 @@ class Netaddr4(Struct):
     """netaddr4: a network address in the universal form of rpcbind (section 3.3.9)."""
 
     na_r_netid: t.Annotated[bytes, String()]
-    na_r_addr: t.Annotated[bytes, String()]
+    na_r_addr: t.Annotated[bytes, String(), Identity("address")]
 
 
 class Stateid4(Struct):
@@ -332,7 +351,7 @@ class StateOwner4(Struct):
 
     clientid: Clientid4
     """Ignored since 4.1: the session says it."""
-    owner: t.Annotated[bytes, Opaque(NFS4_OPAQUE_LIMIT)]
+    owner: t.Annotated[bytes, Opaque(NFS4_OPAQUE_LIMIT), Identity("client")]
 
 
 class ClientOwner4(Struct):
@@ -340,21 +359,21 @@ class ClientOwner4(Struct):
 
     co_verifier: Verifier4
     """Changes when the client restarts."""
-    co_ownerid: t.Annotated[bytes, Opaque(NFS4_OPAQUE_LIMIT)]
+    co_ownerid: t.Annotated[bytes, Opaque(NFS4_OPAQUE_LIMIT), Identity("client")]
 
 
 class ServerOwner4(Struct):
     """server_owner4: a server, and which of its identities (section 2.5)."""
 
     so_minor_id: u64
-    so_major_id: t.Annotated[bytes, Opaque(NFS4_OPAQUE_LIMIT)]
+    so_major_id: t.Annotated[bytes, Opaque(NFS4_OPAQUE_LIMIT), Identity("host")]
 
 
 class NfsClientId4(Struct):
     """nfs_client_id4: a client of 4.0 (RFC 7530 section 9.1.1)."""
 
     verifier: Verifier4
-    id: t.Annotated[bytes, Opaque(NFS4_OPAQUE_LIMIT)]
+    id: t.Annotated[bytes, Opaque(NFS4_OPAQUE_LIMIT), Identity("client")]
 
 
 class CbClient4(Struct):
@@ -367,8 +386,8 @@ class CbClient4(Struct):
 class NfsImplId4(Struct):
     """nfs_impl_id4: which program a peer is; for people only (section 3.3.21)."""
 
-    nii_domain: Utf8strCis
-    nii_name: Utf8strCs
+    nii_domain: t.Annotated[bytes, String(), Identity("product")]
+    nii_name: t.Annotated[bytes, String(), Identity("product")]
     nii_date: Nfstime4
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from nfsclient.rpc.exchange import Exchange
 from nfsjudge.capture import write_capture
 from nfsjudge.captured import BadCapture
+from tests.needs import needs
 from tests.nfsjudge.captured.conftest import play
 from tests.nfsjudge.captured.making import (
     EPOCH,
@@ -90,7 +90,7 @@ def test_links(wrong: list[Exchange], link: str, host: str) -> None:
     assert found(judge(pcapng(frames, link=number))) == WRONG
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@needs("tshark")
 @pytest.mark.parametrize("link", LINKS)
 def test_tshark_sees_the_same_calls(right: list[Exchange], link: str, tmp_path: Path) -> None:
     number, frames = with_link(frames_of(right), link)

@@ -70,6 +70,12 @@ def looked_at_twice(s: Scene) -> None:
         s.see(s.top, "type", "fsid", "fileid")
 
 
+@scene("nfs4/status-flags")
+def renewed(s: Scene) -> None:
+    for _ in range(4):
+        s.run(op.putfh(s.top), op.getattr("type"))
+
+
 @scene("nfs4/attributes-agree")
 def counted_twice(s: Scene) -> None:
     file, _ = s.file()
@@ -218,3 +224,73 @@ def test_a_reply_from_the_cache_of_a_session_is_not_compared(rig4: Rig4) -> None
     assert played.exchanges[-1].result == last.result
     assert played.exchanges[-1].xid != last.xid
     assert played.findings() == {}
+
+
+# ---------------------------------------------------------------- status flags
+
+
+def flagged(s: Scene, *flags: int) -> None:
+    """Put status flags into the last replies."""
+    for one, value in zip(s.exchanges[-len(flags) :], flags, strict=True):
+        one.result.resarray[0].sr_resok4.sr_status_flags = value
+
+
+_ADMIN, _SOME, _ALL = (
+    p.SEQ4_STATUS_ADMIN_STATE_REVOKED,
+    p.SEQ4_STATUS_EXPIRED_SOME_STATE_REVOKED,
+    p.SEQ4_STATUS_EXPIRED_ALL_STATE_REVOKED,
+)
+
+
+@pytest.mark.parametrize(
+    "acknowledge",
+    [
+        lambda s: s.run(p.FreeStateid4Args(p.Stateid4(1, bytes(11) + b"x"))),
+        lambda s: s.run(p.ReclaimComplete4Args(False)),
+        lambda s: s.run(op.putfh(s.top), op.close(p.Stateid4(1, bytes(11) + b"x"))),
+        lambda s: s.session.nfs4.establish(),
+        lambda s: s.run(op.putfh(s.top), op.mkdir(b"another")),
+    ],
+    ids=["FREE_STATEID", "RECLAIM_COMPLETE", "CLOSE", "a new client", "CREATE"],
+)
+def test_flags_that_a_client_may_have_ended_may_go(rig4: Rig4, acknowledge: Play) -> None:
+    played = Scene(rig4)
+    played.see(played.top, "type")
+    flagged(played, _ADMIN)
+    acknowledge(played)
+    played.see(played.top, "type")
+    assert played.findings() == {}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (_SOME, _ALL),
+        (p.SEQ4_STATUS_RECALLABLE_STATE_REVOKED, _ALL),
+        (0, _ADMIN),
+        (p.SEQ4_STATUS_CB_PATH_DOWN | p.SEQ4_STATUS_CB_PATH_DOWN_SESSION, 0),
+        (p.SEQ4_STATUS_LEASE_MOVED | p.SEQ4_STATUS_BACKCHANNEL_FAULT, 0),
+        (p.SEQ4_STATUS_DEVID_CHANGED | p.SEQ4_STATUS_CB_GSS_CONTEXTS_EXPIRED, 0),
+    ],
+)
+def test_flags_that_may_change_by_themselves(rig4: Rig4, before: int, after: int) -> None:
+    played = Scene(rig4)
+    for _ in range(2):
+        played.see(played.top, "type")
+    flagged(played, before, after)
+    assert played.findings() == {}
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [_ADMIN, _SOME, _ALL, p.SEQ4_STATUS_RESTART_RECLAIM_NEEDED, p.SEQ4_STATUS_RECALLABLE_STATE_REVOKED],
+)
+def test_flags_of_lost_state_stay(rig4: Rig4, flag: int) -> None:
+    played = Scene(rig4)
+    for _ in range(2):
+        played.see(played.top, "type")
+    flagged(played, flag, 0)
+    assert set(played.findings()) == {"nfs4/status-flags"}
+    assert lint(played.exchanges, others=True) == []  # another connection may have acknowledged it
+    last = played.exchanges[-1]
+    assert played.findings((Event(last.sent_at - 1e-9, Happening.RESTART),)) == {}

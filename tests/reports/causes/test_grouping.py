@@ -8,8 +8,20 @@ import json
 import pytest
 
 from fixtures.plugin.told_causes import write_examples
+from fixtures.plugin.wrapping import Window
 from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord
-from reports.causes import causes, reasons, signature
+from reports.causes import NewCauses, causes, reasons, signature
+from reports.causes.symptom import IS_ANSWERED
+
+
+def window(lines: list[str]) -> Window:
+    """A window that keeps its lines."""
+    return Window(lambda line, **_: lines.append(line))
+
+
+def uncoloured(_: str) -> dict[str, bool]:
+    return {}
+
 
 COUNT = RequirementRecord("RFC 1813", "3.3.16", "DESCRIPTION", "STATED", "the result is at most count bytes")
 FORM = RequirementRecord(
@@ -206,12 +218,116 @@ def test_what_is_red_stands_for_a_cause() -> None:
     assert (found.verdict, found.checks) == ("FAIL", [check.id])
     assert found.text.endswith("a large page")
     told: list[str] = []
-    write_examples([found], [check, finding], lambda _: True, lambda one: one.verdict == "FAIL", told.append)
+    write_examples(
+        [found], [check, finding], lambda _: True, lambda one: one.verdict == "FAIL", window(told), uncoloured
+    )
     assert told[0] == f"FAIL  {finding.id}"
 
 
 def test_an_example_is_what_the_run_is_red_for() -> None:
     records = [red(f"nfs3/READDIR/small[{one}]", COUNT, "size", "less", "552 bytes") for one in "abc"]
     told: list[str] = []
-    write_examples(causes(records), records, lambda _: True, lambda one: one.id.endswith("[c]"), told.append)
+    write_examples(
+        causes(records), records, lambda _: True, lambda one: one.id.endswith("[c]"), window(told), uncoloured
+    )
     assert told[0] == "FAIL  nfs3/READDIR/small[c]"
+
+
+ANSWERED = RequirementRecord("RFC 1831", "3", "DESCRIPTION", "STATED", IS_ANSWERED)
+
+
+def unanswered(name: str, own: RequirementRecord, operation: str = "READ") -> CheckRecord:
+    record = red(name, ANSWERED, f"reply to {operation}", "a reply within 10 s", "none")
+    record.requirements = [own]
+    return record
+
+
+def marking(gist: str) -> RequirementRecord:
+    return RequirementRecord("RFC 1831", "10", "DESCRIPTION", "STATED", gist)
+
+
+def test_fragments_that_are_not_put_together_are_one_cause() -> None:
+    records = [
+        red("rpc/fragments/many[3]", marking("fragments"), "answer to a call", "SUCCESS", "no reply"),
+        red(
+            "rpc/fragments/empty[1]", marking("may be empty"), "answer to an empty one", "SUCCESS", "no reply"
+        ),
+        unanswered("faults/transport/pieces[v3-fragments]", marking("in pieces")),
+        unanswered("faults/transport/pieces[v3-slow]", marking("in pieces")),
+    ]
+    (cause,) = causes(records)
+    assert cause.first.startswith("rpc/fragments/")
+    assert "answer to" in cause.text
+
+
+def test_a_fifo_that_holds_up_two_procedures_is_one_cause() -> None:
+    fifo = [
+        unanswered("nfs3/READ/special-file[fifo]", COUNT),
+        unanswered("nfs3/SETATTR/fifo-size", NAMES, "SETATTR"),
+    ]
+    assert len(causes(fifo)) == 1
+    assert len(causes([*fifo, unanswered("nfs3/WRITE/offset-overflow", COUNT, "WRITE")])) == 2
+
+
+def test_a_death_is_one_cause_whenever_it_was_noticed() -> None:
+    why = "the server 1.0 ended for lack of memory"
+    records = [
+        CheckRecord("rpc/arguments/length", "VOID", COUNT, reason=f"the target is gone: {why}"),
+        CheckRecord("rpc/garbage/next", "VOID", COUNT, reason=f"the target died after its last reply: {why}"),
+    ]
+    assert len(causes(records)) == 1
+
+
+def test_a_field_that_lint_and_checks_see_is_one_cause() -> None:
+    eof = RequirementRecord("RFC 1813", "3.3.6", "DESCRIPTION", "STATED", "READ sets eof at the end")
+    worded = RequirementRecord("RFC 1813", "3.3.6", "DESCRIPTION", "STATED", "eof is TRUE at the end")
+    count = RequirementRecord("RFC 1813", "3.3.6", "DESCRIPTION", "STATED", "count is at most that asked for")
+    checks = [
+        red("nfs3/READ/eof-by-size[4096]", eof, "resok.eof", "TRUE", "FALSE"),
+        red("nfs3/READ/count-limit", count, "count", "at most 1", "4"),
+    ]
+    found = [
+        FindingRecord("lint/nfs3/read-eof", f"nfs3/LINK/{n}", "FAIL", worded, ["eof is TRUE"], "READ: FALSE")
+        for n in range(9)
+    ]
+    whole = causes([*checks, *found])
+    records: list[CheckRecord | FindingRecord]
+    assert {one.checks[0]: len(one.findings) for one in whole} == {
+        "nfs3/READ/eof-by-size[4096]": 1,
+        "nfs3/READ/count-limit": 0,
+    }
+    new, records = NewCauses(), [found[0], *checks]
+    assert [new.add(one) for one in records] == [True, False, True]
+
+
+def test_a_result_that_does_not_decode_is_one_cause_in_all_checks_that_meet_it() -> None:
+    def met(name: str, field: str, operation: str = "LINK") -> CheckRecord:
+        seen = f"{field} at byte 12: needs 4 more bytes, only 0 are left"
+        return red(name, FORM, f"results of {operation}", "valid XDR", seen)
+
+    link = "resfail.linkdir_wcc.after"
+    records = [met("nfs3/LINK/a", link), met("faults/drc/b[v3-link]", link), met("nfs3/FSINFO/links", link)]
+    assert [
+        len(one.checks) for one in causes([*records, met("nfs3/FSSTAT/c", "resok.tbytes", "FSSTAT")])
+    ] == [3, 1]
+
+
+def test_a_rule_joins_no_other_rule_of_its_section() -> None:
+    one = RequirementRecord("RFC 1813", "3.3.6", "DESCRIPTION", "STATED", "eof is TRUE at the end")
+    other = RequirementRecord("RFC 1813", "3.3.6", "DESCRIPTION", "STATED", "count is at most that asked for")
+    found = [
+        FindingRecord("lint/nfs3/read-eof", f"nfs3/LINK/{n}", "FAIL", one, observed="eof") for n in range(9)
+    ]
+    found.append(FindingRecord("lint/nfs3/read-count", "nfs3/LINK/1", "FAIL", other, observed="count"))
+    assert len(causes(found)) == 2
+
+
+def test_a_version_that_is_answered_in_another_form_is_not_served() -> None:
+    why = (
+        "the target lacks nfs4: the results do not decode: tag at byte 4: needs 4 more bytes, only 0 are left"
+    )
+    (reason,) = reasons([CheckRecord(f"nfs4/A/{n}", "UNSUPPORTED", reason=why) for n in range(2)])
+    assert reason.line.startswith(
+        "NFSv4 is not served, though its calls are answered: the results do not decode"
+    )
+    assert reason.line.endswith(": 2 checks not asked")

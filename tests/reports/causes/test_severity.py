@@ -152,3 +152,10 @@ def test_a_board_has_the_severities() -> None:
     index = build([from_records(records)[-1]], [None]).index
     assert [one["name"] for one in index["severities"]] == [one.name for one in SEVERITIES]
     assert index["causes"][0]["severity"] == index["causes"][0]["of"][0]["severity"] == "data"
+
+
+def test_the_page_has_the_table_of_severities() -> None:
+    page = (SEEN.parents[1] / "docs" / "causes.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| `") and line.count("|") == 4]
+    wanted = [f"| `{one.name}` | {one.title} | {one.why} |" for one in SEVERITIES]
+    assert [row for row in rows if row in wanted] == wanted

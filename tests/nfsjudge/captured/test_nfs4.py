@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""NFSv4.1 and 4.2 in captures: judged as in a run. Callbacks are named, and NFSv4.0 is said not to be judged."""
+
+from __future__ import annotations
+
+import struct
+import typing as t
+
+import pytest
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.rpc.auth import AuthSys, Credential, RawCredential
+from nfsclient.rpc.exchange import Exchange, Segment
+from nfsclient.xdr import XdrType
+from nfsjudge.capture import Packets
+from nfsjudge.lint import all_rules, lint
+from nfsmutants import find_mutant
+from tests.nfsjudge.captured.making import EPOCH, Timed, cut_segments, found, frames_of, judge, pcap
+from tests.nfsjudge.lint.test_nfs4_rules import PAIRS
+from tests.nfsjudge.lint.test_nfs4_rules import _exchanges as exchanges_of
+from tests.nfsjudge.lint.test_nfs4_state import SCENES, Scene, rig4
+from tests.nfsserver.nfs4.conftest import Rig4
+from tests.settled import settle
+
+__all__ = ["rig4"]
+RULES = {rule.name: rule for rule in all_rules()}
+
+
+def capture_of(scene: Scene) -> bytes:
+    settle(scene.exchanges)
+    return pcap(cut_segments(frames_of(scene.exchanges), 300))
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_right_server_breaks_no_rule(rig4: Rig4, name: str) -> None:
+    scene = Scene(rig4)
+    SCENES[name](scene)
+    for alone in (False, True):
+        reading = judge(capture_of(scene), alone=alone)
+        assert found(reading) == {}
+        assert reading.statistics.answered == len(scene.exchanges)
+        assert reading.statistics.not_judged == {}
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_what_a_run_finds_is_found_in_its_capture(rig4: Rig4, name: str) -> None:
+    scene = Scene(rig4)
+    (mutant, *_) = RULES[name].killed_by
+    rig4.mutants.add(mutant)
+    SCENES[name](scene)
+    expected = {one.rule.name: one.count for one in lint(scene.exchanges) if one.severity != "INFO"}
+    assert name in expected
+    assert found(judge(capture_of(scene), alone=True)) == expected
+
+
+@pytest.mark.parametrize(("name", "mutant"), PAIRS)
+def test_what_one_compound_shows_is_found_in_its_capture(name: str, mutant: str) -> None:
+    made = []
+    for number, one in enumerate(exchanges_of(find_mutant(mutant)), 1):
+        encoded = compound(1, one.result, *one.args.argarray, tag=one.args.tag, xid=number)
+        made.append(encoded)
+    assert name in found(judge(pcap(frames_of(made))))
+
+
+def test_a_capture_may_begin_within_a_session(rig4: Rig4) -> None:
+    scene = Scene(rig4)
+    SCENES["nfs4/stateid-order"](scene)
+    for begin in range(len(scene.exchanges)):
+        later = Scene.__new__(Scene)
+        later.exchanges = scene.exchanges[begin:]
+        frames = frames_of(settled(later.exchanges))[3:]  # without the opening of the connection
+        assert found(judge(pcap(frames), alone=True)) == {}
+
+
+def settled(exchanges: list[Exchange]) -> list[Exchange]:
+    settle(exchanges)
+    return exchanges
+
+
+def test_a_stateid_may_be_used_again_after_a_gap(rig4: Rig4) -> None:
+    """What was not captured may have ended it."""
+    rig4.mutants.add("opendowngrade4-seqid-goes-back")
+    scene = Scene(rig4)
+    SCENES["nfs4/stateid-order"](scene)
+    assert "nfs4/stateid-order" in found(judge(capture_of(scene), alone=True))
+    frames = frames_of(settled(scene.exchanges))
+    assert "nfs4/stateid-order" not in found(
+        judge(pcap([*frames[:-2], *other_gap(frames), *frames[-2:]]), alone=True)
+    )
+
+
+def other_gap(frames: list[Timed]) -> list[Timed]:
+    """A datagram of a program that nobody knows, from another client: it may have done anything."""
+    call = struct.pack(">10I", 77, 0, 2, 400_000, 1, 1, 0, 0, 0, 0)
+    reply = struct.pack(">6I", 77, 1, 0, 0, 0, 0)
+    moment = frames[-2][0] - EPOCH
+    made, found = Packets(), []
+    for sent, data in ((True, call), (False, reply)):
+        segment = Segment(moment - 1e-6, sent, data, "127.0.0.1:2049", "udp", "127.0.0.1:999", 9)
+        found += [(EPOCH + at, frame) for at, frame, _ in made.of(segment)]
+    return found
+
+
+# ---------------------------------------------------------------- what is not judged
+
+
+def compound(
+    minor: int,
+    res: p.Compound4Res,
+    *operations: XdrType,
+    credential: Credential | None = None,
+    tag: bytes = b"",
+    xid: int = 5,
+) -> Exchange:
+    body = p.Compound4Args(tag, minor, list(operations)).to_xdr()
+    who = AuthSys() if credential is None else credential
+    call = struct.pack(">6I", xid, 0, 2, 100_003, 4, 1) + b"".join(who.opaque()) + body
+    reply = struct.pack(">6I", xid, 1, 0, 0, 0, 0) + res.to_xdr()
+    made = Exchange(xid, None, None, None, call, float(xid), "127.0.0.1:2049", "tcp", local="127.0.0.1:700")
+    return replace_reply(made, reply)
+
+
+def replace_reply(one: Exchange, reply: bytes) -> Exchange:
+    one.reply, one.received_at = reply, one.sent_at + 0.5
+    return one
+
+
+WRONG: t.Final = p.Compound4Res(p.Nfsstat4.NFS4_OK, b"another tag", [p.Putrootfh4Res(p.Nfsstat4.NFS4ERR_IO)])
+
+
+def test_the_same_wrong_reply_is_judged_by_its_minor_version() -> None:
+    assert set(found(judge(pcap(frames_of([compound(1, WRONG, p.Putrootfh4Args())]))))) == {
+        "nfs4/results",
+        "nfs4/tag",
+    }
+    for minor in (0, 3):
+        reading = judge(pcap(frames_of([compound(minor, WRONG, p.Putrootfh4Args())])))
+        assert found(reading) == {}
+        assert reading.statistics.answered == 0
+        assert {name: str(one) for name, one in reading.statistics.not_judged.items()} == {
+            f"NFSv4.{minor}": "frame 4"
+        }
+
+
+def test_what_is_signed_or_encrypted_is_not_judged() -> None:
+    one = compound(1, WRONG, p.Putrootfh4Args(), credential=RawCredential(6, bytes(20)))
+    assert one.reply is not None
+    encrypted = replace_reply(one, one.reply[:24] + b"\xff" * 40)
+    reading = judge(pcap(frames_of([encrypted])))
+    assert found(reading) == {}
+    assert list(reading.statistics.not_judged) == ["RPCSEC_GSS"]
+
+
+def test_arguments_that_nobody_can_read_say_nothing_of_the_reply() -> None:
+    one = compound(1, WRONG, p.Putrootfh4Args())
+    one.call = one.call[:-4]
+    reading = judge(pcap(frames_of([one])))
+    assert found(reading) == {}
+    assert list(reading.statistics.not_judged) == ["NFSv4, with arguments that do not decode"]
+
+
+# ---------------------------------------------------------------- callbacks
+
+
+def callback(program: int, body: bytes, number: int = 1) -> list[Segment]:
+    """A call of the server on the connection of the client, and a reply that breaks every rule."""
+    call = struct.pack(">6I", 9, 0, 2, program, 1, number) + bytes(16) + body
+    reply = struct.pack(">6I", 9, 1, 0, 0, 0, 0) + b"\xff\xff"
+    return [
+        Segment(
+            at,
+            sent,
+            struct.pack(">I", 0x8000_0000 | len(data)) + data,
+            "127.0.0.1:2049",
+            "tcp",
+            "127.0.0.1:700",
+            1,
+        )
+        for at, sent, data in ((3.0, False, call), (3.5, True, reply))
+    ]
+
+
+@pytest.mark.parametrize("program", [0x4000_0000, 0x4000_1234])
+def test_callbacks_are_named_and_the_client_is_not_judged(program: int) -> None:
+    args = p.CbCompound4Args(b"", 1, 0, [p.CbRecall4Args(p.Stateid4(1, bytes(12)), False, b"handle")])
+    whole = p.Compound4Res(p.Nfsstat4.NFS4_OK, b"", [p.Putrootfh4Res(p.Nfsstat4.NFS4_OK)])
+    made, frames = Packets(), []
+    one = compound(1, whole, p.Putrootfh4Args())
+    before = [
+        Segment(at, sent, struct.pack(">I", 0x8000_0000 | len(data)) + data, one.peer, "tcp", one.local, 1)
+        for at, sent, data in ((1.0, True, one.call), (2.0, False, one.reply or b""))
+    ]
+    for segment in [*before, *callback(program, args.to_xdr()), *callback(program, b"", 0)]:
+        frames += [(EPOCH + at, frame) for at, frame, _ in made.of(segment)]
+    reading = judge(pcap(frames), alone=True)
+    assert found(reading) == {}
+    assert dict(reading.statistics.exchanges) == {"NFS version 4.1": 1, "NFSv4 callback": 2}
+    assert (reading.statistics.unmatched, reading.statistics.unanswered) == (0, 0)
+
+
+def test_other_programs_of_the_same_range_are_no_callbacks() -> None:
+    one = compound(1, WRONG, p.Putrootfh4Args())
+    one.call = struct.pack(">6I", 5, 0, 2, 0x4000_0000, 1, 1) + bytes(16) + b"something"
+    assert dict(judge(pcap(frames_of([one]))).statistics.exchanges) == {"1073741824 version 1": 1}

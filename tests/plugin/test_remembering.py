@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: MIT
+"""What a run has found out about a URL is remembered, and no verdict rests on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from fixtures.stage.memory import LONGEST, Memory, forget, memory_file, recall, remember
+from nfsclient.url import NfsUrl
+from nfsjudge.records import RunRecord, StatisticsRecord
+from nfstargets.finding import Found
+from tests.plugin.conftest import ROOT, Outcome, Suite
+
+URL = "nfs://host:24500/export"
+FOUND = Found(NfsUrl.parse("nfs://host/export?nfsport=24500&mountport=24500"), 111, "no NFSv3")
+MEMORY = Memory(1000.0, FOUND, {"nfs3": "yes", "udp": "no answer"})
+KNOWN = ["nfs3", "udp"]
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of the test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+# ---------------------------------------------------------------- the file
+
+
+def test_what_was_found_comes_back(cache: Path) -> None:
+    remember(URL, "1", MEMORY)
+    assert recall(URL, "1", KNOWN, 1001.0) == MEMORY
+    assert memory_file(URL).is_relative_to(cache / "nfsproof" / "targets")
+
+
+@pytest.mark.parametrize(
+    ("url", "version", "known", "now"),
+    [
+        ("nfs://host/other", "1", KNOWN, 1001.0),
+        (URL, "2", KNOWN, 1001.0),
+        (URL, "1", [*KNOWN, "new"], 1001.0),
+        (URL, "1", KNOWN, 1001.0 + LONGEST),
+        (URL, "1", KNOWN, 999.0),  # a clock that was wrong
+    ],
+)
+def test_what_may_be_wrong_is_ignored(url: str, version: str, known: list[str], now: float) -> None:
+    remember(URL, "1", MEMORY)
+    assert recall(url, version, known, now) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", "null", '"nfs3"', "\xff", '{"target": 1}'],
+)
+def test_a_damaged_file_is_ignored(text: str) -> None:
+    remember(URL, "1", MEMORY)
+    memory_file(URL).write_text(text, encoding="latin-1")
+    assert recall(URL, "1", KNOWN, 1001.0) is None
+
+
+def test_damaged_fields_are_ignored() -> None:
+    remember(URL, "1", MEMORY)
+    whole = json.loads(memory_file(URL).read_text())
+    for name in whole:
+        values: list[object] = [None, {}, "x://y", -1e9]
+        for value in values:
+            memory_file(URL).write_text(json.dumps(whole | {name: value}))
+            found = recall(URL, "1", KNOWN, 1001.0)
+            assert found is None or name in {"rpcbind_port", "remark"}
+
+
+def test_a_cache_that_cannot_be_written_is_no_trouble(cache: Path) -> None:
+    cache.write_text("a file")
+    remember(URL, "1", MEMORY)
+    forget(URL)
+    assert recall(URL, "1", KNOWN, 1001.0) is None
+
+
+# ---------------------------------------------------------------- in runs
+
+Serve = Callable[..., int]
+"""Starts a server on a port (0: any) with knobs, or one that takes `slow` seconds for each call; the port."""
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """The reference server in its own process: the next call ends the one before."""
+    running: list[subprocess.Popen[str]] = []
+
+    def end() -> None:
+        for process in running:
+            process.kill()
+            process.communicate()
+        running.clear()
+
+    def start(port: int = 0, *knobs: str, slow: float = 0.0) -> int:
+        end()
+        settings = [f"--knob={one}" for one in knobs]
+        program = ["nfsproof", "serve", "--port", str(port), *settings]
+        if slow:
+            program = ["tests.plugin.slow_server", str(slow), str(port)]
+        running.append(
+            subprocess.Popen(
+                [sys.executable, "-P", "-m", *program],
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        )
+        assert running[0].stdout is not None
+        line = running[0].stdout.readline()
+        return int((line.partition("nfsport=")[2] or line).partition("&")[0])
+
+    yield start
+    end()
+
+
+CHECKS = """
+    @proves(RULE, killed_by=MUTANT)
+    def test_plain(nfs3, scratch):
+        scratch.file("f")
+
+    @proves(RULE, killed_by=MUTANT, needs=("symlink",))
+    def test_needs(nfs3, scratch):
+        assert scratch.symlink("s", b"x")
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_looks(target):
+        if not target.has("symlink"):
+            unsupported("no symbolic links")
+"""
+SOME = ("-k", "plain or needs or looks")
+"""A run of some checks, although these are all."""
+
+
+def calls(outcome: Outcome) -> int:
+    (statistics,) = (one for one in outcome.lines if isinstance(one, StatisticsRecord))
+    return sum(one.calls for one in statistics.procedures if not one.within)
+
+
+def about(outcome: Outcome) -> RunRecord:
+    (record,) = (one for one in outcome.lines if isinstance(one, RunRecord))
+    return record
+
+
+def test_a_second_run_asks_less_and_says_so(suite: Suite, serve: Serve) -> None:
+    suite.write(CHECKS)
+    url = f"nfs://127.0.0.1:{serve()}/export"
+    first = suite.run("--target", url, "-k", "plain")
+    assert first.verdicts == {"plain": "PASS"}
+    assert calls(first) > 100
+    assert "remembered from" not in first.text
+    capabilities = about(first).capabilities
+    second = suite.run("--target", url, "-k", "plain")
+    assert second.verdicts == {"plain": "PASS"}
+    assert calls(second) < 40
+    assert "remembered from" in second.text
+    assert "remembered from" in about(second).environment["capabilities"]
+    assert about(second).capabilities == capabilities
+
+
+@pytest.mark.parametrize("option", [("--probe-again", *SOME), ()], ids=["asked for", "whole run"])
+def test_all_is_asked_again(suite: Suite, serve: Serve, option: tuple[str, ...]) -> None:
+    suite.write(CHECKS)
+    url = f"nfs://127.0.0.1:{serve()}/export"
+    suite.run("--target", url)
+    again = suite.run("--target", url, *option)
+    assert set(again.verdicts.values()) == {"PASS"}
+    assert calls(again) > 100
+    assert "remembered" not in again.text
+
+
+@pytest.mark.parametrize(
+    ("check", "before", "after", "verdict"),
+    [
+        # Consulted while the check runs: it runs again.
+        ("looks", (), ("symlinks=no",), "UNSUPPORTED"),
+        # Known before it runs.
+        ("needs", ("symlinks=no",), (), "PASS"),
+    ],
+)
+def test_a_server_that_has_changed_is_judged_by_what_it_is_now(
+    suite: Suite, serve: Serve, check: str, before: tuple[str, ...], after: tuple[str, ...], verdict: str
+) -> None:
+    suite.write(CHECKS)
+    port = serve(0, *before)
+    url = f"nfs://127.0.0.1:{port}/export"
+    suite.run("--target", url)
+    assert serve(port, *after) == port
+    outcome = suite.run("--target", url, "-k", check)
+    assert outcome.verdicts == {check: verdict}
+    assert "not as it was remembered" in outcome.text
+    assert (about(outcome).capabilities["symlink"] == "yes") is (verdict == "PASS")
+    assert "capabilities" not in about(outcome).environment
+    # The next run remembers the new server.
+    assert "not as it was" not in suite.run("--target", url, "-k", check).text
+
+
+def test_a_port_that_answers_no_more_is_forgotten(suite: Suite, serve: Serve) -> None:
+    suite.write(CHECKS)
+    registry = serve()
+    url = f"nfs://127.0.0.1/export?rpcbindport={registry}"
+    suite.run("--target", url)
+    path = memory_file(url)
+    plain = json.loads(path.read_text())
+    path.write_text(json.dumps(plain | {"found": plain["found"].replace(str(registry), "9")}))
+    outcome = suite.run("--target", url, "-k", "plain")
+    assert outcome.verdicts == {"plain": "PASS"}
+    assert "remembered" not in outcome.text
+
+
+SLOW = 0.3
+"""Seconds for a call: many times as long as usual."""
+
+
+def test_a_slow_server_has_the_verdicts_of_a_fast_one(suite: Suite, serve: Serve) -> None:
+    """What is remembered of the fast one keeps the test short."""
+    suite.write(CHECKS)
+    port = serve()
+    url = f"nfs://127.0.0.1:{port}/export"
+    fast = suite.run("--target", url).verdicts
+    assert "slow: " not in suite.run("--target", url, "-k", "plain or looks").text
+    assert serve(port, slow=SLOW) == port
+    slow = suite.run("--target", url, "-k", "plain or looks")
+    assert slow.verdicts == {name: fast[name] for name in ("plain", "looks")}
+    assert re.search(r"slow: .*, so time limits are \d+(\.\d+)? times the usual ones", slow.text)
