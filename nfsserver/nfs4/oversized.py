@@ -23,8 +23,6 @@ from nfsserver.bounds import MOST
 _WORD: t.Final = struct.Struct(">I")
 _SEQUENCE_SIZE: t.Final = 4 + 16 + 4 + 4 + 4 + 4
 """The number of the operation, and its arguments."""
-_SMALL: t.Final = 256
-"""Bytes of a request in which no bitmap is too long."""
 
 
 def _array_at(message: bytes, pos: int) -> int:
@@ -59,10 +57,11 @@ def begin_of_oversized(message: bytes, pos: int) -> p.Compound4Args | None:
 
 def operations_of(context: CallContext, args: p.Compound4Args) -> int:
     """How many operations a request has, those included that were not decoded."""
-    if len(context.message) <= _SMALL:
+    if len(context.message) <= 4 * MOST.decoded_operations:
         return len(args.argarray)
     (count,) = _WORD.unpack_from(context.message, _array_at(context.message, context.arguments_at))
-    return t.cast("int", count)
+    is_whole = count <= MOST.decoded_operations and len(context.message) <= MOST.decoded_bytes
+    return len(args.argarray) if is_whole else t.cast("int", count)
 
 
 def refusal_of(count: int) -> Nfsstat4:
