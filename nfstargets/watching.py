@@ -233,10 +233,8 @@ class ServerWatch:
         while self.is_alive() and (left := deadline - time.monotonic()) > 0:
             living = [one.descriptor for one in self.processes if one.is_alive()]
             known = [one for one in living if one is not None]
-            if len(known) == len(living):
-                select.select(known, [], [], left)
-            else:  # a kernel without pidfds
-                time.sleep(min(left, _PAUSE))
+            # Of a process without a pidfd (an old kernel) only a look shows the end.
+            select.select(known, [], [], left if len(known) == len(living) else min(left, _PAUSE))
 
     def ending(self) -> Ending | None:
         """How the server ended; None while one of its processes lives."""

@@ -70,6 +70,7 @@ def test_every_command_tells_its_exit_statuses(words: list[str], capsys: pytest.
 def test_the_help_of_run_has_every_option_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     named: list[str] = []
     parser = mock.Mock()
+    parser.getgroup.return_value.options = []
     parser.getgroup.return_value.addoption = lambda name, **_: named.append(name)
     options.add_options(parser)
     assert len(named) > 10
