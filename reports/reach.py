@@ -21,12 +21,12 @@ from nfsjudge.wording import count
 KNOBS: t.Final = "knobs"
 """What `steered` has of a check that chose what the server does."""
 NETWORK: t.Final = "network"
-"""What it has of a check whose server was in a private network."""
+"""What it has of a check whose server was in a private network: one that nfsproof has started there."""
 REACH: t.Final = "reach.txt"
 _HEAD: t.Final = """\
 # Checks that need more than a server and its address. Written by `nfsproof regenerate`, checked in CI.
-# control: the server must be crashed, restarted or filled, or its files changed without NFS.
-# reference: only the embedded server can be set to make the choice that is tested, or be in a private network.
+# control: the server must be crashed, restarted or filled, its files changed without NFS, or be in a private network.
+# reference: only the embedded server can be set to make the choice that is tested.
 """
 
 
@@ -41,7 +41,7 @@ class Reach(enum.StrEnum):
 def reach_of(steered: Iterable[str]) -> Reach:
     """By what a check did to the server besides calls."""
     found = set(steered)
-    if found & {KNOBS, NETWORK}:
+    if KNOBS in found:
         return Reach.REFERENCE
     return Reach.CONTROL if found else Reach.ANY
 

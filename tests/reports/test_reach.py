@@ -20,7 +20,7 @@ CHOOSES = CheckRecord("nfs3/room/a", "PASS", steered=["fill_disk", "knobs"])
         (CALLS, Reach.ANY),
         (CRASHES, Reach.CONTROL),
         (CHOOSES, Reach.REFERENCE),
-        (CheckRecord("nfs3/a/a", "PASS", steered=["network"]), Reach.REFERENCE),
+        (CheckRecord("nfs3/a/a", "PASS", steered=["network"]), Reach.CONTROL),
     ],
 )
 def test_the_record_of_a_check_says_what_it_needs(check: CheckRecord, reach: Reach) -> None:
