@@ -5,6 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+NEEDS_PACKETS = "the plan needs packets: "
+NEEDS_FUNCTION = "the plan has a function that gets packets: "
+"""How a reason begins of a check that this machine cannot make, for lack of scapy or of a privilege."""
+
 
 def count(number: int, noun: str, plural: str = "") -> str:
     """A number with its noun: ``1 check``, ``2 checks``; `plural` if it does not end in s."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfsjudge.wording import count
-from nfsproof.exits import Exit
+from nfsproof.exits import Exit, Trouble
 from reports import Run, load
 from reports.baseline import find_baseline, fitting_baseline, gate_lines, hold_against, load_baseline
 from reports.baseline.gate import LINT, not_judged
@@ -154,6 +154,8 @@ def difference(before: Path, after: Path) -> Told:
         if _cut_short(run)
     ]
     both = common(*runs)
+    if not (both.before.checks or both.after.checks):
+        raise Trouble(f"{before} and {after} have no check in common: nothing was compared")
     changed = compare(both.before, both.after)
     lines += [both.line] if both.line else []
     if are_two_servers(*runs):

@@ -141,6 +141,20 @@ def test_a_run_of_a_part_is_compared_where_both_ran(
     assert [line.partition(":")[0] for line in lines[1:-1]] == ["fixed"]
 
 
+def test_runs_that_have_no_check_in_common_are_not_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts = [
+        run_in(
+            tmp_path / name,
+            [RunRecord("mine", is_partial=True), CheckRecord(f"a/b/{name}", "PASS"), EndRecord(0)],
+        )
+        for name in ("one", "other")
+    ]
+    assert run_command_line(["diff", *map(str, parts)]) == Exit.USAGE
+    assert "have no check in common: nothing was compared" in capsys.readouterr().err
+
+
 def test_a_whole_run_without_a_check_has_lost_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     checks = [CheckRecord(f"a/b/c{n}", "PASS") for n in range(2)]
     before = run_in(tmp_path / "before", [RunRecord("mine"), *checks, EndRecord(0)])

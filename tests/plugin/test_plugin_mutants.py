@@ -12,6 +12,7 @@ from fixtures.kills.mutants import Trace
 from fixtures.kills.table import KillTable, in_sample, without_mutant
 from nfsclient.protocol.nfs3 import GETATTR, WRITE
 from nfsjudge import Verdict
+from nfsjudge.wording import NEEDS_PACKETS
 from nfsmutants import all_mutants
 from tests.plugin.conftest import Suite
 
@@ -75,6 +76,19 @@ def test_a_check_must_pass_on_the_clean_server(suite: Suite) -> None:
     outcome = suite.run("--mutants")
     assert outcome.exit_code == 1
     assert "NOT CLEAN nfs3/fake/never-clean: FAIL" in outcome.text
+
+
+def test_a_check_that_this_machine_cannot_make_is_left_out(suite: Suite) -> None:
+    suite.write(f"""
+        @proves(RULE, killed_by=MUTANT)
+        def test_packets(nfs3, scratch):
+            unsupported("{NEEDS_PACKETS}needs scapy")
+    """)
+    outcome = suite.run("--mutants")
+    assert outcome.exit_code == 0
+    assert "LEFT OUT  1 check: the plan needs packets: needs scapy" in outcome.text
+    assert "NOT CLEAN" not in outcome.text
+    assert "SURVIVED" not in outcome.text
 
 
 def test_a_mutant_that_does_not_exist_is_named(suite: Suite) -> None:
