@@ -9,21 +9,27 @@ MOUNT: the port in the URL; the port of NFS, if that is in the URL or rpcbind do
 Version: the one in the URL. Without one it is 3; but if the server itself says that it has no NFSv3, NFSv4.1 and 4.2,
 or else NFSv2.
 
-Silence never changes the version: a server that does not answer NFSv3 at all is not tested with NFSv4 instead.
+Silence never changes the version: a server that does not answer NFSv3 at all is not tested with NFSv4 instead. Nor does
+a contradiction: if the server refuses NFSv3, but its PROG_MISMATCH or rpcbind says that it has NFSv3, it may have a
+fault in NFSv3. Only its owner knows, so the user has to say the version. That MOUNT version 3 answers does not count:
+mountd of Linux does so even if nfsd has NFSv4 only.
 """
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 from contextlib import closing
 from dataclasses import dataclass, replace
 
-from nfsclient.clients import Nfs2, Nfs3
+from nfsclient.clients import Nfs2, Nfs3, Portmap, Rpcbind
 from nfsclient.clients.nfs4 import Nfs4
 from nfsclient.discovery import TIMEOUT, PortUnknown, ask_rpcbind, has_mount, open_connection
-from nfsclient.errors import AuthFailed, MountFailed, NfsClientError, ProgMismatch, ProgUnavail
-from nfsclient.protocol import portmap
+from nfsclient.errors import AuthFailed, MountFailed, NfsClientError, ProgMismatch, ProgUnavail, RpcRejected
+from nfsclient.protocol import nfs3, portmap
 from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.protocol.rpcbind import from_universal
+from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
 
@@ -68,10 +74,12 @@ def find_services(url: NfsUrl, *, may_choose: bool, loop: Loop, timeout: float =
     if isinstance(error, _NOT_SERVED) and may_choose:
         minors = search.minors(nfs)
         if minors:
+            search.require_agreement(nfs, error, f"4.{minors[0]}")
             return Found(
                 replace(url, version=4, minor=None, port=None, nfsport=nfs), url.rpcbindport, no_nfs3(minors)
             )
         if search.null_error(nfs, version=2) is None:
+            search.require_agreement(nfs, error, "2")
             search.url = url = replace(url, version=2)
             error, remark = None, "no NFSv3, but NFSv2: all checks of NFSv3 and NFSv4 are UNSUPPORTED"
     if error is not None and not isinstance(error, AuthFailed):
@@ -88,6 +96,35 @@ def no_nfs3(minors: t.Sequence[int]) -> str:
         f"no NFSv3, but {' and '.join(f'NFSv4.{minor}' for minor in minors)}: "
         "all checks of other versions and of MOUNT are UNSUPPORTED"
     )
+
+
+def sign_of_nfs3(
+    url: NfsUrl, port: int, error: NfsClientError, *, loop: Loop, timeout: float = TIMEOUT
+) -> str:
+    """What says that the server at a port has NFSv3, although its NULL ended in `error`; empty if nothing does.
+
+    GETPORT does not tell: rpcbind of Linux gives the port of another version if it lists no such one.
+    """
+    if isinstance(error, ProgMismatch) and error.low <= 3 <= error.high:
+        return f"its answer (PROG_MISMATCH) gives {error.low} to {error.high} as the versions that it has"
+    at = url.rpcbindport or portmap.PORT
+    try:
+        with closing(open_connection(url, at, loop=loop, timeout=timeout, privileged=False)) as rpc:
+            is_listed = _lists_nfs3(rpc, url.proto, port)
+    except NfsClientError:
+        return ""
+    return f"rpcbind at port {at} lists NFS version 3 at port {port}" if is_listed else ""
+
+
+def _lists_nfs3(rpc: RpcClient, proto: str, port: int) -> bool:
+    """Whether rpcbind lists this very version at a port. What the port mapper lists is IPv4 only."""
+    if ":" in rpc.peer_address[0]:
+        with contextlib.suppress(RpcRejected):
+            address = Rpcbind(rpc, 4).getversaddr(nfs3.PROGRAM, 3, f"{proto}6")
+            if address and from_universal(address)[1] == port:
+                return True
+    number = portmap.IPPROTO_TCP if proto == "tcp" else portmap.IPPROTO_UDP
+    return portmap.Mapping(nfs3.PROGRAM, 3, number, port) in Portmap(rpc).dump()
 
 
 def served_minors(url: NfsUrl, port: int, *, loop: Loop, timeout: float = TIMEOUT) -> tuple[int, ...]:
@@ -139,6 +176,17 @@ class _Search:
 
     def minors(self, port: int) -> tuple[int, ...]:
         return served_minors(self.url, port, loop=self._loop, timeout=self._timeout)
+
+    def require_agreement(self, port: int, error: NfsClientError, other: str) -> None:
+        """Raises `MountFailed` if the server also says that it has NFSv3: the user is to choose, not nfsproof."""
+        sign = sign_of_nfs3(self.url, port, error, loop=self._loop, timeout=self._timeout)
+        if sign:
+            raise MountFailed(
+                "NFS",
+                f"expected NFS version 3 at port {port}, saw: {error}; but {sign}. "
+                "If the server is meant to have NFSv3, this is a fault of the server. "
+                f"If not, say in the URL what to test: version={other}",
+            )
 
     def mount_port(self, nfs: int) -> int:
         """Raises `PortUnknown` with what rpcbind said."""

@@ -31,8 +31,6 @@ class UrlTarget(Target):
             raise TargetError(str(error)) from error
         self._may_choose = not says_version(text)
         self._address: TargetAddress | None = None
-        self.hint: Found | None = None
-        """What an earlier run has found for this URL: tried first, and forgotten if nothing answers there."""
         self.found: Found | None = None
         """What was found at the last start."""
 
@@ -42,29 +40,20 @@ class UrlTarget(Target):
         self._may_choose = False
 
     def start(self) -> None:
-        hint, self.hint = self.hint, None
         try:
             with closing(Loop()) as loop:
-                if hint is not None and self._use(hint, loop, is_hint=True):
-                    return
                 self._use(find_services(self.url, may_choose=self._may_choose, loop=loop), loop)
         except NfsClientError as error:
             raise TargetError(str(error)) from error
 
-    def _use(self, found: Found, loop: Loop, *, is_hint: bool = False) -> bool:
-        """Take the address from what was found; whether that was right. Raises `NfsClientError`, but not for a hint."""
-        try:
-            if found.url.version == 4:
-                self._address = self._address4(found, loop)
-            else:
-                self._address = self._address_of(found, discover(found.url, loop=loop))
-        except NfsClientError:
-            if is_hint:
-                return False
-            raise
+    def _use(self, found: Found, loop: Loop) -> None:
+        """Take the address from what was found. Raises `NfsClientError`."""
+        if found.url.version == 4:
+            self._address = self._address4(found, loop)
+        else:
+            self._address = self._address_of(found, discover(found.url, loop=loop))
         self.found = found
         self.keep_version(found.url.version)
-        return True
 
     def _address_of(self, found: Found, endpoint: Endpoint) -> TargetAddress:
         url = found.url

@@ -34,7 +34,7 @@ from nfstargets.diagnosis.peers import NoAddress, first_that_listens, resolve, w
 from nfstargets.diagnosis.report import Outcome, Step
 from nfstargets.diagnosis.security import NO_TLS, SYS_ONLY, is_too_weak, named, offers_tls
 from nfstargets.diagnosis.writing import WriteTrial
-from nfstargets.finding import MOUNT_PORT, NFS_PORT, served_minors
+from nfstargets.finding import MOUNT_PORT, NFS_PORT, served_minors, sign_of_nfs3
 
 _CALL = 2.0
 """Seconds for one connection or call: enough for most servers that are awake."""
@@ -346,22 +346,8 @@ class Examination:
         match error:
             case None:
                 return _ok(f"version {version} answers at port {port}")
-            case ProgMismatch(low=low, high=high) if low > version:
-                seen = (
-                    f"{name} has version {low} only"
-                    if low == high
-                    else f"{name} has versions {low} to {high} only"
-                )
-                alone = ""
-                if low == 4 and name == "NFS":
-                    self.minors = served_minors(self.url, port, loop=self.loop, timeout=self._timeout())
-                    alone = ", or test NFSv4 alone: version=4.1 in the URL"
-                return _failed(seen, f"enable version {version} of {name} on the server{alone}")
-            case ProgMismatch(low=low, high=high):
-                return _failed(
-                    f"{name} version {version} is refused; it offers {low} to {high}",
-                    f"enable version {version} of {name} on the server",
-                )
+            case ProgMismatch():
+                return self._judge_version(error, name, port)
             case ProgUnavail() if name == "NFS" and self._null_once(port, "MOUNT") is None:
                 return _failed(f"port {port} belongs to MOUNT", "swap nfsport= and mountport= in the URL")
             case ProgUnavail():
@@ -379,6 +365,24 @@ class Examination:
                 return _ok(f"version {version} exists, but refuses NULL: {error}")
             case _:
                 return _failed(f"NULL of {name} at port {port}: {why(error)}", "read the log of the server")
+
+    def _judge_version(self, error: ProgMismatch, name: str, port: int) -> tuple[Outcome, str, str]:
+        """Another version may be served. It is not tested without being asked for if something says that NFSv3 is."""
+        version, low, high = self._version(name), error.low, error.high
+        seen = f"{name} version {version} is refused; it offers {low} to {high}"
+        if low > version:
+            seen = f"{name} has {f'version {low}' if low == high else f'versions {low} to {high}'} only"
+        advice = f"enable version {version} of {name} on the server"
+        if name == "NFS" and version == 3:
+            minors = served_minors(self.url, port, loop=self.loop, timeout=self._timeout())
+            sign = sign_of_nfs3(self.url, port, error, loop=self.loop, timeout=self._timeout())
+            if sign:
+                seen, advice = f"NFS version 3 is refused, but {sign}", "repair NFSv3 on the server"
+            self.minors = () if sign else minors
+            if minors or low == 4:
+                reason = "if it is not to have NFSv3" if sign else "or"
+                advice += f"; {reason}, test NFSv4 alone: version=4.{next(iter(minors), 1)} in the URL"
+        return _failed(seen, advice)
 
     def _mount(self) -> tuple[Outcome, str, str]:
         if self._mount_port is None:

@@ -46,6 +46,18 @@ def only(*versions: int, mount: bool = True, portmap: bool = True) -> Messages:
     return Messages(answer)
 
 
+def refusing(version: int, *, low: int, high: int) -> Messages:
+    """A server that refuses this version of NFS, and says that it has those from `low` to `high`."""
+
+    def answer(message: bytes, proceed: ProceedMessage) -> Answer:
+        if word(message, 12) == nfs3.NFS3.number and word(message, 16) == version:
+            mismatch = MismatchInfo(low, high)
+            return accepted(word(message, 0), AcceptStat.PROG_MISMATCH, mismatch).to_buffers()
+        return proceed(message)
+
+    return Messages(answer)
+
+
 def wants_tls(*programs: int) -> Messages:
     """A server that offers TLS, and refuses calls of these programs without it (RFC 9289)."""
 

@@ -264,7 +264,7 @@ def test_a_version_range_that_contains_3(clinic: Clinic) -> None:
     answer = Fixed(lambda xid: accepted(xid, AcceptStat.PROG_MISMATCH, MismatchInfo(2, 4)).to_buffers())
     port = clinic.answerer(answer)
     diagnosis = clinic.diagnose(f"nfs://127.0.0.1/x?nfsport={port}&mountport={port}")
-    assert "offers 2 to 4" in diagnosis.step("NFS").seen
+    assert "gives 2 to 4 as the versions" in diagnosis.step("NFS").seen
 
 
 def test_rpcbind_without_mount_still_finds_nfs(clinic: Clinic) -> None:

@@ -10,15 +10,15 @@ import pytest
 
 from nfsclient.discovery import Ports, PortUnknown, find_ports
 from nfsclient.errors import MountFailed, ProgMismatch
-from nfsclient.protocol import mount
-from nfsclient.protocol.portmap import GETPORT, GetportRes
+from nfsclient.protocol import mount, nfs3
+from nfsclient.protocol.portmap import DUMP, GETPORT, IPPROTO_TCP, GetportRes, Mapping, Pmaplist
 from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
 from nfsserver import Server
 from nfstargets import finding
 from nfstargets.diagnosis import diagnose
 from nfstargets.finding import Found, find_services, no_nfs3, says_version
-from tests.nfstargets.partial_server import Messages, only
+from tests.nfstargets.partial_server import Messages, only, refusing
 
 
 class Place:
@@ -28,12 +28,12 @@ class Place:
         self.loop = Loop()
         self.servers: list[Server] = []
 
-    def serve(self, *around: Messages) -> int:
+    def serve(self, *around: Messages, host: str = "127.0.0.1") -> int:
         """The port of a new server."""
         server = Server(seed=1)
         for one in around:
             server.surround(one)
-        server.listen(self.loop)
+        server.listen(self.loop, host)
         self.servers.append(server)
         return server.port
 
@@ -140,6 +140,74 @@ def test_a_server_of_version_4_only_is_tested_with_that(place: Place) -> None:
     assert "NFSv4.1 and NFSv4.2" in found.remark
 
 
+# A server that refuses NFSv3 by mistake must not end green because it is tested with another version.
+
+
+@pytest.mark.parametrize("low", [2, 3])
+def test_a_server_that_refuses_a_version_of_its_own_range_is_not_tested_without_it(
+    place: Place, low: int
+) -> None:
+    port = place.serve(refusing(3, low=low, high=4))
+    with pytest.raises(MountFailed, match=f"{low} to 4 as the versions that it has.*version=4.1") as caught:
+        place.find(f"nfs://127.0.0.1:{port}/export")
+    assert f"NFS version 3 at port {port}" in str(caught.value)
+
+
+@pytest.mark.parametrize(("has", "advice"), [(4, "version=4.1"), (2, "version=2")])
+def test_a_server_whose_rpcbind_lists_version_3_is_not_tested_without_it(
+    place: Place, monkeypatch: pytest.MonkeyPatch, has: int, advice: str
+) -> None:
+    port = place.serve(only(has))
+    expected = f"rpcbind at port {port} lists NFS version 3 at port {port}.*{advice}"
+    for url in (f"nfs://127.0.0.1/export?rpcbindport={port}", f"nfs://127.0.0.1:{port}/export"):
+        monkeypatch.setattr("nfsclient.protocol.portmap.PORT", port)
+        with pytest.raises(MountFailed, match=expected):
+            place.find(url)
+
+
+def test_rpcbind_lists_version_3_over_ipv6(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the port mapper, which has IPv4 only, lists nothing."""
+    port = place.serve(only(4), host="::1")
+    place.servers[0].interpose(DUMP, lambda *_: Pmaplist([]))
+    monkeypatch.setattr("nfsclient.protocol.portmap.PORT", port)
+    with pytest.raises(MountFailed, match="lists NFS version 3"):
+        place.find(f"nfs://[::1]:{port}/export")
+
+
+def test_what_the_user_says_is_tested_in_spite_of_a_contradiction(place: Place) -> None:
+    port = place.serve(refusing(3, low=2, high=4))
+    assert place.find(f"nfs://127.0.0.1:{port}/export?version=4.1").url.version == 4
+    assert place.find(f"nfs://127.0.0.1:{port}/export?version=2").url.version == 2
+
+
+# What right servers of NFSv4 only do.
+
+
+def test_a_mountd_that_still_answers_is_no_contradiction(place: Place) -> None:
+    port = place.serve(only(4, mount=True, portmap=False))
+    assert place.find(f"nfs://127.0.0.1:{port}/export?mountport={port}").url.version == 4
+
+
+def test_another_server_of_the_host_is_no_contradiction(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, port = place.serve(), place.serve(only(4, mount=False))
+    monkeypatch.setattr("nfsclient.protocol.portmap.PORT", other)
+    assert place.find(f"nfs://127.0.0.1:{port}/export").url.version == 4
+
+
+def test_rpcbind_that_gives_the_port_of_another_version_is_no_contradiction(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """rpcbind of Linux answers GETPORT of a version that it does not list with the port of one that it lists."""
+    port = place.serve(only(4))
+    place.servers[0].interpose(GETPORT, lambda *_: GetportRes(port))
+    place.servers[0].interpose(DUMP, lambda *_: Pmaplist([Mapping(nfs3.PROGRAM, 4, IPPROTO_TCP, port)]))
+    monkeypatch.setattr("nfsclient.protocol.portmap.PORT", port)
+    found = place.find("nfs://127.0.0.1/export")
+    assert (found.url.version, found.url.nfs_port) == (4, port)
+
+
 @pytest.mark.parametrize("version", ["3", "2"])
 def test_a_version_of_the_user_stays(place: Place, version: str) -> None:
     port = place.serve(only(4, mount=False))
@@ -199,6 +267,19 @@ def test_the_doctor_goes_on_with_version_4(place: Place) -> None:
     assert found.step("session").seen == "NFSv4.2 gives one"
     asked = diagnose(f"{url}?version=3", loop=place.loop)
     assert "version=4.1 in the URL" in asked.step("NFS").advice
+
+
+def test_the_doctor_sees_the_contradiction(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    port = place.serve(refusing(3, low=2, high=4))
+    found = diagnose(f"nfs://127.0.0.1:{port}/export", loop=place.loop)
+    assert not found.healthy
+    assert "is refused, but its answer (PROG_MISMATCH) gives 2 to 4" in found.step("NFS").seen
+    assert "version=4.1 in the URL" in found.step("NFS").advice
+    listed = place.serve(only(4))
+    monkeypatch.setattr("nfsclient.protocol.portmap.PORT", listed)
+    found = diagnose(f"nfs://127.0.0.1:{listed}/export", loop=place.loop)
+    assert not found.healthy
+    assert f"lists NFS version 3 at port {listed}" in found.step("NFS").seen
 
 
 def test_the_advice_is_a_line_to_paste(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

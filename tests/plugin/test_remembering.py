@@ -87,7 +87,11 @@ def test_a_cache_that_cannot_be_written_is_no_trouble(cache: Path) -> None:
 # ---------------------------------------------------------------- in runs
 
 Serve = Callable[..., int]
-"""Starts a server on a port (0: any) with knobs, or one that takes `slow` seconds for each call; the port."""
+"""Starts a server on a port (0: any) with knobs; the port.
+
+Or one that takes `slow` seconds for each call, or one of which `versions` are the only version of NFS that it has, and
+the lowest and highest that it says to have.
+"""
 
 
 @pytest.fixture
@@ -101,12 +105,14 @@ def serve() -> Iterator[Serve]:
             process.communicate()
         running.clear()
 
-    def start(port: int = 0, *knobs: str, slow: float = 0.0) -> int:
+    def start(port: int = 0, *knobs: str, slow: float = 0.0, versions: tuple[str, ...] = ()) -> int:
         end()
         settings = [f"--knob={one}" for one in knobs]
         program = ["nfsproof", "serve", "--port", str(port), *settings]
         if slow:
             program = ["tests.plugin.slow_server", str(slow), str(port)]
+        if versions:
+            program = ["tests.plugin.versions_server", *versions, str(port)]
         running.append(
             subprocess.Popen(
                 [sys.executable, "-P", "-m", *program],
@@ -215,6 +221,54 @@ def test_a_port_that_answers_no_more_is_forgotten(suite: Suite, serve: Serve) ->
     outcome = suite.run("--target", url, "-k", "plain")
     assert outcome.verdicts == {"plain": "PASS"}
     assert "remembered" not in outcome.text
+
+
+# Ports and the version decide which checks are UNSUPPORTED, and no probe can notice that they are wrong.
+
+
+def test_nfsv3_that_was_repaired_is_tested(suite: Suite, serve: Serve) -> None:
+    suite.write(CHECKS)
+    port = serve(0, versions=("4", "4", "4"))
+    url = f"nfs://127.0.0.1:{port}/export"
+    before = suite.run("--target", url, "-k", "plain")
+    assert before.verdicts == {"plain": "UNSUPPORTED"}
+    assert "version=4" in json.loads(memory_file(url).read_text())["found"]
+    assert serve(port) == port
+    after = suite.run("--target", url, "-k", "plain")
+    assert after.verdicts == {"plain": "PASS"}
+    assert "remembered" not in after.text
+    assert "version=4" not in json.loads(memory_file(url).read_text())["found"]
+
+
+def test_nfsv3_that_is_broken_now_is_not_tested_as_it_was(suite: Suite, serve: Serve) -> None:
+    """Neither is it green with NFSv4: the server says that it has NFSv3."""
+    suite.write(CHECKS)
+    port = serve()
+    url = f"nfs://127.0.0.1:{port}/export"
+    assert suite.run("--target", url).verdicts["plain"] == "PASS"
+    assert serve(port, versions=("4", "2", "4")) == port
+    result = suite.pytester.runpytest_inprocess(*suite.arguments("--target", url, "-k", "plain"))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["*NFS version 3 is refused, but its answer * gives 2 to 4*", "*NFSv4 alone: version=4.1 in the URL"]
+    )
+
+
+def test_rpcbind_is_looked_for_again(suite: Suite, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it lists this server decides whether the checks of it run."""
+    suite.write(
+        """
+        @proves(RULE, killed_by=MUTANT, needs=("portmap",))
+        def test_asks(target):
+            pass
+        """
+    )
+    port = serve()
+    url = f"nfs://127.0.0.1:{port}/export"
+    for registry, verdict in ((1, "UNSUPPORTED"), (port, "PASS"), (1, "UNSUPPORTED")):
+        monkeypatch.setattr("nfsclient.protocol.portmap.PORT", registry)
+        for _ in range(2):
+            assert suite.run("--target", url, "-k", "asks").verdicts == {"asks": verdict}
 
 
 SLOW = 0.3
