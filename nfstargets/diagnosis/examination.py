@@ -32,7 +32,14 @@ from nfstargets.clients import CLIENT_OF
 from nfstargets.diagnosis.access import Access, may_bind_below_1024, try_access
 from nfstargets.diagnosis.peers import NoAddress, first_that_listens, resolve, what_listens
 from nfstargets.diagnosis.report import Outcome, Step
-from nfstargets.diagnosis.security import NO_TLS, SYS_ONLY, is_too_weak, named, offers_tls
+from nfstargets.diagnosis.security import (
+    NO_TLS,
+    SYS_ONLY,
+    is_too_weak,
+    may_be_security,
+    named,
+    offers_tls,
+)
 from nfstargets.diagnosis.writing import WriteTrial
 from nfstargets.finding import MOUNT_PORT, NFS_PORT, served_minors, sign_of_nfs3
 
@@ -443,7 +450,7 @@ class Examination:
     def _refused(self, error: MountFailed) -> tuple[Outcome, str, str]:
         exports = self._exports()
         seen = f"{shown(self.url.path)} is refused ({why(error)})"
-        if self._offers_tls():
+        if may_be_security(why(error)) and self._offers_tls():
             return _failed(f"{seen}; the server offers TLS (RFC 9289), and may require it", NO_TLS)
         if exports is None:
             return _failed(seen, "check the export rules for this host")
@@ -503,7 +510,7 @@ class Examination:
         if flavors or isinstance(access.error, AuthFailed):
             wanted = f"; the server wants {named(flavors)}" if flavors else ""
             return _failed(f"{why(access.error)}{wanted}", SYS_ONLY)
-        if self._offers_tls():
+        if may_be_security(why(access.error)) and self._offers_tls():
             return _failed(
                 f"{why(access.error)}; the server offers TLS (RFC 9289), and may require it", NO_TLS
             )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
@@ -41,6 +42,14 @@ NO_TLS: t.Final = "allow calls without TLS (xprtsec=none) for this host: nfsproo
 def named(flavors: Sequence[int]) -> str:
     """Flavors by name: ``krb5, krb5p``."""
     return ", ".join(_FLAVORS.get(flavor, f"flavor {flavor}") for flavor in flavors)
+
+
+_DENIED = re.compile(r"(?:ACCES|PERM|WRONGSEC)\b")
+
+
+def may_be_security(refusal: str) -> bool:
+    """Whether TLS may help against a refusal, by its text: Linux offers TLS where it can, required or not."""
+    return _DENIED.search(refusal) is not None
 
 
 def offers_tls(connect: Callable[[], RpcClient]) -> bool:

@@ -14,7 +14,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.loop import Loop
 from nfsserver import Server
 from nfstargets.diagnosis import Diagnosis, Outcome, diagnose
-from nfstargets.diagnosis.security import named
+from nfstargets.diagnosis.security import may_be_security, named
 from tests.nfstargets.partial_server import MOUNT, Messages, refuses_flavor, wants_tls, word
 
 KRB5 = [390003, 390004]
@@ -147,3 +147,17 @@ def test_a_slow_server_is_named_and_all_steps_have_their_time(clinic: Clinic, mo
 
 def test_a_quick_server_is_not_called_slow(clinic: Clinic) -> None:
     assert clinic.diagnose().step("RPC version").seen == "RPC version 2"
+
+
+@pytest.mark.parametrize(
+    ("refusal", "may"),
+    [
+        ("MNT3ERR_ACCES from MNT", True),
+        ("expected /x, saw NFS4ERR_WRONGSEC from LOOKUP", True),
+        ("NFS3ERR_PERM from GETATTR", True),
+        ("expected /x in the name space of the server, saw NFS4ERR_NOENT from LOOKUP", False),
+        ("MNT3ERR_NOTDIR from MNT", False),
+    ],
+)
+def test_a_path_that_is_not_there_has_nothing_to_do_with_tls(refusal: str, *, may: bool) -> None:
+    assert may_be_security(refusal) is may
