@@ -195,8 +195,16 @@ class _ByOthers:
 class Linter:
     """Judges exchanges as they come; `findings` has what was found, one for each rule."""
 
-    def __init__(self, *, others: bool = False, excused: Mapping[int, Severity] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        others: bool = False,
+        excused: Mapping[int, Severity] | None = None,
+        has_gaps: bool = False,
+    ) -> None:
         self.others = others
+        self._slots = Slots() if has_gaps else None
+        """Of exchanges that begin within sessions, or of which some were not seen, as in captures."""
         self.excused = {} if excused is None else excused
         """Exchanges, by `id`, that a check judged, with its verdict. What they say is not believed."""
         self.findings: dict[str, Finding] = {}
@@ -204,7 +212,6 @@ class Linter:
         """By address and version of NFS."""
         self._asked: dict[Hashable, None] = {}
         """Calls by XID and by request: one that comes again may be answered from memory, with what was true then."""
-        self._slots = Slots()
         self._lingering: set[bytes] | None = set()
         """Objects that a call which was never answered may still change; None for all."""
 
@@ -257,6 +264,8 @@ class Linter:
 
     def _may_be_retry(self, exchange: Exchange) -> bool:
         """Whether a request of a session may be one that was made before the first exchange, or was not seen."""
+        if self._slots is None:
+            return False
         if protocol_of(exchange) is _UNKNOWN:
             self._slots.forget()
         return self._slots.may_be_retry(exchange)
@@ -414,14 +423,16 @@ def lint(
     *,
     others: bool = False,
     excused: Mapping[int, Severity] | None = None,
+    has_gaps: bool = False,
 ) -> list[Finding]:
     """What is wrong with exchanges, judged together: one finding for each rule that was broken.
 
     `events` happened to the target outside the protocol. `others` says that somebody else may use the objects
     unseen: then no exchange is compared with an earlier one, except for what nobody may change.
     `excused` are exchanges, by `id`, that a check judged, with its verdict: the lint reports only what is worse.
+    `has_gaps` says that requests of sessions may have been made before, or unseen: then a reply may be from the cache.
     """
-    linter = Linter(others=others, excused=excused)
+    linter = Linter(others=others, excused=excused, has_gaps=has_gaps)
     waiting = sorted(events, key=lambda event: event.at, reverse=True)
     for group in in_groups(enumerate(exchanges, 1)):
         while waiting and waiting[-1].at <= group[0][1].sent_at:
