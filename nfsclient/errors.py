@@ -40,6 +40,13 @@ class XdrError(NfsClientError):
         self.offset = offset
 
 
+class UnknownArm(XdrError):
+    """A union whose discriminant, or a choice whose number, is none that the declaration has.
+
+    An extension of the protocol may have brought it (RFC 8178): what follows it cannot be read.
+    """
+
+
 # ---------------------------------------------------------------- RPC (RFC 5531)
 
 

@@ -89,6 +89,8 @@ def unseen_of(statistics: Statistics) -> Iterator[str]:
 def _remedy(reason: str) -> str:
     if reason == "RPCSEC_GSS":
         return "mount with sec=sys"
+    if reason.endswith("in the reply"):
+        return "mount with vers=4.1, or with vers=3"
     return "mount with vers=4.1 or 4.2, or with vers=3"
 
 

@@ -2,8 +2,9 @@
 """What a client can make the server keep, or work on, in one table: how much, and what is answered above it.
 
 Who has the most of something is refused, and others are served on. The refusals are statuses that the RFCs list for
-the operation. `tests/nfsserver/test_bounds.py` fills each one. What a file system may hold (bytes, objects, names,
-lengths) is in `nfsserver.fs.limits`, which NFS reports to its clients.
+the operation; that there is a bound, and where, is this server's choice. `tests/nfsserver/test_bounds.py` fills each
+one. What a file system may hold (bytes, objects, names, lengths) is in `nfsserver.fs.limits`, which NFS reports to its
+clients.
 """
 
 from __future__ import annotations
@@ -52,7 +53,11 @@ class Bounds:
         "operations of a compound that is decoded",
         "as above, before more than the first operation is decoded",
     )
-    bitmap_words: int = _bound(64, "words of a bitmap in arguments", "BADXDR")
+    # No RFC bounds a bitmap4, and one with zeros at its end is well-formed. BADXDR is what is left to answer in
+    # operations of every kind: no client that knows attributes, present or future, sends 2,048 bits.
+    bitmap_words: int = _bound(
+        64, "words of a bitmap in arguments: a bound of this server, not of an RFC", "BADXDR"
+    )
 
     # NFSv4 clients, and what they hold
     clients: int = _bound(20_000, "client records", "EXCHANGE_ID answers DELAY")

@@ -220,7 +220,7 @@ class Backchannel:
     def _getattr(self, args: p.CbGetattr4Args) -> Answer:
         """CB_GETATTR: we write through, so size and change of the server are right: none is ours (section 20.1)."""
         held = None if self.held is None else self.held.delegations.get(args.fh)
-        if held is None or held.type != p.OpenDelegationType4.OPEN_DELEGATE_WRITE:
+        if held is None or not held.is_write:
             return p.Nfsstat4.NFS4ERR_BADHANDLE
         wanted = set(p.names_of(args.attr_request))
         change = held.change if "change" in wanted else None

@@ -111,6 +111,12 @@ class Delegation:
     """Attribute `change` and size, where they are known: for CB_GETATTR."""
     size: int | None = None
 
+    @property
+    def is_write(self) -> bool:
+        """Whether it is one to write, with the times of the file or without (RFC 9754)."""
+        kinds = OpenDelegationType4
+        return self.type in {kinds.OPEN_DELEGATE_WRITE, kinds.OPEN_DELEGATE_WRITE_ATTRS_DELEG}
+
 
 class Lease:
     """When the lease must be renewed, and when it may be lost (section 8.3).

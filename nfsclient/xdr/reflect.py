@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 import typing as t
 
-from nfsclient.errors import XdrError
+from nfsclient.errors import UnknownArm, XdrError
 from nfsclient.xdr.attributes import AttributeMap, layout_of
 from nfsclient.xdr.kinds import (
     UNLIMITED,
@@ -314,7 +314,9 @@ def _decode_type(cls: t.Any, reader: _Reader, path: str) -> t.Any:
     chosen = _decode(shape.discriminant.node, reader, f"{path}.{shape.discriminant.name}")
     arm = shape.arm_for(int(chosen))
     if arm is None:
-        raise XdrError(f"{path}.{shape.discriminant.name}", f"{chosen!r} selects no arm", at)
+        is_new = not isinstance(chosen, XdrEnum) or not chosen.is_known
+        error = UnknownArm if is_new else XdrError
+        raise error(f"{path}.{shape.discriminant.name}", f"{chosen!r} selects no arm", at)
     fields = {shape.discriminant.name: chosen} | {other.name: None for other in shape.arms if other.name}
     if arm.name is not None and arm.node is not None:
         fields[arm.name] = _decode(arm.node, reader, f"{path}.{arm.name}")
@@ -379,7 +381,7 @@ def _decode_choice(node: ChoiceNode, following: int, reader: _Reader, path: str)
     if cls is not None:
         return _decode_type(cls, reader, path)
     if not node.keeps_rest:
-        raise XdrError(path, f"{number} is the number of no alternative", at)
+        raise UnknownArm(path, f"{number} is the number of no alternative", at)
     reader.pos = at
     return _decode_unread(reader, path, following)
 

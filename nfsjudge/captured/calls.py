@@ -7,7 +7,7 @@ import contextlib
 import typing as t
 from collections.abc import Mapping
 
-from nfsclient.errors import NfsClientError, XdrError
+from nfsclient.errors import NfsClientError, UnknownArm, XdrError
 from nfsclient.protocol.mount import MOUNT1, MOUNT2, MOUNT3
 from nfsclient.protocol.nfs2 import NFS2
 from nfsclient.protocol.nfs3 import NFS3
@@ -85,6 +85,19 @@ def call_to_judge(message: bytes, moment: float, peer: str, transport: t.Literal
     if reason:
         exchange.procedure = exchange.args = None
     return Asked(exchange, minor, reason)
+
+
+def set_aside(exchange: Exchange) -> str:
+    """Why only the header of a reply counts after all; empty where all of it is judged.
+
+    Minor versions of NFSv4 are extended by new operations and new arms of unions (RFC 8178 section 4): a reply with one
+    of them cannot be read to its end, and is right all the same.
+    """
+    if exchange.procedure is not COMPOUND or not isinstance(exchange.error, UnknownArm):
+        return ""
+    minor = getattr(exchange.args, "minorversion", None)
+    exchange.procedure = exchange.args = exchange.error = None
+    return f"NFSv4.{minor}, with an unknown operation or union arm in the reply"
 
 
 def is_callback(message: bytes) -> bool:

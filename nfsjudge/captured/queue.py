@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from nfsclient.rpc.exchange import Exchange
-from nfsjudge.captured.calls import fill_in_reply
+from nfsjudge.captured.calls import fill_in_reply, set_aside
+from nfsjudge.captured.frames import Frames
 from nfsjudge.captured.segments import name_of
 from nfsjudge.lint import Event, Linter
 from nfsjudge.lint.engine import in_groups
@@ -56,6 +57,8 @@ class InOrder:
     unanswered: int = 0
     unmatched: int = 0
     """Replies whose calls were perhaps not captured."""
+    not_judged: dict[str, Frames] = field(default_factory=dict)
+    """Why no more than the headers of replies counts, as they themselves show -> the frames with their calls."""
     _open: OrderedDict[Key, _Open] = field(default_factory=OrderedDict)
     _done: list[tuple[int, Exchange]] = field(default_factory=list)
     _done_bytes: int = 0
@@ -87,8 +90,7 @@ class InOrder:
         if early is not None:
             end = max(exchange.sent_at, early[2])
             exchange.sent_at = min(exchange.sent_at, early[2])
-            fill_in_reply(exchange, early[1], end)
-            self.answered += is_judged
+            self._answer(number, exchange, early[1], end, is_judged=is_judged)
             self.put(number, exchange)
             return
         self._open[key] = _Open(number, exchange, is_judged)
@@ -100,14 +102,24 @@ class InOrder:
         found = self._open.pop(key, None)
         if found is None:
             return False
-        fill_in_reply(found.exchange, message, max(moment, found.exchange.sent_at))
-        self.answered += found.is_judged
+        end = max(moment, found.exchange.sent_at)
+        self._answer(found.number, found.exchange, message, end, is_judged=found.is_judged)
         if found.is_repeated:
             self._repeated.add(id(found.exchange))
         if found.exchange.transport == "udp" or found.is_repeated:
             self._close(key)
         self.put(found.number, found.exchange)
         return True
+
+    def _answer(
+        self, number: int, exchange: Exchange, message: bytes, end: float, *, is_judged: bool
+    ) -> None:
+        fill_in_reply(exchange, message, end)
+        reason = set_aside(exchange)
+        if reason:
+            self.not_judged.setdefault(reason, Frames()).add(number)
+        else:
+            self.answered += is_judged
 
     def stray(self, key: Key, number: int, message: bytes, moment: float) -> None:
         """A reply without a known call so far: captures may have the two in the wrong order."""

@@ -18,7 +18,7 @@ class Reading:
     """
 
     def __init__(self, *, alone: bool = False) -> None:
-        self._linter = Linter(others=not alone)
+        self._linter = Linter(others=not alone, has_gaps=True)
         self._traffic = Traffic(self._linter)
 
     @property

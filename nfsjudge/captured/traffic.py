@@ -73,7 +73,7 @@ class Traffic:
         self._dissector = Dissector(self.statistics.unopened)
         self._flows: OrderedDict[Direction, _Flow] = OrderedDict()
         self._held = 0
-        self._queue = InOrder(linter, self._proves_no_call)
+        self._queue = InOrder(linter, self._proves_no_call, not_judged=self.statistics.not_judged)
 
     def take(self, packet: Packet) -> None:
         """One packet. Raises `BadCapture` for frames that cannot be read."""

@@ -20,6 +20,7 @@ from nfsclient.rpc.program import AnyOperation, Program, Step
 from nfsjudge.lint import nfs2_views, nfs3_views, nfs4_views
 from nfsjudge.lint.case import Case, View
 from nfsjudge.lint.rule import SEVERITIES, Finding, Rule, Severity, all_rules
+from nfsjudge.lint.slots4 import Slots
 from nfsjudge.lint.world import Source, World
 
 _SLOW: t.Final = 0.4
@@ -47,6 +48,10 @@ class Event:
     note: str = ""
 
 
+def _settled(_world: World, _step: Step | None) -> None:
+    pass
+
+
 def _no_number(_exchange: Exchange) -> None:
     return None
 
@@ -63,6 +68,8 @@ class Protocol:
     """(world, step, views, is_shared=): take in what a step says, and forget what it may have changed."""
     request: Callable[[Exchange], Hashable] = _no_number
     """What two exchanges share of which the second is the first one again, besides their XID; None if nothing does."""
+    unsettle: Callable[[World, Step | None], None] = _settled
+    """(world, step): forget what a step may end besides objects, in the world of any address of the server."""
 
 
 def _nothing(_step: Step) -> list[View]:
@@ -100,7 +107,14 @@ def register(program: Program, protocol: Protocol) -> None:
 register(nfs2.NFS2, NFS2)
 register(nfs3.NFS3, NFS3)
 register(
-    nfs4.NFS4, Protocol(nfs4_views.views_of, nfs4_views.changed, nfs4_views.learn, nfs4_views.request_of)
+    nfs4.NFS4,
+    Protocol(
+        nfs4_views.views_of,
+        nfs4_views.changed,
+        nfs4_views.learn,
+        nfs4_views.request_of,
+        nfs4_views.unsettle,
+    ),
 )
 _HARMLESS_PROGRAMS: t.Final = frozenset({mount.PROGRAM, portmap.PROGRAM, 100_011, 100_021, 100_024})
 """Programs that change no files: MOUNT, portmap and rpcbind, RQUOTA, NLM, NSM."""
@@ -181,8 +195,16 @@ class _ByOthers:
 class Linter:
     """Judges exchanges as they come; `findings` has what was found, one for each rule."""
 
-    def __init__(self, *, others: bool = False, excused: Mapping[int, Severity] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        others: bool = False,
+        excused: Mapping[int, Severity] | None = None,
+        has_gaps: bool = False,
+    ) -> None:
         self.others = others
+        self._slots = Slots() if has_gaps else None
+        """Of exchanges that begin within sessions, or of which some were not seen, as in captures."""
         self.excused = {} if excused is None else excused
         """Exchanges, by `id`, that a check judged, with its verdict. What they say is not believed."""
         self.findings: dict[str, Finding] = {}
@@ -210,19 +232,22 @@ class Linter:
         calls = _units(group)
         is_shared = len(group) > 1 or self._lingering is None or bool(self._lingering)
         touched = self._touched(calls) if is_shared else None
-        replayed = [self._is_replayed(exchange) for _, exchange in group]
+        again = [self._is_replayed(exchange) for _, exchange in group]
+        # What nobody saw for the first time teaches nothing either, but it is not executed once more.
+        doubtful = [self._may_be_retry(exchange) for _, exchange in group]
+        replayed = [any(both) for both in zip(again, doubtful, strict=True)]
         together = list(zip(calls, replayed, strict=True))
         if len(together) > 1:
             for units, is_replayed in together:
                 for unit in units:
                     self._judge(unit, touched, is_replayed=is_replayed)
-        for units, is_replayed in together:
+        for (units, is_replayed), is_again in zip(together, again, strict=True):
             for unit in units:
                 if len(together) == 1:
                     self._judge(unit, touched, is_replayed=is_replayed)
                 self._learn(unit, touched, is_replayed=is_replayed)
             exchange = units[0].exchange
-            if is_replayed or exchange.received_at is None or _may_come_again(exchange):
+            if is_again or exchange.received_at is None or _may_come_again(exchange):
                 self.linger(exchange)
 
     def _is_replayed(self, exchange: Exchange) -> bool:
@@ -237,11 +262,20 @@ class Linter:
             del self._asked[next(iter(self._asked))]
         return any(known)
 
+    def _may_be_retry(self, exchange: Exchange) -> bool:
+        """Whether a request of a session may be one that was made before the first exchange, or was not seen."""
+        if self._slots is None:
+            return False
+        if protocol_of(exchange) is _UNKNOWN:
+            self._slots.forget()
+        return self._slots.may_be_retry(exchange)
+
     def _learn(self, unit: _Unit, touched: _Touched | None, *, is_replayed: bool) -> None:
         world = self._world(unit.exchange)
         changed = unit.changed()
         if is_replayed:
             world.forget(changed)
+            unit.protocol.unsettle(world, unit.step)
         else:
             if touched is not None:
                 world.disturbed = touched.by_others(unit.actor)
@@ -254,6 +288,7 @@ class Linter:
         for other in self.worlds.values():
             if other is not world:  # two addresses may be of one server
                 other.forget(changed)
+                unit.protocol.unsettle(other, unit.step)
 
     def doubt(self) -> None:
         """From now on, anything may change anything at any time."""
@@ -388,14 +423,16 @@ def lint(
     *,
     others: bool = False,
     excused: Mapping[int, Severity] | None = None,
+    has_gaps: bool = False,
 ) -> list[Finding]:
     """What is wrong with exchanges, judged together: one finding for each rule that was broken.
 
     `events` happened to the target outside the protocol. `others` says that somebody else may use the objects
     unseen: then no exchange is compared with an earlier one, except for what nobody may change.
     `excused` are exchanges, by `id`, that a check judged, with its verdict: the lint reports only what is worse.
+    `has_gaps` says that requests of sessions may have been made before, or unseen: then a reply may be from the cache.
     """
-    linter = Linter(others=others, excused=excused)
+    linter = Linter(others=others, excused=excused, has_gaps=has_gaps)
     waiting = sorted(events, key=lambda event: event.at, reverse=True)
     for group in in_groups(enumerate(exchanges, 1)):
         while waiting and waiting[-1].at <= group[0][1].sent_at:

@@ -59,6 +59,9 @@ class State4:
     flags: dict[bytes, Known] = field(default_factory=dict)
     """Session -> the status flags that SEQUENCE returned last, if nothing since can have ended their reasons."""
 
+    has_delegated_times: bool = False
+    """Whether a client keeps the times of some file (RFC 9754)."""
+
     def forget(self) -> None:
         """Anything may have happened to state."""
         self.stateids.clear()

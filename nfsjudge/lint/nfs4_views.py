@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.protocol.nfs4.compound import Step4
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import Step
+from nfsclient.xdr import Unread
 from nfsjudge.lint.case import View
 from nfsjudge.lint.known4 import MOST_STATEIDS, Identity4, Known, Object4
 from nfsjudge.lint.world import World
@@ -127,6 +128,8 @@ def stateid_of(step: Step) -> tuple[p.Stateid4, str] | None:
     found = results_of(step)
     if step.operation not in _STATEIDS or found is None:
         return None
+    if step.operation is p.OPEN and found.rflags & p.OPEN4_RESULT_NO_OPEN_STATEID:
+        return None
     for path in t.cast("p.AnyOperation4", step.operation).gives_stateid:
         value: t.Any = step.result
         for name in path.split("."):
@@ -148,7 +151,7 @@ def _creates(step: Step) -> bool:
     )
 
 
-def request_of(exchange: Exchange) -> Hashable:
+def request_of(exchange: Exchange) -> tuple[bytes, int, int] | None:
     """Session, slot and sequence id: a second request with the same gets the reply to the first (section 2.10.6.1)."""
     first = next(iter(exchange.args.argarray), None) if isinstance(exchange.args, p.Compound4Args) else None
     if not isinstance(first, p.Sequence4Args):
@@ -162,6 +165,8 @@ def request_of(exchange: Exchange) -> Hashable:
 def changed(step: Step) -> Sequence[bytes] | None:
     """The handles of the objects that an operation may have changed, also if it failed; None for any object."""
     at = t.cast("Step4", step)
+    if isinstance(step.args, Unread) and step.result is None:
+        return None  # an operation that is not known here
     if step.operation in _HARMLESS or (step.operation is p.OPEN and not _creates(step)):
         return []
     if step.operation in _OF_CURRENT:
@@ -190,6 +195,7 @@ def _certainly_changed(step: Step) -> Iterator[bytes | None]:
 
 def learn(world: World, step: Step | None, _views: Sequence[View], *, is_shared: bool) -> None:
     """Take in what an operation says, and forget what it may have changed."""
+    unsettle(world, step)
     if step is None:
         world.removed()
         world.state4.forget()
@@ -204,6 +210,26 @@ def learn(world: World, step: Step | None, _views: Sequence[View], *, is_shared:
     _note_attributes(world, step)
     _note_names(world, step)
     _note_state(world, step)
+
+
+def unsettle(world: World, step: Step | None) -> None:
+    """Forget what an operation may end, for whatever client and at whatever address it was sent."""
+    if step is None or step.operation not in QUIET:
+        world.state4.flags.clear()
+    if step is not None and _delegates_times(step):
+        world.state4.has_delegated_times = True
+
+
+def _delegates_times(step: Step) -> bool:
+    """Whether the client keeps the times of a file from now on: WRITE may leave them, and with them `change`."""
+    if step.operation is p.OPEN:
+        given = getattr(results_of(step), "delegation", None)
+    elif step.operation is p.WANT_DELEGATION:
+        given = getattr(step.result, "wdr_resok4", None)
+    else:
+        return False
+    kinds = p.OpenDelegationType4
+    return given is not None and given.delegation_type == kinds.OPEN_DELEGATE_WRITE_ATTRS_DELEG
 
 
 def object_of(world: World, handle: bytes) -> Object4:
@@ -236,6 +262,9 @@ def _note_change(world: World, step: Step) -> None:
         for handle in handles:
             world.touch(handle)
     for one in _certainly_changed(step):
+        # Whoever has a delegation with the times of a file (RFC 9754) may have got it before anybody looked.
+        if step.operation is p.WRITE and (world.state4.has_delegated_times or not _is_ours(world, one)):
+            continue
         if one is not None:
             found = object_of(world, one)
             found.changed_by = found.changed_by or step.operation.name
@@ -320,8 +349,6 @@ def name_in(step: Step) -> bytes | None:
 def _note_state(world: World, step: Step) -> None:
     """Sessions, and the seqids of stateids."""
     state, found = world.state4, results_of(step)
-    if step.operation not in QUIET:
-        state.flags.clear()
     if step.operation is p.SEQUENCE:
         state.session = bytes(step.args.sa_sessionid) if found is not None and step.args is not None else b""
         if found is not None:

@@ -55,6 +55,10 @@ _KINDS = frozenset({"fifo", "socket", "block", "character"})
 """Types of objects in ids: a server that opens such an object may wait in every procedure."""
 _RECORD_MARKING = frozenset({("RFC 1831", "10"), ("RFC 5531", "11")})
 _DEATH = re.compile(r"^the target (?:is gone|died after its last reply): ")
+_WAY = re.compile(r"\bended with (signal \d+|exit status \d+)")
+"""How a server ended, in records of runs that say no more of it."""
+_WHILE = re.compile(r"\bwhile ([A-Z][A-Z0-9_]+)\b")
+"""The operation that was not answered when it did."""
 _NUMBER = re.compile(r"(?<![\w.])(\d{1,6})(?: to (\d{1,6}))?(?![\w.])")
 """A number, or a range of numbers."""
 
@@ -187,6 +191,9 @@ def _keys(one: _Red) -> Iterator[Hashable]:
 
 def _keys_of_check(record: CheckRecord, symptom: Symptom) -> Iterator[Hashable]:
     """The keys of a check that was judged."""
+    if _breaks_down(record):
+        yield _key_of_damage(record, symptom)
+        return
     verdict, name = record.verdict, stem(record.id)
     place, _, slug = name.rpartition("/")
     alike = loosened(symptom.what), loosened(symptom.expected), loosened(symptom.observed)
@@ -207,6 +214,29 @@ def _keys_of_check(record: CheckRecord, symptom: Symptom) -> Iterator[Hashable]:
         yield "type", verdict, symptom.operation, symptom.observed
     if symptom.observed not in _UNSPECIFIC:
         yield "slug", verdict, record.protocol, slug, alike
+
+
+def _breaks_down(record: CheckRecord) -> bool:
+    """Whether it is about a server that ends or grows: such clauses are about everything, too."""
+    return record.requirement is not None and record.requirement.harm == "crash"
+
+
+def _key_of_damage(record: CheckRecord, symptom: Symptom) -> Hashable:
+    """The operation that did it, and how the server ended.
+
+    What RPC does comes before the operation. A length that it believes is one defect, whichever check announces it;
+    so is, where nothing more is known, the end of a server of which nobody saw how it ended.
+    """
+    server = record.server
+    seen = _WAY.search(record.observed[:1000])
+    way = (server is not None and (server.ended or server.damage)) or (seen[1] if seen is not None else "")
+    pending = _WHILE.search(record.observed[:1000])
+    if record.protocol == "rpc":
+        announces = server is not None and server.announced > 0
+        place = "rpc" if announces or not way else stem(record.id)
+    else:
+        place = (pending[1] if pending is not None else symptom.operation) or stem(record.id)
+    return "damage", record.verdict, symptom.gist, place, way
 
 
 def _claim_of(verdict: str, symptom: Symptom) -> Hashable:

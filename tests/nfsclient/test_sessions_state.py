@@ -185,3 +185,25 @@ def test_recall_slot_limits_the_fore_channel() -> None:
     made.sessions[ID] = Backchannel.of(state)
     assert made.answer(call(p.CbRecallSlot4Args(2))).status == OK
     assert state.slots.allowed == 3
+
+
+@pytest.mark.parametrize(
+    "kind", [one for one in p.OpenDelegationType4 if "READ" in one.name or "WRITE" in one.name]
+)
+def test_delegations_with_times_are_delegations(kind: p.OpenDelegationType4) -> None:
+    """RFC 9754: a server should give them to those only that ask; they are recalled and returned like others."""
+    held = HeldState()
+    is_write = "WRITE" in kind.name
+    stateid, ace = p.Stateid4(1, b"d" * 12), p.Nfsace4(0, 0, 0, b"EVERYONE@")
+    limit = p.NfsSpaceLimit4(p.LimitBy4.NFS_LIMIT_SIZE, filesize=7)
+    given = p.OpenDelegation4(
+        kind,
+        read=None if is_write else p.OpenReadDelegation4(stateid, False, ace),
+        write=p.OpenWriteDelegation4(stateid, False, limit, ace) if is_write else None,
+    )
+    assert p.OpenDelegation4.from_xdr(given.to_xdr()) == given
+    assert given.to_xdr()[:4] == int(kind).to_bytes(4, "big")
+    one = held.delegated(b"f", given)
+    assert one is not None
+    assert (one.type, one.is_write) == (kind, is_write)
+    assert held.recall(b"f", stateid) is one

@@ -46,7 +46,7 @@ class NfsFile4(RemoteFile):
 
     @property
     def delegation(self) -> p.OpenDelegationType4:
-        """What the server has delegated: OPEN_DELEGATE_NONE, READ or WRITE."""
+        """What the server has delegated: OPEN_DELEGATE_NONE, or a kind of READ or WRITE."""
         held = self._live.held.delegations.get(self.handle)
         return p.OpenDelegationType4.OPEN_DELEGATE_NONE if held is None else held.type
 

@@ -442,9 +442,8 @@ class LiveClient:
 
     def _recalled_any(self, keep: int, types: list[int]) -> None:
         """CB_RECALL_ANY: the oldest delegations of these types go, but for the last `keep` (section 20.6)."""
-        bits = {1: p.OpenDelegationType4.OPEN_DELEGATE_READ, 2: p.OpenDelegationType4.OPEN_DELEGATE_WRITE}
-        wanted = {kind for bit, kind in bits.items() if types and types[0] & bit}
-        held = [one for one in self.held.delegations.values() if one.type in wanted]
+        wanted = types[0] if types else 0
+        held = [one for one in self.held.delegations.values() if wanted & (2 if one.is_write else 1)]
         for delegation in held[: max(0, len(held) - keep)]:
             self.nfs4.callbacks.after.append(lambda one=delegation: self.give_back(one))  # type: ignore[misc]
 

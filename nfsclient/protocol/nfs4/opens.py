@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Opens and delegations (RFC 5661 section 18; OPEN_CONFIRM in RFC 7530 section 16.18)."""
+"""Opens and delegations (RFC 5661 section 18; OPEN_CONFIRM in RFC 7530 section 16.18; RFC 9754)."""
 
 from __future__ import annotations
 
@@ -41,10 +41,16 @@ OPEN4_SHARE_ACCESS_WANT_NO_DELEG = 0x0400
 OPEN4_SHARE_ACCESS_WANT_CANCEL = 0x0500
 OPEN4_SHARE_ACCESS_WANT_SIGNAL_DELEG_WHEN_RESRC_AVAIL = 0x1_0000
 OPEN4_SHARE_ACCESS_WANT_PUSH_DELEG_WHEN_UNCONTENDED = 0x2_0000
+OPEN4_SHARE_ACCESS_WANT_DELEG_TIMESTAMPS = 0x10_0000
+"""RFC 9754: with a delegation, also the times of the file."""
+OPEN4_SHARE_ACCESS_WANT_OPEN_XOR_DELEGATION = 0x20_0000
+"""RFC 9754: a delegation or an open stateid, and not both."""
 OPEN4_RESULT_CONFIRM = 0x02
 """In `rflags`: OPEN_CONFIRM must follow; 4.0 only."""
 OPEN4_RESULT_LOCKTYPE_POSIX = 0x04
 OPEN4_RESULT_PRESERVE_UNLINKED = 0x08
+OPEN4_RESULT_NO_OPEN_STATEID = 0x10
+"""RFC 9754: the stateid of the result is none."""
 OPEN4_RESULT_MAY_NOTIFY_LOCK = 0x20
 
 
@@ -72,12 +78,14 @@ class LimitBy4(XdrEnum):
 
 
 class OpenDelegationType4(XdrEnum):
-    """open_delegation_type4: NONE_EXT since 4.1 (section 18.16)."""
+    """open_delegation_type4: NONE_EXT since 4.1 (section 18.16); the last two in RFC 9754, with the times."""
 
     OPEN_DELEGATE_NONE = 0
     OPEN_DELEGATE_READ = 1
     OPEN_DELEGATE_WRITE = 2
     OPEN_DELEGATE_NONE_EXT = 3
+    OPEN_DELEGATE_READ_ATTRS_DELEG = 4
+    OPEN_DELEGATE_WRITE_ATTRS_DELEG = 5
 
 
 class OpenClaimType4(XdrEnum):
@@ -210,11 +218,17 @@ class OpenNoneDelegation4(Union):
 
 
 class OpenDelegation4(Union):
-    """open_delegation4 (section 18.16)."""
+    """open_delegation4 (section 18.16, RFC 9754)."""
 
     delegation_type: OpenDelegationType4
-    read: t.Annotated[OpenReadDelegation4 | None, Case(OpenDelegationType4.OPEN_DELEGATE_READ)] = None
-    write: t.Annotated[OpenWriteDelegation4 | None, Case(OpenDelegationType4.OPEN_DELEGATE_WRITE)] = None
+    read: t.Annotated[
+        OpenReadDelegation4 | None,
+        Case(OpenDelegationType4.OPEN_DELEGATE_READ, OpenDelegationType4.OPEN_DELEGATE_READ_ATTRS_DELEG),
+    ] = None
+    write: t.Annotated[
+        OpenWriteDelegation4 | None,
+        Case(OpenDelegationType4.OPEN_DELEGATE_WRITE, OpenDelegationType4.OPEN_DELEGATE_WRITE_ATTRS_DELEG),
+    ] = None
     od_whynone: t.Annotated[OpenNoneDelegation4 | None, Case(OpenDelegationType4.OPEN_DELEGATE_NONE_EXT)] = (
         None
     )

@@ -8,11 +8,13 @@ import typing as t
 
 import pytest
 
+from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.auth import AuthSys, Credential, RawCredential
 from nfsclient.rpc.exchange import Exchange, Segment
 from nfsclient.xdr import XdrType
 from nfsjudge.capture import Packets
+from nfsjudge.captured.calls import JUDGED, exchange_of_call, fill_in_reply
 from nfsjudge.lint import all_rules, lint
 from nfsmutants import find_mutant
 from tests.nfsjudge.captured.making import EPOCH, Timed, cut_segments, found, frames_of, judge, pcap
@@ -157,6 +159,87 @@ def test_arguments_that_nobody_can_read_say_nothing_of_the_reply() -> None:
     reading = judge(pcap(frames_of([one])))
     assert found(reading) == {}
     assert list(reading.statistics.not_judged) == ["NFSv4, with arguments that do not decode"]
+
+
+# ---------------------------------------------------------------- extensions (RFC 8178)
+
+
+def opened(delegation: p.OpenDelegation4) -> p.Compound4Res:
+    resok = p.Open4ResOk(p.Stateid4(1, bytes(12)), p.ChangeInfo4(True, 1, 2), 0, [], delegation)
+    return p.Compound4Res(p.Nfsstat4.NFS4_OK, b"", [p.Open4Res(p.Nfsstat4.NFS4_OK, resok)])
+
+
+NOBODY: t.Final = p.Nfsace4(0, 0, 0, b"")
+READ_AND_TIMES: t.Final = p.OpenDelegation4(
+    p.OpenDelegationType4.OPEN_DELEGATE_READ_ATTRS_DELEG,
+    read=p.OpenReadDelegation4(p.Stateid4(1, bytes(12)), False, NOBODY),
+)
+WRITE_AND_TIMES: t.Final = p.OpenDelegation4(
+    p.OpenDelegationType4.OPEN_DELEGATE_WRITE_ATTRS_DELEG,
+    write=p.OpenWriteDelegation4(
+        p.Stateid4(1, bytes(12)), False, p.NfsSpaceLimit4(p.LimitBy4.NFS_LIMIT_SIZE, filesize=7), NOBODY
+    ),
+)
+OPEN: t.Final = op.open(b"file", p.OPEN4_SHARE_ACCESS_READ | p.OPEN4_SHARE_ACCESS_WANT_DELEG_TIMESTAMPS)
+
+
+@pytest.mark.parametrize("given", [READ_AND_TIMES, WRITE_AND_TIMES], ids=["read", "write"])
+def test_delegations_of_rfc_9754_are_judged(given: p.OpenDelegation4) -> None:
+    reading = judge(pcap(frames_of([compound(2, opened(given), OPEN)])))
+    assert found(reading) == {}
+    assert (reading.statistics.answered, reading.statistics.not_judged) == (1, {})
+
+
+def numbered(res: p.Compound4Res, before: int, number: int) -> Exchange:
+    """The same reply, with this number instead of another."""
+    one = compound(2, res, OPEN, xid=9)
+    assert one.reply is not None
+    assert one.reply.count(struct.pack(">I", before)) == 1
+    return replace_reply(one, one.reply.replace(struct.pack(">I", before), struct.pack(">I", number)))
+
+
+UNKNOWN: t.Final = {
+    "an arm": numbered(opened(WRITE_AND_TIMES), 5, 6),
+    "an operation": numbered(
+        p.Compound4Res(p.Nfsstat4.NFS4_OK, b"", [p.ReadPlus4Res(p.Nfsstat4(1))]), 68, 76
+    ),
+}
+
+
+@pytest.mark.parametrize("what", UNKNOWN)
+def test_what_an_extension_may_have_brought_is_said_not_to_be_judged(what: str) -> None:
+    reading = judge(pcap(frames_of([UNKNOWN[what]])), alone=True)
+    assert found(reading) == {}
+    assert {name: str(one) for name, one in reading.statistics.not_judged.items()} == {
+        "NFSv4.2, with an unknown operation or union arm in the reply": "frame 4"
+    }
+    assert reading.statistics.answered == 0
+
+
+def test_only_what_is_unknown_is_excused() -> None:
+    one = compound(2, opened(READ_AND_TIMES), OPEN)
+    assert one.reply is not None
+    assert set(found(judge(pcap(frames_of([replace_reply(one, one.reply[:-4])]))))) == {"rpc/results-decode"}
+
+
+def test_an_unknown_arm_in_a_reply_to_our_own_call_breaks_xdr() -> None:
+    one = UNKNOWN["an arm"]
+    assert one.reply is not None
+    own = exchange_of_call(one.call, 1.0, one.peer, "tcp", JUDGED)
+    fill_in_reply(own, one.reply, 2.0)
+    assert [each.rule.name for each in lint([own])] == ["rpc/results-decode"]
+
+
+def test_attributes_of_rfc_9754_are_read_over() -> None:
+    """time_deleg_access, time_deleg_modify and open_arguments: 84 to 86, of which the last has five bitmaps."""
+    times = p.Fattr4(attrmask=(0, 0, 0b11 << 20), rest=bytes(24))
+    arguments = p.Fattr4(attrmask=(0, 0, 1 << 22), rest=struct.pack(">10I", 1, 3, 1, 3, 1, 7, 1, 127, 1, 15))
+    ok = p.Nfsstat4.NFS4_OK
+    calls = [p.Setattr4Args(p.Stateid4(1, bytes(12)), times), p.Getattr4Args([0, 0, 1 << 22])]
+    results = [p.Setattr4Res(ok, [0, 0, 0b11 << 20]), p.Getattr4Res(ok, p.Getattr4ResOk(arguments))]
+    reading = judge(pcap(frames_of([compound(2, p.Compound4Res(ok, b"", results), *calls)])))
+    assert found(reading) == {}
+    assert (reading.statistics.answered, reading.statistics.not_judged) == (1, {})
 
 
 # ---------------------------------------------------------------- callbacks

@@ -294,3 +294,88 @@ def test_flags_of_lost_state_stay(rig4: Rig4, flag: int) -> None:
     assert lint(played.exchanges, others=True) == []  # another connection may have acknowledged it
     last = played.exchanges[-1]
     assert played.findings((Event(last.sent_at - 1e-9, Happening.RESTART),)) == {}
+
+
+def elsewhere(one: Exchange, address: str = "192.0.2.7:2049") -> None:
+    """Let an exchange go to another address of the server."""
+    one.peer = address
+
+
+def test_flags_may_be_ended_at_another_address(rig4: Rig4) -> None:
+    played = Scene(rig4)
+    for _ in range(2):
+        played.see(played.top, "type")
+        elsewhere(played.exchanges[-1])
+    played.see(played.top, "type")
+    flagged(played, _ADMIN, _ADMIN, _ADMIN)
+    played.run(p.FreeStateid4Args(p.Stateid4(1, bytes(11) + b"x")))
+    played.see(played.top, "type")
+    elsewhere(played.exchanges[-1])
+    assert played.findings() == {}
+    del played.exchanges[-2]
+    later = played.exchanges[-1].args
+    later.argarray[0] = replace(later.argarray[0], sa_sequenceid=later.argarray[0].sa_sequenceid - 1)
+    played.exchanges[-1].result.resarray[0].sr_resok4.sr_sequenceid -= 1
+    assert set(played.findings()) == {"nfs4/status-flags"}
+
+
+@pytest.mark.parametrize("is_gap", [False, True], ids=["before the beginning", "in a gap"])
+def test_a_retry_of_what_was_not_seen_teaches_nothing(rig4: Rig4, is_gap: bool) -> None:
+    """It has the flags of then, from the reply cache."""
+    played = Scene(rig4)
+    played.see(played.top, "type")
+    first = played.exchanges[-1]
+    played.session.nfs4.send(first.args)
+    flagged(played, _ADMIN, _ADMIN)
+    for _ in range(2):
+        played.see(played.top, "type")
+    flagged(played, 0, 0)
+    at = played.exchanges.index(first)
+    if is_gap:
+        lost = Exchange(0, None, None, None, b"lost", first.sent_at, first.peer, "udp")
+        played.exchanges[at] = replace_reception(lost, first)
+    else:
+        played.exchanges = played.exchanges[at + 1 :]
+    assert lint(played.exchanges, has_gaps=True) == []
+    assert set(played.findings()) == {"nfs4/status-flags"}  # in a run there are no gaps
+    played.exchanges[-2].result.resarray[0].sr_resok4.sr_status_flags = _ADMIN
+    assert [one.rule.name for one in lint(played.exchanges, has_gaps=True)] == ["nfs4/status-flags"]
+
+
+def replace_reception(one: Exchange, other: Exchange) -> Exchange:
+    one.received_at = other.received_at
+    return one
+
+
+@pytest.mark.parametrize("is_delegated", [False, True])
+def test_change_may_stand_where_a_client_keeps_the_times(rig4: Rig4, is_delegated: bool) -> None:
+    """RFC 9754: whoever writes with such a delegation tells the server the times when it gives it back."""
+    played = Scene(rig4)
+    file, stateid = played.file()
+    if is_delegated:
+        given = played.exchanges[-1].result.resarray[2].resok4
+        given.delegation = p.OpenDelegation4(
+            p.OpenDelegationType4.OPEN_DELEGATE_WRITE_ATTRS_DELEG,
+            write=p.OpenWriteDelegation4(
+                stateid,
+                False,
+                p.NfsSpaceLimit4(p.LimitBy4.NFS_LIMIT_SIZE, filesize=7),
+                p.Nfsace4(0, 0, 0, b""),
+            ),
+        )
+    before = played.see(file, "change").change
+    played.run(op.putfh(file), op.write(stateid, 0, b"data"))
+    played.see(file, "change")
+    seen = played.exchanges[-1].result.resarray[-1].resok4
+    seen.obj_attributes = seen.obj_attributes.changed(change=before)
+    assert set(played.findings()) == (set() if is_delegated else {"nfs4/change-moves"})
+
+
+def test_an_open_may_return_no_stateid(rig4: Rig4) -> None:
+    """RFC 9754: a delegation instead, where the client asks for one or the other."""
+    played = mutated(rig4, "opendowngrade4-seqid-goes-back", downgraded)
+    assert "nfs4/stateid-order" in played.findings()
+    opened = [one for one in played.exchanges if any(step.operation is p.OPEN for step in one.steps)]
+    for one in opened:
+        one.result.resarray[2].resok4.rflags |= p.OPEN4_RESULT_NO_OPEN_STATEID
+    assert played.findings() == {}

@@ -9,7 +9,8 @@ import pytest
 
 from fixtures.plugin.told_causes import write_examples
 from fixtures.plugin.wrapping import Window
-from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord
+from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord, ServerRecord
+from nfsjudge.requirement import COUNTS_ARE_CHECKED, LENGTHS_ARE_CHECKED, SERVER_STAYS, Requirement
 from reports.causes import NewCauses, causes, reasons, signature
 from reports.causes.symptom import IS_ANSWERED
 
@@ -331,3 +332,84 @@ def test_a_version_that_is_answered_in_another_form_is_not_served() -> None:
         "NFSv4 is not served, though its calls are answered: the results do not decode"
     )
     assert reason.line.endswith(": 2 checks not asked")
+
+
+# ---------------------------------------------------------------- servers that end or grow
+
+
+def clause_of(requirement: Requirement) -> RequirementRecord:
+    return RequirementRecord(
+        requirement.rfc, requirement.section, "DESCRIPTION", "STATED", requirement.gist, str(requirement.harm)
+    )
+
+
+def died(name: str, way: str, operation: str, *, announced: int = 0, is_watched: bool = True) -> CheckRecord:
+    how = f"process 17 (port 2049) ended with {way} while {operation} (108 bytes) had no reply"
+    one = red(name, clause_of(SERVER_STAYS), "server afterwards", "the server before", f"none: {how}")
+    one.death = "confirmed"
+    if is_watched:
+        one.server = ServerRecord("died", 17, 2049, way, announced=announced)
+    return one
+
+
+def grew(name: str, requirement: Requirement, operation: str = "") -> CheckRecord:
+    what = "memory of the server after a call announced 256 MiB and sent almost nothing of it"
+    call = f"{operation} count=1" if operation else ""
+    one = red(name, clause_of(requirement), what, "no growth with the length", "256 MiB more", call=call)
+    one.server = ServerRecord("grew", announced=256 << 20)
+    return one
+
+
+@pytest.mark.parametrize("is_watched", [True, False])
+def test_servers_that_end_in_other_ways_have_other_causes(is_watched: bool) -> None:
+    ends = [
+        died("nfs3/SETATTR/size", "signal 11 (SIGSEGV)", "SETATTR", is_watched=is_watched),
+        died("nfs3/SETATTR/mode", "signal 11 (SIGSEGV)", "SETATTR", is_watched=is_watched),
+        died("nfs3/LOOKUP/size", "signal 6 (SIGABRT)", "LOOKUP", is_watched=is_watched),
+        died("nfs3/READDIR/size", "exit status 2", "READDIR", is_watched=is_watched),
+        died("nfs3/READ/size", "signal 11 (SIGSEGV)", "READ", is_watched=is_watched),
+        died("nfs3/READ/mode", "exit status 2", "READ", is_watched=is_watched),
+    ]
+    found = causes(ends)
+    assert sorted(one.checks for one in found) == [
+        ["nfs3/LOOKUP/size"],
+        ["nfs3/READ/mode"],
+        ["nfs3/READ/size"],
+        ["nfs3/READDIR/size"],
+        ["nfs3/SETATTR/mode", "nfs3/SETATTR/size"],
+    ]
+    assert len({one.key for one in found}) == len(found)
+    for one in found:
+        assert one.checks[0].split("/")[1] in one.text
+    shown = NewCauses()
+    assert [shown.add(one) for one in ends] == [True, False, True, True, True, True]
+
+
+@pytest.mark.parametrize("requirement", [LENGTHS_ARE_CHECKED, COUNTS_ARE_CHECKED])
+def test_a_server_that_grows_has_a_cause_for_each_operation(requirement: Requirement) -> None:
+    records = [
+        grew("nfs3/READ/count", requirement, "READ"),
+        grew("nfs2/READ/count", requirement, "READ"),
+        grew("nfs3/WRITE/count", requirement, "WRITE"),
+    ]
+    found = causes(records)
+    assert sorted(one.checks for one in found) == [
+        ["nfs2/READ/count", "nfs3/READ/count"],
+        ["nfs3/WRITE/count"],
+    ]
+
+
+def test_a_length_that_rpc_believes_is_one_cause_for_each_end() -> None:
+    names = [
+        f"rpc/{subject}/too-large[{one}]"
+        for subject in ("arguments", "garbage")
+        for one in ("getattr", "write")
+    ]
+    records = [grew(name, LENGTHS_ARE_CHECKED) for name in names]
+    records += [died(f"{name}-2", "exit status 2", "WRITE", announced=64 << 20) for name in names]
+    assert [len(one.checks) for one in causes(records)] == [4, 4]
+    others = [
+        died(name, "signal 11 (SIGSEGV)", "GETATTR")
+        for name in ("rpc/auth/x[a]", "rpc/auth/x[b]", "rpc/tcp/y")
+    ]
+    assert sorted(len(one.checks) for one in causes(others)) == [1, 2]
