@@ -63,6 +63,23 @@ _ORDERLY_SIGNALS: t.Final = frozenset(
 """What people and init systems end a program with. SIGKILL may also come from the kernel, for lack of memory."""
 
 
+_CRASH_SIGNALS: t.Final = frozenset(
+    {
+        signal.SIGSEGV,
+        signal.SIGBUS,
+        signal.SIGILL,
+        signal.SIGFPE,
+        signal.SIGABRT,
+        signal.SIGSYS,
+        signal.SIGTRAP,
+        signal.SIGPIPE,
+    }
+)
+"""What ends a program by its own fault."""
+_PANICS: t.Final = frozenset({2, 101})
+"""The exit statuses of a panic of Go and of Rust."""
+
+
 class NotWatched(Exception):
     """The processes of a server cannot be watched from here; the text says why, as the end of a sentence."""
 
@@ -106,8 +123,14 @@ class Ending:
 
     @property
     def is_crash(self) -> bool:
-        """Whether it is known to have ended by itself, by the signal of a crash or with an error."""
-        return self.status is not None and not self.was_stopped
+        """Whether it is known to have ended by itself: by the signal of a crash, or with a panic of Go or Rust.
+
+        Another error may follow an orderly stop as well: `log.Fatal(Serve())` of Go ends with 1 after SIGTERM.
+        """
+        if self.status is None:
+            return False
+        number = -self.status if self.status < 0 else self.status - 128
+        return self.status in _PANICS or number in _CRASH_SIGNALS
 
     @property
     def was_killed_for_memory(self) -> bool:

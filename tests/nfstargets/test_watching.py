@@ -157,7 +157,7 @@ def test_how_it_ended(listening: Listening, number: signal.Signals, is_crash: bo
 
 
 def test_an_error_and_an_end_in_order(listening: Listening) -> None:
-    for status, is_crash in ((3, True), (0, False)):
+    for status, is_crash in ((1, False), (2, True), (101, True), (0, False)):
         process, port = listening(
             more=f"print(sock.getsockname()[1], flush=True); sys.stdin.readline(); sys.exit({status})"
         )

@@ -194,6 +194,65 @@ def test_a_server_that_crashes_by_itself_is_a_failure(suite: Suite, hungry: Make
     assert "ended with signal 11 (SIGSEGV)" in record.observed
 
 
+def test_a_process_that_stands_still_twice_has_not_died(suite: Suite, hungry: MakeHungry) -> None:
+    pause = """
+import subprocess
+def pause(stage):
+    pid = stage.watching._watch.processes[0].pid
+    os.kill(pid, signal.SIGSTOP)
+    subprocess.Popen(["sh", "-c", f"sleep 12; kill -CONT {pid}"])
+"""
+    body = "nfs3.getattr(root); pause(stage); nfs3.getattr(root)"
+    suite.write(STOPS + pause + check("it", body, "nfs3, root, stage"))
+    outcome = suite.run_apart("--target", hungry("sound").url, "--call-timeout=0.5", "--restart-timeout=60")
+    record = outcome.checks["it"]
+    assert (record.verdict, record.death, outcome.exit_code) == ("VOID", "silent", 10)
+    assert "did not answer NULL on a new connection; process " in record.reason
+    assert f"SILENT IN  {record.id}" in outcome.text
+
+
+EXITS = """
+def exit_with(stage, status):
+    stop(stage, signal.SIGKILL)
+    found = stage.watching.ending(within=10)
+    stage.watching._ended = type(found)(found.pid, found.port, status)
+"""
+
+
+@pytest.mark.parametrize("status", [1, None])
+def test_an_end_that_is_no_crash_is_void_where_it_cannot_be_tried_again(
+    suite: Suite, hungry: MakeHungry, status: int | None
+) -> None:
+    # 1: `log.Fatal(Serve())` of Go after SIGTERM. None: a kernel before 6.15.
+    suite.write(
+        STOPS
+        + EXITS
+        + check(
+            "it", f"nfs3.getattr(root); exit_with(stage, {status}); nfs3.getattr(root)", "nfs3, root, stage"
+        )
+    )
+    outcome = suite.run_apart("--target", hungry("sound").url, *QUICK)
+    record = outcome.checks["it"]
+    assert (record.verdict, record.death, outcome.exit_code) == ("VOID", "untested", 10)
+    assert "of a call or because somebody has stopped it" in record.reason
+
+
+@pytest.mark.parametrize(
+    ("number", "verdict"),
+    [(signal.SIGTERM, "VOID"), (signal.SIGKILL, "VOID"), (signal.SIGSEGV, "FAIL")],
+)
+def test_a_server_that_its_owner_stops_serves_nobody_and_is_void(
+    suite: Suite, hungry: MakeHungry, number: signal.Signals, verdict: str
+) -> None:
+    imports = "from fixtures.checks.bystanders import WhyNotServed\nfrom nfsjudge import expect_that\n"
+    body = (
+        f"stop(stage, {int(number)}); why = why_not_served(); expect_that(why is None, 'a reply', why or '')"
+    )
+    suite.write(imports + STOPS + check("it", body, "stage, why_not_served"))
+    outcome = suite.run_apart("--target", hungry("sound").url, *QUICK)
+    assert outcome.verdicts == {"it": verdict}
+
+
 def test_where_nobody_is_watched_the_ladder_goes_on_and_the_report_says_why(
     suite: Suite, hungry: MakeHungry
 ) -> None:
