@@ -109,7 +109,7 @@ def test_memory_for_an_announced_length_is_a_failure_at_256_mib(
     assert facts is not None
     assert server.process is not None
     assert (facts.damage, facts.pid, facts.port) == ("grew", server.process.pid, server.port)
-    assert facts.announced == 256 * MIB
+    assert facts.announced == 384 * MIB  # once more, to see whether it grows again
     assert facts.memory_most - facts.memory_before >= 128 * MIB
 
 
@@ -166,6 +166,12 @@ def test_a_server_that_dies_and_is_restarted_is_a_failure_that_was_confirmed(
     assert f"KILLER     {record.id}" in outcome.text
 
 
+UNWATCHED = """
+import fixtures.stage.watching
+def nobody(self):
+    self._watch = None
+fixtures.stage.watching.Watching._find = nobody
+"""
 STOPS = """
 import os, signal
 def stop(stage, number):
@@ -256,10 +262,46 @@ def test_a_server_that_its_owner_stops_serves_nobody_and_is_void(
 def test_where_nobody_is_watched_the_ladder_goes_on_and_the_report_says_why(
     suite: Suite, hungry: MakeHungry
 ) -> None:
-    suite.write(
-        "import nfstargets.watching, fixtures.stage.watching as w\n"
-        "def nobody(*_):\n    raise nfstargets.watching.NotWatched('it runs on another machine')\n"
-        "w.find_watch = nobody\n" + ANNOUNCES
-    )
+    suite.write(UNWATCHED + ANNOUNCES)
     outcome = suite.run_apart("--target", hungry("sound").url, *QUICK)
     assert outcome.verdicts == {"announces": "PASS"}
+
+
+def test_a_length_that_kills_a_server_which_nobody_watches_is_not_green(
+    suite: Suite, hungry: MakeHungry
+) -> None:
+    server = hungry("dies")
+    again = f"PYTHONPATH={shlex.quote(str(ROOT))} {shlex.join(server.argv)} & echo $! >> {suite.pytester.path}/pids"
+    suite.write(UNWATCHED + ANNOUNCES)
+    try:
+        outcome = suite.run_apart("--target", server.url, *QUICK, "--restart", again, "--restart-timeout=60")
+    finally:
+        for pid in map(int, (suite.pytester.path / "pids").read_text().split()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    record = outcome.checks["announces"]
+    assert (record.verdict, record.death, record.observations) == ("FAIL", "confirmed", {})
+    assert "it refuses connections" in record.observed
+
+
+def test_a_check_whose_length_was_never_sent_is_skipped(suite: Suite, hungry: MakeHungry) -> None:
+    waits = ANNOUNCES.replace(
+        "peer = wire();", "stage.wait(stage.connections.stretch(1.5)); peer = wire();"
+    ).replace("wire, announced", "wire, announced, stage")
+    suite.write(UNWATCHED + waits)
+    outcome = suite.run_apart("--target", hungry("sound").url, *QUICK)
+    record = outcome.checks["announces"]
+    assert (record.verdict, outcome.exit_code) == ("SKIP", 0)
+    assert record.reason.startswith("the length of the check was not announced: the server took ")
+
+
+@pytest.mark.parametrize(
+    ("mode", "why"),
+    [("grows", "its memory grows without this"), ("once", "its memory grew with 256 MiB, and not again")],
+)
+def test_growth_for_other_reasons_is_no_failure(
+    suite: Suite, hungry: MakeHungry, mode: str, why: str
+) -> None:
+    outcome = judged(suite, hungry(mode))
+    record = outcome.checks["announces"]
+    assert (record.verdict, record.reason) == ("SKIP", f"the length of the check was not announced: {why}")
