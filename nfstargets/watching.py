@@ -413,7 +413,7 @@ def _listening(addresses: set[_Address], port: int, transport: str) -> set[str]:
                 address.version == 6 or any(one.version == 4 for one in addresses)
             ):
                 wild[address.version].add(inode)
-    # Who gets IPv4 by one of its own does not get it by one of IPv6, which then is for IPv6 only, perhaps another's.
+    # Where a socket of IPv4 listens, one of IPv6 is for IPv6 only, and perhaps another server's.
     has_v6 = any(one.version == 6 for one in addresses)
     return exact or (wild[4] | wild[6] if has_v6 else wild[4] or wild[6])
 
