@@ -137,7 +137,7 @@ class CheckRecord:
     others: int = 0
     """How many other servers that was compared with; for 0 nothing is reported."""
     death: str = ""
-    """If the target died in it: ``confirmed`` (again when it ran alone), ``once`` (not then) or ``untested``."""
+    """If it was gone: ``confirmed`` (again when alone), ``once`` (not then), ``untested``, ``silent`` (no death)."""
     server: ServerRecord | None = None
     """If its server ended, or grew by 64 MiB or more. None: nothing of the kind, or nobody is watched."""
     worker: str = ""

@@ -119,14 +119,20 @@ SERVER_STAYS = Requirement(
 LENGTHS_ARE_CHECKED = Requirement(
     rfc="RFC 4506",
     section="9",
-    gist="a decoder makes sure that an incoming length does not exceed the buffers that are provided for it",
+    gist=(
+        "the section asks decoders to check incoming sizes; nfsproof's judgement: a server that takes memory for bytes"
+        " which never come can be ended by a call of 60 bytes"
+    ),
     harm=Harm.CRASH,
 )
 """What a server breaks that takes the memory for a length which a call only announces."""
 COUNTS_ARE_CHECKED = Requirement(
     rfc="RFC 1831",
     section="3",
-    gist="a server awaits the next call after a reply: it takes no memory for a count that it will not return",
+    gist=(
+        "a server awaits the next call after a reply; nfsproof's judgement: one that takes memory for a count which it"
+        " will not return can be ended by a few such calls"
+    ),
     harm=Harm.CRASH,
 )
 """The same for a well-formed count, such as that of READ."""

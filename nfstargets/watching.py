@@ -21,6 +21,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import ipaddress
+import itertools
 import os
 import re
 import select
@@ -43,10 +44,17 @@ _LISTENS: t.Final = "0A"
 _UNCONNECTED: t.Final = "07"
 """That of a UDP socket that receives from anybody."""
 _FORWARDERS: t.Final = re.compile(
-    r"docker-proxy|rootlessport|slirp4netns|pasta(\.avx2)?|passt(\.avx2)?|socat|sshd?|kubectl|haproxy|nginx|envoy|stunnel.*|"
-    r"qemu-.*|vpnkit.*|gvproxy|linux"
+    r"docker-proxy|rootlessport|rootlesskit|slirp4netns|pasta(\.avx2)?|passt(\.avx2)?|socat|sshd?|sshd-session|autossh|"
+    r"kubectl|k9s|haproxy|nginx|angie|envoy|stunnel.*|qemu-.*|vpnkit.*|gvproxy|linux|rinetd|redir|simpleproxy|balance|"
+    r"nc|ncat|netcat|nc\.(openbsd|traditional)|socket-proxyd|systemd-socket.*|traefik|caddy|frpc|frps|gost|chisel|ngrok|"
+    r"cloudflared|tailscaled|wireproxy|tinyproxy|microsocks|dante|sockd|squid|limactl|lima-.*|colima|vde_.*|plink|"
+    r"dbclient|dropbear|toxiproxy.*|xinetd|inetd|mitmproxy|mitmdump|iproxy|wstunnel|rathole|bore|inlets.*|nfsproof-proxy"
 )
-"""Programs that listen for a server which is elsewhere."""
+"""Programs that listen for a server which is elsewhere, by the first 15 characters of their names.
+
+Others are not known by their names, such as a forwarder in Python: where an answer takes long, no larger length follows
+(`fixtures.checks.announcing`), and silence of a process that lives is no death (`fixtures.plugin.fatal`).
+"""
 _PAUSE: t.Final = 0.02
 _MOST_PROCESSES: t.Final = 64
 """Processes and threads that are looked at for children: a server with more is counted without theirs."""
@@ -61,6 +69,23 @@ _ORDERLY_SIGNALS: t.Final = frozenset(
     {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGKILL}
 )
 """What people and init systems end a program with. SIGKILL may also come from the kernel, for lack of memory."""
+
+
+_CRASH_SIGNALS: t.Final = frozenset(
+    {
+        signal.SIGSEGV,
+        signal.SIGBUS,
+        signal.SIGILL,
+        signal.SIGFPE,
+        signal.SIGABRT,
+        signal.SIGSYS,
+        signal.SIGTRAP,
+        signal.SIGPIPE,
+    }
+)
+"""What ends a program by its own fault."""
+_PANICS: t.Final = frozenset({2, 101})
+"""The exit statuses of a panic of Go and of Rust."""
 
 
 class NotWatched(Exception):
@@ -106,8 +131,14 @@ class Ending:
 
     @property
     def is_crash(self) -> bool:
-        """Whether it is known to have ended by itself, by the signal of a crash or with an error."""
-        return self.status is not None and not self.was_stopped
+        """Whether it is known to have ended by itself: by the signal of a crash, or with a panic of Go or Rust.
+
+        Another error may follow an orderly stop as well: `log.Fatal(Serve())` of Go ends with 1 after SIGTERM.
+        """
+        if self.status is None:
+            return False
+        number = -self.status if self.status < 0 else self.status - 128
+        return self.status in _PANICS or number in _CRASH_SIGNALS
 
     @property
     def was_killed_for_memory(self) -> bool:
@@ -143,6 +174,14 @@ class WatchedProcess:
             return (self._folder / "comm").read_text(errors="replace").strip()
         except OSError:
             return ""
+
+    @property
+    def arguments(self) -> list[str]:
+        """Its command line; empty if it has ended."""
+        try:
+            return (self._folder / "cmdline").read_text(errors="replace").split("\0")
+        except OSError:
+            return []
 
     def is_alive(self) -> bool:
         """Whether it runs; a process that waits for its parent to ask for its status does not."""
@@ -317,7 +356,7 @@ def _servers(pids: Iterable[int], port: int) -> list[WatchedProcess]:
         with contextlib.suppress(NotWatched):
             process = WatchedProcess(pid)
             name = process.name
-            if pid == 1 or name == "systemd" or _FORWARDERS.fullmatch(name):
+            if pid == 1 or name == "systemd" or is_forwarder(name, process.arguments):
                 forwarders.append(name)
                 process.close()
             else:
@@ -327,6 +366,13 @@ def _servers(pids: Iterable[int], port: int) -> list[WatchedProcess]:
             f"port {port} belongs to {forwarders[0] if forwarders else 'a process that has ended'}"
         )
     return found
+
+
+def is_forwarder(name: str, arguments: t.Sequence[str]) -> bool:
+    """Whether a program is known to pass on what it gets: by its name, or `nfsproof proxy` by its arguments."""
+    pairs = itertools.pairwise(arguments)
+    is_own = any(after == "proxy" and os.path.basename(one) == "nfsproof" for one, after in pairs)  # noqa: PTH119
+    return is_own or _FORWARDERS.fullmatch(name) is not None
 
 
 _Address: t.TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -356,7 +402,7 @@ def _is_local(family: int, text: str) -> bool:
 
 def _listening(addresses: set[_Address], port: int, transport: str) -> set[str]:
     """The inodes of the sockets that get what is sent to a port at these addresses."""
-    exact, wild = set[str](), set[str]()
+    exact, wild = set[str](), {4: set[str](), 6: set[str]()}
     for name in (transport, f"{transport}6"):
         for address, found_port, state, inode in _sockets(name):
             if found_port != port or state != (_LISTENS if transport == "tcp" else _UNCONNECTED):
@@ -366,8 +412,10 @@ def _listening(addresses: set[_Address], port: int, transport: str) -> set[str]:
             elif address.is_unspecified and (
                 address.version == 6 or any(one.version == 4 for one in addresses)
             ):
-                wild.add(inode)
-    return exact or wild
+                wild[address.version].add(inode)
+    # Where a socket of IPv4 listens, one of IPv6 is for IPv6 only, and perhaps another server's.
+    has_v6 = any(one.version == 6 for one in addresses)
+    return exact or (wild[4] | wild[6] if has_v6 else wild[4] or wild[6])
 
 
 def _sockets(name: str) -> Iterator[tuple[_Address, int, str, str]]:

@@ -51,6 +51,8 @@ _ERROR = re.compile(r"(?:NFS(?:3|4|)|MNT3?)ERR_(\w+)")
 _SAYS_GONE = frozenset({"NOENT", "STALE", "BADHANDLE", "FHEXPIRED"})
 """Errors that show the loss of an object; others say only that the server refused to show it."""
 _DIED = re.compile(r"the target (?:died|is gone)|ended unexpectedly|the server died")
+_SILENT = "silent"
+"""A death that was none, as far as is known (`fixtures.plugin.fatal`)."""
 _FAILED_INSIDE = "the server failed inside"
 _NO_ANSWER = re.compile(r"no reply|a closed connection|SYSTEM_ERR")
 _PADDING = re.compile(r"padding is [0-9a-f]+, it must be zero")
@@ -71,7 +73,9 @@ def _gist(record: Red) -> str:
 def _is_death(record: Red) -> bool:
     if isinstance(record, FindingRecord):
         return record.verdict == "VOID" and record.id.startswith("target/")  # the log of the server
-    return bool(record.death) or (not record.observed and _DIED.search(record.reason[:1000]) is not None)
+    return record.death not in {"", _SILENT} or (
+        not record.observed and _DIED.search(record.reason[:1000]) is not None
+    )
 
 
 def _is_refusal(record: Red) -> bool:

@@ -133,9 +133,12 @@ def test_arguments(
     """The server serves other clients after calls with broken arguments."""
     whole = BROKEN_ARGUMENTS[arguments]
     smaller = itertools.cycle(NFS3_PROCEDURES)
+    number = 0
     for data in with_smaller_lengths(whole, 0, announced, times=len(NFS3_PROCEDURES)):
         # Smaller lengths one after another: 21 times the memory might be more than there is.
-        numbers = [*NFS3_PROCEDURES] if data == whole else [next(smaller)]
+        if not announced.is_repeat:
+            number = next(smaller)
+        numbers = [*NFS3_PROCEDURES] if data == whole else [number]
         # One connection per call: a connection that is closed or out of sync then affects no other call.
         peers = [wire() for _ in numbers]
         for number, peer in zip(numbers, peers, strict=True):

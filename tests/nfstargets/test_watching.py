@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from nfstargets.watching import NotWatched, Reading, WatchedProcess, find_watch
+from nfstargets.watching import NotWatched, Reading, WatchedProcess, find_watch, is_forwarder
 from tests.waiting import AT_MOST
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc is Linux")
@@ -22,7 +22,8 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/p
 LISTENS = """
 import os, socket, sys
 sock = socket.socket(socket.AF_INET6 if sys.argv[1] == "::" else socket.AF_INET)
-sock.bind((sys.argv[1], 0)); sock.listen()
+{before}
+sock.bind((sys.argv[1], {port})); sock.listen()
 {more}
 print(sock.getsockname()[1], flush=True)
 sys.stdin.readline()
@@ -40,8 +41,10 @@ def listening() -> Iterator[Listening]:
     """A factory of processes that listen: they and their ports."""
     made: list[subprocess.Popen[bytes]] = []
 
-    def make(host: str = "127.0.0.1", more: str = "") -> tuple[subprocess.Popen[bytes], int]:
-        program = LISTENS.format(more=more)
+    def make(
+        host: str = "127.0.0.1", more: str = "", before: str = "", port: int = 0
+    ) -> tuple[subprocess.Popen[bytes], int]:
+        program = LISTENS.format(more=more, before=before, port=port)
         process = subprocess.Popen(
             [sys.executable, "-c", program, host], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -93,6 +96,18 @@ def test_of_two_addresses_the_right_one_is_found(listening: Listening) -> None:
     with pytest.raises(NotWatched, match=f"no process here listens on port {port}"):
         find_watch("127.0.0.1", port)
     assert process.poll() is None
+
+
+def test_a_server_that_serves_only_ipv6_at_the_same_port_is_another_one(listening: Listening) -> None:
+    process, port = listening("0.0.0.0")
+    v6only = "sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)"
+    try:
+        listening("::", before=v6only, port=port)
+    except ValueError:
+        pytest.skip("there is no IPv6")
+    watch = find_watch("127.0.0.1", port)
+    assert [one.pid for one in watch.processes] == [process.pid]
+    watch.close()
 
 
 def test_memory_is_what_was_written_to(listening: Listening) -> None:
@@ -157,7 +172,7 @@ def test_how_it_ended(listening: Listening, number: signal.Signals, is_crash: bo
 
 
 def test_an_error_and_an_end_in_order(listening: Listening) -> None:
-    for status, is_crash in ((3, True), (0, False)):
+    for status, is_crash in ((1, False), (2, True), (101, True), (0, False)):
         process, port = listening(
             more=f"print(sock.getsockname()[1], flush=True); sys.stdin.readline(); sys.exit({status})"
         )
@@ -197,3 +212,24 @@ def test_who_is_not_watched() -> None:
         own.listen()
         with pytest.raises(NotWatched, match="in this process"):
             find_watch("127.0.0.1", own.getsockname()[1])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ssh", "sshd", "socat", "frpc", "rinetd", "ncat", "traefik", "tailscaled", "docker-proxy", "haproxy"],
+)
+def test_a_program_that_passes_on_what_it_gets_is_not_the_server(name: str) -> None:
+    assert is_forwarder(name, [name, "--to=192.0.2.1"])
+
+
+@pytest.mark.parametrize("name", ["server", "go-nfs", "python3", "nfsproof", "unfsd", "java", "sshfs-server"])
+def test_a_server_is_no_forwarder(name: str) -> None:
+    assert not is_forwarder(name, [name, "serve", "proxy"])
+
+
+def test_the_proxy_of_nfsproof_is_known_by_its_arguments(listening: Listening) -> None:
+    assert is_forwarder("python3", ["python3", "-P", "-m", "nfsproof", "proxy", "--to", "192.0.2.1:2049"])
+    assert is_forwarder("nfsproof", ["python3", "/usr/bin/nfsproof", "proxy", "--to", "192.0.2.1:2049"])
+    assert not is_forwarder("python3", ["python3", "-m", "nfsproof", "serve", "--name", "proxy"])
+    process, _ = listening()
+    assert WatchedProcess(process.pid).arguments[-2:] == ["127.0.0.1", ""]

@@ -34,7 +34,7 @@ class Fragile:
 
     def _answer(self, _server: object, message: bytes, proceed: ProceedMessage) -> Answer:
         if b"deadly" in message:
-            os._exit(3)
+            os._exit(2)  # as a panic of Go
         self._is_mute |= b"mute" in message
         is_null = message[20:24] == bytes(4)
         return proceed(message) if is_null or not self._is_mute else None

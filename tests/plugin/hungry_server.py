@@ -8,6 +8,8 @@ A message announces a length if one of its words is 16 MiB or more, from the arg
 - ``dies``: a length of 256 MiB or more ends it with SIGABRT.
 - ``starves``: it may have 200 MiB, and takes as much as is announced: lack of memory ends it.
 - ``leaks``: it takes the memory and never gives it back.
+- ``once``: its memory grows at the times of the first rungs, and not again.
+- ``grows``: it takes the memory for lengths, and then 100 MiB for each NULL, up to 768 MiB in all.
 - ``reserves``: a right server with a lazy heap. Each message writes to 1 MiB more, up to 400, and each announced length
   only reserves address space, which nobody ever writes to.
 - ``sound``: it does nothing of the kind.
@@ -62,11 +64,19 @@ class Hungry:
                 except MemoryError:
                     os.abort()
                 self._kept += [taken] if self._mode == "leaks" else []
+            case "once" if length in {16 * MIB, 64 * MIB, 256 * MIB}:
+                self._keep(length)
+            case "grows" if length or (self._kept and message[20:24] == bytes(4)):
+                self._keep(length or 100 * MIB)
             case "reserves":
                 self._kept += [b"\1" * MIB] if len(self._kept) < 400 else []
                 if length:
                     self._reserved.append(mmap.mmap(-1, length))
         return proceed(message)
+
+    def _keep(self, size: int) -> None:
+        if sum(map(len, self._kept)) < LIMITS["leaks"] // 2:
+            self._kept.append(b"\1" * size)
 
 
 def announced_in(message: bytes) -> int:

@@ -10,8 +10,10 @@ import pytest
 from fixtures.plugin.fatal import GREW, MUCH, Attempt, is_own_doing
 from nfstargets.watching import Ending
 
+CRASHES = [-signal.SIGSEGV, -signal.SIGABRT, 128 + signal.SIGBUS, 2, 101]
+"""Signals of a crash, the same in a shell, and the panics of Go and Rust."""
 CRASH = Ending(17, 2049, -signal.SIGSEGV)
-ERROR = Ending(17, 2049, 2)
+ERROR = Ending(17, 2049, 1)
 STOPPED = Ending(17, 2049, -signal.SIGTERM)
 KILLED = Ending(17, 2049, -signal.SIGKILL)
 STARVED = Ending(17, 2049, -signal.SIGKILL, oom_kills=1)
@@ -21,9 +23,17 @@ UNKNOWN = Ending(17, 2049, None)
 
 
 def attempt(
-    ending: Ending | None, *, passed: int = 100, growth: int = 0, lacks: bool = False, raw: bool = False
+    ending: Ending | None,
+    *,
+    passed: int = 100,
+    growth: int = 0,
+    lacks: bool = False,
+    lives: bool = False,
+    refuses: bool = False,
+    how: str = "",
+    steered: bool = False,
 ) -> Attempt:
-    return Attempt(ending, "", "", passed, growth, lacks, raw, None)
+    return Attempt(ending, how, "", passed, growth, lacks, None, lives, refuses, steered)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +41,12 @@ def attempt(
     [
         (attempt(CRASH), True),
         (attempt(UNKNOWN), True),
-        (attempt(None), True),
+        (attempt(ERROR), True),  # what proves nothing once does so when it happens again, alone
+        (attempt(None), False),
+        (attempt(None, how="it ended"), True),
+        (attempt(None, refuses=True), True),
+        (attempt(None, refuses=True, lives=True), False),
+        (attempt(None, refuses=True, steered=True), False),
         (attempt(STOPPED), False),
         (attempt(KILLED), False),
         (attempt(STARVED), True),
@@ -49,15 +64,15 @@ def test_a_server_that_dies_again_alone(last: Attempt, is_failure: bool) -> None
     ("last", "is_failure"),
     [
         (attempt(CRASH), True),
-        (attempt(ERROR), True),
-        (attempt(STOPPED, raw=True), False),
-        (attempt(KILLED, raw=True), False),
-        (attempt(IN_ORDER, raw=True), False),
-        (attempt(BY_A_SHELL, raw=True), False),
+        (attempt(ERROR), False),  # log.Fatal(Serve()) of Go, after SIGTERM
+        (attempt(STOPPED), False),
+        (attempt(KILLED), False),
+        (attempt(IN_ORDER), False),
+        (attempt(BY_A_SHELL), False),
         (attempt(UNKNOWN), False),
-        (attempt(UNKNOWN, raw=True), True),
-        (attempt(None, raw=True), False),
-        (attempt(STARVED, raw=True), False),
+        (attempt(None), False),
+        (attempt(None, refuses=True), False),
+        (attempt(STARVED), False),
         (attempt(STARVED, growth=GREW), True),
         (attempt(STARVED, growth=GREW, passed=GREW), False),
     ],
@@ -65,6 +80,19 @@ def test_a_server_that_dies_again_alone(last: Attempt, is_failure: bool) -> None
 def test_a_server_that_stays_away(last: Attempt, is_failure: bool) -> None:
     assert is_own_doing("untested", [last], is_shared=False) is is_failure
     assert not is_own_doing("untested", [last], is_shared=True)  # checks of other workers may have done it
+
+
+@pytest.mark.parametrize("status", CRASHES)
+def test_how_a_crash_ends(status: int) -> None:
+    assert is_own_doing("untested", [attempt(Ending(17, 2049, status))], is_shared=False)
+
+
+def test_silence_in_either_attempt_is_no_death() -> None:
+    silent, refused = attempt(None), attempt(None, refuses=True)
+    assert is_own_doing("confirmed", [refused, refused], is_shared=False)
+    assert not is_own_doing("confirmed", [silent, refused], is_shared=False)
+    assert not is_own_doing("confirmed", [refused, silent], is_shared=False)
+    assert not is_own_doing("confirmed", [silent, silent], is_shared=False)
 
 
 @pytest.mark.parametrize("death", ["once", "other"])
