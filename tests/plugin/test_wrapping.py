@@ -68,6 +68,20 @@ def test_without_a_terminal_a_line_stays_one() -> None:
     assert "3 checks" in line
 
 
+def test_a_command_is_never_wrapped() -> None:
+    record = red(0)
+    lines: list[str] = []
+    write_examples(
+        [told(1)], [record], lambda _: True, lambda _: True, window(80, lines), lambda _: {"red": True}
+    )
+    assert len(record.rerun) > 80
+    assert [line.strip() for line in lines if "bin/nfsproof" in line] == [f"rerun:      {record.rerun}"]
+    assert max(len(line) for line in lines if "bin/nfsproof" not in line) <= 80
+    for label in ("all steps", "to test your server", "  rerun"):
+        text = f"{label}: bin/nfsproof doctor {'nfs://host/a-directory ' * 5}"
+        assert window(80, []).wrapped(text) == [text]
+
+
 def test_the_first_line_and_what_deviates_have_the_colour_of_the_verdict() -> None:
     found: list[tuple[str, dict[str, bool]]] = []
     place = Window(lambda line, **markup: found.append((line, markup)), 80, is_terminal=True)
