@@ -87,15 +87,20 @@ class Reporter:
     def __init__(self, width: int, *, is_terminal: bool, verbosity: int = 0) -> None:
         self.lines: list[str] = []
         self.verbosity = verbosity
-        self.isatty = lambda: is_terminal
+        self._is_terminal = is_terminal
         self._tw = types.SimpleNamespace(fullwidth=width, markup=lambda text, **_: f"\x1b[31m{text}\x1b[0m")
-        self.build_summary_stats_line = lambda: (PARTS, "red")
+
+    def isatty(self) -> bool:
+        return self._is_terminal
 
     def write_line(self, line: str, **_: bool) -> None:
         self.lines.append(line)
 
     def write_sep(self, sep: str, title: str, fullwidth: int, **_: bool) -> None:
         self.lines.append(f" {title} ".center(fullwidth, sep))
+
+    def build_summary_stats_line(self) -> tuple[list[tuple[str, dict[str, bool]]], str]:
+        return PARTS, "red"
 
     def summary_stats(self) -> None:
         parts, _ = self.build_summary_stats_line()
