@@ -208,10 +208,12 @@ def test_a_server_that_crashes_by_itself_is_a_failure(suite: Suite, hungry: Make
 def test_where_nobody_is_watched_the_ladder_goes_on_and_the_report_says_why(
     suite: Suite, hungry: MakeHungry
 ) -> None:
-    suite.write(
-        "import nfstargets.watching, fixtures.stage.watching as w\n"
+    suite.pytester.makepyfile(
+        unwatched="import nfstargets.watching, fixtures.stage.watching as w\n"
         "def nobody(*_):\n    raise nfstargets.watching.NotWatched('it runs on another machine')\n"
-        "w.find_watch = nobody\n" + ANNOUNCES
+        "w.find_watch = nobody\n"
     )
-    outcome = suite.run_apart("--target", hungry("sound").url, *QUICK)
+    suite.write(ANNOUNCES)
+    outcome = suite.run_apart("-p", "unwatched", "--target", hungry("sound").url, *QUICK)
     assert outcome.verdicts == {"announces": "PASS"}
+    assert "watched: no process: it runs on another machine" in outcome.text
