@@ -216,7 +216,7 @@ class RunRecord:
     seed: int = 1
     """What checks drew at random (`--seed`)."""
     watched: str = ""
-    """The process of the server that was watched, or why none was: ``process 17 (ganesha.nfsd)``, ``nobody: ...``."""
+    """The server process that was watched, or why none was: ``process 17 (ganesha.nfsd)``, ``no process: ...``."""
     kind: str = "run"
     schema: int = SCHEMA
 

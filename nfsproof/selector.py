@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+import typing as t
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,6 +20,8 @@ from nfstargets import TARGETS
 from reports.globs import glob_source
 from reports.idlist import IdList, function_of
 
+_ADDRESS: t.Final = re.compile(r"[\w.-]+:[0-9]+/.*", re.DOTALL)
+"""A server with its port and a path, as in a URL."""
 _MOST_NEW_IDS = 3
 _FUNCTION = re.compile(r"^def (test_\w+)\(", re.MULTILINE)
 
@@ -134,6 +137,8 @@ class Selector:
 
     def _why(self, word: str, wanted: str) -> str:
         """Why nothing was found."""
+        if _ADDRESS.fullmatch(word):
+            return f"no check has the id {word}; for a server write nfs://{word}"
         function = self._names.get(function_of(wanted), "")
         if function in self._nodes and "[" in wanted:
             given = word.strip("/")[len(function) :]

@@ -342,8 +342,10 @@ def find_watch(host: str, port: int, transport: str = "tcp") -> ServerWatch:
         )
     pids, hidden = _owners(sockets)
     if not pids:
-        who = ", a process of another user" if hidden else ""
-        raise NotWatched(f"nobody who can be seen has the socket of port {port}: it is of the kernel{who}")
+        owner = (
+            "the kernel, another user or another container" if hidden else "the kernel or another container"
+        )
+        raise NotWatched(f"the socket of port {port} belongs to {owner}")
     if os.getpid() in pids:
         raise NotWatched("the server is in this process")
     return ServerWatch(_servers(pids, port), port)

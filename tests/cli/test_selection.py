@@ -150,6 +150,10 @@ def test_an_unknown_name_is_refused(word: str, selector: Selector) -> None:
             "nfs3/ranges/it_went",
             r"^the check nfs3/ranges/it_went was removed \(last called nfs3/READ/went\)$",
         ),
+        (
+            "127.0.0.1:24999/export",
+            "^no check has the id 127.0.0.1:24999/export; for a server write nfs://127.0.0.1:24999/export$",
+        ),
         ("ganehsa", "no check and no server is called ganehsa; similar: ganesha"),
         ("ganehsa:mem", "no check and no server is called ganehsa:mem; similar: ganesha:mem"),
     ],

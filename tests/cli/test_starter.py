@@ -20,6 +20,8 @@ from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECK = "nfs3/NULL/no-results"
+LINTED = "nfs3/ACCESS/group-member"
+"""It writes, and passes whatever WRITE says of that."""
 TRAPS = (
     "json",
     "pytest",
@@ -125,6 +127,19 @@ def test_a_failure_that_is_not_selected_does_not_run_what_is(
     ended = run("nfs3", "--lf", mutant, *workers, cwd=tmp_path)
     assert "1 failed" in ended.stdout
     assert "passed" not in ended.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "two-workers"])
+def test_a_check_in_which_only_the_lint_saw_a_broken_rule_runs_again(
+    tmp_path: Path, workers: tuple[str, ...]
+) -> None:
+    mutant, mark = "--mutant=write3-reports-more-than-sent", "1 passed, 1 rule of the lint broken"
+    words = (LINTED, "nfs3/NULL", mutant, *workers)
+    assert run(*words, cwd=tmp_path).returncode == Exit.FAIL
+    ended = run(*words, "--lf", cwd=tmp_path)
+    assert (ended.returncode, mark in ended.stdout) == (Exit.FAIL, True), ended.stdout
+    assert run(*words, "--lf", "--lint=report", cwd=tmp_path).returncode == Exit.OK
+    assert run(*words, "--lf", cwd=tmp_path).returncode == Exit.NOTHING  # it was green when it last ran
 
 
 def test_an_unknown_check_is_wrong_usage(tmp_path: Path) -> None:

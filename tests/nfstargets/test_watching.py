@@ -110,6 +110,19 @@ def test_a_server_that_serves_only_ipv6_at_the_same_port_is_another_one(listenin
     watch.close()
 
 
+@pytest.mark.parametrize("is_hidden", [True, False])
+def test_a_socket_that_no_process_has_is_reported_in_one_sentence(
+    is_hidden: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nfstargets.watching._owners", lambda _: (set(), is_hidden))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        with pytest.raises(NotWatched) as caught:
+            find_watch("127.0.0.1", port)
+    others = ", another user or another container" if is_hidden else " or another container"
+    assert str(caught.value) == f"the socket of port {port} belongs to the kernel{others}"
+
+
 def test_memory_is_what_was_written_to(listening: Listening) -> None:
     process, port = listening(more=TAKES)
     watch = find_watch("127.0.0.1", port)

@@ -149,6 +149,17 @@ def test_a_server_that_a_call_kills_is_a_failure_though_nobody_restarts_it(
     assert f"VOID       9 checks not asked: the target is gone since {record.id}" in outcome.text
 
 
+def test_a_death_that_is_found_while_a_check_is_cleaned_up_is_one_failure_in_the_last_line(
+    suite: Suite, hungry: MakeHungry
+) -> None:
+    suite.write(
+        ANNOUNCES.replace("wire, announced", "scratch, wire, announced") + check("later", "pass", "scratch")
+    )
+    outcome = suite.run_apart("--target", hungry("dies").url, *QUICK)
+    assert outcome.verdicts == {"announces": "FAIL", "later": "VOID"}
+    assert "= 1 failed, 1 void in " in outcome.text
+
+
 def test_a_server_that_dies_and_is_restarted_is_a_failure_that_was_confirmed(
     suite: Suite, hungry: MakeHungry
 ) -> None:

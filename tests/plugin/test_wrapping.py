@@ -68,6 +68,31 @@ def test_without_a_terminal_a_line_stays_one() -> None:
     assert "3 checks" in line
 
 
+def test_a_command_is_never_wrapped() -> None:
+    record = red(0)
+    lines: list[str] = []
+    write_examples(
+        [told(1)], [record], lambda _: True, lambda _: True, window(80, lines), lambda _: {"red": True}
+    )
+    assert len(record.rerun) > 80
+    assert [line.strip() for line in lines if "bin/nfsproof" in line] == [f"rerun:      {record.rerun}"]
+    assert max(len(line) for line in lines if "bin/nfsproof" not in line) <= 80
+    for label in ("all steps", "to test your server", "  rerun"):
+        text = f"{label}: bin/nfsproof doctor {'nfs://host/a-directory ' * 5}"
+        assert window(80, []).wrapped(text) == [text]
+
+
+@pytest.mark.parametrize("length", [40, 100, 160, 400])
+def test_without_a_terminal_the_text_is_cut_and_never_the_counts(length: int) -> None:
+    cause = told(114)
+    cause.text = "eof " * (length // 4)
+    cause.findings = {f"lint/nfs3/{rule}-count": list(cause.checks) for rule in ("read", "write")}
+    (line,) = cause_line(cause, "FAIL       ", window(200, [], is_terminal=False))
+    assert "(RFC 1813 3.3.6): 114 checks, lint read-count in 114, lint write-count in 114" in line
+    assert len(line) <= 200
+    assert ("..." in line) == (length > 100)
+
+
 def test_the_first_line_and_what_deviates_have_the_colour_of_the_verdict() -> None:
     found: list[tuple[str, dict[str, bool]]] = []
     place = Window(lambda line, **markup: found.append((line, markup)), 80, is_terminal=True)
