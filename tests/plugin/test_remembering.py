@@ -281,3 +281,11 @@ def test_a_check_that_consults_several_things_runs_until_all_are_probed(suite: S
     assert outcome.verdicts == {"several": "UNSUPPORTED"}
     assert "NFSv2 is not lacking" in outcome.text
     assert {"symlink", "nfs2"} <= set(about(outcome).capabilities)
+
+
+def test_a_server_that_nobody_has_seen_before_and_that_is_slow(suite: Suite, serve: Serve) -> None:
+    suite.write(CHECKS)
+    outcome = suite.run("--target", f"nfs://127.0.0.1:{serve(slow=2 * SLOW)}/export", "-k", "plain")
+    assert outcome.verdicts == {"plain": "PASS"}
+    assert "only what the checks need is probed" in outcome.text
+    assert calls(outcome) < 40
