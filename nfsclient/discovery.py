@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from nfsclient.clients import Mount, Nfs2, Nfs3, Patience, Portmap, Rpcbind
-from nfsclient.errors import MountFailed, NfsClientError, RpcError, UrlError, XdrError
+from nfsclient.errors import MountFailed, NfsClientError, ProgMismatch, RpcError, UrlError, XdrError
 from nfsclient.paths import shown
 from nfsclient.protocol import mount, nfs2, nfs3, portmap
 from nfsclient.protocol.rpcbind import UniversalAddressError, from_universal
@@ -25,6 +25,7 @@ from nfsclient.xdr import XdrEnum
 
 _PROT: t.Final = {"tcp": portmap.IPPROTO_TCP, "udp": portmap.IPPROTO_UDP}
 _LAST_PORT: t.Final = 65_535
+_NFS4: t.Final = 4
 NFS4_PORT: t.Final = 2049
 """Of NFSv4, which needs no rpcbind (RFC 5661 section 2.9.3)."""
 TIMEOUT = 5.0
@@ -150,7 +151,15 @@ def find_ports(url: NfsUrl, *, loop: Loop, timeout: float = TIMEOUT) -> Ports:
         return Ports(url.nfs_port, url.mountport)
     if url.nfs_port is not None and has_mount(url, url.nfs_port, loop=loop, timeout=timeout):
         return Ports(url.nfs_port, url.nfs_port)
-    return ask_rpcbind(url, loop=loop, timeout=timeout)
+    try:
+        return ask_rpcbind(url, loop=loop, timeout=timeout)
+    except PortUnknown as error:
+        if url.nfs_port is not None and _has_only_nfs4(url, url.nfs_port, loop=loop, timeout=timeout):
+            raise PortUnknown(
+                f"expected NFS version {url.version} on {url.host} port {url.nfs_port}, saw NFSv4 only; "
+                "say ?version=4.1 in the URL"
+            ) from error.__cause__
+        raise
 
 
 def ask_rpcbind(url: NfsUrl, *, loop: Loop, timeout: float = TIMEOUT) -> Ports:
@@ -185,6 +194,18 @@ def has_mount(url: NfsUrl, port: int, *, loop: Loop, timeout: float = TIMEOUT) -
     except NfsClientError:
         return False
     return True
+
+
+def _has_only_nfs4(url: NfsUrl, port: int, *, loop: Loop, timeout: float) -> bool:
+    """Whether the server at a port says that it has no version of NFS before 4."""
+    try:
+        with closing(open_connection(url, port, loop=loop, timeout=timeout)) as rpc:
+            (Nfs2 if url.version == 2 else Nfs3)(rpc).null()
+    except ProgMismatch as error:
+        return error.low == _NFS4
+    except NfsClientError:
+        return False
+    return False
 
 
 def _mount_version(url: NfsUrl) -> int:

@@ -7,6 +7,6 @@ same, so the work itself is in `nfstargets.diagnosis`.
 
 from __future__ import annotations
 
-from nfstargets.diagnosis import Diagnosis, Outcome, Step, diagnose
+from nfstargets.diagnosis import Diagnosis, Outcome, Step, Telling, diagnose
 
-__all__ = ["Diagnosis", "Outcome", "Step", "diagnose"]
+__all__ = ["Diagnosis", "Outcome", "Step", "Telling", "diagnose"]

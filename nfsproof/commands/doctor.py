@@ -29,6 +29,7 @@ def doctor(url: str) -> int:
     near = [] if "://" in url else similar(url.partition(":")[0], TARGETS, cutoff=0.75)
     if near:
         raise Trouble(f"expected a URL, got {url}; similar: {near[0]}, which nfsproof run {near[0]} starts")
-    diagnosis = clinic.diagnose(url)
-    click.echo(diagnosis.render())
+    telling = clinic.Telling(url, click.echo)
+    diagnosis = clinic.diagnose(url, tell=telling)
+    telling.end()
     return int(Exit.OK if diagnosis.healthy else Exit.USAGE)

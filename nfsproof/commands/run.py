@@ -72,7 +72,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
       --restart-timeout TIME    longest time for that, and to answer again after a death [15s]
       --seed N                  what the checks of recovery draw at random [1]
       --clean                   first remove what interrupted runs have left in the export
-      --probe-again             use nothing that a run within the last hour has found out about the server of a URL
+      --probe-again             ask for everything, also a slow server, or one that a run within the last hour has asked
       --knob NAME=VALUE         set a legal choice of the embedded server; may be repeated
       --mutant NAME             break a rule of the embedded server; may be repeated
       --list-requirements       print the requirements with their checks, run nothing

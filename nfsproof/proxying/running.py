@@ -15,7 +15,6 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nfsclient.discovery import find_ports
 from nfsclient.errors import NfsClientError, UrlError
 from nfsclient.protocol import portmap
 from nfsclient.rpc.loop import Loop
@@ -27,6 +26,7 @@ from nfsfaults.proxy_sockets import Address, Settings, SourcePort
 from nfsfaults.with_scapy import NoScapy
 from nfsproof.proxying.view import View
 from nfsproof.proxying.watching import Watch
+from nfstargets.finding import find_services, says_version
 from nfstargets.spelling import as_url
 
 _NFS_PORT: t.Final = 2049
@@ -77,8 +77,14 @@ def address_of(text: str, what: str) -> Address:
     return bare, int(port)
 
 
-def upstream_of(text: str) -> Upstream:
-    """HOST:PORT, or a URL: rpcbind knows the ports that it leaves open. Raises `CannotProxy`."""
+def upstream_of(text: str, *, loop: Loop | None = None) -> Upstream:
+    """HOST:PORT, or a URL: what that leaves open is searched as a run does it. Raises `CannotProxy`.
+
+    `loop` is for a server in this process.
+    """
+    if loop is None:
+        with closing(Loop()) as own:
+            return upstream_of(text, loop=own)
     text = as_url(text)
     if "://" not in text:
         host, port = address_of(text, "--to")
@@ -89,11 +95,15 @@ def upstream_of(text: str) -> Upstream:
         url = NfsUrl.parse(text)
         if url.version == 4:
             return Upstream(url.host, url.nfs_port or _NFS_PORT, url=url)
-        with closing(Loop()) as loop:
-            ports = find_ports(url, loop=loop)
+        if url.nfs_port is not None and url.mountport is not None:  # nothing is left open
+            return Upstream(url.host, url.nfs_port, url.mountport, url.rpcbindport or portmap.PORT, url)
+        found = find_services(url, may_choose=not says_version(text), loop=loop).url
     except (UrlError, NfsClientError) as error:
         raise CannotProxy(f"--to: {error}") from error
-    return Upstream(url.host, ports.nfs, ports.mount, url.rpcbindport or portmap.PORT, url)
+    assert found.nfs_port is not None
+    if found.version == 4:
+        return Upstream(url.host, found.nfs_port, url=found)
+    return Upstream(url.host, found.nfs_port, found.mountport, url.rpcbindport or portmap.PORT, found)
 
 
 def run_until_stopped(wish: Wish) -> Watch:

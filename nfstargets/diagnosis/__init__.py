@@ -6,6 +6,8 @@ The command `nfsproof doctor` and a run whose target does not answer give the sa
 
 from __future__ import annotations
 
+import typing as t
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 
@@ -15,48 +17,77 @@ from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
 from nfstargets.diagnosis.examination import Examination
 from nfstargets.diagnosis.examination4 import Examination4
-from nfstargets.diagnosis.report import Diagnosis, Outcome, Step
+from nfstargets.diagnosis.report import Diagnosis, Outcome, Step, Telling
 from nfstargets.finding import no_nfs3, says_version
 
-__all__ = ["Diagnosis", "Outcome", "Step", "diagnose"]
+__all__ = ["Diagnosis", "Outcome", "Step", "Telling", "diagnose"]
 
 PATIENCE = 10.0
 """Seconds that a diagnosis takes at most, or hardly more."""
+_NFS4: t.Final = 4
 
 
-def diagnose(url: str, *, patience: float = PATIENCE, loop: Loop | None = None) -> Diagnosis:
+def diagnose(
+    url: str, *, patience: float = PATIENCE, loop: Loop | None = None, tell: Callable[[Step], object] = id
+) -> Diagnosis:
     """Looks at what a URL names. Never raises: what goes wrong is a step of the diagnosis.
 
     It writes to the server: a directory with one or two files, which it removes again. `loop` is for a server
-    in this process; `patience` is in seconds.
+    in this process; `patience` is in seconds; `tell` hears each step as it ends.
     """
     if loop is None:
         with closing(Loop()) as own:
-            return diagnose(url, patience=patience, loop=own)
+            return diagnose(url, patience=patience, loop=own, tell=tell)
+    steps: list[Step] = []
+    for step in _steps(url, loop, patience):
+        tell(step)
+        steps.append(step)
+    return Diagnosis(url, tuple(steps))
+
+
+def _steps(text: str, loop: Loop, patience: float) -> Iterator[Step]:
     try:
-        parsed = NfsUrl.parse(url)
+        url = NfsUrl.parse(text)
     except UrlError as error:
         seen, _, advice = str(error).rpartition("; ")
-        step = Step(
-            "URL", Outcome.FAILED, seen or advice, advice if seen else "write it as nfs://HOST/EXPORT"
-        )
-        return Diagnosis(url, (step,))
-    if parsed.version != 4:
-        return _diagnose3(url, parsed, loop, patience)
+        yield Step("URL", Outcome.FAILED, seen or advice, advice if seen else "write it as nfs://HOST/EXPORT")
+        return
+    if url.version != _NFS4:
+        yield from _steps3(text, url, loop, patience)
+        return
     try:
-        require_nfs4(parsed)
+        require_nfs4(url)
     except UrlError as error:
-        advice = "write version=4.1 or 4.2, without proto=udp"
-        return Diagnosis(url, (Step("URL", Outcome.FAILED, str(error), advice),))
-    return Diagnosis(url, tuple(Examination4(parsed, loop, patience).steps()))
+        yield Step("URL", Outcome.FAILED, str(error), "write version=4.1 or 4.2, without proto=udp")
+        return
+    yield from Examination4(url, loop, patience).steps()
 
 
-def _diagnose3(text: str, url: NfsUrl, loop: Loop, patience: float) -> Diagnosis:
-    """By NFSv3 or 2. Where the server has no NFSv3 and the URL names no version, by NFSv4, as a run goes on."""
+def _steps3(text: str, url: NfsUrl, loop: Loop, patience: float) -> Iterator[Step]:
+    """By NFSv3 or 2. Where the server has no NFSv3 and the URL names no version, by NFSv4, as a run goes on.
+
+    Until that is known, what failed is held back: NFSv4 may not need it.
+    """
     old = Examination(url, loop, patience)
-    steps = tuple(old.steps())
-    if not old.minors or says_version(text):
-        return Diagnosis(text, steps)
+    may_be_newer = not says_version(text)
+    held: list[Step] = []
+    told: set[str] = set()
+    for step in old.steps():
+        if old.minors and may_be_newer:
+            break
+        if step.name == "NFS":
+            may_be_newer = False
+            yield from held
+            held.clear()
+        if may_be_newer and (held or step.outcome is Outcome.FAILED):
+            held.append(step)
+            continue
+        told.add(step.name)
+        yield step
+    else:
+        return
+    yield Step("version", Outcome.OK, no_nfs3(old.minors))
     newer = replace(url, version=4, port=None, nfsport=old.nfs_port)
-    first = Step("version", Outcome.OK, no_nfs3(old.minors))
-    return Diagnosis(text, (first, *Examination4(newer, loop, patience).steps()))
+    for step in Examination4(newer, loop, patience).steps():
+        if step.outcome is not Outcome.OK or step.name not in told:
+            yield step

@@ -103,12 +103,12 @@ class Examination:
         yield from self._write_steps(stopped)
 
     def _ways(self) -> list[tuple[str, t.Callable[[], tuple[Outcome, str, str]]]]:
+        # What the user has stated comes first: a wrong port is not the fault of rpcbind.
+        rpcbind = [("rpcbind", self._rpcbind)]
+        nfs = [("port", self._port), ("RPC version", self._rpc), ("NFS", self._nfs)]
         return [
             ("name", self._name),
-            ("rpcbind", self._rpcbind),
-            ("port", self._port),
-            ("RPC version", self._rpc),
-            ("NFS", self._nfs),
+            *([*nfs, *rpcbind] if self.asked.nfs_port is not None else [*rpcbind, *nfs]),
             ("MOUNT", self._mount),
             ("export", self._export),
             ("privileged port", self._source_port),
@@ -153,6 +153,8 @@ class Examination:
     def _rpcbind(self) -> tuple[Outcome, str, str]:
         if self.nfs_port is not None and self._mount_port is not None:
             return _not_tried("the URL has both ports")
+        if self.asked.nfs_port is not None and not self._nfs_speaks_rpc:
+            return _not_tried(f"the URL gives port {self.nfs_port}, and no NFS server answers there")
         if self.nfs_port is not None and self._is_served(self.nfs_port, "MOUNT"):
             self._mount_port = self.nfs_port
             return _not_tried(f"MOUNT answers at port {self.nfs_port} as well")
@@ -262,8 +264,13 @@ class Examination:
         if "in time" in error.cause or "timed out" in error.cause:
             return "a firewall drops the calls, or the host is down: open the port for this host"
         if "refused" in error.cause.lower():
-            return "start the NFS server, or give its port in the URL: nfsport="
+            return f"start the NFS server, or {self._nfs_port_in_url()}"
         return "check the route to the host and its firewall"
+
+    def _nfs_port_in_url(self) -> str:
+        if self.asked.nfs_port is not None:
+            return f"correct its port in the URL, which says {self.asked.nfs_port}"
+        return "give its port in the URL: nfsport="
 
     def _rpc(self) -> tuple[Outcome, str, str]:
         if not self._connects or self.nfs_port is None:
@@ -279,11 +286,11 @@ class Examination:
             )
         if isinstance(self._nfs_error, _NO_RPC):
             seen = f"at port {self.nfs_port} is {self._listener(self.nfs_port)} ({why(self._nfs_error)})"
-            return _failed(
-                seen,
-                "give the port of NFS in the URL: nfsport=. If the server requires TLS, allow calls without it. "
-                f"Or it needs more than {_FIRST:g} s for an answer",
-            )
+            port = self._nfs_port_in_url().replace("its port", "the port of NFS")
+            advice = f"{port}. If the server requires TLS, allow calls without it"
+            if isinstance(self._nfs_error, RpcTimeout):
+                advice += f". Or it needs more than {self._nfs_error.seconds:.1f} s for an answer"
+            return _failed(seen, advice)
         if isinstance(self._nfs_error, ConnectFailed):
             return _failed(
                 str(self._nfs_error), "the server accepted one connection but not the next: read its log"
@@ -407,7 +414,9 @@ class Examination:
 
     def _mount_advice(self, error: ConnectFailed) -> str:
         return (
-            self._port_advice(error).replace("NFS server", "MOUNT service").replace("nfsport=", "mountport=")
+            self._port_advice(error)
+            .replace("NFS server", "MOUNT service")
+            .replace(self._nfs_port_in_url(), "give its port in the URL: mountport=")
         )
 
     def _export(self) -> tuple[Outcome, str, str]:

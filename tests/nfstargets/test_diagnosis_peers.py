@@ -126,11 +126,30 @@ STRANGERS: dict[str, tuple[Callable[[socket.socket], None], str]] = {
 @pytest.mark.parametrize("stranger", STRANGERS)
 def test_a_stranger_at_the_port(stack: ExitStack, stranger: str) -> None:
     behave, seen = STRANGERS[stranger]
-    diagnosis = look(url_of(stack.enter_context(serving(peer(behave)))))
+    port = stack.enter_context(serving(peer(behave)))
+    diagnosis = look(url_of(port))
     step = diagnosis.step("RPC version")
     assert step.outcome is FAILED, diagnosis.render()
     assert seen in step.seen
-    assert "nfsport=" in step.advice
+    assert f"correct the port of NFS in the URL, which says {port}" in step.advice
+    if stranger == "silence":
+        waited = step.seen.partition("no answer within ")[2].partition(" s")[0]
+        assert f"needs more than {waited} s" in step.advice
+
+
+@pytest.mark.parametrize("stranger", [None, "closes", "silence", "ssh"])
+def test_the_port_of_the_url_is_the_first_trouble_and_rpcbind_is_none(
+    stack: ExitStack, stranger: str | None
+) -> None:
+    (port,) = free_ports(1)
+    if stranger is not None:
+        port = stack.enter_context(serving(peer(STRANGERS[stranger][0])))
+    diagnosis = look(f"nfs://127.0.0.1:{port}/export")
+    failed = [step.name for step in diagnosis.steps if step.outcome is FAILED]
+    assert failed == ["port" if stranger is None else "RPC version"]
+    assert f"port {port}" in diagnosis.render_failures().splitlines()[0]
+    assert "rpcbind" not in diagnosis.render_failures()
+    assert "nfsport=" not in diagnosis.render_failures()
 
 
 def test_an_http_server(stack: ExitStack) -> None:
@@ -162,7 +181,7 @@ def test_a_port_behind_a_firewall(stack: ExitStack) -> None:
 
 def test_no_rpcbind() -> None:
     (port,) = free_ports(1)
-    diagnosis = look(f"nfs://127.0.0.1/export?rpcbindport={port}&nfsport={port}")
+    diagnosis = look(f"nfs://127.0.0.1/export?rpcbindport={port}")
     assert diagnosis.step("rpcbind").outcome is FAILED
     assert "give the ports of NFS and MOUNT in the URL" in diagnosis.step("rpcbind").advice
     assert diagnosis.step("MOUNT").outcome is NOT_TRIED
@@ -170,7 +189,7 @@ def test_no_rpcbind() -> None:
 
 def test_rpcbind_that_spouts_garbage(stack: ExitStack) -> None:
     port = stack.enter_context(serving(peer(spout_garbage)))
-    diagnosis = look(f"nfs://127.0.0.1/export?rpcbindport={port}&nfsport={port}")
+    diagnosis = look(f"nfs://127.0.0.1/export?rpcbindport={port}")
     assert diagnosis.step("rpcbind").outcome is FAILED
 
 

@@ -14,6 +14,7 @@ from nfsclient.protocol import mount, nfs3
 from nfsclient.protocol.portmap import DUMP, GETPORT, IPPROTO_TCP, GetportRes, Mapping, Pmaplist
 from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
+from nfsproof.proxying.running import CannotProxy, upstream_of
 from nfsserver import Server
 from nfstargets import finding
 from nfstargets.diagnosis import diagnose
@@ -246,6 +247,35 @@ def test_version_4_is_not_tried_over_udp(place: Place) -> None:
 )
 def test_whether_a_url_says_a_version(text: str, says: bool) -> None:
     assert says_version(text) is says
+
+
+def test_the_library_names_the_version_of_a_server_of_version_4_only(place: Place) -> None:
+    port = place.serve(only(4, mount=False))
+    url = NfsUrl.parse(f"nfs://127.0.0.1:{port}/export")
+    with pytest.raises(PortUnknown, match=rf"port {port}, saw NFSv4 only; say \?version=4.1 in the URL"):
+        find_ports(url, loop=place.loop)
+
+
+# ---------------------------------------------------------------- proxy and replay find the same
+
+
+def test_a_proxy_finds_what_a_run_finds(place: Place) -> None:
+    port = place.serve()
+    found = upstream_of(f"nfs://127.0.0.1:{port}/export", loop=place.loop)
+    assert (found.nfs_port, found.mount_port) == (port, port)
+    newer = place.serve(only(4, mount=False))
+    alone = upstream_of(f"nfs://127.0.0.1:{newer}/mem", loop=place.loop)
+    assert (alone.nfs_port, alone.mount_port) == (newer, None)
+    assert alone.url is not None
+    assert alone.url.version == 4
+
+
+def test_a_proxy_names_the_port_of_the_url_at_which_nothing_listens(place: Place) -> None:
+    with pytest.raises(CannotProxy) as caught:
+        upstream_of("nfs://127.0.0.1:1/export", loop=place.loop)
+    assert "port 1" in str(caught.value)
+    assert "refused" in str(caught.value)
+    assert "rpcbind" not in str(caught.value)
 
 
 # ---------------------------------------------------------------- the doctor finds the same

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import io
 
-from fixtures.plugin.asking import LATE, SOON, Asking
+from fixtures.plugin.asking import AGAIN, LATE, SOON, Asking
 from fixtures.plugin.header import found_line
 from fixtures.stage.capabilities import YES, Capabilities
 from nfsjudge.wording import listing
@@ -49,12 +49,28 @@ def test_a_terminal_shows_each_question_in_one_line() -> None:
     assert shown.stream.getvalue().endswith("\r\x1b[K")
 
 
-def test_a_file_gets_one_line() -> None:
+def test_a_file_gets_a_line_now_and_then() -> None:
     shown = Shown(is_terminal=False)
     assert shown.ask(LATE / 2) == ""
     assert "asking the server" in shown.ask(LATE)
     assert shown.ask(LATE * 2) == ""
     assert shown.stream.getvalue().count("\n") == 1
+    assert shown.ask(LATE + AGAIN, "udp") == (
+        "nfsproof: asking the server what it has: udp (4 of 30, about 5 min more)\n"
+    )
+    assert shown.ask(LATE + AGAIN + 1) == ""
+
+
+def test_what_was_not_probed_is_taken_for_present_and_noted() -> None:
+    made = capabilities(nfs3=YES)
+    made.unprobed = {"udp"}
+    assert made.has("udp")
+    made.need("udp")
+    assert made.consulted == {"udp"}
+    assert "udp" not in made
+    address = TargetAddress(host="h", nfs_port=2049, mount_port=0)
+    made.unprobed = {"nfs2", "nfs4"}
+    assert found_line(address, made).startswith("NFSv3 at port 2049")
 
 
 # ---------------------------------------------------------------- lines before the first check

@@ -286,3 +286,60 @@ def test_a_slow_server_has_the_verdicts_of_a_fast_one(suite: Suite, serve: Serve
     slow = suite.run("--target", url, "-k", "plain or looks")
     assert slow.verdicts == {name: fast[name] for name in ("plain", "looks")}
     assert re.search(r"slow: .*, so time limits are \d+(\.\d+)? times the usual ones", slow.text)
+
+
+# ---------------------------------------------------------------- a slow server that nobody has seen before
+
+
+@pytest.fixture
+def lazy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every server is slow enough, so that the tests are not."""
+    monkeypatch.setattr("fixtures.plugin.opening.SLOW", -1.0)
+
+
+@pytest.mark.usefixtures("lazy")
+@pytest.mark.parametrize("knobs", [(), ("symlinks=no",)], ids=["has it", "lacks it"])
+def test_only_what_the_checks_need_is_probed_of_a_slow_server(
+    suite: Suite, serve: Serve, knobs: tuple[str, ...]
+) -> None:
+    """One says before that it needs it, one consults it; the verdicts are those of a run that probes everything."""
+    suite.write(CHECKS)
+    url = f"nfs://127.0.0.1:{serve(0, *knobs)}/export"
+    everything = suite.run("--target", url, *SOME, "--probe-again")
+    assert calls(everything) > 100
+    forget(url)
+    for check in ("plain", "needs", "looks"):
+        outcome = suite.run("--target", url, "-k", check)
+        assert outcome.verdicts == {check: everything.verdicts[check]}
+        assert calls(outcome) < 60
+        probed = about(outcome).capabilities
+        assert ("symlink" in probed) == (check != "plain")
+        assert probed.items() <= about(everything).capabilities.items()
+        assert "only what the checks need is probed" in about(outcome).environment["capabilities"]
+        assert "only what the checks need is probed" in outcome.text
+        assert "lacks" not in outcome.text.replace("lacks symlink", "").replace("target lacks", "")
+
+
+@pytest.mark.usefixtures("lazy")
+def test_a_check_that_consults_several_things_runs_until_all_are_probed(suite: Suite, serve: Serve) -> None:
+    suite.write("""
+    @proves(RULE, killed_by=MUTANT)
+    def test_several(target):
+        if target.has("symlink"):
+            unsupported("symbolic links are not lacking")
+        if target.has("nfs2"):
+            unsupported("NFSv2 is not lacking")
+    """)
+    url = f"nfs://127.0.0.1:{serve(0, 'symlinks=no')}/export"
+    outcome = suite.run("--target", url, "-k", "several")
+    assert outcome.verdicts == {"several": "UNSUPPORTED"}
+    assert "NFSv2 is not lacking" in outcome.text
+    assert {"symlink", "nfs2"} <= set(about(outcome).capabilities)
+
+
+def test_a_server_that_nobody_has_seen_before_and_that_is_slow(suite: Suite, serve: Serve) -> None:
+    suite.write(CHECKS)
+    outcome = suite.run("--target", f"nfs://127.0.0.1:{serve(slow=2 * SLOW)}/export", "-k", "plain")
+    assert outcome.verdicts == {"plain": "PASS"}
+    assert "only what the checks need is probed" in outcome.text
+    assert calls(outcome) < 40
