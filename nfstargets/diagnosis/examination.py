@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from nfsclient.clients import Mount, Portmap
-from nfsclient.discovery import Mounted, MountRefused, PathNotFound, PortUnknown, ask_rpcbind, open_connection
+from nfsclient.discovery import Mounted, PortUnknown, ask_rpcbind, open_connection
 from nfsclient.errors import (
     AuthFailed,
     BadReply,
@@ -40,6 +40,7 @@ from nfstargets.diagnosis.security import (
     named,
     offers_tls,
 )
+from nfstargets.diagnosis.wording import why
 from nfstargets.diagnosis.writing import WriteTrial
 from nfstargets.finding import MOUNT_PORT, NFS_PORT, served_minors, sign_of_nfs3
 
@@ -551,32 +552,6 @@ class Examination:
                 f"{trial.not_removed} is still in {shown(self.url.path)}",
                 "remove it",
             )
-
-
-def why(error: BaseException) -> str:
-    """What happened, in few words, for people who do not use the library."""
-    if isinstance(error, MountFailed):
-        return _why_not_mounted(error)
-    match error:
-        case ConnectFailed():
-            return error.cause.partition("] ")[2] or error.cause  # without "[Errno 111] "
-        case ConnectionLost():
-            return f"the connection ended: {error.cause}"
-        case RpcTimeout():
-            return f"no answer within {error.seconds:.1f} s"
-        case AuthFailed():
-            return str(error).partition(";")[0]
-        case _:
-            return str(error)
-
-
-def _why_not_mounted(error: MountFailed) -> str:
-    if isinstance(error, MountRefused):
-        if error.__cause__ is not None:
-            return why(error.__cause__)
-        return ", ".join(f"{shown(path)}: {status}" for path, status in error.refusals)
-    seen = error.detail.rpartition("; ")[0] or error.detail
-    return seen if isinstance(error, PathNotFound) else seen.partition(", saw ")[2] or seen
 
 
 def _guarded(name: str, way: t.Callable[[], tuple[Outcome, str, str]]) -> Step:

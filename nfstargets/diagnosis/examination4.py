@@ -10,9 +10,10 @@ from nfsclient.discovery import NFS4_PORT, Mounted
 from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
 from nfstargets.diagnosis.access import Access, try_access4
-from nfstargets.diagnosis.examination import Examination, why
+from nfstargets.diagnosis.examination import Examination
 from nfstargets.diagnosis.report import Outcome
 from nfstargets.diagnosis.security import NO_TLS, SYS_ONLY, is_too_weak
+from nfstargets.diagnosis.wording import why
 
 
 class Examination4(Examination):
