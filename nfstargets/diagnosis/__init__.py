@@ -66,7 +66,7 @@ def _steps(text: str, loop: Loop, patience: float) -> Iterator[Step]:
 def _steps3(text: str, url: NfsUrl, loop: Loop, patience: float) -> Iterator[Step]:
     """By NFSv3 or 2. Where the server has no NFSv3 and the URL names no version, by NFSv4, as a run goes on.
 
-    Until that is known, what failed is held back: NFSv4 may not need it.
+    Until that is known, failed steps are not reported: NFSv4 may not need them.
     """
     old = Examination(url, loop, patience)
     may_be_newer = not says_version(text)
