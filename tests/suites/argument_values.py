@@ -248,7 +248,9 @@ def _of_type(
     else:
         parts = [(one.name, one.node) for one in fields_of(cls)]
     for part, node in parts:
-        yield from _of_field(sent, f"{name}{join}{part}", node, operation, depth, is_arm=issubclass(cls, Union))
+        yield from _of_field(
+            sent, f"{name}{join}{part}", node, operation, depth, is_arm=issubclass(cls, Union)
+        )
 
 
 def _of_field(
