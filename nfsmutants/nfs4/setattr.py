@@ -155,3 +155,14 @@ def setattr4_server_time_changes_nothing(call: Setattr) -> p.Setattr4Res:
     names = ("time_access_set", "time_modify_set")
     ignored = {name: None for name in names if (it := getattr(given, name)) is not None and it.time is None}
     return _without(call, **ignored) if ignored else call.proceed()
+
+
+@mutant(p.SETATTR, RFC5661_SETATTR)
+def setattr4_creation_time_is_mtime(call: Setattr) -> p.Setattr4Res:
+    """SETATTR of the time of creation sets the time of modification instead"""
+    given = call.args.obj_attributes
+    if given.time_create is None:
+        return call.proceed()
+    time = p.client_time4(given.time_create.seconds, given.time_create.nseconds)
+    result = call.proceed_with(obj_attributes=given.changed(time_create=None, time_modify_set=time))
+    return _done(call) if result.status == _OK else result

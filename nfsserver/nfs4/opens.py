@@ -34,8 +34,6 @@ from nfsserver.state.opens import Open, Share
 from nfsserver.state.stateids import INVALID, StateError
 
 _OK: t.Final = Nfsstat4.NFS4_OK
-_NEW_MODE: t.Final = 0o644
-"""What `mode_set_masked` changes of a file that is made."""
 _EXCLUSIVE_MODE: t.Final = 0o600
 """Of a file that EXCLUSIVE4 makes: for its owner only (section 18.16.4)."""
 _BY_NAME: t.Final = frozenset({Claim.CLAIM_NULL, Claim.CLAIM_DELEGATE_CUR})
@@ -178,7 +176,7 @@ def _created(
     if how.ch_createboth is not None:
         verifier, attributes = how.ch_createboth.cva_verf, how.ch_createboth.cva_attrs
         _check_exclusive(attributes)
-    setting = values.setting_of(attributes or p.Fattr4(), state.minor, _NEW_MODE)
+    setting = values.setting_of(attributes or p.Fattr4(), state.minor)
     found = _existing(context, directory, name)
     if found is not None:
         return _taken(context, directory, found, how.mode, verifier, setting)

@@ -55,14 +55,16 @@ def steady_values(scratch: Nfs4Scratch, handle: bytes) -> dict[str, Fattr4]:
     for at in range(0, len(names), _FEW):
         known = scratch.attributes(handle, *names[at : at + _FEW])
         values = {name: getattr(known, name) for name in names[at : at + _FEW]}
-        found |= {name: Fattr4(**{name: value}) for name, value in values.items() if value is not None}
+        found |= {
+            name: Fattr4().changed(**{name: value}) for name, value in values.items() if value is not None
+        }
     return found
 
 
 def other_values(values: dict[str, Fattr4]) -> dict[str, Fattr4]:
     """The same attributes, each with a value that it does not have, as far as one can be made."""
     others = {name: _other(name, getattr(one, name)) for name, one in values.items()}
-    return {name: Fattr4(**{name: value}) for name, value in others.items() if value is not None}
+    return {name: Fattr4().changed(**{name: value}) for name, value in others.items() if value is not None}
 
 
 def _other(name: str, value: t.Any) -> t.Any:  # noqa: PLR0911  (one case a type)
@@ -114,7 +116,7 @@ def statuses(
     session: Session4, handle: bytes, verifying: Verifying, values: dict[str, Fattr4]
 ) -> dict[str, Nfsstat4]:
     """The status of VERIFY or NVERIFY of each attribute. SKIP where the server answers DELAY."""
-    found = {}
+    found: dict[str, Nfsstat4] = {}
     for name, one in values.items():
         reply = session.compound(op.putfh(handle), verifying(one))
         if reply.status == Nfsstat4.NFS4ERR_DELAY:

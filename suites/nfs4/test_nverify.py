@@ -86,7 +86,7 @@ def test_unsupported(session: Session4, scratch: Nfs4Scratch) -> None:
     supported = supported_names(scratch, file)
     for name, value in _CANDIDATES.items():
         if name not in supported:
-            reply = session.compound(op.putfh(file), op.nverify(Fattr4(**{name: value})))
+            reply = session.compound(op.putfh(file), op.nverify(Fattr4().changed(**{name: value})))
             expect(reply).status(Nfsstat4.NFS4ERR_ATTRNOTSUPP)
             return
     skip(f"the server supports {', '.join(_CANDIDATES)}")
@@ -98,6 +98,10 @@ def test_without_value(session: Session4, scratch: Nfs4Scratch) -> None:
     """NVERIFY of rdattr_error, and of a time that can only be set, fails with INVAL."""
     file = scratch.file("file")
     supported = supported_names(scratch, file)
-    asked = {name: Fattr4(**{name: value}) for name, value in _WITHOUT_A_VALUE.items() if name in supported}
+    asked = {
+        name: Fattr4().changed(**{name: value})
+        for name, value in _WITHOUT_A_VALUE.items()
+        if name in supported
+    }
     seen = statuses(session, file, op.nverify, asked)
     expect(mismatches(seen, Nfsstat4.NFS4ERR_INVAL), "attributes that are not INVAL").equals([])

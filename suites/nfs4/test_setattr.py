@@ -322,9 +322,27 @@ def test_server_time(session: Session4, scratch: Nfs4Scratch, which: str) -> Non
     expect(
         session.compound(op.putfh(file), op.setattr(Fattr4(time_access_set=old, time_modify_set=old)))
     ).ok()
-    asked = Fattr4(**{f"time_{which}_set": p.SERVER_TIME4})
+    asked = Fattr4().changed(**{f"time_{which}_set": p.SERVER_TIME4})
     expect(session.compound(op.putfh(file), op.setattr(asked))).ok()
     known = scratch.attributes(file, "time_access", "time_modify", "time_delta")
     moved = getattr(known, f"time_{which}")
     expect(moved.seconds, f"seconds of time_{which}").at_least(1_000_000_001)
     expect_near(known, "time_modify" if which == "access" else "time_access", 1_000_000_000)
+
+
+@MINORS
+@proves(SETS_ATTRIBUTES, ATTRSSET_IS_WHAT_WAS_SET, killed_by="setattr4-creation-time-is-mtime")
+def test_time_create(session: Session4, scratch: Nfs4Scratch) -> None:
+    """SETATTR sets the time of creation, and keeps the time of modification."""
+    file = scratch.file("file")
+    _need_settable_times(scratch, file)
+    _need(scratch, file, "time_create")
+    before = scratch.attributes(file, "time_modify").time_modify
+    reply = session.compound(op.putfh(file), op.setattr(Fattr4(time_create=p.Nfstime4(1_000_000_000))))
+    if reply.status in {Nfsstat4.NFS4ERR_INVAL, Nfsstat4.NFS4ERR_ATTRNOTSUPP}:
+        skip(f"the server has a time of creation, and does not set it: {reply.status}")
+    result = expect(reply).of(p.SETATTR).ok()
+    expect(p.names_of(result.attrsset), "attrsset", because=ATTRSSET_IS_WHAT_WAS_SET).equals(["time_create"])
+    known = scratch.attributes(file, "time_create", "time_modify", "time_delta")
+    expect_near(known, "time_create", 1_000_000_000)
+    expect(known.time_modify, "time_modify").equals(before)
