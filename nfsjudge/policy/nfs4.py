@@ -27,7 +27,9 @@ _NO_ATTRIBUTE: t.Final = Inconclusive(
     Verdict.UNSUPPORTED,
     Ends.NAMED,
     "the server does not support an attribute",
-    tuple(one.res for one in p.OPERATIONS if one is not p.GETATTR),  # which must not say it (section 15.1.15.1)
+    tuple(
+        one.res for one in p.OPERATIONS if one is not p.GETATTR
+    ),  # which must not say it (section 15.1.15.1)
 )
 
 NFS4: t.Final = register(

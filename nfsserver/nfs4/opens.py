@@ -99,8 +99,10 @@ def _shares(args: p.Open4Args) -> tuple[Share, Share]:
 
 
 def _check_claim(context: CallContext, args: p.Open4Args) -> None:
-    """Raises what refuses a claim by its kind: INVAL, NOTSUPP, GRACE, NO_GRACE, RECLAIM_BAD."""
+    """Raises what refuses a claim by its kind: INVAL, NOTSUPP, GRACE, NO_GRACE, RECLAIM_BAD; BADXDR: no opentype."""
     state, claim = compound_of(context), args.claim.claim
+    if not args.openhow.opentype.is_known:
+        raise Nfs4Error(Nfsstat4.NFS4ERR_BADXDR)
     if args.openhow.how is not None and claim not in _BY_NAME:
         raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
     if claim in {Claim.CLAIM_DELEGATE_PREV, Claim.CLAIM_DELEG_PREV_FH}:
