@@ -83,3 +83,25 @@ def lock4_second_keeps_the_seqid(call: Lock) -> p.Lock4Res:
     if call.args.locker.lock_owner is None:
         return result
     return amend4(result, "lock_stateid", seqid=_stateid(call).seqid)
+
+
+_WAITING = frozenset({NfsLockType4.READW_LT, NfsLockType4.WRITEW_LT})
+
+
+@mutant(p.LOCK, RFC5661_LOCK)
+def lock4_waits_without_a_conflict(call: Lock) -> p.Lock4Res:
+    """LOCK for which the client would wait gets LOCK_NOTSUPP, though nobody has the lock"""
+    result = call.proceed()
+    if call.args.locktype not in _WAITING or result.status != Nfsstat4.NFS4_OK:
+        return result
+    return p.Lock4Res(Nfsstat4.NFS4ERR_LOCK_NOTSUPP)
+
+
+@mutant(p.LOCK, RFC5661_LOCK_SEQIDS)
+def lock4_compares_seqids(call: Lock) -> p.Lock4Res:
+    """LOCK with seqids other than 0 gets BAD_SEQID, as in NFSv4.0"""
+    opened, locked = call.args.locker.open_owner, call.args.locker.lock_owner
+    seqids = (opened.open_seqid, opened.lock_seqid) if opened is not None else ()
+    if any(seqids) or (locked is not None and locked.lock_seqid):
+        return p.Lock4Res(Nfsstat4.NFS4ERR_BAD_SEQID)
+    return call.proceed()

@@ -116,8 +116,7 @@ def _stateid_of(call: AnyCall) -> p.Stateid4:
             opened.open_stateid if opened is not None else call.args.locker.lock_owner.lock_stateid
         )
         return stateid
-    stateid = getattr(call.args, _NAMES.get(call.operation, "stateid"))
-    return stateid
+    return t.cast("p.Stateid4", getattr(call.args, _NAMES.get(call.operation, "stateid")))
 
 
 _SUCCESS: t.Final[dict[t.Any, t.Callable[[AnyCall], t.Any]]] = {
