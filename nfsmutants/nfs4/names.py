@@ -40,8 +40,16 @@ def _renamed(call: AnyCall, other: Rename) -> t.Any:
 
 @mutant(_WITH_NAMES, RFC5661_LOOKUP)
 def names4_dots_are_directories(call: AnyCall) -> t.Any:
-    """An operation finds "." and "..", and makes something else of them"""
-    return _renamed(call, lambda name, is_made: _other(is_made) if name in {b".", b".."} else name)
+    """An operation finds "." and "..", unless it has made something else of them before"""
+
+    def other(name: bytes, is_made: bool) -> bytes:
+        if name not in {b".", b".."} or (not is_made and "made" in call.state):
+            return name
+        if is_made:
+            call.state["made"] = True
+        return _other(is_made)
+
+    return _renamed(call, other)
 
 
 def _other(is_made: bool) -> bytes:

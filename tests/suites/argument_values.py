@@ -212,18 +212,30 @@ class _Head(Struct):
 
 def name_of(operation: AnyOperation) -> str:
     """As `NFS 4 OPEN`."""
-    return f"{_NAMES[operation.program]} {operation.version} {operation.name}"
+    return f"{_NAMES[operation.program, operation.version]} {operation.version} {operation.name}"
 
 
-_NAMES: t.Final = {one.number: one.name for one in PROGRAMS}
+_NAMES: t.Final = {(one.number, one.version): one.name for one in PROGRAMS}
 _BY_NUMBER: t.Final = {(one.number, one.version): one for one in PROGRAMS}
 
 
 # ---------------------------------------------------------------- what no call had
 
 
-def gaps(sent: Sent) -> Iterator[str]:
-    """What no call had, a line each: `NFS 4 OPEN openhow.how.mode: never EXCLUSIVE4`."""
+def gaps(sent: Sent, supported: Iterable[int]) -> Iterator[str]:
+    """What no call had, a line each: `NFS 4 OPEN openhow.how.mode: never EXCLUSIVE4`.
+
+    `supported` has the attributes of the server that was tested: no check can be proved with others.
+    """
+    unsupported = {f".{one.name}: never {_PRESENT}" for one in nfs4.ATTRIBUTES.values()} - {
+        f".{nfs4.ATTRIBUTES[number].name}: never {_PRESENT}" for number in supported
+    }
+    for gap in _all_gaps(sent):
+        if not gap.endswith(tuple(unsupported)):
+            yield gap
+
+
+def _all_gaps(sent: Sent) -> Iterator[str]:
     for program in PROGRAMS:
         for operation in program.operations:
             name = name_of(operation)
@@ -330,7 +342,11 @@ def flags_of(path: str) -> dict[str, int]:
         name: value
         for module in modules
         for name, value in vars(module).items()
-        if beginnings and name.startswith(beginnings) and isinstance(value, int) and value
+        if beginnings
+        and name.startswith(beginnings)
+        and isinstance(value, int)
+        and value
+        and "MASK" not in name
     }
 
 
