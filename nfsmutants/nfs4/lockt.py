@@ -50,10 +50,3 @@ def lockt4_of_a_directory_is_inval(call: Lockt) -> p.Lockt4Res:
 def lockt4_of_a_link_is_wrong_type(call: Lockt) -> p.Lockt4Res:
     """LOCKT of a symbolic link gets WRONG_TYPE"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_SYMLINK, Nfsstat4.NFS4ERR_WRONG_TYPE)
-
-
-@mutant(p.LOCKT, RFC5661_LOCKT)
-def lockt4_waiting_is_free(call: Call[p.Lockt4Args, p.Lockt4Res]) -> p.Lockt4Res:
-    """LOCKT of a lock for which the client would wait succeeds always"""
-    waiting = {p.NfsLockType4.READW_LT, p.NfsLockType4.WRITEW_LT}
-    return p.Lockt4Res(Nfsstat4.NFS4_OK) if call.args.locktype in waiting else call.proceed()

@@ -48,9 +48,3 @@ def locku4_zero_length_is_ok(call: Locku) -> p.Locku4Res:
     if result.status != Nfsstat4.NFS4ERR_INVAL:
         return result
     return p.Locku4Res(Nfsstat4.NFS4_OK, call.args.lock_stateid)
-
-
-@mutant(p.LOCKU, RFC5661_LOCK_SEQIDS)
-def locku4_compares_seqids(call: Call[p.Locku4Args, p.Locku4Res]) -> p.Locku4Res:
-    """LOCKU with another seqid than 0 gets BAD_SEQID, as in NFSv4.0"""
-    return p.Locku4Res(Nfsstat4.NFS4ERR_BAD_SEQID) if call.args.seqid else call.proceed()

@@ -97,9 +97,7 @@ def test_initial_times(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, creation: 
 @pytest.mark.parametrize("creation", CREATIONS)
 @pytest.mark.parametrize("which", ["atime", "mtime"])
 @proves(*INITIAL_CLAUSES, killed_by="creations3-server-times-are-of-the-client", needs="cansettime")
-def test_initial_server_time(
-    nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, creation: str, which: str
-) -> None:
+def test_server_time(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, creation: str, which: str) -> None:
     """A new object has one time of the server, and the other one of the client."""
     other = "mtime" if which == "atime" else "atime"
     asked = replace(Sattr3(mode=0o644), **{which: SERVER_TIME, other: at_client_time(A_TIME)})

@@ -165,7 +165,7 @@ def test_ends_old_incarnation(nfs4: Nfs4) -> None:
 @MINORS
 @proves(SIZES_DO_NOT_GROW, killed_by="createsession4-doubles-back-sizes")
 def test_back_sizes(nfs4: Nfs4) -> None:
-    """With paddings, a program of callbacks and flavors of its own, the sizes of no channel grow."""
+    """The sizes of both channels do not grow, with paddings, another program for callbacks and two flavors."""
     client = nfs4.new_client()
     fore = op.channel(headerpadsize=64, requestsize=16384, responsesize=16384, operations=16, requests=2)
     back = op.channel(

@@ -81,6 +81,11 @@ IMPLEMENTATION_DECIDES_NOTHING = Requirement(
     level=Level.MUST,
     gist="servers accept a zero-length eia_client_impl_id, and do not change their behavior because of one",
 )
+_DEFINED: t.Final = {
+    "moved_refer": p.EXCHGID4_FLAG_SUPP_MOVED_REFER,
+    "moved_migr": p.EXCHGID4_FLAG_SUPP_MOVED_MIGR,
+    "princ_stateid": p.EXCHGID4_FLAG_BIND_PRINC_STATEID,
+}
 _ROLES: t.Final = frozenset(
     {
         p.EXCHGID4_FLAG_USE_PNFS_MDS,
@@ -210,11 +215,11 @@ def test_update_other_verifier(nfs4: Nfs4) -> None:
 
 
 @MINORS
-@pytest.mark.parametrize("name", ["supp_moved_refer", "supp_moved_migr", "bind_princ_stateid"])
+@pytest.mark.parametrize("name", _DEFINED)
 @proves(DEFINED_FLAGS_ARE_TAKEN, killed_by="exchangeid4-knows-roles-only")
 def test_defined_flag(nfs4: Nfs4, name: str) -> None:
     """A flag that is defined for the arguments is no error."""
-    flag: int = getattr(p, f"EXCHGID4_FLAG_{name.upper()}")
+    flag = _DEFINED[name]
     result = nfs4.exchange_id(new_owner(), flag)
     observe(
         name, "set" if result.eir_resok4 is not None and result.eir_resok4.eir_flags & flag else "not set"

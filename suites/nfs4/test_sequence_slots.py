@@ -63,7 +63,7 @@ AFTER_SEQUENCE: t.Final[dict[str, Failing]] = {
     "not-only-op": lambda on: [op.bind_conn_to_session(on.session.id)],
     "badxdr": lambda on: [op.putfh(on.file), op.write(op.ANONYMOUS, 0, b"x", _NO_STABLE_HOW)],
     "rep-too-big": lambda on: [op.putfh(on.file), op.read(op.ANONYMOUS, 0, _TOO_MUCH)],
-    "rep-too-big-to-cache": lambda on: [op.putfh(on.file), op.read(op.ANONYMOUS, 0, _TOO_MUCH)],
+    "too-big-to-cache": lambda on: [op.putfh(on.file), op.read(op.ANONYMOUS, 0, _TOO_MUCH)],
 }
 """Requests that most servers refuse after SEQUENCE."""
 BY_SEQUENCE: t.Final[dict[str, Failing]] = {
@@ -82,7 +82,7 @@ def _refused(v4: Nfs4Dialect, scratch: Nfs4Scratch, failing: Failing, case: str)
         skip(f"no session with small limits: {error}")
     on = _On(session, scratch.handle, file)
     try:
-        reply = session.compound(*failing(on), slot=0, cache_this=case == "rep-too-big-to-cache")
+        reply = session.compound(*failing(on), slot=0, cache_this=case == "too-big-to-cache")
     except (RpcRejected, ConnectionLost) as refusal:
         skip(f"the whole call is refused, which says nothing of the slot: {type(refusal).__name__}")
     if not reply.res.resarray or reply.status == Nfsstat4.NFS4_OK:
