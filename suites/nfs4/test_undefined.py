@@ -11,7 +11,7 @@ import pytest
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
 from nfsclient.clients.nfs4 import Nfs4, Session4, new_owner
 from nfsclient.clients.nfs4 import operations as op
-from nfsclient.errors import ConnectionLost, RpcRejected
+from nfsclient.errors import ConnectionLost, RpcRejected, RpcTimeout
 from nfsclient.protocol import nfs4 as p
 from nfsclient.xdr import Unread, XdrType, malformations
 from nfsjudge import Level, Requirement, expect, expect_data, observe, proves
@@ -29,6 +29,11 @@ UNDEFINED_ATTRIBUTES_ARE_REFUSED = Requirement(
     gist="an attribute in the request that the server does not support gets NFS4ERR_ATTRNOTSUPP",
 )
 _DATA = b"0123456789"
+_WHOLE_CALL = (RpcRejected, ConnectionLost, RpcTimeout)
+"""What a server may do with a call that it cannot decode: refuse it, close the connection, or drop it."""
+_SOON: t.Final = 2.0
+"""Seconds in which a call is answered or dropped, on a server of the usual speed."""
+Slowness: t.TypeAlias = Callable[[], float]
 
 
 def _bent(args: XdrType, field: str) -> Unread:
@@ -80,13 +85,14 @@ FROM_ONE: t.Final = {
 """Those that define 2, and not 0."""
 
 
-def _expect_refused(session: Session4, scratch: Nfs4Scratch, probe: _Probe) -> None:
+def _expect_refused(session: Session4, scratch: Nfs4Scratch, probe: _Probe, slowness: Slowness) -> None:
     """The operation is refused, by itself or with the whole call, and has not been executed."""
     file = scratch.file("file", _DATA)
     bent = _bent(probe.arguments(session, file), probe.field)
+    session.nfs4.timeout = _SOON * slowness()
     try:
         reply = session.compound(op.putfh(file if probe.in_file else scratch.handle), bent)
-    except (RpcRejected, ConnectionLost) as refusal:  # all operations may be parsed first (section 15.1.1.1)
+    except _WHOLE_CALL as refusal:  # all operations may be parsed first (section 15.1.1.1)
         observe("undefined value", type(refusal).__name__)
         return
     expect(scratch.names(), "names").equals([b"file"])
@@ -97,36 +103,37 @@ def _expect_refused(session: Session4, scratch: Nfs4Scratch, probe: _Probe) -> N
 
 @pytest.mark.parametrize("case", FROM_ZERO)
 @proves(UNDEFINED_VALUES_ARE_REFUSED, killed_by="compound4-undefined-is-zero")
-def test_from_zero(session: Session4, scratch: Nfs4Scratch, case: str) -> None:
+def test_from_zero(session: Session4, scratch: Nfs4Scratch, slowness: Slowness, case: str) -> None:
     """An operation with a value that the enumeration does not define is refused, where 0 is defined."""
-    _expect_refused(session, scratch, FROM_ZERO[case])
+    _expect_refused(session, scratch, FROM_ZERO[case], slowness)
 
 
 @pytest.mark.parametrize("case", FROM_ONE)
 @proves(UNDEFINED_VALUES_ARE_REFUSED, killed_by="compound4-undefined-is-two")
-def test_from_one(session: Session4, scratch: Nfs4Scratch, case: str) -> None:
+def test_from_one(session: Session4, scratch: Nfs4Scratch, slowness: Slowness, case: str) -> None:
     """An operation with a value that the enumeration does not define is refused, where 0 is not defined either."""
-    _expect_refused(session, scratch, FROM_ONE[case])
+    _expect_refused(session, scratch, FROM_ONE[case], slowness)
 
 
 @proves(UNDEFINED_VALUES_ARE_REFUSED, killed_by="compound4-undefined-is-two")
-def test_bind_direction(v4: Nfs4Dialect, session: Session4) -> None:
+def test_bind_direction(v4: Nfs4Dialect, session: Session4, slowness: Slowness) -> None:
     """BIND_CONN_TO_SESSION with a direction that is not defined is refused."""
     expect(session.renew()).ok()
     second = v4.client(v4.connections.connect("nfs"))
-    _expect_refused_alone(second, _bent(op.bind_conn_to_session(session.id), "bctsa_dir"))
+    _expect_refused_alone(second, _bent(op.bind_conn_to_session(session.id), "bctsa_dir"), slowness)
 
 
 @proves(UNDEFINED_VALUES_ARE_REFUSED, killed_by="compound4-undefined-is-zero")
-def test_state_protection(nfs4: Nfs4) -> None:
+def test_state_protection(nfs4: Nfs4, slowness: Slowness) -> None:
     """EXCHANGE_ID with a kind of state protection that is not defined is refused."""
-    _expect_refused_alone(nfs4, _bent(op.exchange_id(new_owner()), "eia_state_protect.spa_how"))
+    _expect_refused_alone(nfs4, _bent(op.exchange_id(new_owner()), "eia_state_protect.spa_how"), slowness)
 
 
-def _expect_refused_alone(nfs4: Nfs4, bent: Unread) -> None:
+def _expect_refused_alone(nfs4: Nfs4, bent: Unread, slowness: Slowness) -> None:
+    nfs4.timeout = _SOON * slowness()
     try:
         reply = nfs4.compound(bent)
-    except (RpcRejected, ConnectionLost) as refusal:
+    except _WHOLE_CALL as refusal:
         observe("undefined value", type(refusal).__name__)
         return
     observe("undefined value", reply.status.name)
