@@ -58,6 +58,9 @@ def steady_values(scratch: Nfs4Scratch, handle: bytes) -> dict[str, Fattr4]:
         found |= {
             name: Fattr4().changed(**{name: value}) for name, value in values.items() if value is not None
         }
+    unique = found.get("unique_handles")
+    if unique is None or not unique.unique_handles:  # one of several (section 10.3.4)
+        found.pop("filehandle", None)
     return found
 
 
