@@ -95,10 +95,10 @@ def _expect_refused(session: Session4, scratch: Nfs4Scratch, probe: _Probe, slow
     except _WHOLE_CALL as refusal:  # all operations may be parsed first (section 15.1.1.1)
         observe("undefined value", type(refusal).__name__)
         return
-    expect(scratch.names(), "names").equals([b"file"])
-    expect_data(scratch.read(file), _DATA)
     observe("undefined value", reply.status.name)
     expect(reply).refused()
+    expect(scratch.names(), "names").equals([b"file"])
+    expect_data(scratch.read(file), _DATA)
 
 
 @pytest.mark.parametrize("case", FROM_ZERO)
