@@ -8,9 +8,10 @@ import typing as t
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import Union, Unread, replace
-from nfsmutants.form import Call, mutant
+from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import names_in, refusal, restate_last, sequence_of, with_result
 from nfsmutants.rules import RFC5661_COMPOUND, RFC5661_CREATE_SESSION, RFC5661_ERRORS, RFC5661_SEQUENCE
+from nfsserver.nfs4.common import compound_of
 
 Compound = Call[p.Compound4Args, p.Compound4Res]
 
@@ -106,3 +107,13 @@ def compound4_current_is_saved(call: Compound) -> p.Compound4Res:
     if reply.status != Nfsstat4.NFS4ERR_NOFILEHANDLE or len(reply.resarray) != 3:
         return reply
     return with_result(reply, 2, refusal(reply.resarray[2], Nfsstat4.NFS4ERR_NOENT))
+
+
+@mutant((p.WRITE, p.REMOVE), RFC5661_COMPOUND)
+def compound4_writes_and_removes_go_up(call: AnyCall) -> t.Any:
+    """After WRITE and REMOVE the root of the export is the current filehandle"""
+    result = call.proceed()
+    if p.status_of(result) == Nfsstat4.NFS4_OK:
+        state = compound_of(call.context)
+        state.current, state.handle = call.backend.fs.root, None
+    return result

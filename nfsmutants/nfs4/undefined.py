@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable
 
 from nfsclient.protocol import nfs4 as p
 from nfsmutants.form import Call, Message, mutant, wire_mutant
@@ -30,17 +31,54 @@ def _known(given: p.Fattr4) -> p.Fattr4:
     return p.Fattr4().changed(**given.values())
 
 
-@mutant((p.SETATTR, p.CREATE, p.OPEN, p.VERIFY, p.NVERIFY), RFC5661_ATTRIBUTES)
-def attributes4_ignores_unknown_ones(call: Call[t.Any, t.Any]) -> t.Any:
-    """Attributes that nobody knows are ignored; VERIFY and NVERIFY then succeed"""
+def _with_other_attributes(call: Call[t.Any, t.Any], other: Callable[[p.Fattr4], p.Fattr4]) -> t.Any:
     args = call.args
     if isinstance(args, p.Create4Args):
-        return call.proceed_with(createattrs=_known(args.createattrs))
+        return call.proceed_with(createattrs=other(args.createattrs))
     if isinstance(args, p.Open4Args):
         how = args.openhow.how
         if how is None or how.createattrs is None:
             return call.proceed()
-        return call.proceed_with("openhow.how", createattrs=_known(how.createattrs))
-    if isinstance(args, p.Nverify4Args) and args.obj_attributes.rest:
+        return call.proceed_with("openhow.how", createattrs=other(how.createattrs))
+    return call.proceed_with(obj_attributes=other(args.obj_attributes))
+
+
+_WITH_ATTRIBUTES: t.Final = (p.SETATTR, p.CREATE, p.OPEN, p.VERIFY, p.NVERIFY)
+
+
+@mutant(_WITH_ATTRIBUTES, RFC5661_ATTRIBUTES)
+def attributes4_ignores_unknown_ones(call: Call[t.Any, t.Any]) -> t.Any:
+    """Attributes that nobody knows are ignored; VERIFY and NVERIFY then succeed"""
+    if isinstance(call.args, p.Nverify4Args) and call.args.obj_attributes.rest:
         return p.Nverify4Res(p.Nfsstat4.NFS4_OK)
-    return call.proceed_with(obj_attributes=_known(args.obj_attributes))
+    return _with_other_attributes(call, _known)
+
+
+def _masked(given: p.Fattr4) -> p.Fattr4:
+    return given if given.mode is None else given.changed(mode=given.mode & 0o7777)
+
+
+@mutant(_WITH_ATTRIBUTES, RFC5661_ATTRIBUTES)
+def attributes4_mask_the_mode(call: Call[t.Any, t.Any]) -> t.Any:
+    """Bits that mode does not define are ignored; NVERIFY says that they differ"""
+    if (
+        isinstance(call.args, p.Nverify4Args)
+        and _masked(call.args.obj_attributes) != call.args.obj_attributes
+    ):
+        return p.Nverify4Res(p.Nfsstat4.NFS4_OK)
+    return _with_other_attributes(call, _masked)
+
+
+def _shortened(given: p.Fattr4) -> p.Fattr4:
+    changes = {}
+    for name in ("time_access_set", "time_modify_set"):
+        asked = getattr(given, name)
+        if asked is not None and asked.time is not None:
+            changes[name] = p.client_time4(asked.time.seconds, min(asked.time.nseconds, 999_999_999))
+    return given.changed(**changes)
+
+
+@mutant((p.SETATTR, p.CREATE, p.OPEN), RFC5661_ATTRIBUTES)
+def attributes4_take_any_nseconds(call: Call[t.Any, t.Any]) -> t.Any:
+    """Times with too many nanoseconds are those of the last one of the second"""
+    return _with_other_attributes(call, _shortened)

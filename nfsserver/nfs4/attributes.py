@@ -105,6 +105,8 @@ def _are_same(server: ServerApi, context: CallContext, given: Fattr4) -> bool:
             raise Nfs4Error(Nfsstat4.NFS4ERR_ATTRNOTSUPP)
         if ATTRIBUTES[number].name == "rdattr_error" or not ATTRIBUTES[number].about.is_readable:
             raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
+    if given.mode is not None and given.mode & ~0o7777:  # section 6.2.4
+        raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
     found = values.read(View(server, current(context), state.minor), given.attrmask)
     return all(getattr(found, name) == value for name, value in given.values().items())
 

@@ -37,7 +37,7 @@ ECHOES_THE_SESSION = Requirement(
 IS_THE_ONLY_OPERATION = Requirement(
     rfc="RFC 5661",
     section="18.34.3",
-    level=Level.MUST,
+    level=Level.SHOULD,  # "It MUST be" binds the client; no text names what a server does after SEQUENCE
     gist="BIND_CONN_TO_SESSION is the only operation in its COMPOUND",
 )
 _FORE = ChannelDirFromClient4.CDFC4_FORE

@@ -49,6 +49,11 @@ MAXOPERATIONS_IS_A_LIMIT = Requirement(
     level=Level.MUST,
     gist="a COMPOUND of more operations than ca_maxoperations gets NFS4ERR_TOO_MANY_OPS",
 )
+KEEPS_THE_FILEHANDLE = Requirement(
+    rfc="RFC 5661",
+    section="16.2.3.1.1",
+    gist="the current filehandle stays what it is, but for operations that set another one",
+)
 _MOST_OPERATIONS = 2000
 """A server that grants more is not tried."""
 
@@ -192,3 +197,39 @@ def test_no_filehandle(session: Session4, name: str) -> None:
     """An operation on the current or the saved filehandle fails with NOFILEHANDLE if there is none."""
     reply = session.compound(_HANDLELESS[name])
     expect(reply).refused(Nfsstat4.NFS4ERR_NOFILEHANDLE, because=NEEDS_A_FILEHANDLE)
+
+
+_KEEPING: dict[str, dict[str, list[XdrType]]] = {
+    "file": {
+        "ACCESS": [op.access(p.ACCESS4_READ)],
+        "GETATTR": [op.getattr("size")],
+        "VERIFY": [op.verify(p.Fattr4(size=4))],
+        "NVERIFY": [op.nverify(p.Fattr4(size=5))],
+        "READ": [op.read(op.ANONYMOUS, 0, 4)],
+        "WRITE": [op.write(op.ANONYMOUS, 0, b"more")],
+        "COMMIT": [op.commit()],
+        "SETATTR": [op.setattr(p.Fattr4(mode=0o640))],
+        "LOCKT": [op.lockt()],
+        "SAVEFH": [op.savefh()],
+    },
+    "directory": {
+        "READDIR": [op.readdir()],
+        "REMOVE": [op.remove(b"third")],
+        "RENAME": [op.savefh(), op.rename(b"file", b"renamed")],
+    },
+}
+
+
+@pytest.mark.parametrize("kind", _KEEPING)
+@proves(KEEPS_THE_FILEHANDLE, killed_by="compound4-writes-and-removes-go-up")
+def test_keeps_filehandle(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
+    """After an operation that is not about filehandles, the current filehandle is that of the same object."""
+    file = scratch.file("file", b"four")
+    scratch.file("third")
+    handle = file if kind == "file" else scratch.handle
+    fileid = scratch.attributes(handle, "fileid").fileid
+    if fileid is None:
+        skip("the server does not support fileid")
+    for name, operations in _KEEPING[kind].items():
+        reply = expect(session.compound(op.putfh(handle), *operations, op.getattr("fileid"))).ok()
+        expect(reply.attributes.fileid, f"fileid after {name}").equals(fileid)

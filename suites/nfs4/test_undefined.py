@@ -13,8 +13,10 @@ from nfsclient.clients.nfs4 import Nfs4, Session4, new_owner
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.errors import ConnectionLost, RpcRejected, RpcTimeout
 from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import Unread, XdrType, malformations
-from nfsjudge import Level, Requirement, expect, expect_data, observe, proves
+from nfsjudge import Level, Requirement, expect, expect_data, observe, proves, unsupported
+from suites.nfs4.attribute_values import supported_names
 from suites.nfs4.opens import BOTH, READ, open_file
 
 UNDEFINED_VALUES_ARE_REFUSED = Requirement(
@@ -27,6 +29,17 @@ UNDEFINED_ATTRIBUTES_ARE_REFUSED = Requirement(
     section="18.30.4",
     level=Level.SHOULD,
     gist="an attribute in the request that the server does not support gets NFS4ERR_ATTRNOTSUPP",
+)
+MODE_BITS_ARE_CHECKED = Requirement(
+    rfc="RFC 5661",
+    section="6.2.4",
+    level=Level.MUST,
+    gist="bits that mode does not define get NFS4ERR_INVAL in SETATTR, CREATE, OPEN, VERIFY and NVERIFY",
+)
+NANOSECONDS_ARE_CHECKED = Requirement(
+    rfc="RFC 5661",
+    section="3.3.1",
+    gist="values greater than 999,999,999 for nseconds are considered invalid",
 )
 _DATA = b"0123456789"
 _WHOLE_CALL = (RpcRejected, ConnectionLost, RpcTimeout)
@@ -146,25 +159,49 @@ _NOBODYS: t.Final = p.Fattr4(attrmask=(0, 0, 1 << 31), rest=bytes(4))
 """An attribute in the word of the last ones that are defined."""
 
 
-def _with_unknown(operation: str) -> XdrType:
-    match operation:
-        case "create":
-            return op.mkdir(b"made", _NOBODYS)
-        case "open":
-            return op.open(b"made", BOTH, owner=new_state_owner(), how=op.guarded(_NOBODYS))
-        case "verify":
-            return op.verify(_NOBODYS)
-        case "nverify":
-            return op.nverify(_NOBODYS)
-        case _:
-            return op.setattr(_NOBODYS)
+_OPERATIONS: t.Final[dict[str, Callable[[p.Fattr4], XdrType]]] = {
+    "setattr": op.setattr,
+    "create": lambda given: op.mkdir(b"made", given),
+    "open": lambda given: op.open(b"made", BOTH, owner=new_state_owner(), how=op.guarded(given)),
+    "verify": op.verify,
+    "nverify": op.nverify,
+}
+"""Those that take the values of attributes; all in a directory."""
 
 
-@pytest.mark.parametrize("operation", ["setattr", "create", "open", "verify", "nverify"])
+@pytest.mark.parametrize("operation", _OPERATIONS)
 @proves(UNDEFINED_ATTRIBUTES_ARE_REFUSED, killed_by="attributes4-ignores-unknown-ones")
 def test_attribute(session: Session4, scratch: Nfs4Scratch, operation: str) -> None:
     """An operation with the value of an attribute that nobody has is refused, and creates nothing."""
-    reply = session.compound(op.putfh(scratch.handle), _with_unknown(operation))
+    reply = session.compound(op.putfh(scratch.handle), _OPERATIONS[operation](_NOBODYS))
     observe("attribute that nobody has", reply.status.name)
     expect(scratch.names(), "names").equals([])
     expect(reply).refused()
+
+
+@pytest.mark.parametrize("operation", _OPERATIONS)
+@proves(MODE_BITS_ARE_CHECKED, killed_by="attributes4-mask-the-mode")
+def test_mode(session: Session4, scratch: Nfs4Scratch, operation: str) -> None:
+    """An operation with a mode that has more than the twelve bits is invalid, and changes nothing."""
+    before = scratch.attributes(None, "mode").mode
+    if before is None:
+        unsupported("the server does not support mode")
+    reply = session.compound(
+        op.putfh(scratch.handle), _OPERATIONS[operation](p.Fattr4(mode=before | 0o10000))
+    )
+    expect(scratch.names(), "names").equals([])
+    expect(scratch.attributes(None, "mode").mode, "mode").equals(before)
+    expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=MODE_BITS_ARE_CHECKED)
+
+
+@pytest.mark.parametrize("name", ["time_access_set", "time_modify_set"])
+@pytest.mark.parametrize("operation", ["setattr", "create", "open"])
+@proves(NANOSECONDS_ARE_CHECKED, killed_by="attributes4-take-any-nseconds")
+def test_nseconds(session: Session4, scratch: Nfs4Scratch, operation: str, name: str) -> None:
+    """An operation with a time of a billion nanoseconds is invalid, and creates nothing."""
+    if name not in supported_names(scratch, scratch.handle):
+        unsupported(f"the server does not support {name}")
+    asked = p.Fattr4().changed(**{name: p.client_time4(1_000_000_000, 1_000_000_000)})
+    reply = session.compound(op.putfh(scratch.handle), _OPERATIONS[operation](asked))
+    expect(scratch.names(), "names").equals([])
+    expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=NANOSECONDS_ARE_CHECKED)
