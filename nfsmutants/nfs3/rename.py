@@ -8,6 +8,8 @@ from nfsclient.protocol.nfs3 import (
     Diropargs3,
     Nfsstat3,
     Rename3Res,
+    Rename3ResFail,
+    WccData,
 )
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import replace
@@ -216,6 +218,28 @@ def rename3_of_itself_removes(call: Rename) -> Rename3Res:
     if args.from_ == args.to and inode is not None and inode.directory is None:
         inode.fs.remove(call.caller, call.backend.resolve(args.to.dir), args.to.name)
     return reply
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_of_itself_is_exist(call: Rename) -> Rename3Res:
+    """RENAME of a file to its present name is refused: the name exists"""
+    inode = find(call.server, call.args.to)
+    if call.args.from_ == call.args.to and inode is not None and inode.directory is None:
+        return Rename3Res(Nfsstat3.NFS3ERR_EXIST, resfail=Rename3ResFail(WccData(), WccData()))
+    return call.proceed()
+
+
+@mutant(RENAME, RFC1813_NAMES)
+def rename3_moves_by_dots(call: Rename) -> Rename3Res:
+    """RENAME of . or .. moves the directory that it stands for"""
+    steps = {b".": 1, b"..": 2}.get(call.args.from_.name, 0)
+    below, above = None, directory_of(call.server, call.args.from_.dir)
+    for _ in range(steps):
+        below, above = above, None if above is None or above.directory is None else above.directory.parent
+    if not steps or above is None or above.directory is None:
+        return call.proceed()
+    name = next(one for one in above.directory.names() if above.directory.get(one) is below)
+    return call.proceed_with("from_", dir=call.backend.handle_of(above), name=name)
 
 
 @mutant(RENAME, RFC1813_RENAME)

@@ -56,7 +56,6 @@ CREATE_TRUNCATES_TO_ZERO = Requirement(
     section="2.3.6",
     level=Level.SHOULD,
     gist="a size of zero truncates the file, also an existing file of that name",
-    harm=Harm.SUCCESS,
 )
 
 

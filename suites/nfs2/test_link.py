@@ -22,6 +22,7 @@ LINKS_SHARE_CHANGES = Requirement(
     section="2.2.13",
     level=Level.SHOULD,
     gist="changes made under one name of a file show under its other names",
+    harm=Harm.DATA,
 )
 LINK_RAISES_NLINK = Requirement(
     rfc="RFC 1094",
@@ -40,7 +41,6 @@ LINK_KEEPS_TREE = Requirement(
     section="2.1",
     level=Level.SHOULD,
     gist="a file system is a tree: LINK does not put a directory below itself",
-    harm=Harm.OBJECT,
 )
 
 

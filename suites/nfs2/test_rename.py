@@ -57,7 +57,6 @@ RENAME_REFUSES_DOTS = Requirement(
     section="3.2",
     level=Level.SHOULD,
     gist="names with a special meaning are not entries that RENAME can move",
-    harm=Harm.OBJECT,
 )
 
 

@@ -17,7 +17,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.scratch import CannotClean
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Mknoddata3, Nfsstat3, Sattr3
-from nfsjudge import Harm, Level, Requirement, expect_that, observe, proves, show, skip
+from nfsjudge import Level, Requirement, expect_that, observe, proves, show, skip
 from nfsjudge.expect import StatusReply
 from suites.nfs3.bad_names import BelowNfs, reply_if_decoded
 from suites.nfs3.file_types import NODES
@@ -29,7 +29,6 @@ REFUSED_CALL_CREATES_NOTHING = Requirement(
     section="3.3.8",
     level=Level.SHOULD,
     gist="a call that fails should not create the object (CREATE; MKDIR, SYMLINK, MKNOD and LINK alike)",
-    harm=Harm.SUCCESS,
 )
 _FOREIGN: t.Final = Sattr3(mode=0o644, uid=STRANGER[0], gid=STRANGER[1])
 """An owner that many servers let only root set, after they have made the object."""
