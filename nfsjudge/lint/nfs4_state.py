@@ -55,7 +55,6 @@ CHANGE_MOVES = _clause(
 BEFORE_IS_BEFORE = _clause(
     "3.3.8",
     "before in an atomic change_info4 is the change attribute that the directory had: nothing changed it since",
-    Level.SHOULD,  # a client only drops what it has cached
 )
 NAMES_AGREE = _clause("18.13.3", "LOOKUP finds the name of an object in its directory, and no other name")
 SEQIDS_GO_ON = _clause(

@@ -26,6 +26,7 @@ RENAME_IS_ATOMIC = Requirement(
     rfc="RFC 1094",
     section="2.2.12",
     gist="RENAME is atomic on the server: no client sees an intermediate state",
+    harm=Harm.OBJECT,
 )
 RENAME_NEEDS_SOURCE = Requirement(
     rfc="RFC 1094",

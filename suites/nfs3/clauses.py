@@ -207,6 +207,7 @@ SETATTR_SETS_NOTHING_ELSE = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
     gist="SETATTR changes only the attributes that new_attributes sets",
+    harm=Harm.OBJECT,
 )
 SIZE_CHANGE_KEEPS_DATA = Requirement(
     rfc="RFC 1813",

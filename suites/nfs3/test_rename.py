@@ -63,7 +63,11 @@ from suites.nfs3.statuses import INCOMPATIBLE
 from suites.races import ROUNDS, Race
 
 RENAMES_ATOMICALLY = Requirement(
-    rfc="RFC 1813", section="3.3.14", level=Level.MUST, gist="RENAME is atomic to the client"
+    rfc="RFC 1813",
+    section="3.3.14",
+    level=Level.MUST,
+    gist="RENAME is atomic to the client",
+    harm=Harm.OBJECT,
 )
 RENAME_TO_SAME_FILE_DOES_NOTHING = Requirement(
     rfc="RFC 1813",

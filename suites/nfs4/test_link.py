@@ -31,6 +31,7 @@ EXISTING_IS_EXIST = Requirement(
     rfc="RFC 5661",
     section="18.9.3",
     gist="if an object of that name exists in the target directory, NFS4ERR_EXIST is returned",
+    harm=Harm.OBJECT,
 )
 EMPTY_NAME_IS_INVALID = Requirement(
     rfc="RFC 5661", section="18.9.3", gist="a name of zero length gets NFS4ERR_INVAL"

@@ -18,6 +18,7 @@ SETS_ATTRIBUTES = Requirement(
     rfc="RFC 5661",
     section="18.30.3",
     gist="SETATTR changes one or more of the attributes of a file system object",
+    harm=Harm.SUCCESS,
 )
 ATTRSSET_IS_WHAT_WAS_SET = Requirement(
     rfc="RFC 5661",
@@ -48,6 +49,7 @@ SIZE_NEEDS_WRITING = Requirement(
     section="9.1.2",
     level=Level.MUST,
     gist="SETATTR of the size with an open that does not allow writing gets NFS4ERR_OPENMODE",
+    harm=Harm.DATA,
 )
 SIZE_OBEYS_SHARES = Requirement(
     rfc="RFC 5661",
@@ -95,6 +97,18 @@ def test_size(session: Session4, scratch: Nfs4Scratch, size: int) -> None:
     expect(session.compound(op.putfh(file), op.setattr(Fattr4(size=size), opened.stateid))).ok()
     expect(scratch.attributes(file, "size").size, "size").equals(size)
     expect_data(scratch.read(file), b"0123456789"[:size].ljust(size, b"\0"))
+
+
+@MINORS
+@pytest.mark.parametrize("kept", [0, 4], ids=["nothing", "some"])
+@proves(SETS_THE_SIZE, killed_by="setattr4-extension-restores-old-data")
+def test_cut_and_extended(session: Session4, scratch: Nfs4Scratch, kept: int) -> None:
+    """Data that SETATTR has cut off does not return when the file is extended again."""
+    file = scratch.file("file", b"0123456789")
+    opened = open_file(session, file, BOTH)
+    for size in (kept, 10):
+        expect(session.compound(op.putfh(file), op.setattr(Fattr4(size=size), opened.stateid))).ok()
+    expect_data(scratch.read(file), b"0123456789"[:kept].ljust(10, b"\0"))
 
 
 @MINORS
