@@ -45,6 +45,13 @@ def lock4_read_locks_exclude(call: Lock) -> p.Lock4Res:
 
 
 @mutant(p.LOCK, RFC5661_LOCK)
+def lock4_denied_has_another_range(call: Lock) -> p.Lock4Res:
+    """LOCK that is denied says that the lock in the way is of one byte"""
+    result = call.proceed()
+    return result if result.denied is None else replace(result, denied=replace(result.denied, length=1))
+
+
+@mutant(p.LOCK, RFC5661_LOCK)
 def lock4_denied_names_nobody(call: Lock) -> p.Lock4Res:
     """LOCK that is denied says that a client with id 0 has the lock"""
     result = call.proceed()

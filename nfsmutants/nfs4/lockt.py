@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import restate4
 from nfsmutants.rules import RFC5661_LOCKT
@@ -16,6 +17,15 @@ Lockt = Call[p.Lockt4Args, p.Lockt4Res]
 def lockt4_finds_nothing(call: Lockt) -> p.Lockt4Res:
     """LOCKT of a locked range succeeds"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_DENIED, Nfsstat4.NFS4_OK)
+
+
+@mutant(p.LOCKT, RFC5661_LOCKT)
+def lockt4_names_nobody(call: Lockt) -> p.Lockt4Res:
+    """LOCKT that is denied says that a client with id 0 has the lock"""
+    result = call.proceed()
+    if result.denied is None:
+        return result
+    return replace(result, denied=replace(result.denied, owner=p.StateOwner4(0, result.denied.owner.owner)))
 
 
 @mutant(p.LOCKT, RFC5661_LOCKT)

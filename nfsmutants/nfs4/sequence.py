@@ -13,6 +13,7 @@ from nfsmutants.nfs4.bending import (
     accepted,
     amend4,
     echoing,
+    refusal,
     restate_last,
     sequence_of,
     with_sequence,
@@ -141,6 +142,18 @@ def _retry(call: Compound, is_meant: t.Callable[[p.Sequence4Args, _Slot], bool])
 def sequence4_executes_retries(call: Compound) -> p.Compound4Res:
     """A retry of a request that succeeded is executed again"""
     return _retry(call, lambda sent, known: sent.sa_cachethis and known.status == Nfsstat4.NFS4_OK)
+
+
+@mutant(p.COMPOUND, RFC5661_SLOTS)
+def sequence4_forgets_replies(call: Compound) -> p.Compound4Res:
+    """A retry gets RETRY_UNCACHED_REP, although the request asked for its reply to be cached"""
+    sent, known = _before(call)
+    reply = _note(call, call.proceed(), sent.sa_sequenceid if sent is not None else 0)
+    is_retry = sent is not None and known is not None and sent.sa_sequenceid == known.sequence_id
+    if not is_retry or sent is None or not sent.sa_cachethis or len(reply.resarray) < 2:
+        return reply
+    status = Nfsstat4.NFS4ERR_RETRY_UNCACHED_REP
+    return replace(reply, status=status, resarray=[reply.resarray[0], refusal(reply.resarray[1], status)])
 
 
 @mutant(p.COMPOUND, RFC5661_SLOTS)

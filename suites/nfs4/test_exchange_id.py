@@ -130,7 +130,11 @@ def test_with_company(nfs4: Nfs4) -> None:
 
 
 @MINORS
-@proves(SAME_CLIENT_SAME_RESULT, CONFIRMED_R, killed_by="exchangeid4-confirmed-gets-a-new-id")
+@proves(
+    SAME_CLIENT_SAME_RESULT,
+    CONFIRMED_R,
+    killed_by=("exchangeid4-confirmed-gets-a-new-id", "exchangeid4-never-confirms"),
+)
 def test_confirmed_again(nfs4: Nfs4) -> None:
     """A confirmed owner with the same verifier gets the same client id, and CONFIRMED_R."""
     owner = new_owner()

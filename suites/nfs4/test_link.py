@@ -53,7 +53,7 @@ def link(session: Session4, scratch: Nfs4Scratch, file: bytes, name: bytes, *aft
 
 
 @MINORS
-@proves(MAKES_A_NAME, COUNTS_NAMES, killed_by="link4-links-nothing")
+@proves(MAKES_A_NAME, COUNTS_NAMES, killed_by=("link4-links-nothing", "link4-counts-nothing"))
 def test_links(session: Session4, scratch: Nfs4Scratch) -> None:
     """A file with one more name has one more link, and both names are the same file."""
     file = scratch.file("1")

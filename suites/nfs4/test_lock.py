@@ -109,7 +109,11 @@ def test_shared(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> Non
 
 
 @MINORS
-@proves(DENIED_NAMES_THE_LOCK, DENIED_HAS_A_CLIENTID, killed_by="lock4-denied-names-nobody")
+@proves(
+    DENIED_NAMES_THE_LOCK,
+    DENIED_HAS_A_CLIENTID,
+    killed_by=("lock4-denied-has-another-range", "lock4-denied-names-nobody"),
+)
 def test_denied(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
     """LOCK4denied has the range, the type and the owner of the lock in the way."""
     pair, owner = opened_by_two(v4, session, scratch), new_state_owner()

@@ -49,7 +49,11 @@ TYPE_IS_CHECKED = Requirement(
 
 
 @MINORS
-@proves(FINDS_CONFLICTS, OWNER_HAS_A_CLIENTID, killed_by="lockt4-finds-nothing")
+@proves(
+    FINDS_CONFLICTS,
+    OWNER_HAS_A_CLIENTID,
+    killed_by=("lockt4-finds-nothing", "lockt4-names-nobody"),
+)
 def test_conflict(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
     """LOCKT of a range that another client has locked is denied, with that lock."""
     pair, owner = opened_by_two(v4, session, scratch), new_state_owner()
