@@ -44,7 +44,7 @@ from suites.nfs4.locks import WRITE_LT, lock_range, try_lock
 from suites.nfs4.opens import BOTH, another_client, open_file
 from suites.nfs4.retries import reconnect, send_another, session_of_its_own, without_sequence
 from suites.nfs4.test_create_session import REPLAY_IS_CACHED
-from suites.nfs4.test_exchange_id import SAME_CLIENT_SAME_RESULT, UNCONFIRMED_IS_REPLACED
+from suites.nfs4.test_exchange_id import UNCONFIRMED_IS_REPLACED
 
 CALL_IS_SENT_AGAIN = Requirement(
     rfc="RFC 5661",
@@ -302,18 +302,6 @@ def test_exchange_id_lost(v4: Nfs4Dialect, faults: MakeFaulty) -> None:
     expect(again.compound(op.sequence(created.csr_sessionid, 1))).ok()
     again.destroy_session(created.csr_sessionid)
     again.destroy_clientid(made.eir_clientid)
-
-
-@proves(SAME_CLIENT_SAME_RESULT, killed_by="exchangeid4-confirmed-gets-a-new-id")
-def test_confirmed_exchange_id_lost(v4: Nfs4Dialect, faults: MakeFaulty) -> None:
-    """EXCHANGE_ID of a client with a session, repeated after its reply was lost, gets the same client id."""
-    session = session_of_its_own(v4)
-    client = session.client
-    assert client is not None
-    lose_single(faults, v4.connections.connect("nfs"), op.exchange_id(client.owner), "reply")
-    again = v4.client(v4.connections.connect("nfs")).exchange_id(client.owner)
-    expect(expect(again).ok().eir_clientid, "client id").equals(client.id)
-    expect(session.renew()).ok()
 
 
 @proves(RETRY_GETS_THE_CACHED_REPLY, killed_by="sequence4-executes-retries")

@@ -57,6 +57,12 @@ SIZE_OBEYS_SHARES = Requirement(
     gist="SETATTR of the size is incompatible with a share reservation that denies writing",
     harm=Harm.DATA,
 )
+DENIAL_IS_LOCKED = Requirement(
+    rfc="RFC 5661",
+    section="9.1.2",
+    level=Level.SHOULD,  # said of READ and WRITE; a size "has the same locking requirements" (18.30.3)
+    gist="what an OPEN denies is rejected with NFS4ERR_LOCKED: WRITE, and so SETATTR of the size",
+)
 BAD_TIME_IS_INVALID = Requirement(
     rfc="RFC 5661",
     section="3.3.1",
@@ -171,14 +177,16 @@ def test_size_needs_writing(session: Session4, scratch: Nfs4Scratch) -> None:
 
 
 @MINORS
-@proves(SIZE_OBEYS_SHARES, killed_by="setattr4-ignores-denials")
+@proves(
+    SIZE_OBEYS_SHARES, DENIAL_IS_LOCKED, killed_by=("setattr4-ignores-denials", "setattr4-denial-is-inval")
+)
 def test_size_that_is_denied(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
-    """SETATTR of the size by another client is refused while an open denies writing."""
+    """SETATTR of the size by another client fails with LOCKED while an open denies writing."""
     file = scratch.file("file", b"data")
     open_file(session, file, READ, p.OPEN4_SHARE_DENY_WRITE)
     reply = another_client(v4).compound(op.putfh(file), op.setattr(Fattr4(size=0)))
     expect(scratch.attributes(file, "size").size, "size", because=SIZE_OBEYS_SHARES).equals(4)
-    expect(reply).refused()
+    expect(reply).refused(Nfsstat4.NFS4ERR_LOCKED, because=DENIAL_IS_LOCKED)
 
 
 @MINORS
