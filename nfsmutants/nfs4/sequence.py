@@ -18,7 +18,7 @@ from nfsmutants.nfs4.bending import (
     sequence_of,
     with_sequence,
 )
-from nfsmutants.rules import RFC5661_SEQUENCE, RFC5661_SLOTS
+from nfsmutants.rules import RFC5661_SEQUENCE, RFC5661_SIZES_OF_REPLIES, RFC5661_SLOTS
 
 Compound = Call[p.Compound4Args, p.Compound4Res]
 Sequence = Call[p.Sequence4Args, p.Sequence4Res]
@@ -193,3 +193,12 @@ def sequence4_slots_share_a_reply(call: Compound) -> p.Compound4Res:
 def sequence4_halves_the_highest_slot(call: Sequence) -> p.Sequence4Res:
     """SEQUENCE returns half of the highest slot that the client uses"""
     return amend4(call.proceed(), sr_highest_slotid=call.args.sa_highest_slotid // 2)
+
+
+@mutant(p.COMPOUND, RFC5661_SIZES_OF_REPLIES)
+def sequence4_caches_any_size(call: Compound) -> p.Compound4Res:
+    """SEQUENCE alone succeeds although its reply is larger than what the session may cache"""
+    reply = call.proceed()
+    if len(call.args.argarray) > 1 or reply.status != Nfsstat4.NFS4ERR_REP_TOO_BIG_TO_CACHE:
+        return reply
+    return call.proceed(with_sequence(call.args, sa_cachethis=False))
