@@ -7,7 +7,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import restate4
-from nfsmutants.rules import RFC5661_ATTRIBUTES, RFC5661_SETATTR, RFC5661_SHARES
+from nfsmutants.rules import RFC5661_ATTRIBUTES, RFC5661_SETATTR, RFC5661_SHARED_IO
 from nfsserver.nfs4.common import compound_of
 
 Setattr = Call[p.Setattr4Args, p.Setattr4Res]
@@ -96,7 +96,7 @@ def setattr4_ignores_denials(call: Setattr) -> p.Setattr4Res:
     return _done(call) if result.status == Nfsstat4.NFS4ERR_LOCKED else result
 
 
-@mutant(p.SETATTR, RFC5661_SHARES)
+@mutant(p.SETATTR, RFC5661_SHARED_IO)
 def setattr4_denial_is_inval(call: Setattr) -> p.Setattr4Res:
     """SETATTR of the size that an open denies gets INVAL"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_LOCKED, Nfsstat4.NFS4ERR_INVAL)
