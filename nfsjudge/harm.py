@@ -44,7 +44,7 @@ _SAYS_GONE = frozenset({"NOENT", "STALE", "BADHANDLE", "FHEXPIRED"})
 _NO_RESULT = re.compile(
     r"no reply|a closed connection|(?:SYSTEM_ERR|GARBAGE_ARGS|PROC_UNAVAIL|PROG_\w+|AUTH_ERROR)\b"
 )
-"""What came instead of results (`nfsjudge.answers`): nobody was told anything wrong."""
+"""What came instead of results (`nfsjudge.answers`): they were not there, so they were not wrong."""
 
 
 def is_refusal(expected: Collection[str], observed: str) -> bool:

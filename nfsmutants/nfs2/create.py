@@ -77,12 +77,3 @@ def create2_ignores_permissions(call: Create) -> Diropres:
         return reply
     made = directory.fs.create(SUPERUSER, directory, call.args.where.name)
     return t.cast("Diropres", success(call.server, CREATE, made))
-
-
-@mutant(CREATE, RFC1094_CREATE)
-def create2_sets_attributes_of_existing(call: Create) -> Diropres:
-    """CREATE of an existing name sets the mode of the object"""
-    existing = child_of(call.server, call.args.where.dir, call.args.where.name)
-    if existing is not None and call.args.attributes.mode != IGNORED:
-        existing.mode = call.args.attributes.mode
-    return call.proceed()

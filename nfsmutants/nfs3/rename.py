@@ -229,19 +229,6 @@ def rename3_of_itself_is_exist(call: Rename) -> Rename3Res:
     return call.proceed()
 
 
-@mutant(RENAME, RFC1813_NAMES)
-def rename3_moves_by_dots(call: Rename) -> Rename3Res:
-    """RENAME of . or .. moves the directory that it stands for"""
-    steps = {b".": 1, b"..": 2}.get(call.args.from_.name, 0)
-    below, above = None, directory_of(call.server, call.args.from_.dir)
-    for _ in range(steps):
-        below, above = above, None if above is None or above.directory is None else above.directory.parent
-    if not steps or above is None or above.directory is None:
-        return call.proceed()
-    name = next(one for one in above.directory.names() if above.directory.get(one) is below)
-    return call.proceed_with("from_", dir=call.backend.handle_of(above), name=name)
-
-
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_destroys_replaced_files(call: Rename) -> Rename3Res:
     """RENAME over a file that has other names empties it"""

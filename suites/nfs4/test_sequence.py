@@ -131,7 +131,7 @@ def test_error_keeps_slot(session: Session4) -> None:
 
 
 @MINORS
-@proves(RETRY_GETS_THE_CACHED_REPLY, killed_by="sequence4-executes-retries")
+@proves(RETRY_GETS_THE_CACHED_REPLY, killed_by=("sequence4-executes-retries", "sequence4-forgets-replies"))
 def test_retry_of_success(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """A retry of a request to be cached gets the reply of the first time."""
     session = session_of_its_own(v4)
