@@ -34,7 +34,7 @@ from nfsjudge import (
     proves,
     skip,
 )
-from suites.nfs3.attributes import EVERYTHING, PROTECTION, with_mode
+from suites.nfs3.attributes import EVERYTHING, PROTECTION, STEADY, with_mode
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.clauses import (
     EXCLUSIVE_NEEDS_ITS_VERIFIER,
@@ -94,6 +94,12 @@ GUARDED_KEEPS_EXISTING = Requirement(
     level=Level.SHOULD,  # the text says that the server should check and should fail
     gist="GUARDED does not change an existing object: the create is not performed",
     harm=Harm.OBJECT,
+)
+GUARDED_KEEPS_TIMES = Requirement(
+    rfc="RFC 1813",
+    section="3.3.8",
+    level=Level.SHOULD,
+    gist="GUARDED does not perform the create of an existing name: its times stay",
 )
 EXCLUSIVE_MAY_BE_REPEATED = Requirement(
     rfc="RFC 1813",
@@ -409,8 +415,12 @@ def test_guarded_keeps_object(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> No
     there = make(nfs3, scratch, kind, b"there")
     known = scratch.attributes(there)
     reply = nfs3.create(scratch.handle, b"there", CreateMode3.GUARDED, Sattr3(mode=0o600, size=0))
-    expect_unchanged(known, scratch.attributes(there), EVERYTHING)
-    expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=GUARDED_RETURNS_EXIST)
+    seen = scratch.attributes(there)
+    expect_unchanged(known, seen, STEADY)
+    expect_unchanged(known, seen, EVERYTHING, because=GUARDED_KEEPS_TIMES)
+    expect(reply, because=GUARDED_RETURNS_EXIST).refused(
+        Nfsstat3.NFS3ERR_EXIST, because=GUARDED_RETURNS_EXIST
+    )
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "regular"])
