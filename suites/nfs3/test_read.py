@@ -146,6 +146,17 @@ def test_count_matches_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     )
 
 
+@proves(READ_COUNT_MATCHES_DATA, killed_by="read3-carries-more-than-it-counts")
+def test_no_data_beyond_count(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """READ of a part of a file carries no more data than it counts, and counts no more than was asked."""
+    file = scratch.file("f", pattern(1000))
+    for offset, count in ((0, 4), (1, 6), (900, 20)):
+        reply = nfs3.read(file, offset, count)
+        resok = expect(reply).ok()
+        expect(reply, because=READ_COUNT_IS_LIMIT).field("resok.count").at_most(count)
+        expect(len(resok.data), "bytes of data").equals(resok.count)
+
+
 @proves(READ_EOF_AT_END, killed_by=("read3-eof-only-when-short", "read3-ignores-eof"))
 def test_eof_at_end(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ sets eof when it returns the last byte of the file."""

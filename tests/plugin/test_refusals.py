@@ -21,7 +21,7 @@ from tests.waiting import AT_MOST
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 PROGRAM = (sys.executable, "-P", "-m")
-IO, ACCES, SERVERFAULT, NOSPC = "5", "13", "10006", "28"
+IO, ACCES, SERVERFAULT, NOSPC, FBIG = "5", "13", "10006", "28", "27"
 
 
 class Ended:
@@ -196,3 +196,17 @@ def test_a_denial_of_what_was_done_is_red_once(
     assert sorted(found) == sorted((name, section, "STATED") for name, section in sections.items())
     denied = run_on(refusing(operations, ACCES, "all", "not"), *checks)
     assert not [check for check in denied.failed() if " refuses" in check.what]
+
+
+def test_an_error_that_contradicts_an_announced_limit_is_red_once(run_on: RunOn) -> None:
+    """maxfilesize is 2^63 - 1, and WRITE answers FBIG: without a look, all of the checks would be SKIP."""
+    ended = run_on(refusing("3.WRITE,4.WRITE", FBIG, "all", "not"), "nfs3/WRITE/wtmax", "nfs4/WRITE")
+    assert ended.status == 1
+    sections = {check.requirement.section for check in ended.failed() if check.requirement is not None}
+    assert sections == {"3.3.19", "5.8.2.17"}
+    assert len(ended.failed()) == 2
+    small = run_on(
+        ("nfsproof", "serve", "--port", "0", "--knob=max_file_size=3"), "nfs3/READ/one-byte", "nfs4/READ"
+    )
+    assert small.status == 0
+    assert small.verdicts["SKIP"] > 2
