@@ -16,10 +16,10 @@ MAXIMA_ARE_TRUE = Requirement(
 
 
 @proves(MAXIMA_ARE_TRUE, killed_by=("fsinfo3-returns-rtmax-0", "fsinfo3-returns-wtmax-0"))
-def test_one_byte_fits(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+def test_one_byte_fits(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None:
     """A server that reads and writes one byte announces an rtmax and a wtmax of at least one byte."""
     file = scratch.file("f", b"data")
-    told = fsinfo(nfs3, file)
+    told = fsinfo(nfs3, root)
     read = expect(nfs3.read(file, 0, 1)).ok().count
     expect(told.rtmax, "rtmax").at_least(read)
     written = expect(nfs3.write(file, 0, b"m")).ok().count
