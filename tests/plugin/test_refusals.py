@@ -21,7 +21,7 @@ from tests.waiting import AT_MOST
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 PROGRAM = (sys.executable, "-P", "-m")
-IO, ACCES, SERVERFAULT, NOSPC, FBIG = "5", "13", "10006", "28", "27"
+IO, ACCES, SERVERFAULT, NOSPC, FBIG, BAD_STATEID = "5", "13", "10006", "28", "27", "10025"
 
 
 class Ended:
@@ -210,3 +210,14 @@ def test_an_error_that_contradicts_an_announced_limit_is_red_once(run_on: RunOn)
     )
     assert small.status == 0
     assert small.verdicts["SKIP"] > 2
+
+
+def test_an_error_that_contradicts_earlier_answers_is_red_once(run_on: RunOn) -> None:
+    """CLOSE does not know the stateid that OPEN has given in the same check."""
+    ended = run_on(refusing("4.CLOSE", BAD_STATEID, "all", "not"), "nfs4/READ", "nfs4/READLINK")
+    assert ended.status == 1
+    (check,) = ended.failed()
+    assert check.what == "status of CLOSE"
+    assert check.requirement is not None
+    assert (check.requirement.section, check.requirement.level) == ("8.2.4", "MUST")
+    assert ended.verdicts["SKIP"] > 2
