@@ -148,7 +148,7 @@ def test_count_matches_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 @proves(READ_COUNT_MATCHES_DATA, killed_by="read3-carries-more-than-it-counts")
 def test_no_data_beyond_count(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
-    """READ of a part of a file carries no more data than it counts, and counts no more than was asked."""
+    """READ of a part of a file carries no more data than it counts, and counts no more than the request asks for."""
     file = scratch.file("f", pattern(1000))
     for offset, count in ((0, 4), (1, 6), (900, 20)):
         reply = nfs3.read(file, offset, count)
