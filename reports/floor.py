@@ -28,10 +28,17 @@ _NOT_SET_UP: t.Final = " cannot be made: "
 _OPTIONAL: t.Final = re.compile(r"\b(LINK|SYMLINK|MKNOD|READDIRPLUS) answers \w*NOTSUPP")
 """Of NFSv2 and NFSv3. In NFSv4 a check is UNSUPPORTED after NOTSUPP only where the operation is OPTIONAL."""
 _NFS4: t.Final = "nfs4"
+_NOT_READY: t.Final = "the server is still not ready after all retries"
+_FEWEST_NOT_READY: t.Final = 3
+"""Checks of one operation: a server may ask to wait at any time, but one that does so each time is not tested."""
 
 
 def too_little(checks: Iterable[CheckRecord]) -> list[str]:
-    """A line for each protocol of which less than half could be judged, with the most frequent reasons."""
+    """A line for each protocol of which less than half could be judged, with the most frequent reasons.
+
+    And one for each operation that always asks to wait, longer than the run has patience: nothing is known of it.
+    """
+    checks = list(checks)
     judged, left = Counter[str](), Counter[str]()
     reasons: dict[str, Counter[str]] = {}
     for check in checks:
@@ -46,6 +53,20 @@ def too_little(checks: Iterable[CheckRecord]) -> list[str]:
         _line(protocol, judged[protocol], judged[protocol] + count, reasons[protocol])
         for protocol, count in sorted(left.items())
         if judged[protocol] < count and judged[protocol] + count >= _FEWEST
+    ] + _never_ready(checks)
+
+
+def _never_ready(checks: Iterable[CheckRecord]) -> list[str]:
+    """A line for each subject of checks of which none was judged, and some waited in vain."""
+    judged, waited = Counter[str](), Counter[str]()
+    for check in checks:
+        subject = check.id.rpartition("/")[0]
+        judged[subject] += check.verdict in _JUDGED
+        waited[subject] += check.verdict == "SKIP" and _NOT_READY in check.reason
+    return [
+        f"{subject}: {count} checks waited in vain, and none could be judged: {_NOT_READY}"
+        for subject, count in sorted(waited.items())
+        if count >= _FEWEST_NOT_READY and not judged[subject]
     ]
 
 
