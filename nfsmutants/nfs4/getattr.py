@@ -54,6 +54,13 @@ def getattr4_drops_the_last_attribute(call: Getattr) -> p.Getattr4Res:
 
 
 @mutant(p.GETATTR, RFC5661_GETATTR)
+def getattr4_of_many_is_a_fault(call: Getattr) -> p.Getattr4Res:
+    """GETATTR of many attributes gets SERVERFAULT, of each one alone it succeeds"""
+    result = call.proceed()
+    return result if len(_asked(call)) <= _MANY else refusal(result, Nfsstat4.NFS4ERR_SERVERFAULT)
+
+
+@mutant(p.GETATTR, RFC5661_GETATTR)
 def getattr4_unknown_bit_is_an_error(call: Getattr) -> p.Getattr4Res:
     """GETATTR with a bit that no attribute has gets INVAL"""
     result = call.proceed()
