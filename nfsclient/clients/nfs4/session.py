@@ -7,7 +7,7 @@ import contextlib
 import typing as t
 from collections.abc import Iterable, Iterator, Sequence
 
-from nfsclient.clients.nfs4.client import Client4, Nfs4
+from nfsclient.clients.nfs4.client import Client4, Nfs4, is_delayed_at_once
 from nfsclient.errors import RpcError
 from nfsclient.protocol import nfs4 as p
 from nfsclient.sessions.backchannel import Backchannel
@@ -93,10 +93,19 @@ class Session4:
         """Send a request of `state.begin`, for the first time or again, over any connection, and take its reply.
 
         After `ConnectionLost` the same request may be sent again, here or on another connection; while its connection
-        lives it must not (section 2.9.2).
+        lives it must not (section 2.9.2). With patience it is sent again after DELAY of its SEQUENCE, which leaves the
+        slot as it was.
         """
         chosen = self.nfs4 if via is None else via
-        return self.state.finish(request, chosen.send(request.args, into=into))
+
+        def attempt() -> CompoundReply:
+            self.state.resume(request)
+            return self.state.finish(request, chosen.send(request.args, into=into))
+
+        reply = self.state.finish(request, chosen.send(request.args, into=into))
+        if not reply.status or chosen.patience is None:
+            return reply
+        return chosen.patience.retry(attempt, is_delayed_at_once, reply)
 
     def bind(
         self, nfs4: Nfs4, dir: p.ChannelDirFromClient4 = p.ChannelDirFromClient4.CDFC4_FORE_OR_BOTH
