@@ -563,6 +563,15 @@ class Settings:
         is_of_rpc=True,
         draws=(1, 2, 7),
     )
+    idle_close: float | None = _knob(
+        None,
+        "seconds after which a connection on which nothing comes or goes is closed; by default minutes",
+        "RFC 1813 section 4.5",
+        "RFC 5661 section 2.10.13.1.2",
+        least=0.2,
+        is_of_rpc=True,
+        draws=(0.2, 0.5),
+    )
     jukebox_tries: int = _knob(
         0,
         "the number of first tries of each call that are answered with JUKEBOX, and of each operation of NFSv4, "

@@ -12,13 +12,13 @@ from nfsclient.clients.nfs4.callbacks import CallbackService
 from nfsclient.clients.patience import Patience
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Operation4
+from nfsclient.rpc.blocking import RpcClient
 from nfsclient.sessions.reply import CompoundReply
 from nfsclient.xdr import Void, XdrType
 
 if t.TYPE_CHECKING:
     from nfsclient.clients.nfs4.session import Session4
     from nfsclient.rpc.auth import Credential
-    from nfsclient.rpc.blocking import RpcClient
 
 A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
@@ -204,6 +204,8 @@ class Client4:
         session = Session4(self.nfs4, state, self)
         if callbacks:
             self.nfs4.callbacks.serve(session.callbacks)
+            if isinstance(self.nfs4.rpc, RpcClient):
+                session.keep_backchannel()
         return session
 
     def destroy(self) -> p.DestroyClientid4Res:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import typing as t
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from nfsclient.clients.nfs4.client import Client4, Nfs4, is_delayed_at_once
 from nfsclient.errors import RpcError
@@ -39,6 +39,7 @@ class Session4:
         """All connections of the session."""
         self.callbacks = Backchannel.of(state)
         """Answers callbacks, if the session was made with them."""
+        self._bind_again: Callable[[], None] | None = None
 
     @property
     def id(self) -> bytes:
@@ -157,11 +158,34 @@ class Session4:
 
         Whether they have come is in `callbacks.count`, what they were in `callbacks.received`.
         """
-        loop = t.cast("RpcClient", self.nfs4.rpc).loop
-        return loop.run_until(lambda: self.callbacks.count >= count, loop.clock() + timeout)
+        rpc = t.cast("RpcClient", self.nfs4.rpc)
+
+        def have_come() -> bool:
+            rpc.keep_open()  # the server may have closed an idle connection, and callbacks need one
+            return self.callbacks.count >= count
+
+        return rpc.loop.run_until(have_come, rpc.loop.clock() + timeout)
+
+    def keep_backchannel(self) -> None:
+        """Bind the backchannel to the connection that its `RpcClient` makes again after idleness (section 2.10.3.1)."""
+        rpc = t.cast("RpcClient", self.nfs4.rpc)
+
+        def bind_again() -> None:
+            with contextlib.suppress(CompoundError):  # whoever uses the session next is told
+                self.bind(self.nfs4)
+
+        self._bind_again = bind_again
+        rpc.on_reopened.append(bind_again)
+
+    def _forget_backchannel(self) -> None:
+        rpc = t.cast("RpcClient", self.nfs4.rpc)
+        if self._bind_again is not None and self._bind_again in rpc.on_reopened:
+            rpc.on_reopened.remove(self._bind_again)
 
     def destroy(self) -> p.DestroySession4Res:
         """DESTROY_SESSION."""
+        if self._bind_again is not None:
+            self._forget_backchannel()
         return self.nfs4.destroy_session(self.id)
 
     def close(self) -> None:
