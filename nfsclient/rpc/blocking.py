@@ -193,11 +193,12 @@ class RpcClient(Link):
         To be called now and then by who waits for calls of the server. Only with `outlives_idleness`.
         """
         if self.is_usable and not self.is_open:
-            self._reopen(same_port=False)
+            self._reopen()
 
-    def _reopen(self, *, same_port: bool) -> None:
+    def _reopen(self) -> None:
+        """From the same port, if possible: what may be sent again is known to a server by that, too."""
         self._ended_idle = False  # or what `on_reopened` calls would come here again
-        self.reconnect(same_port=same_port)
+        self.reconnect(same_port=True)
         self._used_at, self._is_quiet = self.loop.clock(), False
         for call in list(self.on_reopened):
             call()
@@ -209,7 +210,7 @@ class RpcClient(Link):
         """
         if not self.is_open:
             try:
-                self._reopen(same_port=True)
+                self._reopen()
             except ConnectFailed:
                 raise lost from None
         return self.submit(
@@ -224,7 +225,7 @@ class RpcClient(Link):
     def lose(self, cause: str) -> None:
         """Close the connection because of `cause`, which ends the calls in progress."""
         if self.is_open:
-            is_busy = bool(self.core.pending or self.core.windows)
+            is_busy = self.core.windows or not all(one.may_be_unread for one in self.core.pending.values())
             self._ended_idle = self._is_stream and cause != CLOSED_BY_US and not is_busy
         super().lose(cause)
 

@@ -171,7 +171,7 @@ class Session4:
         rpc = t.cast("RpcClient", self.nfs4.rpc)
 
         def bind_again() -> None:
-            with contextlib.suppress(CompoundError):  # whoever uses the session next is told
+            with contextlib.suppress(CompoundError):  # the next use of the session shows why
                 self.bind(self.nfs4)
 
         self._bind_again = bind_again
