@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: MIT
+"""Delegations of checks: granted to one client, and recalled for another (RFC 5661 sections 10.2 to 10.4).
+
+A server may answer DELAY to anything, for reasons of its own, so nothing follows from one DELAY: a `Conflict` is sent
+again until what is waited for has come, or the patience ends. Meanwhile both clients renew their leases, so a server
+that forgets one of them has lost a lease that was alive. What a server never does costs a run its patience once
+(`fixtures.stage.waits`). A server in this process needs no time: it is served while its caller waits.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import typing as t
+from collections.abc import Callable, Sequence
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
+from nfsclient.clients.nfs4 import CompoundReply, Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.rpc.blocking import RpcClient
+from nfsclient.sessions.slots import NoFreeSlot
+from nfsclient.xdr import XdrType
+from nfsjudge import Level, Requirement, expect, expect_that, skip
+from suites.nfs4.opens import READ, another_client, create_file
+
+CONFLICT_RECALLS = Requirement(
+    rfc="RFC 5661",
+    section="10.2",
+    gist="a conflicting request makes the server recall the delegation, and proceeds when it is returned or revoked",
+)
+KEPT_FOR_A_LEASE = Requirement(
+    rfc="RFC 5661",
+    section="10.4.5",
+    # The SHOULD is about revoking at all. That the holder has a lease period for the return is plain prose, and
+    # section 10.2 lets a recall end by the return, or by a wait that timed out.
+    gist="a delegation is revoked if it is not returned within about a lease period, with or without a backchannel",
+)
+LEASE_IS_RENEWED = Requirement(
+    rfc="RFC 5661",
+    section="8.3",
+    level=Level.MUST,
+    gist="SEQUENCE renews a lease that has not expired",
+)
+ACCESS: t.Final = {"read": p.OPEN4_SHARE_ACCESS_READ, "write": p.OPEN4_SHARE_ACCESS_BOTH}
+_REVOKED: t.Final = frozenset({Nfsstat4.NFS4ERR_DELEG_REVOKED, Nfsstat4.NFS4ERR_EXPIRED})
+_GRANTS: t.Final = 12.0
+"""Seconds until a server grants a delegation: Linux grants none in the grace period of NLM after its start."""
+_GRANTS_MORE: t.Final = 2.0
+"""The same where this server has granted some other kind in this run."""
+_ARRIVES: t.Final = 20.0
+"""Seconds for a callback to arrive, and for what it was about to be done."""
+_SHORT: t.Final = 4.0
+"""The same after one that never came."""
+_CLOSELY: t.Final = 1.0
+"""Seconds for a callback that was sent before a reply, and comes after it on another connection."""
+_IN_PROCESS: t.Final = 0.5
+"""Seconds of any wait for a server in this process."""
+_PAUSES: t.Final = (0.05, 0.1, 0.2, 0.4)
+"""Seconds between a DELAY and the next attempt; the last one is repeated."""
+_PAUSE_IN_PROCESS: t.Final = 0.002
+_LATER: t.Final = frozenset({Nfsstat4.NFS4ERR_DELAY, Nfsstat4.NFS4ERR_GRACE})
+_MARGIN: t.Final = 0.9
+"""Of a lease: clocks of two machines differ."""
+RENEWED_BY: t.Final = 1 / 3
+"""The part of a lease after which it is renewed."""
+
+
+class Lease:
+    """The lease of a client, kept while a check waits."""
+
+    def __init__(self, session: Session4, seconds: float) -> None:
+        self.session = session
+        self.seconds = seconds
+        self._loop = rpc_of(session).loop
+        self._renewed = self._loop.clock()
+
+    @property
+    def due(self) -> float:
+        """When it is to be renewed, by the clock of the loop."""
+        return self._renewed + self.seconds * RENEWED_BY
+
+    def keep(self) -> None:
+        """SEQUENCE if it is time. A server that refuses it within the lease fails; SKIP after the lease."""
+        now = self._loop.clock()
+        if now < self.due:
+            return
+        try:
+            reply = self.session.renew()
+        except NoFreeSlot:
+            return  # a request that the server holds: its client is active (section 8.3)
+        if reply.status != Nfsstat4.NFS4_OK and now - self._renewed >= self.seconds * _MARGIN:
+            skip("this machine was too slow to renew a lease")
+        expect(reply, because=LEASE_IS_RENEWED).ok()
+        self._renewed = now
+
+
+class Granted:
+    """A delegation, and who has it."""
+
+    def __init__(
+        self, v4: Nfs4Dialect, holder: Session4, file: bytes, opened: p.Open4ResOk, lease: float, since: float
+    ) -> None:
+        self.v4 = v4
+        self.holder = holder
+        self.file = file
+        self.opened = opened.stateid
+        self.lease = Lease(holder, lease)
+        self.since = since
+        """When it was asked for, by the clock of the loop."""
+        found = opened.delegation.read or opened.delegation.write
+        assert found is not None
+        self.stateid: p.Stateid4 = found.stateid
+        self.is_write = opened.delegation.write is not None
+
+    @property
+    def age(self) -> float:
+        """Seconds since it was asked for."""
+        return self.v4.connections.loop.clock() - self.since
+
+    def need_kept(self) -> None:
+        """Fail if it was revoked within a lease period after its grant; SKIP if it was revoked later.
+
+        One that the server does not know goes through: the check is about that.
+        """
+        age = self.age
+        tested = expect(self.holder.compound(op.test_stateid(self.stateid))).of(p.TEST_STATEID).ok()
+        for status in tested.tsr_status_codes:
+            self._judge(Nfsstat4(status), age)
+
+    def give_back(self) -> None:
+        """DELEGRETURN that must succeed, unless the server has revoked it after a lease period."""
+        age = self.age
+        reply = self.holder.compound(op.putfh(self.file), op.delegreturn(self.stateid))
+        if reply.failed is p.DELEGRETURN:
+            self._judge(reply.status, age)
+        expect(reply).ok()
+
+    def _judge(self, status: Nfsstat4, age: float) -> None:
+        if status == Nfsstat4.NFS4ERR_ADMIN_REVOKED:
+            skip("the delegation was revoked by an administrator, says the server")
+        if status not in _REVOKED:
+            return
+        if age < self.lease.seconds * _MARGIN:
+            expect_that(
+                False,
+                "a delegation within a lease period after it was granted",
+                status.name,
+                because=KEPT_FOR_A_LEASE,
+            )
+        skip(f"the server has revoked the delegation, a lease period after it was granted: {status.name}")
+
+
+def rpc_of(session: Session4) -> RpcClient:
+    """The connection that a session uses."""
+    return t.cast("RpcClient", session.nfs4.rpc)
+
+
+def seconds_for(v4: Nfs4Dialect, usual: float) -> float:
+    """How long to wait for what takes a server `usual` seconds at most: longer for a slow one, shorter in process."""
+    return v4.connections.wait_for(usual) or min(usual, _IN_PROCESS)
+
+
+def seconds_to_see_nothing(v4: Nfs4Dialect, usual: float) -> float:
+    """How long to see that nothing happens: no time at all in this process, where it would have happened by then."""
+    return v4.connections.wait_for(usual)
+
+
+# ---------------------------------------------------------------- grants
+
+
+def _open(holder: Session4, file: bytes, access: int) -> p.Open4ResOk:
+    opening = op.open(None, access, owner=new_state_owner())
+    result = expect(through_grace(holder, op.putfh(file), opening)).ok().of(p.OPEN).resok4
+    assert result is not None
+    return result
+
+
+def delegated(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int, name: bytes = b"file") -> Granted:
+    """A file that a new client has opened, with a delegation. SKIP if the server grants none.
+
+    Nobody has opened the file for writing before: Linux has it open for a while after that, and grants no reader one.
+    """
+    made = create_file(v4.session, scratch.handle, name, access=READ)
+    closing = (op.putfh(made.handle), op.close(made.stateid), op.getattr("lease_time"))
+    closed = expect(v4.session.compound(*closing)).ok()
+    lease = float(closed.attributes.lease_time or 1)
+    holder = v4.client(v4.connections.connect("nfs")).establish(callbacks=True)
+    holder.callbacks.on(p.CB_RECALL, Nfsstat4.NFS4_OK)
+    wants_write = bool(access & p.OPEN4_SHARE_ACCESS_WRITE)
+    since, result = _ask(v4, holder, made.handle, access, lease)
+    kind = result.delegation
+    if kind.read is None and kind.write is None:
+        skip(f"the server grants no delegation: {kind.delegation_type.name}")
+    granted = Granted(v4, holder, made.handle, result, lease, since)
+    if wants_write and not granted.is_write:
+        granted.give_back()  # the file could not be removed before that
+        skip("the server grants no write delegation")
+    return granted
+
+
+def _ask(
+    v4: Nfs4Dialect, holder: Session4, file: bytes, access: int, seconds: float
+) -> tuple[float, p.Open4ResOk]:
+    """OPEN until it grants a delegation, or the patience ends: the time of the last one, and its result."""
+    wants_write = bool(access & p.OPEN4_SHARE_ACCESS_WRITE)
+    want = p.OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG if wants_write else p.OPEN4_SHARE_ACCESS_WANT_READ_DELEG
+    waits, loop, lease = v4.connections.waits, v4.connections.loop, Lease(holder, seconds)
+    what = f"grant of a {'write' if wants_write else 'read'} delegation"
+    whole = _GRANTS_MORE if waits.has_come("grant") else _GRANTS
+    deadline = loop.clock() + seconds_to_see_nothing(v4, waits.seconds(what, whole, 0.0))
+    pauses = itertools.chain(_PAUSES, itertools.repeat(_PAUSES[-1]))
+    while True:
+        since = loop.clock()
+        result = _open(holder, file, access | want)
+        is_granted = result.delegation.read is not None or result.delegation.write is not None
+        if is_granted or loop.clock() >= deadline:
+            break
+        # Some servers first try the backchannel, in their own time.
+        expect(holder.compound(op.putfh(file), op.close(result.stateid))).ok()
+        loop.run_until(lambda: False, min(deadline, loop.clock() + next(pauses)))
+        lease.keep()
+    waits.note(what, came=is_granted)
+    if is_granted:
+        waits.note("grant", came=True)
+    return since, result
+
+
+# ---------------------------------------------------------------- callbacks
+
+
+def recalls(holder: Session4) -> list[p.CbRecall4Args]:
+    """The CB_RECALLs that have come, among other callbacks."""
+    return [one.args for one in holder.callbacks.received if isinstance(one.args, p.CbRecall4Args)]
+
+
+# ---------------------------------------------------------------- conflicts
+
+
+class Attempt:
+    """A request that may have to wait: it is sent, and its reply is taken when it comes."""
+
+    def __init__(self, session: Session4, operations: Sequence[XdrType], timeout: float) -> None:
+        self._session = session
+        self._request = session.state.begin(list(operations))
+        self._pending = rpc_of(session).submit(p.COMPOUND, self._request.args, timeout=timeout)
+        self._reply: CompoundReply | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the reply has come, or will never come."""
+        return self._pending.done
+
+    def reply(self) -> CompoundReply | None:
+        """The reply, once it has come. Raises what ended the call without one."""
+        if self._reply is None and self._pending.error is not None:
+            raise self._pending.error
+        if self._reply is None and self._pending.result is not None:
+            self._reply = self._session.state.finish(self._request, self._pending.result)
+        return self._reply
+
+
+class Conflict:
+    """A request of another client that a delegation is in the way of. After DELAY it is sent again.
+
+    `make` gives its operations, for each attempt.
+    """
+
+    def __init__(self, granted: Granted, make: Callable[[], Sequence[XdrType]], name: str) -> None:
+        self.granted = granted
+        self.name = name
+        self.first: Nfsstat4 | None = None
+        """The status of the first attempt; None while there is none."""
+        self.other = another_client(granted.v4)
+        self._v4 = granted.v4
+        self._make = make
+        self._loop = granted.v4.connections.loop
+        self._leases = (granted.lease, Lease(self.other, granted.lease.seconds))
+        pauses = _PAUSES if seconds_to_see_nothing(granted.v4, 1.0) else (_PAUSE_IN_PROCESS,)
+        self._pauses = itertools.chain(pauses, itertools.repeat(pauses[-1]))
+        self._send()
+
+    @property
+    def manner(self) -> str:
+        """How the first attempt was answered: "waits" while it was not."""
+        self._look()
+        return "waits" if self.first is None else self.first.name
+
+    # ------------------------------------------------------------ attempts
+
+    def _send(self) -> None:
+        # A server may hold the request until the delegation is returned, longer than a call usually takes.
+        timeout = self._v4.connections.call_timeout + 4 * seconds_for(self._v4, _ARRIVES)
+        self._attempt = Attempt(self.other, self._make(), timeout)
+        self._again_at = math.inf
+
+    def _look(self) -> CompoundReply | None:
+        """The reply that ended it; None while it waits, or is to be sent again."""
+        reply = self._attempt.reply()
+        if reply is None:
+            return None
+        if self.first is None:
+            self.first = reply.status
+        return None if reply.status in _LATER else reply
+
+    def _is_put_off(self) -> bool:
+        """Whether the server has just answered that it is to be sent again."""
+        return self._again_at == math.inf and self._attempt.is_over and self._look() is None
+
+    def _go_on(self) -> None:
+        """Send it again if it is time, and renew leases that need it."""
+        now = self._loop.clock()
+        if self._is_put_off():
+            self._again_at = now + next(self._pauses)
+        if now >= self._again_at:
+            self._send()
+        for lease in self._leases:
+            lease.keep()
+
+    def serve(self, done: Callable[[], bool], seconds: float) -> bool:
+        """Wait until `done`, or for some seconds: send the request again after DELAY, and keep the leases."""
+        deadline = self._loop.clock() + seconds
+        while not done():
+            if self._loop.clock() >= deadline:
+                self._loop.catch_up()
+                return done()
+            self._go_on()
+            until = min(deadline, self._again_at, *(lease.due for lease in self._leases))
+            self._loop.run_until(lambda: done() or self._is_put_off(), until)
+        return True
+
+    # ------------------------------------------------------------ what is waited for
+
+    def brings(self, *kinds: type[XdrType]) -> bool:
+        """Whether a callback of these kinds comes, before or after the request has succeeded."""
+        v4, holder = self._v4, self.granted.holder
+        what = f"callback for {self.name}"
+
+        def came() -> bool:
+            return any(isinstance(one.args, kinds) for one in holder.callbacks.received)
+
+        usual = v4.connections.waits.seconds(what, _ARRIVES, _SHORT)
+        self.serve(lambda: came() or self._look() is not None, seconds_for(v4, usual))
+        if not came() and self._look() is not None:  # it may be on its way, on another connection
+            self._loop.run_until(came, self._loop.clock() + seconds_to_see_nothing(v4, _CLOSELY))
+        v4.connections.waits.note(what, came=came())
+        return came()
+
+    def ends(self, seconds: float) -> CompoundReply | None:
+        """What it ends with, other than DELAY, within some seconds."""
+        self.serve(lambda: self._look() is not None, seconds)
+        return self._look()
+
+    def succeeds(self, *besides: Nfsstat4) -> None:
+        """Fail unless the request succeeds, now that the delegation is returned; `besides` are legal as well."""
+        v4 = self._v4
+        what = f"{self.name} after DELEGRETURN"
+        seconds = seconds_for(v4, v4.connections.waits.seconds(what, _ARRIVES, _SHORT))
+        reply = self.ends(seconds)
+        v4.connections.waits.note(what, came=reply is not None)
+        seen = "no reply" if self.first is None else f"{self.first.name} all the time"
+        expect_that(reply is not None, f"an end of {what}", seen, because=CONFLICT_RECALLS)
+        assert reply is not None
+        if reply.status not in besides:
+            expect(reply, because=CONFLICT_RECALLS).ok()
+
+
+_WITHOUT: t.Final = p.OPEN4_SHARE_ACCESS_BOTH | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG
+
+
+def conflicting_open(granted: Granted) -> Conflict:
+    """OPEN for writing by another client, which conflicts with any delegation."""
+
+    def make() -> Sequence[XdrType]:
+        return op.putfh(granted.file), op.open(None, _WITHOUT, owner=new_state_owner())
+
+    return Conflict(granted, make, "OPEN")
