@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import typing as t
 from collections.abc import Callable
 
@@ -20,6 +21,7 @@ from suites.nfs4.delegations import (
     CONFLICT_RECALLS,
     KEPT_FOR_A_LEASE,
     Conflict,
+    Granted,
     conflicting_open,
     delegated,
     recalls,
@@ -132,6 +134,10 @@ def _lose_recall(v4: Nfs4Dialect, faults: MakeFaulty, name: bytes, pause: float)
     return conflict if is_in_time else None
 
 
+def _has_recalls(granted: Granted) -> bool:
+    return bool(recalls(granted.holder))
+
+
 @proves(LOST_CALLBACKS_COME_AGAIN, killed_by="bindconn4-forgets-lost-callbacks")
 def test_recall_lost(v4: Nfs4Dialect, faults: MakeFaulty) -> None:
     """A CB_RECALL that is lost with its connection comes again on a new one, whenever that is made."""
@@ -146,7 +152,7 @@ def test_recall_lost(v4: Nfs4Dialect, faults: MakeFaulty) -> None:
         granted.need_kept()
         # After a lease the server revokes what was not returned, and has nothing more to recall.
         patience = min(seconds_for(v4, _ARRIVES), max(granted.lease.seconds, _ARRIVES))
-        came = conflict.serve(lambda it=granted: bool(recalls(it.holder)), patience)
+        came = conflict.serve(functools.partial(_has_recalls, granted), patience)
         observe(
             f"CB_RECALL that was lost, with a new connection after {usual:g} s", "comes" if came else "lost"
         )
@@ -168,7 +174,7 @@ def test_waits_while_down(v4: Nfs4Dialect, access: int) -> None:
     granted = delegated(v4, v4.scratch, access)
     reconnect(v4, granted.holder)
     conflict = conflicting_open(granted)
-    reply = conflict.ends(seconds_to_see_nothing(v4, _QUIET))
+    reply = conflict.ends(seconds_to_see_nothing(v4, _QUIET, granted.lease))
     observe("conflict while the backchannel is lost", conflict.manner)
     granted.need_kept()
     if reply is not None:

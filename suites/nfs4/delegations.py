@@ -162,9 +162,13 @@ def seconds_for(v4: Nfs4Dialect, usual: float) -> float:
     return v4.connections.wait_for(usual) or min(usual, _IN_PROCESS)
 
 
-def seconds_to_see_nothing(v4: Nfs4Dialect, usual: float) -> float:
-    """How long to see that nothing happens: no time at all in this process, where it would have happened by then."""
-    return v4.connections.wait_for(usual)
+def seconds_to_see_nothing(v4: Nfs4Dialect, usual: float, lease: Lease | None = None) -> float:
+    """How long to see that nothing happens: no time at all in this process, where it would have happened by then.
+
+    With the lease of a holder, so much less than that that its delegation is not revoked meanwhile.
+    """
+    most = math.inf if lease is None else lease.seconds * RENEWED_BY
+    return min(v4.connections.wait_for(usual), most)
 
 
 # ---------------------------------------------------------------- grants

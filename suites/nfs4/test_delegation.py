@@ -114,7 +114,7 @@ def test_recall_seqid(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Non
 def test_waits(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
     """OPEN for writing by another client does not succeed before the delegation is returned."""
     granted = delegated(v4, scratch, access)
-    reply = conflicting_open(granted).ends(seconds_to_see_nothing(v4, _QUIET))
+    reply = conflicting_open(granted).ends(seconds_to_see_nothing(v4, _QUIET, granted.lease))
     granted.need_kept()
     if reply is not None:
         expect(reply.status, "status of OPEN").equals(Nfsstat4.NFS4ERR_DELAY)
@@ -148,7 +148,7 @@ def test_recall_by_remove(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) ->
     granted = delegated(v4, scratch, access)
     conflict = Conflict(granted, lambda: (op.putfh(scratch.handle), op.remove(b"file")), "REMOVE")
     came = conflict.brings(p.CbRecall4Args)
-    reply = conflict.ends(seconds_to_see_nothing(v4, _QUIET) if came else 0)
+    reply = conflict.ends(seconds_to_see_nothing(v4, _QUIET, granted.lease) if came else 0)
     # The holder has it open, and the server may know that without a recall (section 18.25.4).
     if reply is not None and reply.status == Nfsstat4.NFS4ERR_FILE_OPEN:
         skip("the server removes no file that is open")
@@ -205,7 +205,7 @@ def test_getattr_waits(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     if came != {p.CbRecall4Args}:
         granted.give_back()
         skip("the server recalls nothing for GETATTR")
-    reply = conflict.ends(seconds_to_see_nothing(v4, _QUIET))
+    reply = conflict.ends(seconds_to_see_nothing(v4, _QUIET, granted.lease))
     granted.need_kept()
     if reply is not None:
         expect(reply.status, "status of GETATTR").differs_from(Nfsstat4.NFS4_OK)
