@@ -194,3 +194,17 @@ def open4_recalls_another_file(call: Open) -> p.Open4Res:
     root = call.backend.handle_of(next(iter(call.backend.exports.values())).root)
     with _recalls(call.server, lambda it: replace(it, fh=root)):
         return call.proceed()
+
+
+# ---------------------------------------------------------------- for other versions
+
+
+@contextlib.contextmanager
+def unseen_delegations(server: ServerApi) -> Iterator[None]:
+    """Inside, no delegation is in the way of anything."""
+    table = server.states.held.delegations
+    vars(table)["in_the_way"] = lambda *_args, **_options: []
+    try:
+        yield
+    finally:
+        del vars(table)["in_the_way"]

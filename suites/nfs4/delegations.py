@@ -9,6 +9,7 @@ that forgets one of them has lost a lease that was alive. What a server never do
 
 from __future__ import annotations
 
+import abc
 import itertools
 import math
 import typing as t
@@ -17,11 +18,15 @@ from collections.abc import Callable, Sequence
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
 from nfsclient.clients.nfs4 import CompoundReply, Session4
 from nfsclient.clients.nfs4 import operations as op
+from nfsclient.errors import ConnectionLost, RpcTimeout
+from nfsclient.protocol import nfs2, nfs3
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.blocking import RpcClient
+from nfsclient.rpc.core import Pending
+from nfsclient.rpc.program import Procedure
 from nfsclient.sessions.slots import NoFreeSlot
-from nfsclient.xdr import XdrType
+from nfsclient.xdr import XdrEnum, XdrType
 from nfsjudge import Level, Requirement, expect, expect_that, skip
 from suites.nfs4.opens import READ, another_client, create_file
 
@@ -60,7 +65,11 @@ _IN_PROCESS: t.Final = 0.5
 _PAUSES: t.Final = (0.05, 0.1, 0.2, 0.4)
 """Seconds between a DELAY and the next attempt; the last one is repeated."""
 _PAUSE_IN_PROCESS: t.Final = 0.002
-_LATER: t.Final = frozenset({Nfsstat4.NFS4ERR_DELAY, Nfsstat4.NFS4ERR_GRACE})
+_SILENCE: t.Final = 1.5
+"""Seconds after which a call of NFSv2 is made again."""
+_LATER: t.Final[frozenset[XdrEnum]] = frozenset(
+    {Nfsstat4.NFS4ERR_DELAY, Nfsstat4.NFS4ERR_GRACE, nfs3.Nfsstat3.NFS3ERR_JUKEBOX}
+)
 _MARGIN: t.Final = 0.9
 """Of a lease: clocks of two machines differ."""
 RENEWED_BY: t.Final = 1 / 3
@@ -242,71 +251,93 @@ def recalls(holder: Session4) -> list[p.CbRecall4Args]:
 # ---------------------------------------------------------------- conflicts
 
 
-class Attempt:
+class Status(t.Protocol):
+    """A reply, as far as it matters here."""
+
+    @property
+    def status(self) -> XdrEnum: ...
+
+
+class Attempt(abc.ABC):
     """A request that may have to wait: it is sent, and its reply is taken when it comes."""
 
-    def __init__(self, session: Session4, operations: Sequence[XdrType], timeout: float) -> None:
-        self._session = session
-        self._request = session.state.begin(list(operations))
-        self._pending = rpc_of(session).submit(p.COMPOUND, self._request.args, timeout=timeout)
-        self._reply: CompoundReply | None = None
+    pending: Pending[t.Any]
 
     @property
     def is_over(self) -> bool:
         """Whether the reply has come, or will never come."""
-        return self._pending.done
+        return self.pending.done
 
-    def reply(self) -> CompoundReply | None:
-        """The reply, once it has come. Raises what ended the call without one."""
-        if self._reply is None and self._pending.error is not None:
-            raise self._pending.error
-        if self._reply is None and self._pending.result is not None:
-            self._reply = self._session.state.finish(self._request, self._pending.result)
+    @abc.abstractmethod
+    def reply(self) -> Status | None:
+        """The reply, once it has come; None also where silence means that it is to be sent again."""
+
+
+class _Compound(Attempt):
+    """A compound in a session. Raises what ended it without a reply."""
+
+    def __init__(self, session: Session4, operations: Sequence[XdrType], timeout: float) -> None:
+        self._session = session
+        self._request = session.state.begin(list(operations))
+        self.pending = rpc_of(session).submit(p.COMPOUND, self._request.args, timeout=timeout)
+        self._reply: CompoundReply | None = None
+
+    def reply(self) -> Status | None:
+        if self._reply is None and self.pending.error is not None:
+            raise self.pending.error
+        if self._reply is None and self.pending.result is not None:
+            self._reply = self._session.state.finish(self._request, self.pending.result)
         return self._reply
 
 
-class Conflict:
-    """A request of another client that a delegation is in the way of. After DELAY it is sent again.
+class _Call(Attempt):
+    """A call of NFSv2 or NFSv3. In NFSv2 a server can only be silent, or close the connection."""
 
-    `make` gives its operations, for each attempt.
+    def __init__(
+        self, rpc: RpcClient, procedure: Procedure[t.Any, t.Any], args: XdrType, timeout: float
+    ) -> None:
+        self.pending = rpc.submit(procedure, args, timeout=timeout)
+
+    def reply(self) -> Status | None:
+        if self.pending.error is not None and not isinstance(self.pending.error, RpcTimeout | ConnectionLost):
+            raise self.pending.error
+        return t.cast("Status | None", self.pending.result)
+
+
+class Conflict:
+    """A request of somebody else that a delegation is in the way of. It is sent again while the server puts it off.
+
+    `start` sends it, with a time limit in seconds. `leases` are kept meanwhile, in addition to that of the holder.
     """
 
-    def __init__(self, granted: Granted, make: Callable[[], Sequence[XdrType]], name: str) -> None:
+    def __init__(
+        self, granted: Granted, name: str, start: Callable[[float], Attempt], leases: Sequence[Lease] = ()
+    ) -> None:
         self.granted = granted
         self.name = name
-        self.first: Nfsstat4 | None = None
-        """The status of the first attempt; None while there is none."""
-        self.other = another_client(granted.v4)
+        self.manner = "waits"
+        """How the first attempt was answered, or that it was not yet."""
         self._v4 = granted.v4
-        self._make = make
+        self._start = start
         self._loop = granted.v4.connections.loop
-        self._leases = (granted.lease, Lease(self.other, granted.lease.seconds))
+        self._leases = (granted.lease, *leases)
         pauses = _PAUSES if seconds_to_see_nothing(granted.v4, 1.0) else (_PAUSE_IN_PROCESS,)
         self._pauses = itertools.chain(pauses, itertools.repeat(pauses[-1]))
         self._send()
-
-    @property
-    def manner(self) -> str:
-        """How the first attempt was answered: "waits" while it was not."""
-        self._look()
-        return "waits" if self.first is None else self.first.name
 
     # ------------------------------------------------------------ attempts
 
     def _send(self) -> None:
         # A server may hold the request until the delegation is returned, longer than a call usually takes.
-        timeout = self._v4.connections.call_timeout + 4 * seconds_for(self._v4, _ARRIVES)
-        self._attempt = Attempt(self.other, self._make(), timeout)
+        self._attempt = self._start(self._v4.connections.call_timeout + 4 * seconds_for(self._v4, _ARRIVES))
         self._again_at = math.inf
 
-    def _look(self) -> CompoundReply | None:
+    def _look(self) -> Status | None:
         """The reply that ended it; None while it waits, or is to be sent again."""
         reply = self._attempt.reply()
-        if reply is None:
-            return None
-        if self.first is None:
-            self.first = reply.status
-        return None if reply.status in _LATER else reply
+        if self._attempt.is_over and self.manner == "waits":
+            self.manner = "silence" if reply is None else reply.status.name
+        return None if reply is None or reply.status in _LATER else reply
 
     def _is_put_off(self) -> bool:
         """Whether the server has just answered that it is to be sent again."""
@@ -351,20 +382,21 @@ class Conflict:
         v4.connections.waits.note(what, came=came())
         return came()
 
-    def ends(self, seconds: float) -> CompoundReply | None:
+    def ends(self, seconds: float) -> Status | None:
         """What it ends with, other than DELAY, within some seconds."""
         self.serve(lambda: self._look() is not None, seconds)
         return self._look()
 
-    def succeeds(self, *besides: Nfsstat4) -> None:
+    def succeeds(self, *besides: XdrEnum) -> None:
         """Fail unless the request succeeds, now that the delegation is returned; `besides` are legal as well."""
         v4 = self._v4
         what = f"{self.name} after DELEGRETURN"
         seconds = seconds_for(v4, v4.connections.waits.seconds(what, _ARRIVES, _SHORT))
         reply = self.ends(seconds)
         v4.connections.waits.note(what, came=reply is not None)
-        seen = "no reply" if self.first is None else f"{self.first.name} all the time"
-        expect_that(reply is not None, f"an end of {what}", seen, because=CONFLICT_RECALLS)
+        expect_that(
+            reply is not None, f"an end of {what}", f"{self.manner} all the time", because=CONFLICT_RECALLS
+        )
         assert reply is not None
         if reply.status not in besides:
             expect(reply, because=CONFLICT_RECALLS).ok()
@@ -373,10 +405,33 @@ class Conflict:
 _WITHOUT: t.Final = p.OPEN4_SHARE_ACCESS_BOTH | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG
 
 
+def conflict_of(granted: Granted, make: Callable[[], Sequence[XdrType]], name: str) -> Conflict:
+    """A compound of another client; `make` gives its operations, for each attempt."""
+    other = another_client(granted.v4)
+    lease = Lease(other, granted.lease.seconds)
+    return Conflict(granted, name, lambda timeout: _Compound(other, make(), timeout), [lease])
+
+
 def conflicting_open(granted: Granted) -> Conflict:
     """OPEN for writing by another client, which conflicts with any delegation."""
 
     def make() -> Sequence[XdrType]:
         return op.putfh(granted.file), op.open(None, _WITHOUT, owner=new_state_owner())
 
-    return Conflict(granted, make, "OPEN")
+    return conflict_of(granted, make, "OPEN")
+
+
+def conflict_beside(granted: Granted, procedure: Procedure[t.Any, t.Any], args: XdrType) -> Conflict:
+    """A call of NFSv2 or NFSv3 on another connection, made again after JUKEBOX, and after silence in NFSv2."""
+    connections = granted.v4.connections
+    rpcs = [connections.connect("nfs")]
+    may_be_silent = procedure.version == nfs2.VERSION
+
+    def start(timeout: float) -> Attempt:
+        if not rpcs[-1].is_open:
+            rpcs.append(connections.connect("nfs"))
+        # A server that waits instead executes it once for each time that it was sent: of these, twice is as once.
+        silence = connections.wait_for(_SILENCE) or _PAUSE_IN_PROCESS
+        return _Call(rpcs[-1], procedure, args, silence if may_be_silent else timeout)
+
+    return Conflict(granted, f"{procedure.name} of NFSv{procedure.version}", start)

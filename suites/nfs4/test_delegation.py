@@ -24,6 +24,7 @@ from suites.nfs4.delegations import (
     KEPT_FOR_A_LEASE,
     Conflict,
     Granted,
+    conflict_of,
     conflicting_open,
     delegated,
     recalls,
@@ -146,7 +147,7 @@ def test_returned(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
 def test_recall_by_remove(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
     """REMOVE by another client recalls a delegation, and is executed when that is returned, not before."""
     granted = delegated(v4, scratch, access)
-    conflict = Conflict(granted, lambda: (op.putfh(scratch.handle), op.remove(b"file")), "REMOVE")
+    conflict = conflict_of(granted, lambda: (op.putfh(scratch.handle), op.remove(b"file")), "REMOVE")
     came = conflict.brings(p.CbRecall4Args)
     reply = conflict.ends(seconds_to_see_nothing(v4, _QUIET, granted.lease) if came else 0)
     # The holder has it open, and the server may know that without a recall (section 18.25.4).
@@ -175,7 +176,7 @@ def _interrogation(granted: Granted) -> tuple[Conflict, set[type]]:
     def make() -> Sequence[XdrType]:
         return op.putfh(granted.file), op.getattr("size", "change")
 
-    conflict = Conflict(granted, make, "GETATTR")
+    conflict = conflict_of(granted, make, "GETATTR")
     conflict.brings(p.CbGetattr4Args, p.CbRecall4Args)
     seen: set[type] = {type(one.args) for one in granted.holder.callbacks.received}
     return conflict, seen & {p.CbGetattr4Args, p.CbRecall4Args}

@@ -6,7 +6,7 @@ from __future__ import annotations
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.auth import AuthNone
 from nfsclient.rpc.exchange import Exchange
-from nfsclient.rpc.messages import CallHeader, MsgType, OpaqueAuth
+from nfsclient.rpc.messages import AuthFlavor, CallHeader, MsgType, OpaqueAuth
 
 SERVER, CLIENT = "127.0.0.1:2049", "127.0.0.1:40001"
 
@@ -20,7 +20,7 @@ def callback(at: float = 1.0, *, xid: int = 77, seqid: int = 1) -> Exchange:
     first = p.CbSequence4Res(ok, p.CbSequence4ResOk(session, 1, 0, 0, 0))
     result = p.CbCompound4Res(ok, b"", [first, p.CbRecall4Res(ok)])
     one = p.CB_COMPOUND
-    nobody = OpaqueAuth(0, b"")
+    nobody = OpaqueAuth(AuthFlavor.AUTH_NONE, b"")
     header = CallHeader(xid, MsgType.CALL, 2, one.program, one.version, one.number, nobody, nobody)
     reply = b"".join(word.to_bytes(4, "big") for word in (xid, 1, 0, 0, 0, 0))
     return Exchange(

@@ -58,7 +58,9 @@ def test_a_transcript_says_who_called_and_points_into_the_call() -> None:
     assert "  call of the server:" in lines
     assert [line.strip() for line in lines if "<--" in line] == ["seqid: 1    <-- expected 0"]
     assert "callback" in summary_line(one, 5)
-    assert call_line(one, one.args, PATH).startswith("CB_RECALL (operation 2 of CB_SEQUENCE, CB_RECALL) stateid")
+    assert call_line(one, one.args, PATH).startswith(
+        "CB_RECALL (operation 2 of CB_SEQUENCE, CB_RECALL) stateid"
+    )
     whole = transcript([one, compound(sequence(1), at=2.0)], subject=one.args, field=PATH, note="expected 0")
     assert sum("<--" in line for line in whole) == 1
 
@@ -99,7 +101,19 @@ def test_tshark_reads_a_callback(tmp_path: Path) -> None:
     path = tmp_path / "c.pcapng"
     write_capture(path, [callback()])
     fields = ["-e", "tcp.srcport", "-e", "rpc.msgtyp", "-e", "rpc.program", "-e", "nfs.stateid.other"]
-    command = ["tshark", "-n", "-r", str(path), "-d", "tcp.port==2049,rpc", "-Y", "rpc", "-T", "fields", *fields]
+    command = [
+        "tshark",
+        "-n",
+        "-r",
+        str(path),
+        "-d",
+        "tcp.port==2049,rpc",
+        "-Y",
+        "rpc",
+        "-T",
+        "fields",
+        *fields,
+    ]
     result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=AT_MOST)
     call, reply = (line.split("\t") for line in result.stdout.splitlines())
     assert call[:3] == ["2049", "0", str(p.CB_COMPOUND.program)]
