@@ -65,6 +65,8 @@ _IN_PROCESS: t.Final = 0.5
 _PAUSES: t.Final = (0.05, 0.1, 0.2, 0.4)
 """Seconds between a DELAY and the next attempt; the last one is repeated."""
 _PAUSE_IN_PROCESS: t.Final = 0.002
+_LOOK: t.Final = 0.05
+"""Seconds between two looks at what no message announces."""
 _SILENCE: t.Final = 1.5
 """Seconds after which a call of NFSv2 is made again."""
 _LATER: t.Final[frozenset[XdrEnum]] = frozenset(
@@ -145,6 +147,15 @@ class Granted:
         if reply.failed is p.DELEGRETURN:
             self._judge(reply.status, age)
         expect(reply).ok()
+
+    def serve(self, done: Callable[[], bool], seconds: float) -> bool:
+        """Wait until `done`, or for some seconds, and keep the lease of the holder."""
+        loop = self.v4.connections.loop
+        deadline = loop.clock() + seconds
+        while not done() and loop.clock() < deadline:
+            self.lease.keep()
+            loop.run_until(done, min(deadline, self.lease.due, loop.clock() + _LOOK))
+        return done()
 
     def _judge(self, status: Nfsstat4, age: float) -> None:
         if status == Nfsstat4.NFS4ERR_ADMIN_REVOKED:
