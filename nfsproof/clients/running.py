@@ -207,7 +207,7 @@ class _OfClient:
     ) -> list[Result]:
         """The results of all works under a plan. Those after one that is stuck are not tried: each might take as long.
 
-        Under the control they are, in trials of their own: what is not right there says nothing under other plans.
+        Under the control they are, in separate trials: what is not right there says nothing under other plans.
         """
         all_results: list[Result] = []
         while len(all_results) < len(works):

@@ -38,7 +38,7 @@ class ForwardedClock(SystemClock):
         self._ahead = 0.0
 
     def advance(self, seconds: float) -> None:
-        """As if so many seconds had passed."""
+        """As if this time, in seconds, had passed."""
         self._ahead += seconds
 
     def monotonic(self) -> float:

@@ -12,7 +12,7 @@ from fixtures.checks.dialects.nfs2 import Nfs2Dialect
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect
 from nfsjudge import proves
 from suites.nfs2.calls import CALLS
-from suites.nfs4.beside import OTHERS_WAIT, expect_recall
+from suites.nfs4.other_versions import OTHERS_WAIT, expect_recall
 
 
 @pytest.mark.parametrize("name", ["write", "setattr"])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Delegations of checks: granted to one client, and recalled for another (RFC 5661 sections 10.2 to 10.4).
 
-A server may answer DELAY to anything, for reasons of its own, so nothing follows from one DELAY: a `Conflict` is sent
+A server may answer DELAY to anything, for its own reasons, so nothing follows from one DELAY: a `Conflict` is sent
 again until what is waited for has come, or the patience ends. Meanwhile both clients renew their leases, so a server
 that forgets one of them has lost a lease that was alive. What a server never does costs a run its patience once
 (`fixtures.stage.waits`). A server in this process needs no time: it is served while its caller waits.
@@ -119,7 +119,7 @@ class Granted:
         self.opened = opened.stateid
         self.lease = Lease(holder, lease)
         self.since = since
-        """When it was asked for, by the clock of the loop."""
+        """When OPEN was sent for it, by the clock of the loop."""
         found = opened.delegation.read or opened.delegation.write
         assert found is not None
         self.stateid: p.Stateid4 = found.stateid
@@ -127,7 +127,7 @@ class Granted:
 
     @property
     def age(self) -> float:
-        """Seconds since it was asked for."""
+        """Seconds since then."""
         return self.v4.connections.loop.clock() - self.since
 
     def need_kept(self) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Leases (RFC 5661 sections 8.3 and 8.4.3): kept alive by SEQUENCE, and of no use to a client that is silent.
 
-Where the lease time can be set, it is 3 s. One of some seconds is waited for as it is. A server in this process is told
-that time has passed.
+Where the lease time can be set, it is 3 s. One of some seconds is waited for as it is. A server in this process puts
+its clock forward instead.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SHORT: t.Final = 3
 _BEARABLE: t.Final = 15
 """Seconds of a lease that is waited for as it is."""
 _PARTS: t.Final = 4
-"""So many thirds of a lease pass: more than one lease."""
+"""Thirds of a lease that pass: more than one lease."""
 _LATER: t.Final = frozenset({Nfsstat4.NFS4ERR_SHARE_DENIED, Nfsstat4.NFS4ERR_DENIED, Nfsstat4.NFS4ERR_DELAY})
 
 

@@ -16,7 +16,6 @@ from fixtures.checks.target import TargetView
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsjudge import Requirement, expect, expect_data, expect_that, proves, skip
-from suites.nfs4.beside import OTHERS_WAIT
 from suites.nfs4.delegations import (
     ACCESS,
     CONFLICT_RECALLS,
@@ -27,6 +26,7 @@ from suites.nfs4.delegations import (
     seconds_for,
     seconds_to_see_nothing,
 )
+from suites.nfs4.other_versions import OTHERS_WAIT
 from suites.nfs4.test_destroy_clientid import DESTROYS_THE_CLIENT
 
 CHANGE_TELLS = Requirement(
