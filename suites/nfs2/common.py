@@ -30,11 +30,12 @@ class CommonNfs2(CommonClient):
 
     def getattr(self, handle: bytes) -> Answer[Seen]:
         reply = self._nfs2.getattr(handle)
-        return Answer(reply, reply.resok and _seen(reply.resok))
+        return Answer(reply, None if reply.resok is None else _seen(reply.resok))
 
     def lookup(self, where: bytes, name: bytes) -> Answer[tuple[bytes, Seen | None]]:
         reply = self._nfs2.lookup(where, name)
-        return Answer(reply, reply.resok and (reply.resok.file, _seen(reply.resok.attributes)))
+        resok = reply.resok
+        return Answer(reply, None if resok is None else (resok.file, _seen(resok.attributes)))
 
     def read(self, handle: bytes, offset: int, count: int) -> Answer[tuple[bytes, bool]]:
         reply = self._nfs2.read(handle, offset, min(count, MAXDATA))
@@ -54,7 +55,7 @@ class CommonNfs2(CommonClient):
 
     def create(self, where: bytes, name: bytes) -> Answer[bytes]:
         reply = self._nfs2.create(where, name, Sattr(mode=0o644, size=0))
-        return Answer(reply, reply.resok and reply.resok.file)
+        return Answer(reply, None if reply.resok is None else reply.resok.file)
 
     def mkdir(self, where: bytes, name: bytes) -> Answer[None]:
         return Answer(self._nfs2.mkdir(where, name, Sattr(mode=0o755)))

@@ -13,7 +13,7 @@ from nfsclient.clients import Nfs2
 from nfsjudge import Harm, Level, Requirement, proves
 from suites.nfs2.clauses import NLINK_COUNTS_NAMES
 from suites.nfs2.common import CommonNfs2
-from suites.pairs import CHANGES, Clauses, World, every_pair
+from suites.pairs import CHANGES, Clauses, World, every_change, every_pair
 
 ATTRIBUTES_ARE_CURRENT = Requirement(
     rfc="RFC 1094",
@@ -95,11 +95,20 @@ CLAUSES: t.Final = Clauses(
 )
 
 
+@proves(
+    ATTRIBUTES_ARE_CURRENT,
+    NAMES_ARE_CURRENT,
+    killed_by=("getattr2-remembers-attributes-by-connection", "lookup2-remembers-names-by-connection"),
+)
+def test_single(nfs2: Nfs2, second_client: Nfs2, scratch: Nfs2Scratch, target: TargetView) -> None:
+    """After each of the changes that programs make, two clients see what it made."""
+    clients = CommonNfs2(nfs2), CommonNfs2(second_client)
+    every_change(World(*clients, scratch, CLAUSES, target.has("nfs2_hardlink")))
+
+
 @pytest.mark.parametrize("first", CHANGES)
-@proves(ATTRIBUTES_ARE_CURRENT, killed_by="getattr2-remembers-attributes-by-connection")
-def test_after(
-    nfs2: Nfs2, second_client: Nfs2, scratch: Nfs2Scratch, target: TargetView, first: str
-) -> None:
+@proves(ATTRIBUTES_ARE_CURRENT, killed_by="setattr2-after-a-change-is-lost")
+def test_after(nfs2: Nfs2, second_client: Nfs2, scratch: Nfs2Scratch, target: TargetView, first: str) -> None:
     """After each pair of changes that begins with this one, two clients see what both changes made."""
     clients = CommonNfs2(nfs2), CommonNfs2(second_client)
     every_pair(World(*clients, scratch, CLAUSES, target.has("nfs2_hardlink")), first)

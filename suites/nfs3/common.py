@@ -38,22 +38,23 @@ class CommonNfs3(CommonClient):
 
     def getattr(self, handle: bytes) -> Answer[Seen]:
         reply = self._nfs3.getattr(handle)
-        return Answer(reply, reply.resok and _seen(reply.resok.obj_attributes))
+        return Answer(reply, None if reply.resok is None else _seen(reply.resok.obj_attributes))
 
     def lookup(self, where: bytes, name: bytes) -> Answer[tuple[bytes, Seen | None]]:
         reply = self._nfs3.lookup(where, name)
         if reply.resok is None:
             return Answer(reply)
         found = reply.resok.obj_attributes
-        return Answer(reply, (reply.resok.object, found and _seen(found)))
+        return Answer(reply, (reply.resok.object, None if found is None else _seen(found)))
 
     def read(self, handle: bytes, offset: int, count: int) -> Answer[tuple[bytes, bool]]:
         reply = self._nfs3.read(handle, offset, count)
-        return Answer(reply, reply.resok and (bytes(reply.resok.data), reply.resok.eof))
+        resok = reply.resok
+        return Answer(reply, None if resok is None else (bytes(resok.data), resok.eof))
 
     def write(self, handle: bytes, offset: int, data: bytes) -> Answer[int]:
         reply = self._nfs3.write(handle, offset, data, StableHow.FILE_SYNC)
-        return Answer(reply, reply.resok and reply.resok.count)
+        return Answer(reply, None if reply.resok is None else reply.resok.count)
 
     def set(
         self, handle: bytes, *, size: int | None = None, mode: int | None = None, mtime: int | None = None
@@ -63,7 +64,7 @@ class CommonNfs3(CommonClient):
 
     def create(self, where: bytes, name: bytes) -> Answer[bytes]:
         reply = self._nfs3.create(where, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
-        return Answer(reply, reply.resok and (reply.resok.obj or b""))
+        return Answer(reply, None if reply.resok is None else reply.resok.obj or b"")
 
     def mkdir(self, where: bytes, name: bytes) -> Answer[None]:
         return Answer(self._nfs3.mkdir(where, name, Sattr3(mode=0o755)))
@@ -81,18 +82,19 @@ class CommonNfs3(CommonClient):
         return Answer(self._nfs3.link(handle, where, name))
 
     def page(self, where: bytes, at: t.Any = None) -> Answer[Page]:
+        cookie, verifier = at or _START
         if self._has_plus:
-            plus = self._nfs3.readdirplus(where, *(at or _START), _PAGE, _PAGE)
+            plus = self._nfs3.readdirplus(where, cookie, verifier, _PAGE, _PAGE)
             if plus.status != Nfsstat3.NFS3ERR_NOTSUPP:
-                return Answer(plus, plus.resok and _page(plus.resok))
+                return Answer(plus, None if plus.resok is None else _page(plus.resok))
             self._has_plus = False
-        reply = self._nfs3.readdir(where, *(at or _START), _PAGE)
-        return Answer(reply, reply.resok and _page(reply.resok))
+        reply = self._nfs3.readdir(where, cookie, verifier, _PAGE)
+        return Answer(reply, None if reply.resok is None else _page(reply.resok))
 
 
 def _page(resok: t.Any) -> Page:
     entries: list[t.Any] = resok.entries
     ends = resok.eof or not entries
     found = [(one.name, getattr(one, "name_attributes", None)) for one in entries if one.name not in DOTS]
-    shown = [Entry(name, attributes and _seen(attributes)) for name, attributes in found]
+    shown = [Entry(name, None if attributes is None else _seen(attributes)) for name, attributes in found]
     return Page(shown, None if ends else (entries[-1].cookie, resok.cookieverf))

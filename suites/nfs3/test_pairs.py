@@ -20,7 +20,7 @@ from suites.nfs3.clauses import (
     SETATTR_SETS_ATTRIBUTES,
 )
 from suites.nfs3.common import CommonNfs3
-from suites.pairs import CHANGES, Clauses, World, every_pair
+from suites.pairs import CHANGES, Clauses, World, every_change, every_pair
 
 ATTRIBUTES_ARE_CURRENT = Requirement(
     rfc="RFC 1813",
@@ -71,11 +71,25 @@ CLAUSES: t.Final = Clauses(
 )
 
 
+@proves(
+    ATTRIBUTES_ARE_CURRENT,
+    NAMES_ARE_CURRENT,
+    READ_RETURNS_CURRENT_DATA,
+    killed_by=(
+        "getattr3-remembers-attributes-by-connection",
+        "lookup3-remembers-names-by-connection",
+        "read3-caches-data-by-connection",
+    ),
+)
+def test_single(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
+    """After each of the changes that programs make, two clients see what it made."""
+    clients = CommonNfs3(nfs3), CommonNfs3(second_client)
+    every_change(World(*clients, scratch, CLAUSES, target.has("hardlink")))
+
+
 @pytest.mark.parametrize("first", CHANGES)
-@proves(ATTRIBUTES_ARE_CURRENT, killed_by="getattr3-remembers-attributes-by-connection")
-def test_after(
-    nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, target: TargetView, first: str
-) -> None:
+@proves(ATTRIBUTES_ARE_CURRENT, killed_by="setattr3-after-a-change-is-lost")
+def test_after(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, target: TargetView, first: str) -> None:
     """After each pair of changes that begins with this one, two clients see what both changes made."""
     clients = CommonNfs3(nfs3), CommonNfs3(second_client)
     every_pair(World(*clients, scratch, CLAUSES, target.has("hardlink")), first)

@@ -47,7 +47,7 @@ class CommonNfs4(CommonClient):
     def read(self, handle: bytes, offset: int, count: int) -> Answer[tuple[bytes, bool]]:
         reply = self._run(op.putfh(handle), op.read(op.ANONYMOUS, offset, count))
         found = None if reply.status else reply.of(p.READ).resok4
-        return Answer(reply, found and (bytes(found.data), found.eof))
+        return Answer(reply, None if found is None else (bytes(found.data), found.eof))
 
     def look(self, handle: bytes, count: int) -> Answer[tuple[Seen, bytes, bool]]:
         reading = op.getattr(*_ATTRIBUTES), op.read(op.ANONYMOUS, 0, count)
@@ -64,7 +64,7 @@ class CommonNfs4(CommonClient):
         result = None if reply.status else reply.of(p.WRITE).resok4
         closed = self._run(op.putfh(handle), op.close(opened.stateid))
         if reply.status or not closed.status:
-            return Answer(reply, result and result.count)
+            return Answer(reply, None if result is None else result.count)
         return Answer(closed)
 
     def set(

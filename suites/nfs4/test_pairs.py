@@ -13,7 +13,7 @@ from nfsclient.clients.nfs4 import Session4
 from nfsjudge import Harm, Level, Requirement, proves
 from suites.nfs4.common import CommonNfs4
 from suites.nfs4.opens import another_client
-from suites.pairs import CHANGES, Clauses, World, every_pair
+from suites.pairs import CHANGES, Clauses, World, every_change, every_pair
 
 ATTRIBUTES_ARE_CURRENT = Requirement(
     rfc="RFC 5661",
@@ -101,8 +101,19 @@ CLAUSES: t.Final = Clauses(
 )
 
 
+@proves(
+    ATTRIBUTES_ARE_CURRENT,
+    NAMES_ARE_CURRENT,
+    killed_by=("getattr4-remembers-attributes-by-session", "lookup4-remembers-names-by-session"),
+)
+def test_single(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, target: TargetView) -> None:
+    """After each of the changes that programs make, two clients see what it made."""
+    clients = CommonNfs4(session), CommonNfs4(another_client(v4))
+    every_change(World(*clients, scratch, CLAUSES, target.has("nfs4_hardlink")))
+
+
 @pytest.mark.parametrize("first", CHANGES)
-@proves(ATTRIBUTES_ARE_CURRENT, killed_by="getattr4-remembers-attributes-by-session")
+@proves(ATTRIBUTES_ARE_CURRENT, killed_by="setattr4-after-a-change-is-lost")
 def test_after(
     v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, target: TargetView, first: str
 ) -> None:
