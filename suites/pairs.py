@@ -166,6 +166,7 @@ class World:
         for client in (self.one, self.other):
             client.look(handle, _SIZE)
         self.other.lookup(self.home.handle, name)
+        self.other.page(self.home.handle)
 
     def tidy(self) -> None:
         """Remove the file and its hard links."""

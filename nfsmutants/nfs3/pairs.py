@@ -20,12 +20,16 @@ from nfsclient.protocol.nfs3 import (
     RMDIR,
     SETATTR,
     WRITE,
+    Entryplus3,
     Nfsstat3,
+    Readdirplus3Res,
 )
-from nfsmutants.bending import inode_of
+from nfsclient.xdr import replace
+from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import size_of
-from nfsmutants.rules import RFC1813_GETATTR, RFC1813_LOOKUP, RFC1813_SETATTR
+from nfsmutants.nfs3.calls import Readdirplus
+from nfsmutants.rules import RFC1813_GETATTR, RFC1813_LOOKUP, RFC1813_READDIRPLUS, RFC1813_SETATTR
 
 
 @mutant((GETATTR, SETATTR, WRITE), RFC1813_GETATTR)
@@ -75,3 +79,14 @@ def setattr3_after_a_change_is_lost(call: AnyCall) -> t.Any:
     size = call.args.new_attributes.size
     is_meant = size is not None and size > size_of(call.server, call.args.object)
     return call.proceed_with("new_attributes", size=None) if is_meant else call.proceed()
+
+
+@mutant(READDIRPLUS, RFC1813_READDIRPLUS)
+def readdirplus3_remembers_attributes_by_connection(call: Readdirplus) -> Readdirplus3Res:
+    """READDIRPLUS repeats the attributes of a name that it gave the connection first"""
+
+    def remembered(entry: Entryplus3) -> Entryplus3:
+        key = call.peer, bytes(call.args.dir), bytes(entry.name)
+        return replace(entry, name_attributes=call.state.setdefault(key, entry.name_attributes))
+
+    return amend(call.proceed(), entries=lambda resok: [remembered(entry) for entry in resok.entries])

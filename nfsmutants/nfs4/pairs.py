@@ -7,9 +7,10 @@ import typing as t
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsmutants.form import AnyCall, mutant
-from nfsmutants.nfs4.bending import succeeded
-from nfsmutants.rules import RFC5661_GETATTR, RFC5661_LOOKUP, RFC5661_SETATTR
+from nfsclient.xdr import replace
+from nfsmutants.form import AnyCall, Call, mutant
+from nfsmutants.nfs4.bending import amend4, succeeded
+from nfsmutants.rules import RFC5661_GETATTR, RFC5661_LOOKUP, RFC5661_READDIR, RFC5661_SETATTR
 from nfsserver.nfs4.common import compound_of
 
 
@@ -64,3 +65,17 @@ def setattr4_after_a_change_is_lost(call: AnyCall) -> t.Any:
     asked, inode = call.args.obj_attributes, compound.current
     is_meant = asked.size is not None and inode is not None and asked.size > inode.size
     return call.proceed_with(obj_attributes=asked.changed(size=None)) if is_meant else call.proceed()
+
+
+@mutant(p.READDIR, RFC5661_READDIR)
+def readdir4_remembers_attributes_by_session(call: Call[p.Readdir4Args, p.Readdir4Res]) -> p.Readdir4Res:
+    """READDIR repeats the attributes of a name that it gave the session first"""
+    compound, asked = compound_of(call.context), tuple(call.args.attr_request)
+
+    def remembered(entry: p.Entry4) -> p.Entry4:
+        key = id(compound.session), id(compound.current), bytes(entry.name), asked
+        return replace(entry, attrs=call.state.setdefault(key, entry.attrs))
+
+    return amend4(
+        call.proceed(), "reply", entries=lambda reply: [remembered(entry) for entry in reply.entries]
+    )

@@ -77,6 +77,7 @@ CLAUSES: t.Final = Clauses(
     READ_RETURNS_CURRENT_DATA,
     killed_by=(
         "getattr3-remembers-attributes-by-connection",
+        "readdirplus3-remembers-attributes-by-connection",
         "lookup3-remembers-names-by-connection",
         "read3-caches-data-by-connection",
     ),

@@ -104,7 +104,11 @@ CLAUSES: t.Final = Clauses(
 @proves(
     ATTRIBUTES_ARE_CURRENT,
     NAMES_ARE_CURRENT,
-    killed_by=("getattr4-remembers-attributes-by-session", "lookup4-remembers-names-by-session"),
+    killed_by=(
+        "getattr4-remembers-attributes-by-session",
+        "readdir4-remembers-attributes-by-session",
+        "lookup4-remembers-names-by-session",
+    ),
 )
 def test_single(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, target: TargetView) -> None:
     """After each of the changes that programs make, two clients see what it made."""
