@@ -17,7 +17,7 @@ from suites.neighbours import SIZE, Part, Written, expect_nothing_lost, write_at
 WRITES_DO_NOT_UNDO_OTHERS = Requirement(
     rfc="RFC 1094",
     section="2.2.9",
-    gist="WRITE changes the file where its data goes: it undoes no WRITE of another client beside it",
+    gist="WRITE changes the file where its data goes: it undoes no WRITE of another client next to it",
     harm=Harm.DATA,
 )
 

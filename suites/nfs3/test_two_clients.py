@@ -31,7 +31,7 @@ ACCESS_IS_CURRENT = Requirement(
     rfc="RFC 1813",
     section="3.3.4",
     level=Level.SHOULD,  # what ACCESS says may be out of date as soon as it is said
-    gist="ACCESS goes by the owner and the mode that the object has now",
+    gist="ACCESS follows the owner and the mode that the object has now",
 )
 SIZE: t.Final = 6000
 ACCESS: t.Final = ACCESS3_READ | ACCESS3_MODIFY | ACCESS3_EXTEND
@@ -94,7 +94,7 @@ def _known_access(nfs3: Nfs3, stranger: Nfs3, scratch: Nfs3Scratch) -> dict[int,
         for mode in (0o600, 0o644)
     }
     if known[0o600] == known[0o644]:
-        skip("ACCESS does not go by the mode: another check judges that")
+        skip("ACCESS does not follow the mode: another check judges that")
     return known
 
 
@@ -104,7 +104,7 @@ def _known_access(nfs3: Nfs3, stranger: Nfs3, scratch: Nfs3Scratch) -> dict[int,
     needs=("other_users", "distinct_users"),
 )
 def test_access_after_mode(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
-    """ACCESS of another user goes by a mode that the owner has set since, as for a new file."""
+    """ACCESS of another user follows a mode that the owner has set since, as for a new file."""
     stranger, file = as_user(*STRANGER), scratch.file("file")
     known = _known_access(nfs3, stranger, scratch)
     for mode in (0o644, 0o600, 0o644):
@@ -119,13 +119,13 @@ def test_access_after_mode(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nf
     needs=("root", "other_users", "distinct_users"),
 )
 def test_access_after_owner(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
-    """ACCESS of a user goes by the owner that the file has got since, as for a new file."""
+    """ACCESS of a user follows the owner that the file has got since, as for a new file."""
     stranger, uid = as_user(*STRANGER), STRANGER[0]
     before, new, file = (with_mode(nfs3, scratch.file(name), 0o600) for name in ("before", "new", "file"))
     expect_change(nfs3.setattr(new, Sattr3(uid=uid)))
     known = [access_of(stranger, one, ACCESS) for one in (before, new)]
     if known[0] == known[1]:
-        skip("ACCESS does not go by the owner: another check judges that")
+        skip("ACCESS does not follow the owner: another check judges that")
     for owner, wanted in ((0, known[0]), (uid, known[1]), (0, known[0])):
         expect_change(nfs3.setattr(file, Sattr3(uid=owner)))
         what = f"access of user {uid} after the file was given to user {owner}"

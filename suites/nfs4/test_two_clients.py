@@ -31,7 +31,7 @@ RECLAIMS_END = Requirement(
 CLOSE_KEEPS_OTHER_LOCKS = Requirement(
     rfc="RFC 5661",
     section="18.2.3",
-    gist="CLOSE releases locks of its own open only: those of other owners of the file stay",
+    gist="CLOSE releases the locks of the closed open only: those of other owners of the file stay",
     harm=Harm.DATA,
 )
 STATE_IS_OF_THE_CLIENT = Requirement(
@@ -49,14 +49,14 @@ EXCLUSIVE_CREATES_ONCE = Requirement(
 WRITES_DO_NOT_UNDO_OTHERS = Requirement(
     rfc="RFC 5661",
     section="18.32.3",
-    gist="WRITE writes its data at its offset, and undoes no WRITE of another client beside it",
+    gist="WRITE writes its data at its offset, and undoes no WRITE of another client next to it",
     harm=Harm.DATA,
 )
 ACCESS_IS_CURRENT = Requirement(
     rfc="RFC 5661",
     section="18.1.3",
     level=Level.SHOULD,  # what ACCESS says may be out of date as soon as it is said
-    gist="ACCESS goes by the mode that the object has now",
+    gist="ACCESS follows the mode that the object has now",
 )
 _ACCESS = p.ACCESS4_READ | p.ACCESS4_MODIFY
 
@@ -181,7 +181,7 @@ def test_neighbours(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, wh
 
 
 def _once(wait: Callable[[], CompoundReply]) -> Callable[[], CompoundReply]:
-    """The same reply, however often it is asked for."""
+    """The same reply each time."""
     replies: list[CompoundReply] = []
 
     def get() -> CompoundReply:
@@ -203,7 +203,7 @@ def _written(reply: CompoundReply) -> Written:
 
 @proves(ACCESS_IS_CURRENT, killed_by="access4-remembers-what-it-granted", needs="other_users")
 def test_access_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
-    """ACCESS of another user goes by a mode that the owner has set since, as for a new file."""
+    """ACCESS of another user follows a mode that the owner has set since, as for a new file."""
     stranger = v4.new_session(v4.connections.connect("nfs"), AuthSys(*STRANGER))
 
     def granted(file: bytes) -> int:
@@ -219,7 +219,7 @@ def test_access_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scra
         set_mode(new, mode)
         known[mode] = granted(new)
     if known[0o600] == known[0o644]:
-        skip("ACCESS does not go by the mode: another check judges that")
+        skip("ACCESS does not follow the mode: another check judges that")
     file = scratch.file("file")
     for mode in (0o644, 0o600, 0o644):
         set_mode(file, mode)
