@@ -34,6 +34,7 @@ SHORTER_FILE_HAS_NO_OLD_DATA = Requirement(
     gist="SETATTR of a smaller size truncates the file: data beyond it does not come back with a WRITE meanwhile",
     harm=Harm.DATA,
 )
+_ATTEMPTS = 5
 _OLD, _KEPT, _NEW = b"o" * 100, 50, b"n" * 10
 
 
@@ -94,41 +95,52 @@ def test_append_or_truncate(rpc_connect: Callable[..., RpcClient], scratch: Nfs3
 def _rename_at_once(
     clients: list[RpcClient], where: bytes, renamings: list[tuple[bytes, bytes]]
 ) -> list[Rename3Res]:
-    """RENAMEs in one directory, of each client one, under way at the same time."""
-    pending = [
-        client.submit(RENAME, Rename3Args(Diropargs3(where, source), Diropargs3(where, target)))
-        for client, (source, target) in zip(clients, renamings, strict=True)
-    ]
-    return [client.wait(one) for client, one in zip(clients, pending, strict=True)]
+    """RENAMEs in one directory, of each client one, under way at the same time; again while both are put off."""
+    replies: list[Rename3Res] = []
+    for _ in range(_ATTEMPTS):
+        pending = [
+            client.submit(RENAME, Rename3Args(Diropargs3(where, source), Diropargs3(where, target)))
+            for client, (source, target) in zip(clients, renamings, strict=True)
+        ]
+        replies = [client.wait(one) for client, one in zip(clients, pending, strict=True)]
+        if any(one.status != Nfsstat3.NFS3ERR_JUKEBOX for one in replies):
+            break
+    return replies
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-finds-renamed-sources")
 def test_rename_one_source(rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch) -> None:
     """Of two RENAMEs of one file at the same time one succeeds, and the file has one name."""
-    clients, names = [rpc_connect("nfs") for _ in range(2)], list[bytes]()
+    clients, names, judged = [rpc_connect("nfs") for _ in range(2)], list[bytes](), False
     for number in range(ROUNDS // 2):
         source, targets = b"file-%d" % number, [b"one-%d" % number, b"two-%d" % number]
         scratch.file(source, b"data")
         replies = _rename_at_once(clients, scratch.handle, [(source, target) for target in targets])
         done = [name for name, one in zip(targets, replies, strict=True) if one.status == Nfsstat3.NFS3_OK]
-        if not done:
-            skip(f"neither RENAME succeeds: they answer {replies[0].status} and {replies[1].status}")
-        expect(len(done), "RENAMEs of one name that succeeded").equals(1)
-        names += done
+        if done:
+            judged = True
+            expect(len(done), "RENAMEs of one name that succeeded").equals(1)
+        names += done or [source]
+    if not judged:
+        skip(f"no RENAME succeeds: the last ones answer {replies[0].status} and {replies[1].status}")
     expect_names(scratch.names(), names)
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-replaces-nothing-new")
 def test_rename_to_one_target(rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch) -> None:
     """After RENAMEs of two files to one name at the same time, one of the files has it, and nothing else is left."""
-    clients, names = [rpc_connect("nfs") for _ in range(2)], list[bytes]()
+    clients, names, judged = [rpc_connect("nfs") for _ in range(2)], list[bytes](), False
     for number in range(ROUNDS // 2):
         sources, target = [b"one-%d" % number, b"two-%d" % number], b"target-%d" % number
         for source in sources:
             scratch.file(source, source)
         replies = _rename_at_once(clients, scratch.handle, [(source, target) for source in sources])
-        if any(one.status != Nfsstat3.NFS3_OK for one in replies):
-            skip(f"RENAME answers {replies[0].status} and {replies[1].status}: others judge what is refused")
-        names.append(target)
-        expect(scratch.read(scratch.lookup(target) or b""), "data of the target").one_of(*sources)
+        done = [name for name, one in zip(sources, replies, strict=True) if one.status == Nfsstat3.NFS3_OK]
+        names += [*(name for name in sources if name not in done), *([target] if done else [])]
+        if done:
+            judged |= len(done) == len(sources)
+            data = scratch.read(scratch.lookup(target) or b"")
+            expect(data, "data of the target").one_of(*done)
+    if not judged:
+        skip(f"no RENAMEs succeed: the last ones answer {replies[0].status} and {replies[1].status}")
     expect_names(scratch.names(), names)
