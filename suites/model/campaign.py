@@ -19,7 +19,7 @@ from suites.model.machine import Experience, Machine
 from suites.model.players import Player
 from suites.model.steps import Drawing, Program
 
-PROGRAMS: t.Final = 3
+PROGRAMS: t.Final = 4
 """In a check."""
 BUDGET: t.Final = 20.0
 """Seconds after which no step begins; and again while a program is made shorter."""

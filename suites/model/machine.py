@@ -11,7 +11,7 @@ from __future__ import annotations
 import typing as t
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from suites.model.claims import Property
 from suites.model.judging import Broken, Judge
@@ -104,11 +104,11 @@ class Machine:
         path = self.world.path_of(thing)
         if path is None:
             raise Inconclusive
-        self._look_up(player, path)
+        self._look_up(player, path, is_quiet=False)
         return self._handles[player.version, thing]
 
-    def _look_up(self, player: Player, path: str) -> None:
-        """LOOKUP of a name that is there."""
+    def _look_up(self, player: Player, path: str, *, is_quiet: bool = True) -> None:
+        """LOOKUP of a name that is there. `is_quiet`: no step is half done, so its attributes can be judged."""
         thing, name = self._there(path), path.rpartition("/")[2]
         answer = self._on(player, self.world.parent(path), lambda directory: player.lookup(directory, name.encode()))
         if not answer.is_ok and int(answer.status) != _NOENT:
@@ -119,7 +119,8 @@ class Machine:
         if answer.handle is None:
             raise Inconclusive
         self._handles.setdefault((player.version, thing), answer.handle)
-        self._judge.attributes(player, thing, path, answer)
+        if is_quiet:
+            self._judge.attributes(player, thing, path, answer)
 
     def _look_up_nothing(self, player: Player, path: str) -> None:
         """LOOKUP of a name that is not there."""
@@ -140,7 +141,7 @@ class Machine:
         player, other = self._players[step.client - 1], self._players[2 - step.client]
         if step.verb in _MAKING:
             is_new = self.world.find(step.path) is None
-            done = self._make(player, step) if is_new else self._make_again(player, step)
+            done = self._make(player, other, step) if is_new else self._make_again(player, step)
         else:
             done = {
                 "LINK": self._link,
@@ -158,7 +159,7 @@ class Machine:
             self._look_at_change(other, step)
         self._look_at_witness(other, step)
 
-    def _make(self, player: Player, step: Step) -> bool:
+    def _make(self, player: Player, other: Player, step: Step) -> bool:
         parent, name = self.world.parent(step.path), step.path.rpartition("/")[2].encode()
         answer = self._on(player, parent, lambda directory: player.make(directory, name, step))
         if not answer.is_ok:
@@ -177,6 +178,7 @@ class Machine:
             return True
         # The attributes are undefined until the client sets them (RFC 1813 section 3.3.8).
         thing.salt = step.salt
+        self._make_again(other, replace(step, salt=step.salt + 1))
         setting = Step(client=step.client, verb="SETATTR", path=step.path, mode=step.mode, mtime=-1)
         if self._on(player, thing, lambda file: player.setattr(file, setting)).is_ok:
             thing.mode = step.mode
@@ -198,6 +200,8 @@ class Machine:
             return True
         thing.touched()
         if not answer.is_ok:
+            thing.nothing_known()
+            self._need_size(player, thing)
             return True
         thing.mode = None  # RFC 1813 does not say whether the attributes are those of an existing file, too
         if step.size == 0 and self._judge.is_truncated(player, thing, step.path, self._attributes(player, thing)):

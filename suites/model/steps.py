@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import random
 import typing as t
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from suites.model.things import DEEPEST, Thing, World
+from suites.model.things import Thing, World
 from suites.nfs3.contents import pattern
 
 Verb: t.TypeAlias = t.Literal[
@@ -156,14 +156,14 @@ class Drawing:
         self._is_root = is_root
         self._world = World()
         self._limit = limit
-        self._may_be_large = self._random.random() < 0.5
+        self._deck: list[Callable[[Drawing, str], Iterator[Step]]] = []
 
     def program(self) -> Program:
         """From `SHORTEST` to `LONGEST` steps, or to the limit."""
         rng, steps = self._random, list[Step]()
         length = min(rng.randint(SHORTEST, LONGEST), self._limit)
         while len(steps) < length:
-            for step in self._phrase() if rng.random() < 0.3 else self._some():
+            for step in self._phrase() if rng.random() < 0.4 else self._some():
                 if possible(self._world, step):
                     imitate(self._world, step)
                     steps.append(step)
@@ -239,13 +239,10 @@ class Drawing:
         if verb == "COMMIT":
             return self._step(verb, path)
         size = rng.choice(SIZES)
-        if self._may_be_large and rng.random() < 0.12:
-            size = rng.choice(LARGE)
-            self._may_be_large = size <= 1 << 18
         thing = self._world.find(path)
         end = len(thing.data) if thing is not None else 0
         offset = rng.choice((*OFFSETS, end, end, max(0, end - 3), end + rng.choice((1, 5000))))
-        return self._step(verb, path, offset=offset, size=size, level=rng.choice((0, 0, 0, 1, 2)))
+        return self._step(verb, path, offset=offset, size=size, level=rng.choice((0, 0, 1, 2, 2)))
 
     def _setting(self, path: str) -> Step:
         rng, thing = self._random, self._world.find(path)
@@ -261,36 +258,120 @@ class Drawing:
         return self._step("SETATTR", path, **(values or {"mode": rng.choice(MODES)}))
 
     def _phrase(self) -> Iterator[Step]:
-        """Steps in a row that programs often make, and that single steps drawn at random rarely are."""
-        rng, path = self._random, self._pick(["file"])
+        """Steps in a row that programs often make, and that single steps drawn at random rarely are.
+
+        They come from a shuffled deck, so that a program of some length has all of them.
+        """
+        path = self._pick(["file"])
         if path is None:
             yield self._making("CREATE")
             return
-        old, new = rng.choice(OLD_TIMES), self._free()
-        match rng.randrange(6):
-            case 0:  # the second UNSTABLE write, after a time that shows whether it moves
-                yield self._step("WRITE", path, offset=rng.choice(OFFSETS), size=100, level=0)
-                yield self._step("SETATTR", path, mtime=old)
-                yield self._step("WRITE", path, offset=rng.choice(OFFSETS), size=99, level=0)
-            case 1:  # a link that is replaced
-                yield self._step("LINK", path, new)
-                yield self._step("CREATE", self._free(), how="GUARDED", mode=0o644)
-                another = self._pick(["file"])
-                yield self._step("RENAME", another or path, new)
-            case 2:  # several attributes at once
-                size, mode = rng.choice(FILE_SIZES), rng.choice(MODES)
-                yield self._step("SETATTR", path, size=size, mode=mode, mtime=rng.choice((None, old)))
-            case 3:  # a listing, a change by the other client, and a listing
-                yield self._step("LIST", "")
-                yield self._step("WRITE", path, offset=rng.choice(OFFSETS), size=rng.choice(SIZES), level=2)
-                yield self._step("LIST", "")
-            case 4:  # one of two names goes, and a new file comes
-                yield self._step("LINK", path, new)
-                yield self._step("REMOVE", path)
-                yield self._step("CREATE", path, how="GUARDED", mode=0o644)
-            case 5:  # names in one directory go back and forth
-                yield self._step("RENAME", path, new)
-                yield self._step("RENAME", new, path)
+        if not self._deck:
+            self._deck = [*PHRASES]
+            self._random.shuffle(self._deck)
+        yield from self._deck.pop()(self, path)
+
+    def second_unstable_write(self, path: str) -> Iterator[Step]:
+        """After a time that shows whether it moves."""
+        rng = self._random
+        yield self._step("WRITE", path, offset=rng.choice(OFFSETS), size=100, level=0)
+        yield self._step("SETATTR", path, mtime=rng.choice(OLD_TIMES))
+        yield self._step("WRITE", path, offset=rng.choice(OFFSETS), size=99, level=0)
+        yield self._step("COMMIT", path)
+
+    def replaced_link(self, path: str) -> Iterator[Step]:
+        """RENAME over one of two names of a file."""
+        new = self._free()
+        yield self._step("LINK", path, new)
+        yield self._step("CREATE", self._free(), how="GUARDED", mode=0o644)
+        others = [other for other, thing in self._world.walk() if thing.kind == "file"]
+        another = [other for other in others if self._world.find(other) is not self._world.find(new)]
+        yield self._step("RENAME", another[-1] if another else path, new)
+
+    def attributes_together(self, path: str) -> Iterator[Step]:
+        """Two attributes at once, and the times of old files when their size changes."""
+        rng = self._random
+        old, sizes = rng.choice(OLD_TIMES), rng.sample(FILE_SIZES, 3)
+        yield self._step("COMMIT", path)
+        yield self._step("SETATTR", path, size=sizes[0], mode=rng.choice((0o604, 0o606)))
+        yield self._step("SETATTR", path, size=sizes[1], mtime=old)
+        yield self._step("SETATTR", path, size=sizes[2])
+        yield self._step("SETATTR", path, mode=rng.choice((0o602, 0o622)), mtime=rng.choice(OLD_TIMES))
+        yield self._step("LINK", path, self._free())
+
+    def change_between_listings(self, path: str) -> Iterator[Step]:
+        """A listing, a change by the other client, and a listing."""
+        rng, where = self._random, path.rpartition("/")[0]
+        # An odd witness lists with attributes.
+        first = replace(self._step("LIST", where), witness=1)
+        other = 3 - first.client
+        yield first
+        yield replace(self._step("WRITE", path, offset=rng.choice(OFFSETS), size=4097, level=2), client=other)
+        yield replace(first, witness=3)
+
+    def second_name_goes(self, path: str) -> Iterator[Step]:
+        """One of two names goes, and a new file comes."""
+        yield self._step("LINK", path, self._free())
+        yield self._step("REMOVE", path)
+        yield self._step("CREATE", path, how="GUARDED", mode=0o644)
+
+    def there_and_back(self, path: str) -> Iterator[Step]:
+        """Names in one directory change, and change back."""
+        new = self._free()
+        yield self._step("RENAME", path, new)
+        yield self._step("RENAME", new, path)
+        yield self._step("LIST", "")
+
+    def large_write(self, path: str) -> Iterator[Step]:
+        """More than 64 KiB at an offset that is no multiple of anything; 1 MiB at times."""
+        rng = self._random
+        size = LARGE[-1] if rng.random() < 0.2 else rng.choice(LARGE[:-1]) + rng.randrange(3)
+        offset = rng.choice((1, 3, 511, 4095, 65_537, 131_073))
+        yield self._step("WRITE", path, offset=offset, size=size, level=rng.choice((0, 2)))
+        yield self._step("WRITE", path, offset=rng.choice(OFFSETS), size=rng.choice(SIZES), level=2)
+
+    def size_below_and_above(self, path: str) -> Iterator[Step]:
+        """Data that a smaller size cuts off must not come back with a larger one, nor with a WRITE beyond the end."""
+        rng = self._random
+        yield self._step("WRITE", path, offset=0, size=rng.choice((100, 4097, 8000)), level=rng.choice((0, 2)))
+        yield self._step("SETATTR", path, size=rng.choice((1, 3, 50)))
+        yield self._step("SETATTR", path, size=rng.choice((100, 4096, 10_000)))
+        yield self._step("SETATTR", path, size=rng.choice((0, 1, 3)))
+        yield self._step("WRITE", path, offset=rng.choice((100, 5000, 8191)), size=100, level=rng.choice((0, 2)))
+
+    def created_again(self, path: str) -> Iterator[Step]:
+        """CREATE of a file that exists, in each mode."""
+        rng = self._random
+        mode = rng.choice(MODES)
+        yield self._step("CREATE", self._free(), how="EXCLUSIVE", mode=mode)
+        yield self._step("WRITE", path, offset=0, size=100, level=2)
+        yield self._step("CREATE", path, how="GUARDED", mode=mode)
+        yield self._step("CREATE", path, how="EXCLUSIVE", mode=mode)
+        yield self._step("CREATE", path, how="UNCHECKED", mode=mode, size=rng.choice((None, 0)))
+        yield self._step("CREATE", path, how="UNCHECKED", mode=mode, size=0)
+
+    def linked_directory(self, path: str) -> Iterator[Step]:
+        """A symbolic link, and a directory that moves with what is in it."""
+        place, free = self._free(), self._free()
+        yield self._step("SYMLINK", free, text=self._random.choice(TEXTS))
+        yield self._step("MKDIR", place, mode=0o755)
+        if self._world.has_room(f"{place}/a"):
+            yield self._step("RENAME", path, f"{place}/a")
+            yield self._step("RENAME", place, self._free())
+
+
+PHRASES: t.Final = (
+    Drawing.second_unstable_write,
+    Drawing.replaced_link,
+    Drawing.attributes_together,
+    Drawing.change_between_listings,
+    Drawing.second_name_goes,
+    Drawing.there_and_back,
+    Drawing.large_write,
+    Drawing.size_below_and_above,
+    Drawing.created_again,
+    Drawing.linked_directory,
+)
 
 
 def _inside(directory: str) -> list[str]:
@@ -328,6 +409,3 @@ def _at(world: World, path: str) -> Thing:
     found = world.find(path)
     assert found is not None, path
     return found
-
-
-__all__ = ["DEEPEST", "Drawing", "Program", "Step", "imitate", "possible"]
