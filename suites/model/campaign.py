@@ -14,12 +14,13 @@ from dataclasses import dataclass
 
 from nfsjudge import observe, skip
 from nfsjudge.expect import fail
+from suites.model.claims import GROUPS
 from suites.model.judging import Broken
 from suites.model.machine import Experience, Machine
 from suites.model.players import Player
-from suites.model.steps import Drawing, Program
+from suites.model.steps import Deck, Drawing, Program
 
-PROGRAMS: t.Final = 4
+PROGRAMS: t.Final = 3
 """In a check."""
 BUDGET: t.Final = 20.0
 """Seconds after which no step begins; and again while a program is made shorter."""
@@ -52,11 +53,14 @@ class Run:
 class Campaign:
     """The programs of one check."""
 
-    def __init__(self, ground: Ground, clock: Callable[[], float], *, name: str, seed: int, is_root: bool) -> None:
-        """`name` and `seed` decide the programs; `is_root`: owners may be set."""
+    def __init__(
+        self, ground: Ground, clock: Callable[[], float], *, name: str, group: str, seed: int, is_root: bool = False
+    ) -> None:
+        """`name`, `group` and `seed` decide the programs, the group what is judged; `is_root`: owners may be set."""
         self._ground = ground
         self._clock = clock
-        self._name = name
+        self._name = f"{name} {group}"
+        self._judged = GROUPS[group]
         self._seed = seed
         self._is_root = is_root
         self._numbers = itertools.count()
@@ -70,10 +74,11 @@ class Campaign:
         __tracebackhide__ = True
         weak: Run | None = None
         found: Run | None = None
+        deck: Deck = []
         for number in range(programs):
             if self._is_over() or self._experience.is_busy:
                 break
-            drawing = Drawing(f"{self._name} {self._seed} {number}", is_root=self._is_root)
+            drawing = Drawing(f"{self._name} {self._seed} {number}", deck, is_root=self._is_root)
             run = self._run(drawing.program())
             self.steps += len(run.program)
             if run.broken is not None and run.broken.requirement.is_binding:
@@ -95,7 +100,7 @@ class Campaign:
         """Run a program in a new directory. What was done is the part of it that was possible."""
         chosen = self._players if players is None else players
         roots = self._ground.directory(f"p{next(self._numbers)}", chosen)
-        machine = Machine(chosen, roots, self._experience, is_over=self._is_over)
+        machine = Machine(chosen, roots, self._experience, self._judged, is_over=self._is_over)
         try:
             machine.run(program)
         except Broken as broken:

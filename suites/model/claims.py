@@ -43,6 +43,23 @@ class Property(enum.StrEnum):
     EXCLUSIVE = "exclusive"
 
 
+GROUPS: t.Final[Mapping[str, frozenset[Property]]] = {
+    "names": frozenset(
+        {
+            *(Property.NAMES, Property.LISTED, Property.COOKIES),
+            *(Property.TRUNCATES, Property.GUARDED, Property.EXCLUSIVE),
+        }
+    ),
+    "data": frozenset({Property.SIZE, Property.DATA, Property.GAP, Property.EXTENSION, Property.TEXT}),
+    "attributes": frozenset(
+        {
+            *(Property.TYPE, Property.NLINK, Property.FILEID, Property.SET, Property.MTIME_SET),
+            *(Property.WRITE_MOVES_MTIME, Property.SIZE_MOVES_MTIME, Property.TIMES_GO_ON),
+        }
+    ),
+    "change": frozenset({Property.CHANGE, Property.BEFORE}),
+}
+"""What one check judges: a server that breaks one of these is still judged by the others."""
 Claims: t.TypeAlias = Mapping[Property, Requirement]
 
 
@@ -146,3 +163,9 @@ V4: t.Final[Claims] = {
     ),
 }
 CLAIMS: t.Final[Mapping[str, Claims]] = {"v3": V3, "v4": V4}
+
+
+def claims_of(group: str, *versions: Claims) -> tuple[Requirement, ...]:
+    """The clauses of a group, each once, in the order of `Property`."""
+    found = [claims[which] for claims in versions for which in Property if which in GROUPS[group] & claims.keys()]
+    return tuple(dict.fromkeys(found))

@@ -36,8 +36,10 @@ class Broken(Exception):
 class Judge:
     """Judges the replies of one program."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, judged: frozenset[Property]) -> None:
+        """`judged`: the properties that count; what is wrong otherwise is not looked at."""
         self._world = world
+        self._judged = judged
         self.weak: dict[Property, Broken] = {}
         """What is only NONSTRICT: the first of each kind. The program goes on."""
 
@@ -53,7 +55,7 @@ class Judge:
         field: str | None = None,
     ) -> None:
         """Raise `Broken` unless the property holds; keep it for later if its clause is not binding."""
-        if holds or which in self.weak:
+        if holds or which in self.weak or which not in self._judged:
             return
         requirement = CLAIMS[player.version][which]
         broken = Broken(which, requirement, f"{what} by {player.title}", expected, observed)
@@ -197,7 +199,7 @@ class Judge:
         seen = answer.attributes
         if seen is None or seen.size is None:
             return True
-        if Property.TRUNCATES in CLAIMS[player.version]:
+        if Property.TRUNCATES in self._judged and Property.TRUNCATES in CLAIMS[player.version]:
             self._equal(seen.size, 0, player, Property.TRUNCATES, f"size of {path}", answer)
             return True
         return seen.size == 0

@@ -53,14 +53,20 @@ class Machine:
     """Runs one program in an empty directory."""
 
     def __init__(
-        self, players: Sequence[Player], roots: dict[str, bytes], experience: Experience, *, is_over: Callable[[], bool]
+        self,
+        players: Sequence[Player],
+        roots: dict[str, bytes],
+        experience: Experience,
+        judged: frozenset[Property],
+        *,
+        is_over: Callable[[], bool],
     ) -> None:
         """`roots`: the handle of the directory by version; `is_over`: whether time or calls are used up."""
         self._players = players
         self._experience = experience
         self._is_over = is_over
         self.world = World()
-        self._judge = Judge(self.world)
+        self._judge = Judge(self.world, judged)
         self._handles = {(version, self.world.root): handle for version, handle in roots.items()}
         self.done: list[Step] = []
         """The steps that were made."""

@@ -117,6 +117,8 @@ class Step:
         return ", ".join(parts)
 
 
+Deck: t.TypeAlias = "list[Callable[[Drawing, str], Iterator[Step]]]"
+"""Phrases: functions that make steps from a path."""
 Program: t.TypeAlias = tuple[Step, ...]
 
 
@@ -150,20 +152,22 @@ def possible(world: World, step: Step) -> bool:
 class Drawing:
     """Draws a program: a model of the names goes along, so that most steps are possible."""
 
-    def __init__(self, seed: str, *, is_root: bool = False, limit: int = LONGEST) -> None:
-        """`is_root`: owners may be set."""
+    def __init__(
+        self, seed: str, deck: Deck | None = None, *, is_root: bool = False, limit: int = LONGEST
+    ) -> None:
+        """`deck`: phrases that come next, shared by programs. `is_root`: owners may be set."""
         self._random = random.Random(seed)
         self._is_root = is_root
         self._world = World()
         self._limit = limit
-        self._deck: list[Callable[[Drawing, str], Iterator[Step]]] = []
+        self._deck: Deck = [] if deck is None else deck
 
     def program(self) -> Program:
         """From `SHORTEST` to `LONGEST` steps, or to the limit."""
         rng, steps = self._random, list[Step]()
         length = min(rng.randint(SHORTEST, LONGEST), self._limit)
         while len(steps) < length:
-            for step in self._phrase() if rng.random() < 0.4 else self._some():
+            for step in self._phrase() if rng.random() < 0.5 else self._some():
                 if possible(self._world, step):
                     imitate(self._world, step)
                     steps.append(step)
@@ -260,14 +264,14 @@ class Drawing:
     def _phrase(self) -> Iterator[Step]:
         """Steps in a row that programs often make, and that single steps drawn at random rarely are.
 
-        They come from a shuffled deck, so that a program of some length has all of them.
+        They come from a shuffled deck, so that a few programs have all of them.
         """
         path = self._pick(["file"])
         if path is None:
             yield self._making("CREATE")
             return
         if not self._deck:
-            self._deck = [*PHRASES]
+            self._deck += PHRASES
             self._random.shuffle(self._deck)
         yield from self._deck.pop()(self, path)
 
