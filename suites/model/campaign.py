@@ -54,7 +54,14 @@ class Campaign:
     """The programs of one check."""
 
     def __init__(
-        self, ground: Ground, clock: Callable[[], float], *, name: str, group: str, seed: int, is_root: bool = False
+        self,
+        ground: Ground,
+        clock: Callable[[], float],
+        *,
+        name: str,
+        group: str,
+        seed: int,
+        is_root: bool = False,
     ) -> None:
         """`name`, `group` and `seed` decide the programs, the group what is judged; `is_root`: owners may be set."""
         self._ground = ground

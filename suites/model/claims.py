@@ -74,14 +74,16 @@ def _v4(section: str, gist: str, level: Level = Level.STATED, harm: Harm | None 
 V3: t.Final[Claims] = {
     Property.NAMES: _v3(
         "1.6",
-        "a modifying call is complete when it returns: names that it made are there for all, names that it removed are not",
+        "a call is complete when it returns: names that it made are there for all, names that it removed are not",
         harm=Harm.SUCCESS,
     ),
     Property.LISTED: v3.READDIR_LISTS_ENTRIES,
     Property.COOKIES: v3.READDIR_COOKIE_RESUMES,
     Property.TYPE: _v3("2.5", "type is the type of the object, as long as it exists", harm=Harm.OBJECT),
     Property.SIZE: _v3(
-        "2.5", "size is the size of the file in bytes, with every change that was answered before", harm=Harm.DATA
+        "2.5",
+        "size is the size of the file in bytes, with every change that was answered before",
+        harm=Harm.DATA,
     ),
     Property.DATA: v3.READ_RETURNS_CURRENT_DATA,
     Property.GAP: v3.WRITE_GAP_IS_ZERO,
@@ -95,7 +97,7 @@ V3: t.Final[Claims] = {
     Property.SIZE_MOVES_MTIME: SIZE_CHANGE_UPDATES_MTIME,
     Property.TIMES_GO_ON: _v3(
         "2.5",
-        "mtime and ctime are the times of the last changes: later changes have no earlier times, unless SETATTR sets them",
+        "mtime and ctime are times of last changes: later ones are not earlier, unless SETATTR sets them",
         Level.SHOULD,  # the text does not speak of clocks that are set back
     ),
     Property.BEFORE: v3.WCC_BEFORE_IS_PRE_OPERATION,
@@ -104,18 +106,24 @@ V3: t.Final[Claims] = {
 }
 V4: t.Final[Claims] = {
     Property.NAMES: _v4(
-        "18.13.3", "LOOKUP finds the object of a name, and no object of a name that was removed", harm=Harm.SUCCESS
+        "18.13.3",
+        "LOOKUP finds the object of a name, and no object of a name that was removed",
+        harm=Harm.SUCCESS,
     ),
     Property.LISTED: _v4(
         "18.23.3", "READDIR retrieves the entries of the directory, each of them once", harm=Harm.DATA
     ),
     Property.COOKIES: _v4(
-        "18.23.3", "each entry has a cookie value for that entry, which continues the listing after it", harm=Harm.DATA
+        "18.23.3",
+        "each entry has a cookie value for that entry, which continues the listing after it",
+        harm=Harm.DATA,
     ),
     Property.TYPE: _v4("5.8.1.2", "attribute type designates the type of the object", harm=Harm.OBJECT),
     Property.SIZE: _v4("5.8.1.5", "attribute size is the size of the object in bytes", harm=Harm.DATA),
     Property.DATA: _v4(
-        "18.22.3", "READ returns the data of the file from the offset on, as it was written last", harm=Harm.DATA
+        "18.22.3",
+        "READ returns the data of the file from the offset on, as it was written last",
+        harm=Harm.DATA,
     ),
     Property.GAP: _v4(
         "18.32.4",
@@ -123,9 +131,7 @@ V4: t.Final[Claims] = {
         Level.SHOULD,  # said of SETATTR (section 18.30.4), and known of all file systems
         Harm.DATA,
     ),
-    Property.EXTENSION: _v4(
-        "18.30.4", "a larger size adds zeros to the end of the file", harm=Harm.DATA
-    ),
+    Property.EXTENSION: _v4("18.30.4", "a larger size adds zeros to the end of the file", harm=Harm.DATA),
     Property.TEXT: _v4("18.24.3", "READLINK returns the text of the symbolic link", harm=Harm.DATA),
     Property.NLINK: _v4("5.8.2.25", "attribute numlinks is the number of hard links to the object"),
     Property.FILEID: _v4("5.8.2.7", "attribute fileid identifies the file uniquely within its file system"),
@@ -133,7 +139,9 @@ V4: t.Final[Claims] = {
         "18.30.3", "SETATTR that succeeds has set all attributes of the request", harm=Harm.SUCCESS
     ),
     Property.MTIME_SET: _v4("5.8.2.44", "SETATTR of time_modify_set sets the time of the last modification"),
-    Property.WRITE_MOVES_MTIME: _v4("18.32.4", "writing data to a file updates its time_modify and its change"),
+    Property.WRITE_MOVES_MTIME: _v4(
+        "18.32.4", "writing data to a file updates its time_modify and its change"
+    ),
     Property.SIZE_MOVES_MTIME: _v4(
         "18.30.4", "SETATTR of another size updates the time_modify and the change of the file"
     ),
@@ -153,7 +161,9 @@ V4: t.Final[Claims] = {
         Level.SHOULD,  # a client only drops what it has cached
     ),
     Property.TRUNCATES: _v4(
-        "18.16.3", "UNCHECKED4 with a size of zero truncates an existing file, and keeps it otherwise", harm=Harm.DATA
+        "18.16.3",
+        "UNCHECKED4 with a size of zero truncates an existing file, and keeps it otherwise",
+        harm=Harm.DATA,
     ),
     Property.GUARDED: _v4(
         "18.16.3", "GUARDED4 fails if the name exists, and keeps what it names", harm=Harm.OBJECT
@@ -167,5 +177,7 @@ CLAIMS: t.Final[Mapping[str, Claims]] = {"v3": V3, "v4": V4}
 
 def claims_of(group: str, *versions: Claims) -> tuple[Requirement, ...]:
     """The clauses of a group, each once, in the order of `Property`."""
-    found = [claims[which] for claims in versions for which in Property if which in GROUPS[group] & claims.keys()]
+    found = [
+        claims[which] for claims in versions for which in Property if which in GROUPS[group] & claims.keys()
+    ]
     return tuple(dict.fromkeys(found))

@@ -40,7 +40,7 @@ class Ground3:
         """Two clients, on new connections."""
         return [self.player(number, recorded=recorded) for number in (1, 2)]
 
-    def directory(self, name: str, players: Sequence[Player]) -> dict[str, bytes]:  # noqa: ARG002 - all are of v3
+    def directory(self, name: str, players: Sequence[Player]) -> dict[str, bytes]:
         """A new, empty directory."""
         return {"v3": self._v3.scratch.directory(name, mode=0o777)}
 
@@ -62,7 +62,7 @@ class Ground4:
         """Two clients, on new connections."""
         return [self.player(number, recorded=recorded) for number in (1, 2)]
 
-    def directory(self, name: str, players: Sequence[Player]) -> dict[str, bytes]:  # noqa: ARG002 - all are of v4
+    def directory(self, name: str, players: Sequence[Player]) -> dict[str, bytes]:
         """A new, empty directory."""
         return {"v4": self._v4.scratch.directory(name, mode=0o777)}
 

@@ -22,7 +22,9 @@ _ORIGINS: t.Final = {WRITTEN: Property.DATA, GAP: Property.GAP, EXTENSION: Prope
 class Broken(Exception):
     """A reply that the model does not allow."""
 
-    def __init__(self, which: Property, requirement: Requirement, what: str, expected: str, observed: str) -> None:
+    def __init__(
+        self, which: Property, requirement: Requirement, what: str, expected: str, observed: str
+    ) -> None:
         super().__init__(f"{what}: expected {expected}, got {observed}")
         self.property = which
         self.requirement = requirement
@@ -104,9 +106,7 @@ class Judge:
             return
         last = thing.last.get(player.version)
         if last is not None and last.fileid is not None:
-            self._equal(
-                seen.fileid[1], last.fileid[1], player, Property.FILEID, f"fileid of {path}", answer
-            )
+            self._equal(seen.fileid[1], last.fileid[1], player, Property.FILEID, f"fileid of {path}", answer)
         for other, each in self._world.walk():
             known = each.last.get(player.version)
             if each is not thing and known is not None and known.fileid == seen.fileid:
@@ -121,7 +121,13 @@ class Judge:
         if thing.mtime is not None and not thing.is_dirty:
             is_close = abs(seen.mtime - thing.mtime) <= max(player.time_delta, SECOND)
             self.claim(
-                is_close, player, Property.MTIME_SET, f"mtime of {path}", _time(thing.mtime), _time(seen.mtime), answer
+                is_close,
+                player,
+                Property.MTIME_SET,
+                f"mtime of {path}",
+                _time(thing.mtime),
+                _time(seen.mtime),
+                answer,
             )
         if thing.left is not None:
             old, by_write = thing.left
@@ -168,9 +174,7 @@ class Judge:
         for name, seen, known in (("mtime", mtime, last.mtime), ("ctime", ctime, last.ctime)):
             if known is not None:
                 what = f"{name} before the change of {path}"
-                self.claim(
-                    seen == known, player, Property.BEFORE, what, _time(known), _time(seen), answer
-                )
+                self.claim(seen == known, player, Property.BEFORE, what, _time(known), _time(seen), answer)
 
     def infos(self, player: Player, step: Step, directories: Sequence[Thing], answer: Answer) -> None:
         """change_info4 of a change of entries, before the model has it.
@@ -245,9 +249,7 @@ class Judge:
             wanted = thing.data[offset + place]
             if seen != wanted and origin != UNKNOWN:
                 what = f"data of {path} at offset {offset + place}"
-                self.claim(
-                    False, player, _ORIGINS[origin], what, f"{wanted:02x}", f"{seen:02x}", answer
-                )
+                self.claim(False, player, _ORIGINS[origin], what, f"{wanted:02x}", f"{seen:02x}", answer)
                 return
 
     def text(self, player: Player, thing: Thing, path: str, answer: Answer) -> None:
@@ -272,7 +274,9 @@ class Judge:
         for entry in entries:
             thing = directory.entries.get(entry.name.decode("latin-1"))
             if thing is not None:
-                self._entry(player, thing, f"{path}/{entry.name.decode('latin-1')}".lstrip("/"), entry, answer)
+                self._entry(
+                    player, thing, f"{path}/{entry.name.decode('latin-1')}".lstrip("/"), entry, answer
+                )
 
     def _entry(self, player: Player, thing: Thing, path: str, entry: Entry, answer: Answer) -> None:
         if entry.attributes is not None:

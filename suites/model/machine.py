@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 
 from suites.model.claims import Property
 from suites.model.judging import Broken, Judge
-from suites.model.players import FIFO, Inconclusive, Player
+from suites.model.players import Inconclusive, Player
 from suites.model.seen import Answer
-from suites.model.steps import Program, Step, possible
-from suites.model.things import Thing, World
+from suites.model.steps import MAKING, Program, Step, possible
+from suites.model.things import Kind, Thing, World
 
 MOST_PIECES: t.Final = 24
 """READs or WRITEs of one step, and of one look: a server may take a byte at a time."""
@@ -31,7 +31,6 @@ _STALE: t.Final = (70, 10001, 10014)
 """STALE, BADHANDLE, FHEXPIRED."""
 _LATER: t.Final = (10008, 10013)
 """JUKEBOX or DELAY, and GRACE, when all patience is used up."""
-_MAKING: t.Final = frozenset({"CREATE", "MKDIR", "SYMLINK", "FIFO"})
 
 
 @dataclass(slots=True)
@@ -116,11 +115,20 @@ class Machine:
     def _look_up(self, player: Player, path: str, *, is_quiet: bool = True) -> None:
         """LOOKUP of a name that is there. `is_quiet`: no step is half done, so its attributes can be judged."""
         thing, name = self._there(path), path.rpartition("/")[2]
-        answer = self._on(player, self.world.parent(path), lambda directory: player.lookup(directory, name.encode()))
+        answer = self._on(
+            player, self.world.parent(path), lambda directory: player.lookup(directory, name.encode())
+        )
         if not answer.is_ok and int(answer.status) != _NOENT:
             raise Inconclusive
         self._judge.claim(
-            answer.is_ok, player, Property.NAMES, f"LOOKUP of {path}", "success", str(answer.status), answer, "status"
+            answer.is_ok,
+            player,
+            Property.NAMES,
+            f"LOOKUP of {path}",
+            "success",
+            str(answer.status),
+            answer,
+            "status",
         )
         if answer.handle is None:
             raise Inconclusive
@@ -133,7 +141,14 @@ class Machine:
         parent, name = self.world.parent(path), path.rpartition("/")[2]
         answer = self._on(player, parent, lambda directory: player.lookup(directory, name.encode()))
         self._judge.claim(
-            not answer.is_ok, player, Property.NAMES, f"LOOKUP of {path}", "NOENT", "success", answer, "status"
+            not answer.is_ok,
+            player,
+            Property.NAMES,
+            f"LOOKUP of {path}",
+            "NOENT",
+            "success",
+            answer,
+            "status",
         )
 
     def _there(self, path: str) -> Thing:
@@ -145,7 +160,7 @@ class Machine:
 
     def _do(self, step: Step) -> None:
         player, other = self._players[step.client - 1], self._players[2 - step.client]
-        if step.verb in _MAKING:
+        if step.verb in MAKING:
             is_new = self.world.find(step.path) is None
             done = self._make(player, other, step) if is_new else self._make_again(player, step)
         else:
@@ -173,8 +188,7 @@ class Machine:
             self._refused(step)
             self._need_absent(player, step.path)
             return False
-        kind = {"CREATE": "file", "MKDIR": "directory", "SYMLINK": "symbolic link", "FIFO": FIFO}[step.verb]
-        thing = Thing(t.cast("t.Any", kind), text=step.text)
+        thing = Thing(t.cast("Kind", MAKING[step.verb]), text=step.text)
         self._judge.infos(player, step, [parent], answer)
         self.world.add(step.path, thing)
         if answer.handle is not None:
@@ -210,7 +224,9 @@ class Machine:
             self._need_size(player, thing)
             return True
         thing.mode = None  # RFC 1813 does not say whether the attributes are those of an existing file, too
-        if step.size == 0 and self._judge.is_truncated(player, thing, step.path, self._attributes(player, thing)):
+        if step.size == 0 and self._judge.is_truncated(
+            player, thing, step.path, self._attributes(player, thing)
+        ):
             if thing.resize(0):
                 thing.data_changed(by_write=False)
             thing.times_set()
@@ -237,9 +253,7 @@ class Machine:
     def _remove(self, player: Player, step: Step) -> bool:
         parent, name = self.world.parent(step.path), step.path.rpartition("/")[2].encode()
         is_directory = step.verb == "RMDIR"
-        answer = self._on(
-            player, parent, lambda place: player.remove(place, name, is_directory=is_directory)
-        )
+        answer = self._on(player, parent, lambda place: player.remove(place, name, is_directory=is_directory))
         if not answer.is_ok:
             parent.touched()
             self._refused(step)
@@ -275,7 +289,9 @@ class Machine:
         for _ in range(MOST_PIECES):
             piece = data[at : at + player.per_write]
             answer = self._on(
-                player, thing, lambda file: player.write(file, step.offset + at, piece, step.level)  # noqa: B023
+                player,
+                thing,
+                lambda file: player.write(file, step.offset + at, piece, step.level),  # noqa: B023
             )
             if not answer.is_ok:
                 return self._write_refused(player, step, thing, at, differs=differs)

@@ -12,12 +12,24 @@ import typing as t
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from suites.model.things import Thing, World
+from suites.model.things import Kind, Thing, World
 from suites.nfs3.contents import pattern
 
 Verb: t.TypeAlias = t.Literal[
-    *("CREATE", "MKDIR", "SYMLINK", "FIFO", "LINK", "REMOVE", "RMDIR", "RENAME"),
-    *("WRITE", "SETATTR", "COMMIT", "READ", "LIST", "ACCESS"),
+    "CREATE",
+    "MKDIR",
+    "SYMLINK",
+    "FIFO",
+    "LINK",
+    "REMOVE",
+    "RMDIR",
+    "RENAME",
+    "WRITE",
+    "SETATTR",
+    "COMMIT",
+    "READ",
+    "LIST",
+    "ACCESS",
 ]
 How: t.TypeAlias = t.Literal["GUARDED", "UNCHECKED", "EXCLUSIVE", ""]
 NAMES: t.Final = ("a", "b", "c", "d")
@@ -48,6 +60,13 @@ VERBS: t.Final[tuple[Verb, ...]] = (
     *("COMMIT", "COMMIT", "READ", "READ", "LIST", "LIST", "LIST", "ACCESS"),
 )
 """By how often they are drawn."""
+MAKING: t.Final = {
+    "CREATE": "file",
+    "MKDIR": "directory",
+    "SYMLINK": "symbolic link",
+    "FIFO": "FIFO",
+}
+"""Verbs that make an object, and its kind."""
 OF_FILES: t.Final = frozenset({"WRITE", "COMMIT", "READ"})
 
 
@@ -125,25 +144,24 @@ Program: t.TypeAlias = tuple[Step, ...]
 def possible(world: World, step: Step) -> bool:
     """Whether a server has no reason to refuse it, or must refuse it, in this state."""
     there, verb = world.find(step.path), step.verb
-    if verb in {"CREATE", "MKDIR", "SYMLINK", "FIFO"}:
+    if verb in MAKING:
         if there is None:
             return world.has_room(step.path)
         return verb == "CREATE" and there.kind == "file"
     if there is None:
         return False
-    if verb == "LINK":
-        return there.kind == "file" and world.find(step.other) is None and world.has_room(step.other)
-    if verb == "REMOVE":
-        return there.kind != "directory"
-    if verb == "RMDIR":
-        return bool(step.path) and there.kind == "directory" and not there.entries
+    if verb == "SETATTR":
+        return bool(step.path) and there.kind in (("file", "directory") if step.size is None else ("file",))
     if verb == "RENAME":
         return world.renames(step.path, step.other)
-    if verb == "LIST":
-        return there.kind == "directory"
-    if verb == "SETATTR":
-        return bool(step.path) and (there.kind == "file" or (there.kind == "directory" and step.size is None))
-    return there.kind == "file" or verb == "ACCESS"
+    is_free = world.find(step.other) is None and world.has_room(step.other)
+    return {
+        "LINK": there.kind == "file" and is_free,
+        "REMOVE": there.kind != "directory",
+        "RMDIR": bool(step.path) and there.kind == "directory" and not there.entries,
+        "LIST": there.kind == "directory",
+        "ACCESS": True,
+    }.get(verb, there.kind == "file")
 
 
 # ---------------------------------------------------------------- at random
@@ -201,7 +219,7 @@ class Drawing:
         """One step of any verb."""
         rng = self._random
         verb = rng.choice(VERBS)
-        if verb in {"CREATE", "MKDIR", "SYMLINK", "FIFO"}:
+        if verb in MAKING:
             return [self._making(verb)]
         kinds = ["file"] if verb in OF_FILES or verb == "LINK" else ["directory"]
         if verb in {"REMOVE", "RENAME", "ACCESS"}:
@@ -221,7 +239,9 @@ class Drawing:
 
     def _target(self, verb: str) -> str:
         there = self._pick(("file", "symbolic link", "directory"))
-        return there if verb == "RENAME" and there is not None and self._random.random() < 0.5 else self._free()
+        return (
+            there if verb == "RENAME" and there is not None and self._random.random() < 0.5 else self._free()
+        )
 
     def _making(self, verb: Verb) -> Step:
         rng, path = self._random, self._free()
@@ -234,7 +254,7 @@ class Drawing:
         there = self._pick(["file"])
         if there is not None and rng.random() < 0.25:
             path = there
-        how = t.cast("How", rng.choice(("GUARDED", "GUARDED", "UNCHECKED", "EXCLUSIVE")))
+        how: How = rng.choice(("GUARDED", "GUARDED", "UNCHECKED", "EXCLUSIVE"))
         size = 0 if how == "UNCHECKED" and rng.random() < 0.5 else None
         return self._step(verb, path, how=how, size=size, mode=rng.choice(MODES))
 
@@ -337,11 +357,15 @@ class Drawing:
     def size_below_and_above(self, path: str) -> Iterator[Step]:
         """Data that a smaller size cuts off must not come back with a larger one, nor with a WRITE beyond the end."""
         rng = self._random
-        yield self._step("WRITE", path, offset=0, size=rng.choice((100, 4097, 8000)), level=rng.choice((0, 2)))
+        yield self._step(
+            "WRITE", path, offset=0, size=rng.choice((100, 4097, 8000)), level=rng.choice((0, 2))
+        )
         yield self._step("SETATTR", path, size=rng.choice((1, 3, 50)))
         yield self._step("SETATTR", path, size=rng.choice((100, 4096, 10_000)))
         yield self._step("SETATTR", path, size=rng.choice((0, 1, 3)))
-        yield self._step("WRITE", path, offset=rng.choice((100, 5000, 8191)), size=100, level=rng.choice((0, 2)))
+        yield self._step(
+            "WRITE", path, offset=rng.choice((100, 5000, 8191)), size=100, level=rng.choice((0, 2))
+        )
 
     def created_again(self, path: str) -> Iterator[Step]:
         """CREATE of a file that exists, in each mode."""
@@ -384,32 +408,23 @@ def _inside(directory: str) -> list[str]:
 
 def imitate(world: World, step: Step) -> None:
     """What a server makes of a step that it neither refuses nor shortens."""
+    there = world.find(step.path)
+    if step.verb in MAKING and there is None:
+        world.add(step.path, Thing(t.cast("Kind", MAKING[step.verb])))
+        return
+    assert there is not None, step.path
     match step.verb:
         case "CREATE":
-            if world.find(step.path) is None:
-                world.add(step.path, Thing("file"))
-            elif step.how == "UNCHECKED" and step.size == 0:
-                _at(world, step.path).resize(0)
-        case "MKDIR":
-            world.add(step.path, Thing("directory"))
-        case "SYMLINK":
-            world.add(step.path, Thing("symbolic link"))
-        case "FIFO":
-            world.add(step.path, Thing("FIFO"))
+            if step.how == "UNCHECKED" and step.size == 0:
+                there.resize(0)
         case "LINK":
-            world.add(step.other, _at(world, step.path))
+            world.add(step.other, there)
         case "REMOVE" | "RMDIR":
             world.remove(step.path)
         case "RENAME":
             world.rename(step.path, step.other)
         case "WRITE":
-            _at(world, step.path).write(step.offset, step.data)
+            there.write(step.offset, step.data)
         case "SETATTR":
             if step.size is not None:
-                _at(world, step.path).resize(step.size)
-
-
-def _at(world: World, path: str) -> Thing:
-    found = world.find(path)
-    assert found is not None, path
-    return found
+                there.resize(step.size)

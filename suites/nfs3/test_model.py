@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import time
 
-
 from fixtures.checks.dialects.nfs3 import Nfs3Dialect
 from fixtures.checks.target import TargetView
 from nfsjudge import proves

@@ -48,7 +48,7 @@ class LocalGround:
         self._opened.append(made)
         return made
 
-    def join(self, *, recorded: bool) -> list[Player]:  # noqa: ARG002 - nothing is recorded here
+    def join(self, *, recorded: bool) -> list[Player]:
         """Two clients, on new connections."""
         return [
             self._player3(number) if version == "v3" else self._player4(number)
