@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import itertools
 import typing as t
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from nfsclient.errors import NfsClientError
 from nfsjudge import observe, skip
 from nfsjudge.expect import fail
 from suites.model.claims import GROUPS
@@ -62,8 +63,12 @@ class Campaign:
         group: str,
         seed: int,
         is_root: bool = False,
+        lacks: Iterable[str] = (),
     ) -> None:
-        """`name`, `group` and `seed` decide the programs, the group what is judged; `is_root`: owners may be set."""
+        """`name`, `group` and `seed` decide the programs, the group what is judged.
+
+        `is_root`: owners may be set; `lacks`: verbs, and the mode EXCLUSIVE, that the target does not have.
+        """
         self._ground = ground
         self._clock = clock
         self._name = f"{name} {group}"
@@ -72,6 +77,8 @@ class Campaign:
         self._is_root = is_root
         self._numbers = itertools.count()
         self._experience = Experience()
+        for verb in lacks:
+            self._experience.leave_out(*(("CREATE", verb) if verb == "EXCLUSIVE" else (verb,)))
         self._players = ground.join(recorded=False)
         self._end = clock() + BUDGET
         self.steps = 0
@@ -86,7 +93,7 @@ class Campaign:
             if self._is_over() or self._experience.is_busy:
                 break
             drawing = Drawing(f"{self._name} {self._seed} {number}", deck, is_root=self._is_root)
-            run = self._run(drawing.program())
+            run = self._try(drawing.program())
             self.steps += len(run.program)
             if run.broken is not None and run.broken.requirement.is_binding:
                 found = run
@@ -115,6 +122,19 @@ class Campaign:
         weak = next(iter(machine.weak.values()), None)
         return Run(tuple(machine.done), weak)
 
+    def _try(self, program: Program) -> Run:
+        """Run a program; if it ends with an error of the connection or a reply, once more, recorded.
+
+        A server may close connections that are idle, or after a SYSTEM_ERR, so the second time counts.
+        """
+        try:
+            return self._run(program)
+        except NfsClientError:
+            self._end, self._experience.calls = self._clock() + BUDGET, 0
+            run = self._run(program, self._ground.join(recorded=True))
+            self._players = self._ground.join(recorded=False)
+            return run
+
     # ------------------------------------------------------------ shorter
 
     def _shortest(self, broken: Run) -> Run:
@@ -126,7 +146,10 @@ class Campaign:
                 tries -= 1
                 if tries < 0 or self._is_over():
                     return broken
-                again = self._run(cut)
+                try:
+                    again = self._run(cut)
+                except NfsClientError:  # what was found stands, as the server is now
+                    return broken
                 if _is_same(again, broken):
                     broken = again
                     break

@@ -3,16 +3,34 @@
 
 from __future__ import annotations
 
+import typing as t
 from collections.abc import Sequence
 
 from fixtures.checks.dialects.nfs3 import Nfs3Dialect
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect
+from fixtures.checks.target import TargetView
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import skip
 from suites.model.player3 import Player3
 from suites.model.player4 import Player4
 from suites.model.players import Player
+
+_NEEDS: t.Final = {
+    "v3": {
+        "LINK": "hardlink",
+        "SYMLINK": "symlink",
+        "FIFO": "mknod",
+        "EXCLUSIVE": "exclusive_create",
+        "READDIRPLUS": "readdirplus",
+    },
+    "v4": {"LINK": "nfs4_hardlink", "SYMLINK": "nfs4_symlink"},
+}
+
+
+def lacking(target: TargetView, *versions: str) -> list[str]:
+    """The steps of programs that the target does not have, or fails to do for every check."""
+    return [verb for version in versions for verb, name in _NEEDS[version].items() if not target.has(name)]
 
 
 def _connect(dialect: Nfs3Dialect | Nfs4Dialect, number: int) -> tuple[RpcClient, AuthSys]:

@@ -215,18 +215,10 @@ class Judge:
         seen, wanted = answer.data, bytes(thing.data[offset : offset + len(answer.data)])
         end = len(thing.data)
         if len(wanted) < len(seen):
-            self.claim(
-                False,
-                player,
-                Property.DATA,
-                f"data of {path}",
-                f"none beyond the end at {end}",
-                f"{len(seen)} bytes at {offset}",
-                answer,
-            )
-        if seen != wanted:
-            at = next(at for at, pair in enumerate(zip(seen, wanted, strict=False)) if pair[0] != pair[1])
-            self._wrong_byte(player, thing, path, offset, at, answer)
+            what, expected = f"data of {path}", f"none beyond the end at {end}"
+            self.claim(False, player, Property.DATA, what, expected, f"{len(seen)} bytes at {offset}", answer)
+        elif seen != wanted:
+            self._wrong_byte(player, thing, path, offset, answer)
         if answer.is_end and offset + len(seen) < end:
             self.claim(
                 False,
@@ -240,11 +232,9 @@ class Judge:
         if seen == wanted:
             self.attributes(player, thing, path, answer)
 
-    def _wrong_byte(
-        self, player: Player, thing: Thing, path: str, offset: int, at: int, answer: Answer
-    ) -> None:
+    def _wrong_byte(self, player: Player, thing: Thing, path: str, offset: int, answer: Answer) -> None:
         """The first byte that differs and is known; the origin of what is expected says which clause it breaks."""
-        for place in range(at, len(answer.data)):
+        for place in range(len(answer.data)):
             origin, seen = thing.origin[offset + place], answer.data[place]
             wanted = thing.data[offset + place]
             if seen != wanted and origin != UNKNOWN:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from nfsclient.errors import ProcUnavail, SystemErr
 from suites.model.claims import Property
 from suites.model.judging import Broken, Judge
 from suites.model.players import Inconclusive, Player
@@ -26,6 +27,8 @@ MARGIN: t.Final = 16
 """Bytes around a range that are looked at as well."""
 MOST_AT_END: t.Final = 1 << 18
 """Bytes of a file that are read after the last step."""
+_HOPELESS: t.Final = 2
+"""Refusals after which steps of a kind are left out."""
 _NOENT: t.Final = 2
 _STALE: t.Final = (70, 10001, 10014)
 """STALE, BADHANDLE, FHEXPIRED."""
@@ -45,7 +48,11 @@ class Experience:
 
     def is_hopeless(self, step: Step) -> bool:
         """Whether steps of this kind are left out: it has refused several."""
-        return self.refused[step.verb, step.how] >= 2
+        return self.refused[step.verb, step.how] >= _HOPELESS
+
+    def leave_out(self, verb: str, how: str = "") -> None:
+        """Leave steps of this kind out."""
+        self.refused[verb, how] = _HOPELESS
 
 
 class Machine:
@@ -83,7 +90,7 @@ class Machine:
                     break
                 if possible(self.world, step) and not self._experience.is_hopeless(step):
                     self.done.append(step)
-                    self._do(step)
+                    self._try(step)
             self._look_at_everything()
         except Inconclusive:
             return
@@ -158,6 +165,14 @@ class Machine:
 
     # ------------------------------------------------------------ steps
 
+    def _try(self, step: Step) -> None:
+        """A step. SYSTEM_ERR says nothing but that the server could not: such steps are left out from now on."""
+        try:
+            self._do(step)
+        except (ProcUnavail, SystemErr) as error:
+            self._experience.leave_out(step.verb, step.how)
+            raise Inconclusive from error
+
     def _do(self, step: Step) -> None:
         player, other = self._players[step.client - 1], self._players[2 - step.client]
         if step.verb in MAKING:
@@ -223,7 +238,8 @@ class Machine:
             thing.nothing_known()
             self._need_size(player, thing)
             return True
-        thing.mode = None  # RFC 1813 does not say whether the attributes are those of an existing file, too
+        # RFC 1813 does not say whether the attributes are those of an existing file, too, nor whether its times move.
+        thing.mode = thing.mtime = None
         if step.size == 0 and self._judge.is_truncated(
             player, thing, step.path, self._attributes(player, thing)
         ):

@@ -154,6 +154,8 @@ def possible(world: World, step: Step) -> bool:
         return bool(step.path) and there.kind in (("file", "directory") if step.size is None else ("file",))
     if verb == "RENAME":
         return world.renames(step.path, step.other)
+    if verb == "WRITE" and not step.size:  # a separate check asks whether WRITE of nothing extends a file
+        return there.kind == "file" and step.offset <= len(there.data)
     is_free = world.find(step.other) is None and world.has_room(step.other)
     return {
         "LINK": there.kind == "file" and is_free,

@@ -10,15 +10,20 @@ from fixtures.checks.target import TargetView
 from nfsjudge import proves
 from suites.model.campaign import Campaign
 from suites.model.claims import V3, claims_of
-from suites.model.grounds import Ground3
+from suites.model.grounds import Ground3, lacking
 
 
 def _judge(v3: Nfs3Dialect, target: TargetView, seed: int, group: str) -> None:
     __tracebackhide__ = True
-    campaign = Campaign(
-        Ground3(v3), time.monotonic, name="v3", group=group, seed=seed, is_root=target.has("root")
-    )
-    campaign.judge()
+    Campaign(
+        Ground3(v3),
+        time.monotonic,
+        name="v3",
+        group=group,
+        seed=seed,
+        is_root=target.has("root"),
+        lacks=lacking(target, "v3"),
+    ).judge()
 
 
 @proves(

@@ -10,15 +10,17 @@ import time
 
 from fixtures.checks.dialects.nfs3 import Nfs3Dialect
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect
+from fixtures.checks.target import TargetView
 from nfsjudge import proves
 from suites.model.campaign import Campaign
 from suites.model.claims import V3, V4, claims_of
-from suites.model.grounds import Ground4, Ground34
+from suites.model.grounds import Ground4, Ground34, lacking
 
 
-def _judge(v4: Nfs4Dialect, seed: int, group: str) -> None:
+def _judge(v4: Nfs4Dialect, target: TargetView, seed: int, group: str) -> None:
     __tracebackhide__ = True
-    Campaign(Ground4(v4), time.monotonic, name="v4", group=group, seed=seed).judge()
+    lacks = lacking(target, "v4")
+    Campaign(Ground4(v4), time.monotonic, name="v4", group=group, seed=seed, lacks=lacks).judge()
 
 
 @proves(
@@ -32,9 +34,9 @@ def _judge(v4: Nfs4Dialect, seed: int, group: str) -> None:
         "open4-exclusive-forgets-the-verifier",
     ),
 )
-def test_names(v4: Nfs4Dialect, seed: int) -> None:
+def test_names(v4: Nfs4Dialect, target: TargetView, seed: int) -> None:
     """After each call of random programs of two clients, both find the names that there are, each once."""
-    _judge(v4, seed, "names")
+    _judge(v4, target, seed, "names")
 
 
 @proves(
@@ -46,9 +48,9 @@ def test_names(v4: Nfs4Dialect, seed: int) -> None:
         "readlink4-cuts-the-text",
     ),
 )
-def test_data(v4: Nfs4Dialect, seed: int) -> None:
+def test_data(v4: Nfs4Dialect, target: TargetView, seed: int) -> None:
     """After each call of random programs of two clients, both read the data and the size that it has left."""
-    _judge(v4, seed, "data")
+    _judge(v4, target, seed, "data")
 
 
 @proves(
@@ -63,38 +65,39 @@ def test_data(v4: Nfs4Dialect, seed: int) -> None:
         "setattr4-size-keeps-time-modify",
     ),
 )
-def test_attributes(v4: Nfs4Dialect, seed: int) -> None:
+def test_attributes(v4: Nfs4Dialect, target: TargetView, seed: int) -> None:
     """After each call of random programs of two clients, both see the attributes that it has left."""
-    _judge(v4, seed, "attributes")
+    _judge(v4, target, seed, "attributes")
 
 
 @proves(*claims_of("change", V4), killed_by=("getattr4-change-comes-again", "create4-before-is-older"))
-def test_change(v4: Nfs4Dialect, seed: int) -> None:
+def test_change(v4: Nfs4Dialect, target: TargetView, seed: int) -> None:
     """In random programs of two clients, each change of an object gives its attribute change a value of its own."""
-    _judge(v4, seed, "change")
+    _judge(v4, target, seed, "change")
 
 
 # ---------------------------------------------------------------- beside NFSv3
 
 
-def _judge_beside(v3: Nfs3Dialect, v4: Nfs4Dialect, seed: int, group: str) -> None:
+def _judge_beside(v3: Nfs3Dialect, v4: Nfs4Dialect, target: TargetView, seed: int, group: str) -> None:
     __tracebackhide__ = True
-    Campaign(Ground34(v3, v4), time.monotonic, name="v3 v4", group=group, seed=seed).judge()
+    lacks, ground = lacking(target, "v3", "v4"), Ground34(v3, v4)
+    Campaign(ground, time.monotonic, name="v3 v4", group=group, seed=seed, lacks=lacks).judge()
 
 
 @proves(*claims_of("names", V3, V4), killed_by="lookup3-remembers-names-by-connection")
-def test_names_beside_nfs3(v3: Nfs3Dialect, v4: Nfs4Dialect, seed: int) -> None:
+def test_names_beside_nfs3(v3: Nfs3Dialect, v4: Nfs4Dialect, target: TargetView, seed: int) -> None:
     """After each call of a client by NFSv3 or of one by NFSv4.1, both find the names that there are, each once."""
-    _judge_beside(v3, v4, seed, "names")
+    _judge_beside(v3, v4, target, seed, "names")
 
 
 @proves(*claims_of("data", V3, V4), killed_by="getattr3-size-is-that-of-nfs3")
-def test_data_beside_nfs3(v3: Nfs3Dialect, v4: Nfs4Dialect, seed: int) -> None:
+def test_data_beside_nfs3(v3: Nfs3Dialect, v4: Nfs4Dialect, target: TargetView, seed: int) -> None:
     """After each call of a client by NFSv3 or of one by NFSv4.1, both read the data and the size that it has left."""
-    _judge_beside(v3, v4, seed, "data")
+    _judge_beside(v3, v4, target, seed, "data")
 
 
 @proves(*claims_of("attributes", V3, V4), killed_by="rename4-over-a-link-keeps-numlinks")
-def test_attributes_beside_nfs3(v3: Nfs3Dialect, v4: Nfs4Dialect, seed: int) -> None:
+def test_attributes_beside_nfs3(v3: Nfs3Dialect, v4: Nfs4Dialect, target: TargetView, seed: int) -> None:
     """After each call of a client by NFSv3 or of one by NFSv4.1, both see the attributes that it has left."""
-    _judge_beside(v3, v4, seed, "attributes")
+    _judge_beside(v3, v4, target, seed, "attributes")
