@@ -9,7 +9,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import StableHow4
 from nfsclient.xdr import replace
 from nfsmutants.form import AnyCall, Call, mutant
-from nfsmutants.nfs4.bending import amend4
+from nfsmutants.nfs4.bending import amend4, succeeded
 from nfsmutants.rules import (
     RFC5661_ATTRIBUTES,
     RFC5661_LOOKUP,
@@ -72,11 +72,12 @@ def write4_gap_repeats_the_data(call: Write) -> p.Write4Res:
 
 @mutant(p.SETATTR, RFC5661_SETATTR)
 def setattr4_size_drops_the_mode(call: Setattr) -> p.Setattr4Res:
-    """SETATTR with a size and a mode sets the size only"""
+    """SETATTR with a size and a mode sets the size only, and says that it has set both"""
     new = call.args.obj_attributes
     if new.size is None or new.mode is None:
         return call.proceed()
-    return call.proceed_with(obj_attributes=new.changed(mode=None))
+    result = call.proceed_with(obj_attributes=new.changed(mode=None))
+    return replace(result, attrsset=new.attrmask) if succeeded(result) else result
 
 
 @mutant(p.SETATTR, RFC5661_SETATTR)

@@ -348,31 +348,33 @@ class Machine:
                 self._need_size(player, thing)
             return False
         self._judge.before(player, thing, step.path, answer, size)
-        self._apply(player, thing, step)
+        self._apply(player, thing, step, answer)
         self._judge.attributes(player, thing, step.path, answer)
         return True
 
     @staticmethod
-    def _apply(player: Player, thing: Thing, step: Step) -> None:
+    def _apply(player: Player, thing: Thing, step: Step, answer: Answer) -> None:
         """What SETATTR has set. To set a value that was there before need not change anything."""
         thing.touched()
-        known = thing.last.get(player.version)
         if step.size is not None:
             if thing.resize(step.size):
                 thing.data_changed(by_write=False)
             else:
                 thing.mtime = None
         if step.mode is not None:
-            if known is not None and thing.mode not in {None, step.mode}:
+            is_set = answer.has_set("mode")
+            if is_set and thing.mode not in {None, step.mode}:
                 thing.changed()
-            thing.mode = step.mode
+            thing.mode = step.mode if is_set else None
         if step.owner is not None:
-            if thing.owner not in {None, step.owner}:
+            is_set = answer.has_set("owner") and answer.has_set("owner_group")
+            if is_set and thing.owner not in {None, step.owner}:
                 thing.changed()
-            thing.owner = step.owner
+            thing.owner = step.owner if is_set else None
         if step.mtime is not None:
             thing.times_set()
-            thing.mtime = step.mtime * 10**9 if step.mtime >= 0 and player.can_set_times else None
+            is_set = answer.has_set("time_modify_set") and player.can_set_times
+            thing.mtime = step.mtime * 10**9 if step.mtime >= 0 and is_set else None
 
     def _commit(self, player: Player, step: Step) -> bool:
         thing = self._there(step.path)

@@ -102,7 +102,11 @@ class Player4(Player):
             owner_group=group,
             time_modify_set=_time(step.mtime),
         )
-        return self._do(op.putfh(handle), op.setattr(new))[0]
+        answer, _ = self._do(op.putfh(handle), op.setattr(new))
+        if answer.is_ok:
+            names = p.names_of(answer.reply.results[-1].attrsset)
+            answer.set = frozenset(names)
+        return answer
 
     def lookup(self, directory: bytes, name: bytes) -> Answer:
         """LOOKUP, with the attributes."""

@@ -62,7 +62,13 @@ class Answer:
     is_stable: bool = True
     data: bytes = b""
     is_end: bool = False
+    set: frozenset[str] | None = None
+    """What SETATTR says that it has set (NFSv4); None: all of it."""
     entries: list[Entry] = field(default_factory=list)
+
+    def has_set(self, name: str) -> bool:
+        """Whether SETATTR says that it has set an attribute, by its name in NFSv4."""
+        return self.set is None or name in self.set
 
     @property
     def is_ok(self) -> bool:
