@@ -184,7 +184,11 @@ def rename_changes(case: Case) -> Breach | None:
     first, last = result.source_cinfo, result.target_cinfo
     if not first.atomic or not last.atomic or first.before != last.after:
         return None
-    return Breach(f"another change than {first.before}", f"change {last.after}", "resok4.target_cinfo.after")
+    expected, seen = (
+        f"another change than {first.before}",
+        f"change {last.after}, as before RENAME to a new name",
+    )
+    return Breach(expected, seen, "resok4.target_cinfo.after", known[1].number)
 
 
 @rule(

@@ -142,20 +142,3 @@ def link3_sets_ctime_to_mtime(call: AnyCall) -> t.Any:
     if inode is not None:
         inode.ctime = inode.mtime
     return reply
-
-
-@mutant((GETATTR, WRITE, SETATTR, CREATE), RFC1813_DATA_TYPES)
-def getattr3_size_is_that_of_nfs3(call: AnyCall) -> t.Any:
-    """GETATTR returns the size that the last call by NFSv3 has left, whatever NFSv4 has done since"""
-    reply, sizes = call.proceed(), call.state.setdefault("sizes", {})
-    if call.operation is CREATE:
-        inode = child_of(call.server, call.args.where.dir, call.args.where.name)
-    else:
-        inode = inode_of(call.server, call.args.file if call.operation is WRITE else call.args.object)
-    if inode is None or inode.data is None:
-        return reply
-    key = (inode.fileid, inode.generation)
-    if call.operation is not GETATTR:
-        sizes[key] = inode.size
-        return reply
-    return amend(reply, "obj_attributes", size=sizes.setdefault(key, inode.size))

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import typing as t
 
+from nfsclient.protocol import nfs3
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import StableHow4
 from nfsclient.xdr import replace
+from nfsmutants.bending import amend, child_of, inode_of
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4, succeeded
 from nfsmutants.rules import (
+    RFC1813_DATA_TYPES,
     RFC5661_ATTRIBUTES,
     RFC5661_LOOKUP,
     RFC5661_READDIR,
@@ -148,3 +151,26 @@ def getattr4_empty_files_are_fifos(call: Getattr) -> p.Getattr4Res:
     if result.resok4.obj_attributes.type is None:
         return result
     return amend4(result, obj_attributes=lambda it: it.obj_attributes.changed(type=p.NfsFtype4.NF4FIFO))
+
+
+@mutant(p.REMOVE, RFC5661_ATTRIBUTES)
+def remove4_before_is_older(call: Call[p.Remove4Args, p.Remove4Res]) -> p.Remove4Res:
+    """REMOVE returns a change from before it that the directory does not have"""
+    return amend4(call.proceed(), "cinfo", before=lambda it: it.before - 1)
+
+
+@mutant((nfs3.GETATTR, nfs3.WRITE, nfs3.SETATTR, nfs3.CREATE), RFC1813_DATA_TYPES)
+def getattr3_size_is_that_of_nfs3(call: AnyCall) -> t.Any:
+    """GETATTR returns the size that the last call by NFSv3 has left, whatever NFSv4 has done since"""
+    reply, sizes = call.proceed(), call.state.setdefault("sizes", {})
+    if call.operation is nfs3.CREATE:
+        inode = child_of(call.server, call.args.where.dir, call.args.where.name)
+    else:
+        inode = inode_of(call.server, call.args.file if call.operation is nfs3.WRITE else call.args.object)
+    if inode is None or inode.data is None:
+        return reply
+    key = (inode.fileid, inode.generation)
+    if call.operation is not nfs3.GETATTR:
+        sizes[key] = inode.size
+        return reply
+    return amend(reply, "obj_attributes", size=sizes.setdefault(key, inode.size))

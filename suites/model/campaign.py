@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Many programs of a seed, each in a directory of its own; one that breaks is made shorter, and is run again for show.
+"""Many programs of a seed, each in a separate directory; one that breaks is made shorter, and is run again for show.
 
 Programs run without being recorded: hundreds of calls would hide those that matter. The shortest one that breaks the
 same property runs once more on new connections, recorded, so that evidence and script have its calls and no others.

@@ -30,7 +30,7 @@ class Inconclusive(Exception):
 
 
 class Player(ABC):
-    """One client, on a connection of its own. Objects are named by their handles."""
+    """One client, on a separate connection. Objects are named by their handles."""
 
     version: t.ClassVar[str]
     """Handles, file ids and values of `change` mean something within one version only."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random programs of two clients by NFSv4.1, and of one by NFSv3 beside one by NFSv4.1, without opens that last.
+"""Random programs of two clients by NFSv4.1, and of one by NFSv3 and one by NFSv4.1. No file stays open.
 
 After each call the other client sees what a model of the RFCs allows.
 """
@@ -70,13 +70,13 @@ def test_attributes(v4: Nfs4Dialect, target: TargetView, seed: int) -> None:
     _judge(v4, target, seed, "attributes")
 
 
-@proves(*claims_of("change", V4), killed_by=("getattr4-change-comes-again", "create4-before-is-older"))
+@proves(*claims_of("change", V4), killed_by=("getattr4-change-comes-again", "remove4-before-is-older"))
 def test_change(v4: Nfs4Dialect, target: TargetView, seed: int) -> None:
-    """In random programs of two clients, each change of an object gives its attribute change a value of its own."""
+    """In random programs of two clients, each change of an object gives its attribute change a new value."""
     _judge(v4, target, seed, "change")
 
 
-# ---------------------------------------------------------------- beside NFSv3
+# ---------------------------------------------------------------- with NFSv3
 
 
 def _judge_beside(v3: Nfs3Dialect, v4: Nfs4Dialect, target: TargetView, seed: int, group: str) -> None:

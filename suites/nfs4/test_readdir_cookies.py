@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""READDIR (RFC 5661 section 18.23): each entry has a cookie of its own."""
+"""READDIR (RFC 5661 section 18.23): no two entries have the same cookie."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ MODE_DENIES = Requirement(
 GROUPS_COUNT = Requirement(
     rfc="RFC 5661",
     section="6.2.4",
-    level=Level.SHOULD,  # a server may take the groups of a user from a directory of its own
+    level=Level.SHOULD,  # a server may take the groups of a user from elsewhere
     gist="the bits of the group in the mode should hold for each group in the credential of the caller",
 )
 OWNERS_ARE_OF_CLIENTS = Requirement(
@@ -40,7 +40,7 @@ GROUPS: t.Final = tuple(range(5001, 5017))
 
 
 def _session_of(v4: Nfs4Dialect, uid: int, gid: int, gids: tuple[int, ...] = ()) -> Session4:
-    """A session of another user, on a connection of its own."""
+    """A session of another user, on a separate connection."""
     return v4.new_session(v4.connections.connect("nfs"), AuthSys(uid, gid, gids))
 
 
