@@ -10,6 +10,9 @@ or shrink while it is read. Both look the same in one reply, so the size decides
 - otherwise the range is read again, because the file may have changed between READ and GETATTR. If they disagree
   `_TRIES` times, it is a `ServerViolation`.
 
+A server whose attributes are older than its data, because a file was changed without the protocol, raises that too:
+a copy that is too short, and nobody knows it, is worse.
+
 So a loop that reads until nothing comes ends where the file ends. It goes on only as long as the server states
 that the file grows, as with any file system; `read_to_end`, which collects the data, has `_MOST_ROUNDS` in addition.
 RFC 1813 section 3.3.6 and RFC 5661 section 18.22 define eof by the size.
@@ -42,15 +45,29 @@ class Extent:
         """Bytes. 0 if nothing is known: then the first data is compared with GETATTR."""
 
     def read(
-        self, offset: int, count: int, run: Callable[[], tuple[int, bool, Result]]
-    ) -> tuple[int, bool, Result]:
-        """What `run` reads of `count` bytes at `offset`: (where the data ends, whether eof was stated, the data).
+        self, offset: int, count: int, run: Callable[[int, int], tuple[int, bool, Result]]
+    ) -> tuple[int, bool, list[Result]]:
+        """`count` bytes at `offset`: (where the data ends, whether that is the end of the file, the data in pieces).
 
-        Raises `ServerViolation`, and what `run` and GETATTR raise.
+        `run(offset, count)` reads a part: (where it ends, whether the server stated eof, the data). It may end at the
+        known size. Raises `ServerViolation`, `NoProgress`, and what `run` and GETATTR raise.
         """
+        pieces: list[Result] = []
+        at, stop = offset, offset + count
+        for _ in range(_MOST_ROUNDS):
+            end, eof, data = self._agreed(at, stop - at, run)
+            pieces.append(data)
+            if eof or end >= stop:
+                return end, eof, pieces
+            at = end
+        raise NoProgress(f"READ of {self._path} at {at}: little data and no end of file")
+
+    def _agreed(
+        self, offset: int, count: int, run: Callable[[int, int], tuple[int, bool, Result]]
+    ) -> tuple[int, bool, Result]:
         size = end = 0
         for _ in range(_TRIES):
-            end, eof, data = run()
+            end, eof, data = run(offset, count)
             beyond = end > max(offset, self.known)
             early = eof and end < min(offset + count, self.known)
             if not beyond and not early:
@@ -60,7 +77,8 @@ class Extent:
                 return end, eof, data
         what = "sent data up to" if end > size else "stated the end of the file at"
         raise ServerViolation(
-            f"READ of {self._path}: the server {what} byte {end}, but GETATTR says that the file has {size} bytes"
+            f"READ of {self._path}: the server {what} byte {end}, but GETATTR says that the file has {size} bytes; "
+            "if the file was changed on the server itself, try again when it has noticed"
         )
 
     def read_to_end(self, offset: int, least: int, read: Callable[[int, int], tuple[bytes, bool]]) -> bytes:
@@ -69,7 +87,7 @@ class Extent:
         Raises `NoProgress` if the file grows as fast as it is read.
         """
         parts: list[bytes] = []
-        rounds = 0
+        rounds, target = 0, self.known
         while True:
             wanted = max(self.known - offset, least)
             part, eof = read(offset, min(wanted, _MOST_AT_ONCE, least * _MOST_READS))
@@ -77,9 +95,10 @@ class Extent:
             offset += len(part)
             if eof:
                 return parts[0] if len(parts) == 1 else b"".join(parts)
-            if offset >= self.known:
-                self.known = self._ask()
-                rounds += 1
+            if offset >= target:
+                if offset >= self.known:
+                    self.known = self._ask()
+                rounds, target = rounds + 1, self.known
                 self.require_an_end(rounds, offset)
 
     def require_an_end(self, rounds: int, offset: int) -> None:

@@ -37,13 +37,13 @@ class Reader:
     def read(self, offset: int, count: int) -> tuple[bytes, bool]:
         """Up to `count` bytes from `offset` on, fewer only at the end of the file; whether it ends there."""
 
-        def run() -> tuple[int, bool, bytes]:
+        def run(start: int, size: int) -> tuple[int, bool, bytes]:
             parts: dict[int, Buffer] = {}
-            end, eof = self._run(offset, count, parts.__setitem__)
+            end, eof = self._run(start, size, parts.__setitem__)
             return end, eof, b"".join([parts[at][: end - at] for at in sorted(parts) if at < end])
 
-        _, eof, data = self._extent.read(offset, count, run)
-        return data, eof
+        _, eof, pieces = self._extent.read(offset, count, run)
+        return (pieces[0] if len(pieces) == 1 else b"".join(pieces)), eof
 
     def read_into(self, offset: int, into: memoryview) -> int:
         """Fill `into` with bytes from `offset` on; how many, fewer only at the end of the file.
@@ -56,8 +56,8 @@ class Reader:
             at = args.offset - offset
             return view[at : at + args.count]
 
-        def run() -> tuple[int, bool, None]:
-            return *self._run(offset, len(view), lambda _at, _data: None, where), None
+        def run(start: int, size: int) -> tuple[int, bool, None]:
+            return *self._run(start, size, lambda _at, _data: None, where), None
 
         return self._extent.read(offset, len(view), run)[0] - offset
 
@@ -114,6 +114,13 @@ class Reader:
                     raise NoProgress(
                         f"READ of {shown(self._path)} at {args.offset}: no data and no end of file"
                     )
+                if got and args.offset + got >= self._extent.known:
+                    # The file ends here, as far as is known: GETATTR decides whether more is requested.
+                    end = args.offset + got
+                    wanted = [each for each in queue if each.offset < end]
+                    queue.clear()
+                    queue.extend(wanted)
+                    return
                 queue.append(p.Read3Args(self._handle, args.offset + got, args.count - got))
 
         self._session.run(p.READ, queue, take, size=size, path=self._path, into=into)
@@ -190,7 +197,7 @@ class Writer:
         where = f"WRITE of {shown(self._path)} at {args.offset}"
         if result.count > args.count:
             raise ServerViolation(f"{where}: {args.count} bytes sent, {result.count} written")
-        if result.committed not in p.StableHow:
+        if not result.committed.is_known:
             raise ServerViolation(f"{where}: expected a stable_how in committed, saw {result.committed}")
         if result.committed < args.stable:
             raise ServerViolation(f"{where}: {args.stable} asked for, only {result.committed} done")

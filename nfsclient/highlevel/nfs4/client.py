@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import secrets
@@ -478,12 +479,12 @@ def connect4(
     require_nfs4(url)
     with ExitStack() as on_failure:
         wanted = url.delegations if delegations is None else delegations
-        if loop is None and wanted:
+        if loop is not None:
+            own = loop
+        elif wanted:
             own = on_failure.enter_context(loop_of_thread())
         else:
-            own = loop or Loop()
-        if loop is None and not wanted:
-            on_failure.callback(own.close)
+            own = on_failure.enter_context(contextlib.closing(Loop()))
         port = url.nfs_port or NFS4_PORT
         rpc = open_connection(url, port, loop=own, timeout=timeout, credential=credential)
         on_failure.callback(rpc.close)

@@ -95,7 +95,7 @@ class LiveClient:
     ) -> None:
         self.rpc = rpc
         self.wants_delegations = delegations
-        """Whether OPEN asks for what the server likes to delegate; else for nothing, and what comes goes back at once."""
+        """Whether OPEN asks for delegations; if not, what comes all the same goes back at once."""
         self.reconnect = reconnect
         """Whether a lost connection is replaced; else it raises `ConnectionLost`, and a late reply `RpcTimeout`."""
         self.patience = patience

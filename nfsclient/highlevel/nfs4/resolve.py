@@ -111,4 +111,8 @@ class Resolver4(Walker[Node4]):
         if attributes.type is None or attributes.size is None:
             missing = "type" if attributes.type is None else "size"
             raise ServerViolation(f"GETATTR of {shown(path)}: the REQUIRED attribute {missing} is missing")
+        if not attributes.type.is_known:
+            raise ServerViolation(
+                f"{shown(path)}: expected an nfs_ftype4 in the attributes, saw {attributes.type}"
+            )
         return Node4(reply.handle, b"/" + b"/".join(names), attributes)
