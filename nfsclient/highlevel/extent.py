@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Where a file ends: READ and the attribute `size` must agree before data is given to the caller.
 
-A server can send bytes behind the end of a file for ever, or call the middle of a file its end. A file can also grow
+A server can send bytes beyond the end of a file for ever, or call the middle of a file its end. A file can also grow
 or shrink while it is read. Both look the same in one reply, so the size decides:
 
 - data up to the size that the server stated last is believed, and costs nothing;

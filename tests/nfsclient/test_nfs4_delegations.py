@@ -82,7 +82,7 @@ def test_connection_that_is_lost_at_the_last_close(stage: Stage4) -> None:
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    """A server in a thread of its own, which delegates what it can."""
+    """A server in another thread, which delegates what it can."""
     loop, server = Loop(), Server(seed=1)
     server.listen(loop)
     ended = threading.Event()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One loop for the clients of a thread that want delegations.
 
-A client answers CB_RECALL only while something waits on its loop. If each client had a loop of its own, one that waits
+A client answers CB_RECALL only while something waits on its loop. If each client had its own loop, one that waits
 for a file that another one has been delegated would wait in vain: the other is not served meanwhile. Clients that want
 no delegations are not called back, and keep their own loops, so that each may be used in another thread.
 """
