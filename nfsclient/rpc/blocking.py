@@ -48,8 +48,11 @@ class RpcClient(Link):
         self.credential: Credential = credential if credential is not None else AuthNone()
         self.spoke_raw = False
         """Whether bytes were sent that are no calls of this client: answers to them may look like strays."""
-        self.before_call: Callable[[Procedure[t.Any, t.Any]], None] | None = None
-        """Called before each call is sent; what it raises is raised instead of sending it."""
+        self.before_call: Callable[[Procedure[t.Any, t.Any], XdrType], float | None] | None = None
+        """Called with each call before it is sent: the most seconds that it may take, or None for its own timeout.
+
+        What it raises is raised instead of sending the call.
+        """
         super().__init__(dial, make_core, loop=loop, timeout=timeout)
 
     # ------------------------------------------------------------ calls
@@ -132,10 +135,10 @@ class RpcClient(Link):
         into: memoryview | None = None,
     ) -> Pending[R]:
         """Start a call without waiting; any number may be under way."""
-        if self.before_call is not None:
-            self.before_call(procedure)
-        self.require_open(procedure.label)
         limit = self.timeout if timeout is None else timeout
+        if self.before_call is not None and (most := self.before_call(procedure, args)) is not None:
+            limit = min(limit, most)
+        self.require_open(procedure.label)
         pending = self.core.submit(
             procedure,
             args,

@@ -149,6 +149,22 @@ def _keeps_names() -> dict[t.Any, AnyAroundCall]:
     return _answers(nfs3.REMOVE, nfs3.Remove3Res(Nfsstat3.NFS3_OK, resok=nfs3.Remove3ResOk(wcc)))
 
 
+class _Mute(TransportMiddleware):
+    """One procedure of NFSv3 is never answered."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
+        """All others are."""
+        if not _is_call_of(message, self._number):
+            proceed(connection, message)
+
+
+def _is_call_of(message: bytes, number: int) -> bool:
+    return [int.from_bytes(message[at : at + 4], "big") for at in (12, 16, 20)] == [100003, 3, number]
+
+
 class _Garbage(TransportMiddleware):
     """Results of one procedure of NFSv3 that do not decode."""
 
@@ -157,7 +173,7 @@ class _Garbage(TransportMiddleware):
 
     def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
         """The header of a success, and a status that is followed by nothing that fits."""
-        if [int.from_bytes(message[at : at + 4], "big") for at in (12, 16, 20)] == [100003, 3, self._number]:
+        if _is_call_of(message, self._number):
             connection.send(frame([message[:4], bytes(3), b"\x01", bytes(16), bytes(4), b"\xff" * 12]))
         else:
             proceed(connection, message)
@@ -227,6 +243,9 @@ BELOW: dict[str, Callable[[Loop], TransportMiddleware]] = {
     "dribble": _Dribbling,
     "garbage-readdir": lambda _loop: _Garbage(nfs3.READDIR.number),
     "garbage-remove": lambda _loop: _Garbage(nfs3.REMOVE.number),
+    "mute-commit": lambda _loop: _Mute(nfs3.COMMIT.number),
+    "mute-readdir": lambda _loop: _Mute(nfs3.READDIR.number),
+    "mute-readdirplus": lambda _loop: _Mute(nfs3.READDIRPLUS.number),
 }
 
 
