@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A procedure that is never answered costs a run one patience: the first check has the verdict, later ones wait less."""
+"""A procedure that is never answered costs a run one patience: the first check waits for it, later ones wait less."""
 
 from __future__ import annotations
 
