@@ -8,7 +8,7 @@ from nfsclient.protocol.nfs4 import NfsLockType4, Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4, refusal, restate4
-from nfsmutants.rules import RFC5661_LOCK, RFC5661_LOCKT, RFC5661_LOCK_SEQIDS
+from nfsmutants.rules import RFC5661_LOCK, RFC5661_LOCK_SEQIDS, RFC5661_LOCKT
 from nfsserver.nfs4.common import compound_of
 
 Lock = Call[p.Lock4Args, p.Lock4Res]

@@ -17,7 +17,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.scratch import CannotClean
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Mknoddata3, Nfsstat3, Sattr3
-from nfsjudge import Level, Requirement, expect_that, observe, proves, show, skip
+from nfsjudge import Harm, Level, Requirement, expect_that, observe, proves, show, skip
 from nfsjudge.expect import StatusReply
 from suites import refused
 from suites.nfs3.bad_names import BelowNfs, reply_if_decoded
