@@ -27,6 +27,12 @@ def exchangeid4_new_is_confirmed(call: ExchangeId) -> p.ExchangeId4Res:
     return amend4(call.proceed(), eir_flags=lambda it: it.eir_flags | p.EXCHGID4_FLAG_CONFIRMED_R)
 
 
+@mutant(p.EXCHANGE_ID, RFC5661_EXCHANGE_ID)
+def exchangeid4_never_confirms(call: ExchangeId) -> p.ExchangeId4Res:
+    """EXCHANGE_ID says of no client id that it was confirmed"""
+    return amend4(call.proceed(), eir_flags=lambda it: it.eir_flags & ~p.EXCHGID4_FLAG_CONFIRMED_R)
+
+
 @mutant(p.EXCHANGE_ID, RFC5661_ROLES)
 def exchangeid4_returns_no_role(call: ExchangeId) -> p.ExchangeId4Res:
     """EXCHANGE_ID returns no role in pNFS"""

@@ -57,6 +57,13 @@ def getattr4_drops_the_last_attribute(call: Getattr) -> p.Getattr4Res:
 
 
 @mutant(p.GETATTR, RFC5661_GETATTR)
+def getattr4_of_many_is_a_fault(call: Getattr) -> p.Getattr4Res:
+    """GETATTR of many attributes gets SERVERFAULT, of each one alone it succeeds"""
+    result = call.proceed()
+    return result if len(_asked(call)) <= _MANY else refusal(result, Nfsstat4.NFS4ERR_SERVERFAULT)
+
+
+@mutant(p.GETATTR, RFC5661_GETATTR)
 def getattr4_only_files_have_all(call: Getattr) -> p.Getattr4Res:
     """GETATTR of many attributes returns lease_time and unique_handles for regular files only"""
     inode = compound_of(call.context).current

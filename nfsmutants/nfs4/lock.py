@@ -9,6 +9,7 @@ from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4, refusal, restate4
 from nfsmutants.rules import RFC5661_LOCK, RFC5661_LOCK_SEQIDS, RFC5661_LOCKT
+from nfsserver.nfs4.common import compound_of
 
 Lock = Call[p.Lock4Args, p.Lock4Res]
 
@@ -42,6 +43,13 @@ def lock4_locks_whole_files(call: Lock) -> p.Lock4Res:
 def lock4_read_locks_exclude(call: Lock) -> p.Lock4Res:
     """LOCK for reading excludes others that read"""
     return call.proceed_with(locktype=NfsLockType4.WRITE_LT)
+
+
+@mutant(p.LOCK, RFC5661_LOCK)
+def lock4_denied_has_another_range(call: Lock) -> p.Lock4Res:
+    """LOCK that is denied says that the lock in the way is of one byte"""
+    result = call.proceed()
+    return result if result.denied is None else replace(result, denied=replace(result.denied, length=1))
 
 
 @mutant(p.LOCK, RFC5661_LOCK)
@@ -83,6 +91,15 @@ def lock4_second_keeps_the_seqid(call: Lock) -> p.Lock4Res:
     if call.args.locker.lock_owner is None:
         return result
     return amend4(result, "lock_stateid", seqid=_stateid(call).seqid)
+
+
+@mutant(p.LOCK, RFC5661_LOCK)
+def lock4_compares_the_clientid(call: Lock) -> p.Lock4Res:
+    """LOCK returns a stateid that nobody knows if the client ID of the lock-owner is not that of the session"""
+    result, new = call.proceed(), call.args.locker.open_owner
+    if new is None or new.lock_owner.clientid in {0, compound_of(call.context).client.id}:
+        return result
+    return amend4(result, lock_stateid=p.Stateid4(1, b"nobody knows"))
 
 
 _WAITING = frozenset({NfsLockType4.READW_LT, NfsLockType4.WRITEW_LT})

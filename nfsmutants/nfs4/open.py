@@ -75,6 +75,32 @@ def open4_exclusive_forgets_the_verifier(call: Open) -> p.Open4Res:
     return call.proceed_with("openhow.how.ch_createboth", cva_verf=b"the same")
 
 
+def _emptying(call: Open, mode: p.Createmode4) -> p.Open4Res:
+    """What the server answers; a file that it then refuses to create again is empty."""
+    directory, result = compound_of(call.context).current, call.proceed()
+    if _mode(call) is not mode or result.status != Nfsstat4.NFS4ERR_EXIST:
+        return result
+    name = call.args.claim.file or b""
+    inode = (
+        directory.directory.get(name) if directory is not None and directory.directory is not None else None
+    )
+    if inode is not None and inode.data is not None:
+        inode.data.truncate(0)
+    return result
+
+
+@mutant(p.OPEN, RFC5661_OPEN)
+def open4_guarded_empties(call: Open) -> p.Open4Res:
+    """OPEN with GUARDED4 refuses a file that exists, and empties it"""
+    return _emptying(call, p.Createmode4.GUARDED4)
+
+
+@mutant(p.OPEN, RFC5661_OPEN)
+def open4_exclusive_empties(call: Open) -> p.Open4Res:
+    """OPEN with EXCLUSIVE4_1 refuses a file that exists, and empties it"""
+    return _emptying(call, p.Createmode4.EXCLUSIVE4_1)
+
+
 @mutant(p.OPEN, RFC5661_OPEN)
 def open4_directory_is_inval(call: Open) -> p.Open4Res:
     """OPEN of a directory gets INVAL"""

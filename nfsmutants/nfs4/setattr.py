@@ -7,7 +7,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import restate4
-from nfsmutants.rules import RFC5661_ATTRIBUTES, RFC5661_SETATTR
+from nfsmutants.rules import RFC5661_ATTRIBUTES, RFC5661_SETATTR, RFC5661_SHARED_IO
 from nfsserver.nfs4.common import compound_of
 
 Setattr = Call[p.Setattr4Args, p.Setattr4Res]
@@ -41,6 +41,21 @@ def setattr4_says_that_all_was_set(call: Setattr) -> p.Setattr4Res:
 def setattr4_ignores_the_size(call: Setattr) -> p.Setattr4Res:
     """SETATTR of the size succeeds, and changes nothing"""
     return _without(call, size=None)
+
+
+@mutant(p.SETATTR, RFC5661_SETATTR)
+def setattr4_extension_restores_old_data(call: Setattr) -> p.Setattr4Res:
+    """SETATTR that extends restores the data that an earlier one cut off"""
+    inode, asked = compound_of(call.context).current, call.args.obj_attributes.size
+    if inode is None or inode.data is None or asked is None:
+        return call.proceed()
+    size, old = inode.size, inode.data.read(0, inode.size)
+    result = call.proceed()
+    if result.status == _OK and asked < size:
+        call.state[inode.fileid] = old
+    elif result.status == _OK and inode.fileid in call.state:
+        inode.data.write(size, call.state.pop(inode.fileid)[size:asked], stable=True)
+    return result
 
 
 @mutant(p.SETATTR, RFC5661_SETATTR)
@@ -79,6 +94,12 @@ def setattr4_ignores_denials(call: Setattr) -> p.Setattr4Res:
     """SETATTR of the size succeeds although an open denies writing"""
     result = call.proceed()
     return _done(call) if result.status == Nfsstat4.NFS4ERR_LOCKED else result
+
+
+@mutant(p.SETATTR, RFC5661_SHARED_IO)
+def setattr4_denial_is_inval(call: Setattr) -> p.Setattr4Res:
+    """SETATTR of the size that an open denies gets INVAL"""
+    return restate4(call.proceed(), Nfsstat4.NFS4ERR_LOCKED, Nfsstat4.NFS4ERR_INVAL)
 
 
 @mutant(p.SETATTR, RFC5661_ATTRIBUTES)

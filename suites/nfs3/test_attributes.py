@@ -50,7 +50,7 @@ def test_fs_info(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, kind: str) ->
     handle = file_types.make(nfs3, scratch, kind)
     reply = call_on(nfs3, procedure, handle)
     if reply.resok is None:
-        skip(f"no attributes to compare: {procedure.upper()} answers {reply.status}")
+        skip(f"no attributes to compare: {procedure.upper()} answers {reply.status}", reply)
     if reply.resok.obj_attributes is None:
         unsupported(f"{procedure.upper()} returns no obj_attributes")
     expect_same_object(reply, "resok.obj_attributes", scratch.attributes(handle))

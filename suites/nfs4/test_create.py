@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import CompoundReply, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import NfsFtype4, Nfsstat4
-from nfsjudge import Level, Requirement, expect, proves, skip, unsupported
+from nfsjudge import Harm, Level, Requirement, expect, proves, skip, unsupported
 from suites.nfs4.attribute_values import expect_near, supported_names
 from suites.nfs4.clauses import CHANGE_INFO
 from suites.nfs4.handles import expect_same_object
@@ -31,6 +31,7 @@ EXISTING_IS_EXIST = Requirement(
     rfc="RFC 5661",
     section="18.4.3",
     gist="if an object of the same name exists already, NFS4ERR_EXIST is returned",
+    harm=Harm.OBJECT,
 )
 NEEDS_A_DIRECTORY = Requirement(
     rfc="RFC 5661",

@@ -81,6 +81,12 @@ SAME_OWNER_SAME_STATEID = Requirement(
     level=Level.MUST,
     gist="LOCK returns the other field of the stateid in its arguments, and increments seqid whenever locks change",
 )
+OWNERS_CLIENTID_IS_IGNORED = Requirement(
+    rfc="RFC 5661",
+    section="18.10.3",
+    level=Level.MUST,
+    gist="the client may set the clientid in the lock-owner of LOCK to any value, and the server ignores it",
+)
 
 
 @MINORS
@@ -121,7 +127,11 @@ def test_shared(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> Non
 
 
 @MINORS
-@proves(DENIED_NAMES_THE_LOCK, DENIED_HAS_A_CLIENTID, killed_by="lock4-denied-names-nobody")
+@proves(
+    DENIED_NAMES_THE_LOCK,
+    DENIED_HAS_A_CLIENTID,
+    killed_by=("lock4-denied-has-another-range", "lock4-denied-names-nobody"),
+)
 def test_denied(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
     """LOCK4denied has the range, the type and the owner of the lock in the way."""
     pair, owner = opened_by_two(v4, session, scratch), new_state_owner()
@@ -194,6 +204,17 @@ def test_seqid(session: Session4, scratch: Nfs4Scratch) -> None:
     second = expect(try_lock_more(session, opened, first, WRITE_LT, 20, 10)).ok().stateid
     expect(second.other, "other").equals(first.other)
     expect(second.seqid, "seqid").equals(first.seqid + 1)
+
+
+@MINORS
+@proves(OWNERS_CLIENTID_IS_IGNORED, killed_by="lock4-compares-the-clientid")
+def test_clientid_of_owner(session: Session4, scratch: Nfs4Scratch) -> None:
+    """What LOCK returns works in LOCK and LOCKU although the client ID in the lock-owner is another one."""
+    opened = open_file(session, scratch.file("file", b"0123456789"), BOTH)
+    owner = p.StateOwner4((session.client.id if session.client else 0) ^ 1, new_state_owner())
+    stateid = lock_range(session, opened, WRITE_LT, 0, 2, owner=owner)
+    more = expect(try_lock_more(session, opened, stateid, WRITE_LT, 4, 2)).ok().stateid
+    expect(session.compound(op.putfh(opened.handle), op.locku(more, 4, 2))).ok()
 
 
 @MINORS

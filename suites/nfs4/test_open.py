@@ -34,6 +34,7 @@ GUARDED_FINDS_A_DUPLICATE = Requirement(
     rfc="RFC 5661",
     section="18.16.3",
     gist="GUARDED4: if an object of that name exists, NFS4ERR_EXIST is returned",
+    harm=Harm.OBJECT,
 )
 UNCHECKED_TAKES_THE_EXISTING = Requirement(
     rfc="RFC 5661",
@@ -113,7 +114,7 @@ def test_noent(session: Session4, scratch: Nfs4Scratch) -> None:
 
 
 @MINORS
-@proves(GUARDED_FINDS_A_DUPLICATE, killed_by="open4-guarded-is-unchecked")
+@proves(GUARDED_FINDS_A_DUPLICATE, killed_by=("open4-guarded-is-unchecked", "open4-guarded-empties"))
 def test_guarded(session: Session4, scratch: Nfs4Scratch) -> None:
     """GUARDED4 of a name that exists fails with EXIST, and the file stays as it is."""
     file = scratch.file("file", b"data")
@@ -121,8 +122,29 @@ def test_guarded(session: Session4, scratch: Nfs4Scratch) -> None:
     reply = session.compound(
         op.putfh(scratch.handle), op.open(b"file", BOTH, owner=new_state_owner(), how=how)
     )
-    expect(reply).refused(Nfsstat4.NFS4ERR_EXIST, because=GUARDED_FINDS_A_DUPLICATE)
     expect_data(scratch.read(file), b"data")
+    expect(reply).refused(Nfsstat4.NFS4ERR_EXIST, because=GUARDED_FINDS_A_DUPLICATE)
+
+
+def _need_exclusive(session: Session4) -> None:
+    if session.state.flags & p.CREATE_SESSION4_FLAG_PERSIST:
+        unsupported(
+            "the reply cache is persistent: GUARDED4 takes the place of exclusive creation (Table 10)"
+        )
+
+
+@MINORS
+@proves(EXCLUSIVE_COMPARES_THE_VERIFIER, killed_by="open4-exclusive-empties")
+def test_exclusive_keeps_data(session: Session4, scratch: Nfs4Scratch) -> None:
+    """EXCLUSIVE4_1 of a file that was made otherwise fails, and the file keeps its data."""
+    _need_exclusive(session)
+    file = scratch.file("file", b"data")
+    how = op.exclusive4_1(b"verifier", p.Fattr4())
+    reply = session.compound(
+        op.putfh(scratch.handle), op.open(b"file", BOTH, owner=new_state_owner(), how=how)
+    )
+    expect_data(scratch.read(file), b"data")
+    expect(reply).refused(Nfsstat4.NFS4ERR_EXIST, because=EXCLUSIVE_COMPARES_THE_VERIFIER)
 
 
 @MINORS
@@ -149,10 +171,7 @@ def test_unchecked_keeps_mode(session: Session4, scratch: Nfs4Scratch) -> None:
 @proves(EXCLUSIVE_COMPARES_THE_VERIFIER, killed_by="open4-exclusive-forgets-the-verifier")
 def test_exclusive_again(session: Session4, scratch: Nfs4Scratch) -> None:
     """EXCLUSIVE4_1 with the verifier of before finds the file, with another one fails with EXIST."""
-    if session.state.flags & p.CREATE_SESSION4_FLAG_PERSIST:
-        unsupported(
-            "the reply cache is persistent: GUARDED4 takes the place of exclusive creation (Table 10)"
-        )
+    _need_exclusive(session)
     no_attributes = p.Fattr4()
     made = create_file(session, scratch.handle, b"file", op.exclusive4_1(b"verifier", no_attributes))
     again = create_file(session, scratch.handle, b"file", op.exclusive4_1(b"verifier", no_attributes))

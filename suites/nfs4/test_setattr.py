@@ -19,6 +19,7 @@ SETS_ATTRIBUTES = Requirement(
     rfc="RFC 5661",
     section="18.30.3",
     gist="SETATTR changes one or more of the attributes of a file system object",
+    harm=Harm.SUCCESS,
 )
 ATTRSSET_IS_WHAT_WAS_SET = Requirement(
     rfc="RFC 5661",
@@ -49,12 +50,19 @@ SIZE_NEEDS_WRITING = Requirement(
     section="9.1.2",
     level=Level.MUST,
     gist="SETATTR of the size with an open that does not allow writing gets NFS4ERR_OPENMODE",
+    harm=Harm.DATA,
 )
 SIZE_OBEYS_SHARES = Requirement(
     rfc="RFC 5661",
     section="18.30.3",
     gist="SETATTR of the size is incompatible with a share reservation that denies writing",
     harm=Harm.DATA,
+)
+DENIAL_IS_LOCKED = Requirement(
+    rfc="RFC 5661",
+    section="9.1.2",
+    level=Level.SHOULD,  # said of READ and WRITE; a size "has the same locking requirements" (18.30.3)
+    gist="what an OPEN denies is rejected with NFS4ERR_LOCKED: WRITE, and so SETATTR of the size",
 )
 BAD_TIME_IS_INVALID = Requirement(
     rfc="RFC 5661",
@@ -131,6 +139,18 @@ def test_size(session: Session4, scratch: Nfs4Scratch, size: int) -> None:
 
 
 @MINORS
+@pytest.mark.parametrize("kept", [0, 4], ids=["nothing", "some"])
+@proves(SETS_THE_SIZE, killed_by="setattr4-extension-restores-old-data")
+def test_cut_and_extended(session: Session4, scratch: Nfs4Scratch, kept: int) -> None:
+    """Data that SETATTR has cut off does not return when the file is extended again."""
+    file = scratch.file("file", b"0123456789")
+    opened = open_file(session, file, BOTH)
+    for size in (kept, 10):
+        expect(session.compound(op.putfh(file), op.setattr(Fattr4(size=size), opened.stateid))).ok()
+    expect_data(scratch.read(file), b"0123456789"[:kept].ljust(10, b"\0"))
+
+
+@MINORS
 @proves(SETS_ATTRIBUTES, killed_by="setattr4-sets-times-of-the-server")
 def test_times(session: Session4, scratch: Nfs4Scratch) -> None:
     """SETATTR sets the time of modification to what the client says."""
@@ -190,14 +210,16 @@ def test_size_needs_writing(session: Session4, scratch: Nfs4Scratch) -> None:
 
 
 @MINORS
-@proves(SIZE_OBEYS_SHARES, killed_by="setattr4-ignores-denials")
+@proves(
+    SIZE_OBEYS_SHARES, DENIAL_IS_LOCKED, killed_by=("setattr4-ignores-denials", "setattr4-denial-is-inval")
+)
 def test_size_that_is_denied(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
-    """SETATTR of the size by another client is refused while an open denies writing."""
+    """SETATTR of the size by another client fails with LOCKED while an open denies writing."""
     file = scratch.file("file", b"data")
     open_file(session, file, READ, p.OPEN4_SHARE_DENY_WRITE)
     reply = another_client(v4).compound(op.putfh(file), op.setattr(Fattr4(size=0)))
     expect(scratch.attributes(file, "size").size, "size", because=SIZE_OBEYS_SHARES).equals(4)
-    expect(reply).refused()
+    expect(reply).refused(Nfsstat4.NFS4ERR_LOCKED, because=DENIAL_IS_LOCKED)
 
 
 @MINORS
