@@ -92,7 +92,7 @@ UNSENT: t.Final[dict[str, str]] = {
     "NFS 4 *.seqid: always 1": _SAME_STATE,
     "NFS 4 OPEN share_access: never OPEN4_SHARE_ACCESS_WANT_*": "a wish that a server need not even understand",
     "NFS 4 OPEN openhow.how.createverf: always *": "EXCLUSIVE4 is deprecated; EXCLUSIVE4_1 has two verifiers",
-    "NFS 4 OPEN claim.delegate_type: never *": "what was delegated before a restart: recovery of delegations is not judged",
+    "NFS 4 OPEN claim.delegate_type: never *": "what was delegated before a restart is not judged",
     "NFS 4 OPEN claim.claim: never CLAIM_DELEG*_PREV*": "a server MAY support it (section 18.16.3)",
     "NFS 4 OPEN claim.delegate_cur_info.file: always *": "the name of the file",
     "NFS 4 RECLAIM_COMPLETE rca_one_fs: always False": "RFC 8881 has other words for it than RFC 5661",
