@@ -86,6 +86,13 @@ def test_statuses_that_judge_nothing(status: Nfsstat4, ending: type[Exception]) 
         expect(reply(p.Putfh4Res(OK), p.Lookup4Res(status))).ok()
 
 
+def test_getattr_must_not_say_that_an_attribute_is_missing() -> None:
+    args = p.Compound4Args(b"", 1, [op.getattr("size")])
+    res = p.Compound4Res(Nfsstat4.NFS4ERR_ATTRNOTSUPP, b"", [p.Getattr4Res(Nfsstat4.NFS4ERR_ATTRNOTSUPP)])
+    with pytest.raises(Nonconformance):
+        expect(CompoundReply(args, res)).ok()
+
+
 def test_an_optional_operation_may_be_missing() -> None:
     args = p.Compound4Args(b"", 1, [op.link(b"name")])
     res = p.Compound4Res(Nfsstat4.NFS4ERR_NOTSUPP, b"", [p.Link4Res(Nfsstat4.NFS4ERR_NOTSUPP)])
