@@ -69,7 +69,7 @@ def unseen_of(statistics: Statistics) -> Iterator[str]:
         yield f"calls or replies are cut in {which}: capture whole packets (tcpdump -s 0)"
     if statistics.answered:
         return
-    if statistics.begun:
+    if statistics.begun and not hides:  # a message that is cut is not followed by the beginning of another
         yield (
             f"in {statistics.begun} connections go on that began earlier, and no message of RPC begins there: start "
             "the capture before the mount"
@@ -78,10 +78,10 @@ def unseen_of(statistics: Statistics) -> Iterator[str]:
         yield f"{name} is not opened, in {frames}: capture at the end of the tunnel"
     for reason, frames in statistics.not_judged.items():
         yield f"no rule is for {reason}, in {frames}: {_remedy(reason)}"
-    if statistics.unanswered:
+    if statistics.unanswered and not hides:
         calls = count(statistics.unanswered, "call")
         yield f"{calls} without a reply: capture both directions (no filter by source or destination)"
-    if statistics.unmatched and not sum(statistics.exchanges.values()):
+    if statistics.unmatched and not hides and not sum(statistics.exchanges.values()):
         yield f"{count(statistics.unmatched, 'reply', 'replies')} without a call: capture both directions"
     if not sum(statistics.exchanges.values()):
         yield "the capture has no call of RPC"

@@ -7,6 +7,7 @@ pytest and Jenkins' JUnit plugin know and no schema has.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from xml.etree import ElementTree as ET
@@ -46,7 +47,10 @@ def _suites(run: Run, prefix: str) -> Iterator[ET.Element]:
     findings: dict[str, list[FindingRecord]] = {}
     for record in run.findings:
         findings.setdefault(record.check, []).append(record)
-    not_judged = {text.partition(":")[0]: text for text in run.below_floor}
+    not_judged: dict[str, str] = {}
+    for text in run.below_floor:  # of a protocol, or of one of its operations
+        protocol = re.split("[:/]", text, maxsplit=1)[0]
+        not_judged[protocol] = "; ".join(filter(None, [not_judged.get(protocol, ""), text]))
     found = causes_of(run)
     cause_of = {one: cause for cause in found for one in cause.checks}
     for protocol in run.protocols:

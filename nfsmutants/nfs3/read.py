@@ -38,6 +38,16 @@ def read3_rotates_data_beyond_2g(call: Read) -> Read3Res:
 
 
 @mutant(READ, RFC1813_READ)
+def read3_carries_more_than_it_counts(call: Read) -> Read3Res:
+    """READ of a few bytes carries a hundred more than it counts, if the file has them"""
+    reply = call.proceed()
+    if reply.resok is None or call.args.count >= 100:
+        return reply
+    more = call.proceed_with(count=call.args.count + 100)
+    return reply if more.resok is None else amend(reply, data=bytes(more.resok.data))
+
+
+@mutant(READ, RFC1813_READ)
 def read3_rotates_large_reads(call: Read) -> Read3Res:
     """READ of more than 64 KiB returns its first byte last"""
     reply = call.proceed()

@@ -226,7 +226,10 @@ def test_replies_of_slots_lost(v4: Nfs4Dialect, faults: MakeFaulty, order: str) 
     disturbed = faults.before(connection_of(session), *rules)
     requests = [_making(session, scratch.handle, slot) for slot in (0, 1)]
     _send(connection_of(session), *requests)
-    lost = {_slot_of(reply): reply for reply in (disturbed.result(p.COMPOUND, at) for at in (0, 1))}
+    replies = [disturbed.result(p.COMPOUND, at) for at in (0, 1)]
+    if any(reply.status == Nfsstat4.NFS4ERR_DELAY for reply in replies):
+        skip("the server answers NFS4ERR_DELAY")
+    lost = {_slot_of(reply): reply for reply in replies}
     reconnect(v4, session)
     for request in requests if order == "same" else reversed(requests):
         again = session.perform(request)

@@ -94,7 +94,10 @@ def _denied(nfs3: Nfs3, handle: bytes, bits: int, call: Callable[[], StatusReply
         expect(reply).ok()
         return None
     if access_of(nfs3, handle, bits) != bits:
-        skip(f"ACCESS does not grant the permissions any more: the server has revoked them ({reply.status})")
+        skip(
+            f"ACCESS does not grant the permissions any more: the server has revoked them ({reply.status})",
+            reply,
+        )
     return reply
 
 

@@ -147,6 +147,17 @@ def test_count_matches_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     )
 
 
+@proves(READ_COUNT_MATCHES_DATA, killed_by="read3-carries-more-than-it-counts")
+def test_no_data_beyond_count(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """READ of a part of a file carries no more data than it counts, and counts no more than the request asks for."""
+    file = scratch.file("f", pattern(1000))
+    for offset, count in ((0, 4), (1, 6), (900, 20)):
+        reply = nfs3.read(file, offset, count)
+        resok = expect(reply).ok()
+        expect(reply, because=READ_COUNT_IS_LIMIT).field("resok.count").at_most(count)
+        expect(len(resok.data), "bytes of data").equals(resok.count)
+
+
 @proves(READ_EOF_AT_END, killed_by=("read3-eof-only-when-short", "read3-ignores-eof"))
 def test_eof_at_end(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ sets eof when it returns the last byte of the file."""
@@ -212,7 +223,7 @@ def test_extended_file_zeros(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", b"data")
     grown = nfs3.setattr(file, Sattr3(size=20_000))
     if grown.resok is None:
-        skip(f"cannot extend the file: SETATTR answers {grown.status}")
+        skip(f"cannot extend the file: SETATTR answers {grown.status}", grown)
     for offset in (4, 4096, 15_000):
         resok = expect(nfs3.read(file, offset, 4000)).ok()
         expect_data(resok.data, bytes(len(resok.data)), "data of the extension", at=offset)
@@ -269,7 +280,7 @@ def test_above_rtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Nfs3
     """READ of more than rtmax returns only data of the file."""
     info = nfs3.fsinfo(root)
     if info.resok is None:
-        skip(f"cannot get rtmax: FSINFO answers {info.status}")
+        skip(f"cannot get rtmax: FSINFO answers {info.status}", info)
     content = pattern(5000)
     file = stored(scratch, "f", content)
     count = min(info.resok.rtmax + 1, 2**32 - 1)
@@ -306,7 +317,7 @@ def test_removed_file_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = stored(scratch, "removed", content)
     gone = nfs3.remove(scratch.handle, b"removed")
     if gone.resok is None:
-        skip(f"cannot remove the file: REMOVE answers {gone.status}")
+        skip(f"cannot remove the file: REMOVE answers {gone.status}", gone)
     for number in range(LATER):
         scratch.file(f"later {number}", pattern(100, salt=number + 1))
     reply = nfs3.read(file, 0, 100)

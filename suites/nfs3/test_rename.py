@@ -145,7 +145,7 @@ def _race(
         observe("RENAME", "NFS3ERR_JUKEBOX")
         reply = nfs3.rename(args.from_.dir, args.from_.name, args.to.dir, args.to.name)
     if reply.status != Nfsstat3.NFS3_OK:
-        skip(f"nothing is renamed: RENAME answers {reply.status}")
+        skip(f"nothing is renamed: RENAME answers {reply.status}", reply)
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-keeps-the-old-name")
@@ -369,7 +369,7 @@ def test_target_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     before = scratch.attributes(file).nlink
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
     if reply.status != Nfsstat3.NFS3_OK:
-        skip(f"the target was not replaced: RENAME answers {reply.status}")
+        skip(f"the target was not replaced: RENAME answers {reply.status}", reply)
     found = expect(nfs3.lookup(scratch.handle, b"other")).ok()
     expect(scratch.attributes(found.object).nlink, "nlink of the replaced file").equals(before - 1)
 
@@ -491,7 +491,7 @@ def test_beyond_linkmax(nfs3: Nfs3, scratch: Nfs3Scratch, subdirectories: MakeMa
     # On UNIX the ".." of each is a link to the parent, which also has its own name and its ".".
     refused = subdirectories(full, linkmax - 2)
     if refused is not None and refused.status != Nfsstat3.NFS3ERR_MLINK:
-        skip(f"cannot create {linkmax - 2} subdirectories: MKDIR answers {refused.status}")
+        skip(f"cannot create {linkmax - 2} subdirectories: MKDIR answers {refused.status}", refused)
     scratch.directory("moved")
     reply = nfs3.rename(scratch.handle, b"moved", full, b"moved")
     observe("RENAME into a directory with linkmax links", reply.status)

@@ -183,7 +183,7 @@ def test_atomic(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Nfs3
         making = Symlink3Args(where, Symlinkdata3(Sattr3(mode=0o777), data))
         reply = race.run((SYMLINK, making), (LOOKUP, Lookup3Args(where)), expect_data_if_found)
         if reply.status not in {Nfsstat3.NFS3_OK, Nfsstat3.NFS3ERR_JUKEBOX}:
-            skip(f"no symbolic link is made: SYMLINK answers {reply.status}")
+            skip(f"no symbolic link is made: SYMLINK answers {reply.status}", reply)
 
 
 # ---------------------------------------------------------------- limits

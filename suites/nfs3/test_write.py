@@ -173,7 +173,7 @@ def test_above_wtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Nfs3
     """WRITE of more than wtmax stores what it counts and nothing that was not sent."""
     info = nfs3.fsinfo(root)
     if info.resok is None:
-        skip(f"cannot get wtmax: FSINFO answers {info.status}")
+        skip(f"cannot get wtmax: FSINFO answers {info.status}", info)
     if info.resok.wtmax >= MOST_SENT:
         skip(f"wtmax is {info.resok.wtmax}: this check sends less than {MOST_SENT} bytes at once")
     file = scratch.file("f")
@@ -312,7 +312,7 @@ def test_removed_file_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("removed", pattern(100))
     gone = nfs3.remove(scratch.handle, b"removed")
     if gone.resok is None:
-        skip(f"cannot remove the file: REMOVE answers {gone.status}")
+        skip(f"cannot remove the file: REMOVE answers {gone.status}", gone)
     content = pattern(100, salt=1)
     later = [stored(scratch, f"later {number}", content) for number in range(LATER)]
     reply = nfs3.write(file, 0, pattern(100, salt=100))
