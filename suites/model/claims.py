@@ -126,10 +126,9 @@ V4: t.Final[Claims] = {
         harm=Harm.DATA,
     ),
     Property.GAP: _v4(
-        "18.32.4",
-        "bytes between the end of the file and data that is written beyond it read as zeros",
-        Level.SHOULD,  # said of SETATTR (section 18.30.4), and known of all file systems
-        Harm.DATA,
+        "12.5.4.2",
+        "a file that grows is zero extended, also by a WRITE past its end: the gap before the data reads as zeros",
+        harm=Harm.DATA,
     ),
     Property.EXTENSION: _v4("18.30.4", "a larger size adds zeros to the end of the file", harm=Harm.DATA),
     Property.TEXT: _v4("18.24.3", "READLINK returns the text of the symbolic link", harm=Harm.DATA),
