@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
+from nfsjudge.harm import harm_done
 from nfsjudge.records import (
     CheckRecord,
     FindingRecord,
-    RequirementRecord,
     any_of,
     deviation,
     failure_text,
@@ -135,10 +135,13 @@ def _told(case: ET.Element, kind: str, verdict: str, message: str, text: str) ->
     element.text = legal_in_xml(text)
 
 
-def _of_requirement(requirement: RequirementRecord | None) -> dict[str, str]:
+def _of_requirement(record: CheckRecord | FindingRecord) -> dict[str, str]:
+    requirement = record.requirement
     if requirement is None:
         return {}
-    return {"requirement": requirement.citation, "level": requirement.level, "part": requirement.part}
+    harm = harm_done(requirement.harm, record.expected, record.observed) or ""
+    told = {"requirement": requirement.citation, "level": requirement.level, "part": requirement.part}
+    return told | {"harm": str(harm)}
 
 
 def _check(
@@ -151,7 +154,7 @@ def _check(
         "id": check.id,
         "title": check.heading,
         "verdict": check.verdict,
-        **_of_requirement(check.requirement),
+        **_of_requirement(check),
     }
     if check.expected:
         properties |= {"expected": any_of(check.expected), "observed": seen(check)}
@@ -193,7 +196,7 @@ def _not_asked(checks: Sequence[CheckRecord], place: str) -> Iterator[ET.Element
 
 def _finding(run: Run, record: FindingRecord, checks: Sequence[str], prefix: str) -> ET.Element:
     """A rule that the lint saw broken: one case, whatever the number of checks that show it."""
-    properties = {"id": record.id, "verdict": record.verdict, **_of_requirement(record.requirement)}
+    properties = {"id": record.id, "verdict": record.verdict, **_of_requirement(record)}
     properties |= {"observed": record.observed, "checks": " ".join(checks)}
     name = record.id.removeprefix("lint/")
     case = _case(f"{prefix}lint", name, 0.0, properties)

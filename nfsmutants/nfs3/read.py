@@ -76,6 +76,14 @@ def read3_refuses_far_offsets(call: Read) -> Read3Res:
     return refuse_read(call, Nfsstat3.NFS3ERR_INVAL)
 
 
+@mutant(READ, RFC1813_READ)
+def read3_beyond_has_bytes(call: Read) -> Read3Res:
+    """READ at or beyond the end of a file returns the bytes of a buffer"""
+    reply = call.proceed()
+    is_empty = reply.resok is not None and not reply.resok.count
+    return amend(reply, data=b"junk", count=4) if is_empty and call.args.offset and call.args.count else reply
+
+
 @mutant(READ, RFC1813_FSINFO)
 def read3_refuses_large_reads(call: Read) -> Read3Res:
     """READ of more than half of rtmax answers INVAL"""

@@ -74,7 +74,6 @@ STABLE_ENTRIES_COME_ONCE = Requirement(
     section="2.2.17",
     level=Level.SHOULD,
     gist="an entry that exists during the whole listing is listed once, even if other entries change",
-    harm=Harm.DATA,
 )
 READDIR_INVENTS_NO_ENTRY = Requirement(
     rfc="RFC 1094",

@@ -26,6 +26,7 @@ RENAME_IS_ATOMIC = Requirement(
     rfc="RFC 1094",
     section="2.2.12",
     gist="RENAME is atomic on the server: no client sees an intermediate state",
+    harm=Harm.OBJECT,
 )
 RENAME_NEEDS_SOURCE = Requirement(
     rfc="RFC 1094",
@@ -57,7 +58,6 @@ RENAME_REFUSES_DOTS = Requirement(
     section="3.2",
     level=Level.SHOULD,
     gist="names with a special meaning are not entries that RENAME can move",
-    harm=Harm.OBJECT,
 )
 
 

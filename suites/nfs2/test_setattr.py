@@ -71,6 +71,7 @@ SIZE_IS_FOR_FILES = Requirement(
     section="2.2.3",
     level=Level.SHOULD,
     gist="a size is set for regular files: other objects keep their contents",
+    harm=Harm.OBJECT,
 )
 ONE_FIELD = {
     "mode": Sattr(mode=0o600),

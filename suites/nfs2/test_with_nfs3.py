@@ -62,6 +62,7 @@ LARGE_FILE_IS_KEPT = Requirement(
     section="2.3.5",
     level=Level.SHOULD,
     gist="a size that needs more than 32 bits is cut or clamped, or the call is refused; the file does not change",
+    harm=Harm.DATA,
 )
 LOW = 0xFFFF_FFFF
 """The largest fileid of NFSv2."""

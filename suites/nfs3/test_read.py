@@ -58,6 +58,7 @@ READ_BEYOND_EOF = Requirement(
     rfc="RFC 1813",
     section="3.3.6",
     gist="READ at or beyond the end of the file succeeds with count 0 and eof TRUE",
+    harm=Harm.DATA,
 )
 READ_ZERO_COUNT = Requirement(
     rfc="RFC 1813", section="3.3.6", gist="READ of 0 bytes succeeds and returns no data"
@@ -261,8 +262,8 @@ def _expect_nothing_but_eof(reply: Read3Res) -> None:
     """READ succeeds with no data and eof."""
     __tracebackhide__ = True
     expect(reply).ok()
-    expect(reply).field("resok.count").equals(0)
-    expect(reply).field("resok.eof").is_true()
+    expect(reply, because=READ_BEYOND_EOF).field("resok.count").equals(0)
+    expect(reply, because=READ_BEYOND_EOF).field("resok.eof").is_true()
 
 
 def _expect_data_or_refusal(reply: Read3Res, content: bytes) -> None:
@@ -357,7 +358,7 @@ def test_far_offsets(nfs3: Nfs3, scratch: Nfs3Scratch, place: str) -> None:
     [2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 11],
     ids=("2g-1", "2g", "4g-1", "4g", "int64max-10"),
 )
-@proves(READ_BEYOND_EOF, killed_by="read3-refuses-far-offsets")
+@proves(READ_BEYOND_EOF, killed_by=("read3-refuses-far-offsets", "read3-beyond-has-bytes"))
 def test_far_beyond_eof(nfs3: Nfs3, scratch: Nfs3Scratch, offset: int) -> None:
     """READ far beyond the end of a file returns no data and sets eof."""
     reply = nfs3.read(scratch.file("f", pattern(100)), offset, 10)
@@ -367,7 +368,7 @@ def test_far_beyond_eof(nfs3: Nfs3, scratch: Nfs3Scratch, offset: int) -> None:
 @pytest.mark.parametrize(
     "offset", [2**63 - 1, 2**63, 2**64 - 11], ids=("int64max", "int64max+1", "uint64max-10")
 )
-@proves(READ_BEYOND_INT64, killed_by="read3-refuses-far-offsets")
+@proves(READ_BEYOND_INT64, READ_BEYOND_EOF, killed_by=("read3-refuses-far-offsets", "read3-beyond-has-bytes"))
 def test_beyond_int64(nfs3: Nfs3, scratch: Nfs3Scratch, offset: int) -> None:
     """READ of a range that ends beyond 2^63 returns no data and sets eof."""
     reply = nfs3.read(scratch.file("f", pattern(100)), offset, 10)

@@ -31,7 +31,6 @@ REFUSED_CALL_CREATES_NOTHING = Requirement(
     section="3.3.8",
     level=Level.SHOULD,
     gist="a call that fails should not create the object (CREATE; MKDIR, SYMLINK, MKNOD and LINK alike)",
-    harm=Harm.SUCCESS,
 )
 _FOREIGN: t.Final = Sattr3(mode=0o644, uid=STRANGER[0], gid=STRANGER[1])
 """An owner that many servers let only root set, after they have made the object."""

@@ -63,7 +63,11 @@ from suites.nfs3.statuses import INCOMPATIBLE
 from suites.races import ROUNDS, Race
 
 RENAMES_ATOMICALLY = Requirement(
-    rfc="RFC 1813", section="3.3.14", level=Level.MUST, gist="RENAME is atomic to the client"
+    rfc="RFC 1813",
+    section="3.3.14",
+    level=Level.MUST,
+    gist="RENAME is atomic to the client",
+    harm=Harm.OBJECT,
 )
 RENAME_TO_SAME_FILE_DOES_NOTHING = Requirement(
     rfc="RFC 1813",
@@ -71,6 +75,14 @@ RENAME_TO_SAME_FILE_DOES_NOTHING = Requirement(
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
     gist="RENAME from one name of a file to another of its names succeeds and does nothing",
+)
+RENAME_TO_ITSELF_KEEPS_THE_FILE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.14",
+    part=Part.IMPLEMENTATION,
+    gist="RENAME of a file to its own name keeps the file",
+    level=Level.SHOULD,
+    harm=Harm.OBJECT,
 )
 RENAME_NEEDS_A_SOURCE = Requirement(
     rfc="RFC 1813",
@@ -362,13 +374,17 @@ def test_target_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(scratch.attributes(found.object).nlink, "nlink of the replaced file").equals(before - 1)
 
 
-@proves(RENAME_TO_SAME_FILE_DOES_NOTHING, killed_by="rename3-of-itself-removes")
+@proves(
+    RENAME_TO_ITSELF_KEEPS_THE_FILE,
+    RENAME_TO_SAME_FILE_DOES_NOTHING,
+    killed_by=("rename3-of-itself-removes", "rename3-of-itself-is-exist"),
+)
 def test_same_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME of a file to its own name succeeds and changes nothing."""
     scratch.file("file", b"precious")
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"file")
     expect_file(scratch, b"file", b"precious")
-    expect(reply).ok()
+    expect(reply, because=RENAME_TO_SAME_FILE_DOES_NOTHING).ok()
 
 
 @proves(RENAME_KEEPS_HANDLES, killed_by="rename3-stales-handles")

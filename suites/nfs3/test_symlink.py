@@ -72,6 +72,7 @@ SYMLINK_DATA_MAY_BE_BINARY = Requirement(
     section="3.3.5",
     level=Level.SHOULD,  # the text calls it "an ASCII string", and says little about NUL and other bytes
     gist="the data of a symbolic link is stored as it is, even if it is not ASCII text",
+    harm=Harm.DATA,
 )
 SYMLINK_IS_ATOMIC = Requirement(
     rfc="RFC 1813",

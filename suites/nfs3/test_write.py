@@ -38,12 +38,20 @@ WRITE_COUNT_IS_LIMIT = Requirement(
 WRITE_ZERO_COUNT = Requirement(
     rfc="RFC 1813", section="3.3.7", gist="WRITE of 0 bytes succeeds and returns a count of 0"
 )
-WRITE_ZERO_CHANGES_NOTHING = Requirement(
+WRITE_ZERO_KEEPS_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    gist="WRITE of 0 bytes changes neither the contents nor mtime",
-    level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
+    gist="WRITE of 0 bytes does not change the contents",
+    level=Level.SHOULD,
+    harm=Harm.DATA,
+)
+WRITE_ZERO_KEEPS_MTIME = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    part=Part.IMPLEMENTATION,
+    gist="WRITE of 0 bytes does not change mtime",
+    level=Level.SHOULD,
 )
 WRITE_COMMITS_FILE_SYNC = Requirement(
     rfc="RFC 1813",
@@ -115,7 +123,7 @@ def test_zero_count(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(reply).field("resok.count").equals(0)
 
 
-@proves(WRITE_ZERO_CHANGES_NOTHING, killed_by="write3-no-data-extends")
+@proves(WRITE_ZERO_KEEPS_DATA, killed_by="write3-no-data-extends")
 def test_zero_count_keeps_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE of 0 bytes beyond the end does not extend the file."""
     file = scratch.file("f", b"data")
@@ -123,7 +131,7 @@ def test_zero_count_keeps_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(scratch.attributes(file).size, "size").equals(4)
 
 
-@proves(WRITE_ZERO_CHANGES_NOTHING, killed_by="write3-no-data-changes-mtime")
+@proves(WRITE_ZERO_KEEPS_MTIME, killed_by="write3-no-data-changes-mtime")
 def test_zero_count_keeps_mtime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE of 0 bytes does not change mtime."""
     file = scratch.file("f", b"data")

@@ -12,6 +12,7 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import ATTRIBUTES, Nfsstat4
+from nfsclient.xdr import XdrType
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from suites.nfs4.minors import MINORS
 
@@ -59,6 +60,29 @@ def test_required(session: Session4, scratch: Nfs4Scratch, name: str) -> None:
     """GETATTR returns a REQUIRED attribute in a request of its name alone."""
     reply = expect(session.compound(op.putfh(scratch.file("file")), op.getattr(name))).ok()
     expect(getattr(reply.attributes, name), name).is_present()
+
+
+def _made(scratch: Nfs4Scratch, kind: str) -> XdrType:
+    """The operation that makes an object of a type the current one."""
+    match kind:
+        case "pseudo-root":
+            return op.putrootfh()
+        case "directory":
+            return op.putfh(scratch.directory("directory"))
+        case "link":
+            return op.putfh(scratch.symlink("link", b"target"))
+        case _:
+            return op.putfh(scratch.fifo("fifo"))
+
+
+@MINORS
+@pytest.mark.parametrize("kind", ["pseudo-root", "directory", "link", "fifo"])
+@proves(REQUIRED_ARE_RETURNED, killed_by="getattr4-only-files-have-all")
+def test_required_of_others(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
+    """GETATTR returns all REQUIRED attributes of the root of the pseudo file system and of other objects than files."""
+    reply = expect(session.compound(_made(scratch, kind), op.getattr(*_REQUIRED))).ok()
+    missing = set(_REQUIRED) - set(p.names_of(reply.attributes.attrmask))
+    expect(sorted(missing), f"REQUIRED attributes that the {kind} lacks").equals([])
 
 
 @MINORS
@@ -109,6 +133,15 @@ def test_unknown_bits(session: Session4, scratch: Nfs4Scratch) -> None:
     asked = [*p.bitmap("type", "size"), 0, 0, 0, 1 << 31]
     reply = expect(session.compound(op.putfh(scratch.file("f", b"four")), p.Getattr4Args(asked))).ok()
     expect(p.names_of(reply.attributes.attrmask), "attributes").equals(["type", "size"])
+
+
+@MINORS
+@proves(ONLY_SUPPORTED_ARE_RETURNED, killed_by="getattr4-fails-within-three-words")
+def test_unknown_bit_between(session: Session4, scratch: Nfs4Scratch) -> None:
+    """A bit that no attribute has, in the word of the last attributes, is left out of the result, without an error."""
+    asked = [*p.bitmap("type", "size", "mode"), 1 << 31]
+    reply = expect(session.compound(op.putfh(scratch.file("f", b"four")), p.Getattr4Args(asked))).ok()
+    expect(set(p.names_of(reply.attributes.attrmask)) - {"mode"}, "attributes").equals({"type", "size"})
 
 
 @MINORS
