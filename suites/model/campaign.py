@@ -19,7 +19,7 @@ from suites.model.claims import GROUPS
 from suites.model.judging import Broken
 from suites.model.machine import Experience, Machine
 from suites.model.players import Player
-from suites.model.steps import Deck, Drawing, Program
+from suites.model.steps import Deck, Drawing, Program, Step
 
 PROGRAMS: t.Final = 3
 """In a check."""
@@ -81,6 +81,8 @@ class Campaign:
             self._experience.leave_out(*(("CREATE", verb) if verb == "EXCLUSIVE" else (verb,)))
         self._players = ground.join(recorded=False)
         self._end = clock() + BUDGET
+        self._done: list[Step] = []
+        """The steps of the program that ran last."""
         self.steps = 0
 
     def judge(self, programs: int = PROGRAMS) -> None:
@@ -115,6 +117,7 @@ class Campaign:
         chosen = self._players if players is None else players
         roots = self._ground.directory(f"p{next(self._numbers)}", chosen)
         machine = Machine(chosen, roots, self._experience, self._judged, is_over=self._is_over)
+        self._done = machine.done
         try:
             machine.run(program)
         except Broken as broken:
@@ -131,7 +134,11 @@ class Campaign:
             return self._run(program)
         except NfsClientError:
             self._end, self._experience.calls = self._clock() + BUDGET, 0
-            run = self._run(program, self._ground.join(recorded=True))
+            try:
+                run = self._run(program, self._ground.join(recorded=True))
+            except NfsClientError:
+                observe("program", _words(self._done))
+                raise
             self._players = self._ground.join(recorded=False)
             return run
 
@@ -172,9 +179,8 @@ class Campaign:
         __tracebackhide__ = True
         found = run.broken
         assert found is not None
-        steps = "; ".join(f"{number}. {step.words()}" for number, step in enumerate(run.program, 1))
         # A note, not a part of the symptom: another seed finds another program for the same cause.
-        observe("program", f"in an empty directory: {steps}")
+        observe("program", _words(run.program))
         fail(
             found.what,
             (found.expected,),
@@ -183,6 +189,11 @@ class Campaign:
             subject=found.subject,
             field=found.field,
         )
+
+
+def _words(program: Iterable[Step]) -> str:
+    steps = "; ".join(f"{number}. {step.words()}" for number, step in enumerate(program, 1))
+    return f"in an empty directory: {steps}"
 
 
 def _is_same(run: Run, other: Run) -> bool:
