@@ -23,7 +23,7 @@ from suites.model.steps import Deck, Drawing, Program, Step
 
 PROGRAMS: t.Final = 3
 """In a check."""
-BUDGET: t.Final = 20.0
+BUDGET: t.Final = 15.0
 """Seconds after which no step begins; and again while a program is made shorter."""
 MOST_CALLS: t.Final = 6000
 """Calls of all programs of a check, and again while one is made shorter."""

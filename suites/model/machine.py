@@ -489,6 +489,7 @@ class Machine:
             answer = self._on(player, thing, player.read_link)
             if answer.is_ok:
                 self._judge.text(player, thing, path, answer)
+                thing.was_read()
 
     def _read(self, player: Player, path: str, offset: int, count: int) -> None:
         thing, at = self._there(path), offset
@@ -498,6 +499,7 @@ class Machine:
             if not answer.is_ok:
                 return
             self._judge.data(player, thing, path, at, answer)
+            thing.was_read()
             at += len(answer.data)
             if answer.is_end or not answer.data or at >= offset + count:
                 return
@@ -508,6 +510,7 @@ class Machine:
         answer = self._on(player, directory, lambda handle: player.listing(handle, plain=plain))
         if answer.is_ok:
             self._judge.listing(player, directory, path, answer)
+            directory.was_read()
         elif not plain:
             self._experience.refused["READDIRPLUS", ""] += 1
 
