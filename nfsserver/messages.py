@@ -133,7 +133,7 @@ class Messages:
         known = self.replays.find(key)
         if known is None:
             reply = self.dispatcher.answer(message, peer, transport, channel)
-            if reply is None:
+            if reply is None or self._silenced:
                 return None
             known = b"".join(reply)
             self.replays.remember(key, known)

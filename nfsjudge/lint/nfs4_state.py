@@ -12,6 +12,7 @@ import typing as t
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.protocol.nfs4.compound import Step4
+from nfsjudge.harm import Harm
 from nfsjudge.lint.case import Case
 from nfsjudge.lint.known4 import Known
 from nfsjudge.lint.nfs4_views import (
@@ -28,7 +29,7 @@ from nfsjudge.lint.nfs4_views import (
 )
 from nfsjudge.lint.rule import Breach, rule
 from nfsjudge.lint.world import same_user
-from nfsjudge.requirement import Harm, Level, Requirement
+from nfsjudge.requirement import Level, Requirement
 
 _REGULAR, _LINK, _DIRECTORY = p.NfsFtype4.NF4REG, p.NfsFtype4.NF4LNK, p.NfsFtype4.NF4DIR
 _HALF: t.Final = 1 << 31
@@ -54,7 +55,6 @@ CHANGE_MOVES = _clause(
 BEFORE_IS_BEFORE = _clause(
     "3.3.8",
     "before in an atomic change_info4 is the change attribute that the directory had: nothing changed it since",
-    Level.SHOULD,  # a client only drops what it has cached
 )
 NAMES_AGREE = _clause("18.13.3", "LOOKUP finds the name of an object in its directory, and no other name")
 SEQIDS_GO_ON = _clause(

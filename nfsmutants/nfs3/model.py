@@ -10,13 +10,11 @@ from nfsclient.protocol.nfs3 import (
     CREATE,
     GETATTR,
     LINK,
-    LOOKUP,
     READDIR,
     READDIRPLUS,
     REMOVE,
     SETATTR,
     WRITE,
-    Lookup3Res,
     Readdirplus3Res,
     Sattr3,
     Setattr3Res,
@@ -27,7 +25,7 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import amend, child_of, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import with_data
-from nfsmutants.nfs3.calls import Lookup, Readdirplus, Setattr, Write
+from nfsmutants.nfs3.calls import Readdirplus, Setattr, Write
 from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_SETATTR, RFC1813_WRITE
 
 
@@ -119,20 +117,6 @@ def create3_reuses_the_fileid_of_a_linked_file(call: AnyCall) -> t.Any:
     if inode is None or (inode.fileid, inode.generation) not in given:
         return reply
     return amend(reply, "obj_attributes", fileid=given[inode.fileid, inode.generation])
-
-
-@mutant(LOOKUP, RFC1813_DATA_TYPES)
-def lookup3_remembers_names_by_connection(call: Lookup) -> Lookup3Res:
-    """LOOKUP of a name that the same connection has found before finds that object again, while it exists"""
-    reply, known = call.proceed(), call.state.setdefault(call.peer, {})
-    key = (bytes(call.args.what.dir), bytes(call.args.what.name))
-    if reply.resok is not None:
-        known[key] = reply
-        return reply
-    before: Lookup3Res | None = known.get(key)
-    if before is None or before.resok is None or inode_of(call.server, before.resok.object) is None:
-        return reply
-    return before
 
 
 @mutant(LINK, RFC1813_DATA_TYPES)
