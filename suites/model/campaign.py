@@ -97,7 +97,7 @@ class Campaign:
             drawing = Drawing(f"{self._name} {self._seed} {number}", deck, is_root=self._is_root)
             run = self._try(drawing.program())
             self.steps += len(run.program)
-            if run.broken is not None and run.broken.requirement.is_binding:
+            if run.broken is not None and run.broken.is_red:
                 found = run
                 break
             weak = weak or (run if run.broken is not None else None)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from nfsclient.errors import ProcUnavail, SystemErr
+from nfsjudge import show
 from suites.model.claims import Property
 from suites.model.judging import Broken, Judge
 from suites.model.players import Inconclusive, Player
@@ -133,7 +134,7 @@ class Machine:
             Property.NAMES,
             f"LOOKUP of {path}",
             "success",
-            str(answer.status),
+            show(answer.status),
             answer,
             "status",
         )

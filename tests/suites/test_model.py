@@ -174,3 +174,13 @@ def test_a_breach_that_is_not_binding_does_not_hide_one_that_is(ground: Make) ->
     with running(None), pytest.raises(Nonconformance) as found:
         campaign(place, "attributes").judge(8)
     assert found.value.requirement is CLAIMS["v3"][Property.SET]
+
+
+def test_what_does_harm_is_not_hidden_by_what_does_none(ground: Make) -> None:
+    """Bytes in a gap break a SHOULD, and are red; link counts of NFSv3 are not."""
+    place = ground("v3", "v3", mutants=["write3-fills-gap", "symlink3-adds-a-byte"])
+    with running(None), pytest.raises(Nonconformance) as found:
+        campaign(place, "data").judge(8)
+    wrong = found.value
+    assert wrong.requirement is not None
+    assert wrong.requirement.is_red(wrong.expected, wrong.observed)
