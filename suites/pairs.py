@@ -13,8 +13,8 @@ each of them, and after each pair compares what two clients see with the model:
 | after each second pair: the listing of the directory | after the others: the listing |
 | after the others: LOOKUP of names that are gone | |
 
-Each pair has a new file, which the other client has looked at before, so that whatever the server caches of it is in
-its caches. The directory is the same for all pairs.
+Each pair has a new file, which both have looked at, so that whatever the server caches of it is in its caches. The
+directory is the same for all pairs.
 
 What the model leaves open: handles may become stale when an object or its directory is renamed (they are looked up
 again), the handle of a removed file may work or not, times may be coarse (the model compares only with a time of the
@@ -159,10 +159,11 @@ class World:
             known.clear()
 
     def new_file(self) -> None:
-        """A new file, which the other client has looked at."""
+        """A new file, which both clients have looked at."""
         name, data = b"f%d" % self.number(), self.pattern(_SIZE)
         handle = self.scratch.file(name, data, directory=self.home.handle)
         self.file = self.entries[name] = File(name, handle, data=data)
+        self.one.getattr(handle)
         self.other.look(handle, _SIZE)
         self.other.lookup(self.home.handle, name)
         self.other.page(self.home.handle)
