@@ -50,7 +50,7 @@ def _sets_size(size: int) -> Change:
     def act(other: Nfs3, _scratch: Nfs3Scratch, file: bytes) -> bytes:
         reply = other.setattr(file, Sattr3(size=size))
         if reply.status != Nfsstat3.NFS3_OK:
-            skip(f"cannot set the size: SETATTR answers {reply.status}")
+            skip(f"cannot set the size: SETATTR answers {reply.status}", reply)
         return pattern(SIZE)[:size].ljust(size, b"\0")
 
     return act
