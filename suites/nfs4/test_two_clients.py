@@ -149,6 +149,9 @@ def test_exclusive_race(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch
         if done or all(reply.status == Nfsstat4.NFS4ERR_EXIST for reply in replies):
             judged += 1
             expect(done, "OPENs that succeeded").equals(1)
+        for client, reply in zip(clients, replies, strict=True):
+            if reply.status == Nfsstat4.NFS4_OK:
+                client.compound(op.putfh(scratch.handle), op.lookup(name), op.close(reply.stateid))
     if not judged:
         skip(f"no OPEN succeeded: the last one answers {replies[-1].status}")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A file system in memory behind the calls of a `CommonClient`: right, or with one fault of real servers."""
+"""A file system in memory with the calls of a `CommonClient`: right, or with one fault of real servers."""
 
 from __future__ import annotations
 
