@@ -267,7 +267,7 @@ class World:
 
 
 def _is_failure(found: Nonconformance) -> bool:
-    return found.requirement is None or found.requirement.is_binding or found.requirement.harm is not None
+    return found.requirement is None or found.requirement.is_red(found.expected, found.observed)
 
 
 # ---------------------------------------------------------------- the table of changes
