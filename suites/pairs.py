@@ -169,11 +169,13 @@ class World:
         self.other.page(self.home.handle)
 
     def tidy(self) -> None:
-        """Remove the file and its hard links."""
-        self.one.remove(self.home.handle, self.file.name)
+        """Remove the file and its hard links, or go on in another directory if that is refused."""
+        removed = [self.one.remove(self.home.handle, self.file.name)]
+        removed += [self.one.remove(self.scratch.handle, name) for name in self.linked]
+        if not all(answer.succeeded for answer in removed):
+            self.begin()
+            return
         del self.entries[self.file.name]
-        for name in self.linked:
-            self.one.remove(self.scratch.handle, name)
         self.linked.clear()
 
     def _find_out(self) -> None:
