@@ -54,8 +54,8 @@ def write_at_once(
     wanted = bytearray(SIZE)
     for some in [*([pair] for pair in pairs[: ROUNDS // 2]), pairs[ROUNDS // 2 :]]:
         waits = [(part, submit(part)) for pair in some for part, submit in zip(pair, submits, strict=True)]
-        for part, wait in waits:
-            answer = wait()
+        answers = [(part, wait()) for part, wait in waits]
+        for part, answer in answers:
             count = again(part) if answer.status == _LATER else answer.taken
             wanted[part.offset : part.offset + count] = part.data[:count]
     return bytes(wanted)

@@ -149,6 +149,9 @@ def test_exclusive_race(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch
         if done or all(reply.status == Nfsstat4.NFS4ERR_EXIST for reply in replies):
             judged += 1
             expect(done, "OPENs that succeeded").equals(1)
+        for client, reply in zip(clients, replies, strict=True):
+            if reply.status == Nfsstat4.NFS4_OK:
+                client.compound(op.putfh(scratch.handle), op.lookup(name), op.close(reply.stateid))
     if not judged:
         skip(f"no OPEN succeeded: the last one answers {replies[-1].status}")
 
@@ -162,15 +165,22 @@ def test_neighbours(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, wh
     opened = [open_file(client, file, BOTH).stateid for client in clients]
 
     def start(number: int) -> Callable[[Part], Callable[[], Written]]:
-        waits: list[Callable[[], CompoundReply]] = []
+        under_way: list[Callable[[], CompoundReply]] = []
 
         def submit(part: Part) -> Callable[[], Written]:
-            if len(waits) >= clients[number].state.slots.allowed:
-                waits.pop(0)()
+            while len(under_way) >= max(1, clients[number].state.slots.allowed):
+                under_way.pop(0)()
             writing = op.write(opened[number], part.offset, part.data, p.StableHow4.UNSTABLE4)
             wait = _once(_start(clients[number], op.putfh(file), writing))
-            waits.append(wait)
-            return lambda: _written(wait())
+            under_way.append(wait)
+
+            def answer() -> Written:
+                reply = wait()
+                if wait in under_way:
+                    under_way.remove(wait)
+                return _written(reply)
+
+            return answer
 
         return submit
 

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""The model of `suites.pairs`: with servers that do wrong in the second of two changes, and with right ones."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from nfsjudge import Nonconformance, Unsupported
+from suites.nfs3.test_pairs import CLAUSES
+from suites.pairs import CHANGES, World, every_change, every_pair
+from tests.suites.toy_file_system import Toy, ToyClient, ToyScratch
+
+
+def _world(fault: str, *, has_links: bool = True) -> World:
+    toy = Toy(fault)
+    scratch: t.Any = ToyScratch(toy)
+    return World(ToyClient(toy), ToyClient(toy), scratch, CLAUSES, has_links)
+
+
+def _failures(fault: str) -> dict[str, Nonconformance]:
+    """What fails, by the first change of the pair."""
+    found = {}
+    for first in CHANGES:
+        try:
+            every_pair(_world(fault), first)
+        except Nonconformance as failure:
+            found[first] = failure
+        except Unsupported:
+            pass
+    return found
+
+
+@pytest.mark.parametrize("freedom", ["", "handles become stale", "no gaps", "modes of the owner only"])
+def test_a_right_server_passes(freedom: str) -> None:
+    every_change(_world(freedom))
+    assert not _failures(freedom)
+
+
+def test_hard_links_are_left_out_where_the_server_has_none() -> None:
+    every_change(_world("", has_links=False))
+    every_pair(_world("", has_links=False), "write")
+    with pytest.raises(Unsupported, match="hard links"):
+        every_pair(_world("", has_links=False), "hard-link")
+
+
+@pytest.mark.parametrize(
+    ("fault", "firsts", "text"),
+    [
+        ("what was cut off comes back", {"shorten"}, "after shorten, then extend"),
+        ("a write sets mtime when somebody looks", {"write", "write-beyond"}, "then mtime"),
+        (
+            "files cannot be written after their directory was renamed",
+            {"rename-directory"},
+            "after rename-directory, then write",
+        ),
+    ],
+)
+def test_a_fault_of_the_second_change_is_found_in_its_pairs_only(
+    fault: str, firsts: set[str], text: str
+) -> None:
+    every_change(_world(fault))
+    found = _failures(fault)
+    assert found.keys() == firsts
+    assert all(text in str(failure) for failure in found.values())
