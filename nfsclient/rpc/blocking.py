@@ -50,8 +50,11 @@ class RpcClient(Link):
         self.credential: Credential = credential if credential is not None else AuthNone()
         self.spoke_raw = False
         """Whether bytes were sent that are no calls of this client: answers to them may look like strays."""
-        self.before_call: Callable[[Procedure[t.Any, t.Any]], None] | None = None
-        """Called before each call is sent; what it raises is raised instead of sending it."""
+        self.before_call: Callable[[Procedure[t.Any, t.Any], XdrType], float | None] | None = None
+        """Called with each call before it is sent: the most seconds that it may take, or None for its own timeout.
+
+        What it raises is raised instead of sending the call.
+        """
         self.outlives_idleness = False
         """Whether to connect again where the server has closed the connection while nothing was under way, and to send
         a call again, with the same XID, that may have crossed such a close. A server may close what is idle."""
@@ -146,15 +149,15 @@ class RpcClient(Link):
         into: memoryview | None = None,
     ) -> Pending[R]:
         """Start a call without waiting; any number may be under way."""
-        if self.before_call is not None:
-            self.before_call(procedure)
+        limit = self.timeout if timeout is None else timeout
+        if self.before_call is not None and (most := self.before_call(procedure, args)) is not None:
+            limit = min(limit, most)
         now = self.loop.clock()
         if self.outlives_idleness:
             self.keep_open()
             self._is_quiet |= now - self._used_at >= IDLE
             self._used_at = now
         self.require_open(procedure.label)
-        limit = self.timeout if timeout is None else timeout
         pending = self.core.submit(
             procedure,
             args,
