@@ -161,8 +161,10 @@ def test_neighbours(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, wh
     clients = [session, another_client(v4)]
     opened = [open_file(client, file, BOTH).stateid for client in clients]
 
+    under_way: list[list[Callable[[], CompoundReply]]] = [[], []]
+
     def start(number: int) -> Callable[[Part], Callable[[], Written]]:
-        waits: list[Callable[[], CompoundReply]] = []
+        waits = under_way[number]
 
         def submit(part: Part) -> Callable[[], Written]:
             if len(waits) >= clients[number].state.slots.allowed:
@@ -175,6 +177,8 @@ def test_neighbours(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, wh
         return submit
 
     def again(part: Part) -> int:
+        for wait in under_way[0]:  # else no slot may be free
+            wait()
         reply = session.compound(op.putfh(file), op.write(opened[0], part.offset, part.data))
         return int(expect(reply).of(p.WRITE).ok().count)
 
