@@ -20,6 +20,10 @@ def pipelined(
     *,
     outstanding: int = 64,
 ) -> Iterator[tuple[t.Any, t.Any]]:
-    """As `RpcClient.pipeline`; a call that gets JUKEBOX is made again by itself, with the patience of `nfs3`."""
+    """As `RpcClient.pipeline`; a call that gets JUKEBOX is made again by itself, with the patience of `nfs3`.
+
+    It is made on the same connection: if the many calls are not recorded, a few of them would mislead the lint.
+    """
+    patient = Nfs3(rpc, patience=nfs3.patience)
     for args, reply in rpc.pipeline(procedure, arguments, outstanding=outstanding):
-        yield args, nfs3.call(procedure, args) if is_jukebox(reply) else reply
+        yield args, patient.call(procedure, args) if is_jukebox(reply) else reply
