@@ -181,7 +181,8 @@ class RpcClient(Link):
             return self.wait(self._send_again(pending, error))
         if error is not None:
             raise error.with_traceback(None)
-        self._is_quiet = False
+        if pending.may_be_unread:  # the server has read what came after the idle time
+            self._is_quiet = False
         assert pending.result is not None
         return pending.result
 

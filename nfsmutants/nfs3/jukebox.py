@@ -107,3 +107,9 @@ def jukebox3_retransmission_does_nothing(message: Message) -> Answer:
     if reply[_STATUS_AT : _STATUS_AT + 4] == _LATER:
         put_off[message.data] = reply[:_STATUS_AT] + _lie(procedure).to_xdr()
     return answer
+
+
+@mutant(_EVERY, RFC1813_ERRORS)
+def jukebox3_never_ends(call: AnyCall) -> t.Any:
+    """Every call is answered with JUKEBOX, however often it is made"""
+    return reply_with_nothing(call.operation.res, Nfsstat3.NFS3ERR_JUKEBOX)

@@ -27,6 +27,7 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Requirement, expect, observe, skip
 from suites.nfs3.clauses import READDIR_RETURNS_NAMES
+from suites.nfs3.pipelines import pipelined
 
 DOTS = frozenset({b".", b".."})
 SMALL_PAGE = 1024
@@ -150,7 +151,9 @@ class _Share(t.NamedTuple):
     pages: float
 
 
-def _call_in_bulk(rpc: RpcClient, procedure: t.Any, arguments: Iterator[t.Any], seconds: float) -> _Bulk:
+def _call_in_bulk(
+    nfs3: Nfs3, rpc: RpcClient, procedure: t.Any, arguments: Iterator[t.Any], seconds: float
+) -> _Bulk:
     """Pipeline many calls, until the first refusal or for this long."""
     began, why = rpc.loop.clock(), ""
     since, batches = began, list[float]()
@@ -160,7 +163,7 @@ def _call_in_bulk(rpc: RpcClient, procedure: t.Any, arguments: Iterator[t.Any], 
         yield from itertools.takewhile(lambda _: not why, arguments)
 
     done = 0
-    for done, (_, reply) in enumerate(rpc.pipeline(procedure, wanted()), 1):
+    for done, (_, reply) in enumerate(pipelined(nfs3, rpc, procedure, wanted()), 1):
         if reply.status not in {Nfsstat3.NFS3_OK, Nfsstat3.NFS3ERR_NOENT, Nfsstat3.NFS3ERR_EXIST}:
             why = why or f"{procedure.name} answers {reply.status}"
         elif rpc.loop.clock() - began > seconds:
@@ -177,17 +180,20 @@ def _skip_if(why: str) -> None:
         skip(f"cannot arrange a large directory: {why}")
 
 
-def remove_all(rpc: RpcClient, directory: bytes, names: list[bytes], seconds: float = FILL_TIMEOUT) -> None:
+def remove_all(
+    nfs3: Nfs3, rpc: RpcClient, directory: bytes, names: list[bytes], seconds: float = FILL_TIMEOUT
+) -> None:
     """Pipeline REMOVE of each name. SKIP after a refusal."""
     calls = (Remove3Args(Diropargs3(directory, name)) for name in names)
-    _skip_if(_call_in_bulk(rpc, REMOVE, calls, seconds).why)
+    _skip_if(_call_in_bulk(nfs3, rpc, REMOVE, calls, seconds).why)
 
 
 class Fill:
     """The fixture `fill`: creates many empty files in the scratch directory."""
 
-    def __init__(self, rpc: RpcClient, directory: bytes, slowness: float) -> None:
+    def __init__(self, nfs3: Nfs3, rpc: RpcClient, directory: bytes, slowness: float) -> None:
         """`slowness` is how many times as long as usual the target takes."""
+        self._nfs3 = nfs3
         self._rpc = rpc
         self._directory = directory
         self._slowness = slowness
@@ -201,7 +207,7 @@ class Fill:
         self._made.extend(names)
         how = Createhow3(CreateMode3.GUARDED, obj_attributes=Sattr3(mode=0o644))
         calls = (Create3Args(Diropargs3(self._directory, name), how) for name in names)
-        return _call_in_bulk(self._rpc, CREATE, calls, FILL_TIMEOUT * self._slowness)
+        return _call_in_bulk(self._nfs3, self._rpc, CREATE, calls, FILL_TIMEOUT * self._slowness)
 
     def as_many_as_fit(
         self, names: list[bytes], list_page: Callable[[], PageReply], *, least: int = STEPS[0]
@@ -226,7 +232,7 @@ class Fill:
         if made < least:
             skip(f"cannot arrange a large directory: room or time for {made} of {least} names: {why}")
         if why:
-            remove_all(self._rpc, self._directory, more, FILL_TIMEOUT * self._slowness)
+            remove_all(self._nfs3, self._rpc, self._directory, more, FILL_TIMEOUT * self._slowness)
         return names[:made]
 
     def _may_grow(self, made: int, bigger: int, took: float, list_page: Callable[[], PageReply]) -> bool:
@@ -246,5 +252,5 @@ class Fill:
 
     def empty(self) -> None:
         """Remove what was created, unless the connection is lost."""
-        if self._rpc.is_open:
-            remove_all(self._rpc, self._directory, self._made, FILL_TIMEOUT * self._slowness)
+        if self._rpc.is_usable:
+            remove_all(self._nfs3, self._rpc, self._directory, self._made, FILL_TIMEOUT * self._slowness)

@@ -34,19 +34,23 @@ def place(scratch: Nfs3Scratch) -> Place:
 
 @pytest.fixture
 def fill(
-    scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], slowness: Callable[[], float]
+    nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], slowness: Callable[[], float]
 ) -> Iterator[Fill]:
     """Creates many empty files in the scratch directory, and removes them after the check."""
     rpc = rpc_connect("nfs")
     rpc.on_exchange = None  # keep tens of thousands of calls out of the evidence
-    made = Fill(rpc, scratch.handle, slowness())
+    made = Fill(nfs3, rpc, scratch.handle, slowness())
     yield made
     made.empty()
 
 
 @pytest.fixture
 def wait_for_tick(
-    root: bytes, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], slowness: Callable[[], float]
+    nfs3: Nfs3,
+    root: bytes,
+    scratch: Nfs3Scratch,
+    rpc_connect: Callable[..., RpcClient],
+    slowness: Callable[[], float],
 ) -> WaitForTick:
     """Waits until the clock of the server ticks. It writes to another file to see the clock."""
 
@@ -55,14 +59,14 @@ def wait_for_tick(
     def wait(time: Nfstime3, *, whatever_delta: bool = False) -> None:
         rpc = rpc_connect("nfs")
         rpc.on_exchange = None  # keep hundreds of calls out of the evidence
-        nfs3, enough = Nfs3(rpc), nanoseconds(time) + tick_after(time)
-        delta = fsinfo(nfs3, root).time_delta
+        client, enough = Nfs3(rpc, patience=nfs3.patience), nanoseconds(time) + tick_after(time)
+        delta = fsinfo(client, root).time_delta
         if nanoseconds(delta) > 2 * SECOND and not whatever_delta:
             skip(f"time_delta is {show(delta)} seconds: this check does not wait for the next tick")
         clock, end = scratch.file(f"clock-{next(numbers)}"), rpc.loop.clock() + LONGEST_TICK * slowness()
         while rpc.loop.clock() < end:
-            reply = nfs3.write(clock, 0, b"tick", StableHow.FILE_SYNC)
-            seen = nfs3.getattr(clock)
+            reply = client.write(clock, 0, b"tick", StableHow.FILE_SYNC)
+            seen = client.getattr(clock)
             if reply.resok is None or seen.resok is None:
                 skip(
                     f"the clock of the server is unknown: WRITE answers {reply.status}, GETATTR {seen.status}"

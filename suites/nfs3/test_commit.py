@@ -209,7 +209,7 @@ def test_not_a_file(
     handle = file_types.make(nfs3, scratch, kind)
     before = scratch.attributes(handle)
     # On a separate connection: a server that opens the FIFO hangs until a writer opens it too.
-    reply = Nfs3(rpc_connect("nfs")).commit(handle)
+    reply = Nfs3(rpc_connect("nfs"), patience=nfs3.patience).commit(handle)
     observe(f"COMMIT of a {kind}", reply.status)
     if reply.status != Nfsstat3.NFS3_OK:
         expect(reply).refused()
@@ -236,7 +236,7 @@ def test_udp(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcCli
     file, data = scratch.file("f"), pattern(10_000)
     write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
     need_content(scratch, file, data)
-    over_udp = Nfs3(rpc_connect("nfs", proto="udp"))
+    over_udp = Nfs3(rpc_connect("nfs", proto="udp"), patience=nfs3.patience)
     expect(over_udp.commit(file, *RANGES[where]), because=COMMIT_FLUSHES_RANGE).ok()
     expect_data(scratch.read(file), data)
 

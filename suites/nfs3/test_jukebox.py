@@ -7,6 +7,7 @@ server happens to answer JUKEBOX.
 
 from __future__ import annotations
 
+import typing as t
 from collections.abc import Callable
 
 import pytest
@@ -35,6 +36,12 @@ JUKEBOX_CAN_BE_RETRIED = Requirement(
     rfc="RFC 1813",
     section="2.6",
     gist="a client can retry a call that failed with NFS3ERR_JUKEBOX with a new xid",
+)
+JUKEBOX_ENDS = Requirement(
+    rfc="RFC 1813",
+    section="2.6",
+    level=Level.SHOULD,  # no time is named, and a tape may be slower than any client waits
+    gist="NFS3ERR_JUKEBOX is about a time: a call about a quiet object gets another answer when it is made again later",
 )
 JUKEBOX_IS_NOT_COMPLETE = Requirement(
     rfc="RFC 1813",
@@ -196,3 +203,25 @@ def test_delegation_returned(
     knobs.set(delegated_names="")
     status = final_status(nfs3.call(call.procedure, args))
     expect(status, f"status of {call.procedure.name} with a new xid").one_of(Nfsstat3.NFS3_OK, *call.again)
+
+
+@pytest.fixture
+def arguments(scratch: Nfs3Scratch, name: str) -> t.Any:
+    """Creates what the call needs, and gives arguments with which it can succeed at once."""
+    return CALLS[name].arranged(scratch, OBJECT)
+
+
+@pytest.mark.parametrize("name", CALLS)
+@proves(JUKEBOX_ENDS, killed_by="jukebox3-never-ends")
+def test_ends(nfs3: Nfs3, arguments: t.Any, name: str) -> None:
+    """A call about a quiet object that is made again after JUKEBOX gets another answer."""
+    procedure = CALLS[name].procedure
+    reply = nfs3.call(procedure, arguments)
+    expect_that(
+        reply.status != Nfsstat3.NFS3ERR_JUKEBOX,
+        "another status than NFS3ERR_JUKEBOX",
+        "NFS3ERR_JUKEBOX until patience ended",
+        f"{procedure.name} of a quiet object",
+        reply=reply,
+        field="status",
+    )

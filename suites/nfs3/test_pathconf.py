@@ -42,6 +42,7 @@ from suites.nfs3.clauses import CASE_SENSITIVE, NAME_MAX, NO_TRUNC, RETURNS_MLIN
 from suites.nfs3.limits import MOST_LINKS, MakeMany, name_limit_of, need_name_max
 from suites.nfs3.listing import page, read_all
 from suites.nfs3.permissions import STRANGER
+from suites.nfs3.pipelines import pipelined
 from suites.nfs3.statuses import NO_SPACE
 
 CHOWN_RESTRICTED = Requirement(
@@ -181,7 +182,7 @@ def test_homogeneous_types(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
 
 
 @pytest.fixture
-def links(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[MakeMany]:
+def links(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[MakeMany]:
     """Makes many hard links to a file and returns the first reply that is not OK, or None. Removes the links later."""
     rpc = rpc_connect("nfs")
     names: list[bytes] = []
@@ -191,16 +192,16 @@ def links(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterat
         places = (Link3Args(file, Diropargs3(scratch.handle, name)) for name in names)
         refused = None
         # One at a time: with many in flight, the first refused link need not be the one that exceeds the limit.
-        for _, reply in rpc.pipeline(LINK, places, outstanding=1):
+        for _, reply in pipelined(nfs3, rpc, LINK, places, outstanding=1):
             if reply.status != Nfsstat3.NFS3_OK:
                 refused = reply
                 break
         return refused
 
     yield act
-    if rpc.is_open:
+    if rpc.is_usable:
         gone = (Remove3Args(Diropargs3(scratch.handle, name)) for name in names)
-        for _ in rpc.pipeline(REMOVE, gone):
+        for _ in pipelined(nfs3, rpc, REMOVE, gone):
             pass
 
 

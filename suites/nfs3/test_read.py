@@ -45,6 +45,7 @@ from suites.nfs3.clauses import (
 from suites.nfs3.contents import pattern, read_range, stored, write_far
 from suites.nfs3.handles import LATER
 from suites.nfs3.limits import FAR, FAR_IDS, fsinfo, transfer_size
+from suites.nfs3.pipelines import pipelined
 from suites.replies import reply_or_none
 
 READ_COUNT_IS_LIMIT = Requirement(rfc="RFC 1813", section="3.3.6", gist="READ returns at most count bytes")
@@ -448,9 +449,9 @@ def test_special_file(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
 
 @pytest.mark.parametrize("size", [1, 1000, 8192])
 @proves(READ_DATA_AT_OFFSET, killed_by="read3-over-udp-zeroes-the-last-byte", needs="udp")
-def test_udp(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], size: int) -> None:
+def test_udp(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], size: int) -> None:
     """READ over UDP returns the data of the file."""
-    over_udp = Nfs3(rpc_connect("nfs", proto="udp"))
+    over_udp = Nfs3(rpc_connect("nfs", proto="udp"), patience=nfs3.patience)
     most = min(size, fsinfo(over_udp, scratch.handle).rtmax)
     content = pattern(most)
     file = stored(scratch, "f", content)
@@ -477,12 +478,14 @@ def test_read_only(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView) -> None:
 
 @pytest.mark.parametrize("size", [7, 1001])
 @proves(READ_RETURNS_CURRENT_DATA, killed_by="read3-aligns-offset")
-def test_pipelined(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], size: int) -> None:
+def test_pipelined(
+    nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], size: int
+) -> None:
     """Many READs sent at once return the data at their offsets."""
     content = pattern(60 * size)
     file = stored(scratch, "f", content)
     calls = (Read3Args(file, at, size) for at in range(0, len(content), size))
-    for args, reply in rpc_connect("nfs").pipeline(READ, calls):
+    for args, reply in pipelined(nfs3, rpc_connect("nfs"), READ, calls):
         data = expect(reply).ok().data
         wanted = content[args.offset : args.offset + len(data)]
         expect_data(data, wanted, at=args.offset, of="range", reply=reply, field="resok.data")

@@ -142,7 +142,7 @@ def test_large_stable_entries(
         if resok.eof or not resok.entries or len(found) > 2 * len(names):
             break
         cookie, verf = resok.entries[-1].cookie, resok.cookieverf
-        remove_all(other, scratch.handle, leaving[turn * 20 : turn * 20 + 20])
+        remove_all(nfs3, other, scratch.handle, leaving[turn * 20 : turn * 20 + 20])
         scratch.file(b"newcomer-%05d" % turn)
     staying = [name for number, name in enumerate(names) if number % 10]
     expect_once(found, staying, "unchanged names")
@@ -153,10 +153,12 @@ def test_large_stable_entries(
 
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
 @proves(READDIR_LISTS_ENTRIES, killed_by="list3-over-udp-loses-an-entry", needs="udp")
-def test_udp(scratch: Nfs3Scratch, fill: Fill, rpc_connect: Callable[..., RpcClient], procedure: str) -> None:
+def test_udp(
+    nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, rpc_connect: Callable[..., RpcClient], procedure: str
+) -> None:
     """READDIR and READDIRPLUS over UDP list every entry."""
     names = many_names(300)
     fill(names)
-    over_udp = Nfs3(rpc_connect("nfs", proto="udp"))
+    over_udp = Nfs3(rpc_connect("nfs", proto="udp"), patience=nfs3.patience)
     listing = read_all(PROCEDURES[procedure], over_udp, scratch.handle, count=4096)
     expect_once(listing.names, names)

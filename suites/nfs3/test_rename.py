@@ -59,6 +59,7 @@ from suites.nfs3.clauses import (
 )
 from suites.nfs3.limits import MOST_LINKS, MakeMany, name_limit_of
 from suites.nfs3.new_objects import expect_file, expect_type
+from suites.nfs3.pipelines import pipelined
 from suites.nfs3.statuses import INCOMPATIBLE
 from suites.races import ROUNDS, Race
 
@@ -460,7 +461,9 @@ def test_name_too_long(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 
 @pytest.fixture
-def subdirectories(rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch) -> Iterator[MakeMany]:
+def subdirectories(
+    nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch
+) -> Iterator[MakeMany]:
     """Makes many subdirectories and returns the first reply that is not OK, or None. Removes them later."""
     del scratch  # only so that it is removed after them
     rpc = rpc_connect("nfs")
@@ -469,14 +472,14 @@ def subdirectories(rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch) 
     def act(directory: bytes, count: int) -> t.Any:
         places.extend(Diropargs3(directory, b"directory-%05d" % number) for number in range(count))
         asked = (Mkdir3Args(place, Sattr3(mode=0o755)) for place in places)
-        for _, reply in rpc.pipeline(MKDIR, asked, outstanding=1):
+        for _, reply in pipelined(nfs3, rpc, MKDIR, asked, outstanding=1):
             if reply.status != Nfsstat3.NFS3_OK:
                 return reply
         return None
 
     yield act
-    if rpc.is_open:
-        for _ in rpc.pipeline(RMDIR, (Rmdir3Args(place) for place in places)):
+    if rpc.is_usable:
+        for _ in pipelined(nfs3, rpc, RMDIR, (Rmdir3Args(place) for place in places)):
             pass
 
 

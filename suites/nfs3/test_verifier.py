@@ -79,7 +79,7 @@ def test_same_for_users(nfs3: Nfs3, scratch: Nfs3Scratch, as_user: Callable[...,
 def test_same_over_udp(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
     """The write verifier is the same over UDP and TCP."""
     file = scratch.file("f")
-    over_udp = verifier(Nfs3(rpc_connect("nfs", proto="udp")), file)
+    over_udp = verifier(Nfs3(rpc_connect("nfs", proto="udp"), patience=nfs3.patience), file)
     expect(over_udp, "verf over UDP").equals(verifier(nfs3, file))
 
 

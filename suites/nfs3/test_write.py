@@ -27,6 +27,7 @@ from suites.nfs3.clauses import (
 )
 from suites.nfs3.contents import need_content, pattern, read_range, stored, write_all
 from suites.nfs3.handles import LATER
+from suites.nfs3.pipelines import pipelined
 from suites.nfs3.times import LONG_AGO, at_client_time
 from suites.replies import reply_or_none
 
@@ -393,7 +394,7 @@ def test_pipelined(
     calls = (Write3Args(file, at, len(piece), stable, piece) for at, piece in reversed(pieces))
     counted: dict[int, int] = {}
     write_all(nfs3, file, len(data) - 1, data[-1:])  # ends the check if files cannot be so large
-    for args, reply in rpc_connect("nfs").pipeline(WRITE, calls):
+    for args, reply in pipelined(nfs3, rpc_connect("nfs"), WRITE, calls):
         counted[args.offset] = expect(reply).ok().count
     for at, piece in pieces:
         seen = read_range(nfs3, file, at, counted[at])

@@ -233,7 +233,7 @@ def test_special_file(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
 @proves(WRITES_COUNT_BYTES, killed_by="write3-over-udp-zeroes-the-last-byte", needs="udp")
 def test_udp(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], size: int) -> None:
     """WRITE over UDP stores the bytes that it counts."""
-    over_udp = Nfs3(rpc_connect("nfs", proto="udp"))
+    over_udp = Nfs3(rpc_connect("nfs", proto="udp"), patience=nfs3.patience)
     most = min(size, fsinfo(over_udp, scratch.handle).wtmax)
     file, data = scratch.file("f"), pattern(most)
     written = expect(over_udp.write(file, 0, data)).ok().count

@@ -8,10 +8,12 @@ cache close it first. The session goes on, with the new connection.
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Sequence
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect
 from nfsclient.clients.nfs4 import CompoundReply, Nfs4, Request, Session4
 from nfsclient.clients.nfs4.client import is_delayed_at_once
+from nfsclient.clients.nfs4.session import may_be_tried_again
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.blocking import RpcClient
@@ -22,6 +24,22 @@ from nfsjudge import show, skip
 def session_of_its_own(v4: Nfs4Dialect) -> Session4:
     """A session of a new client, over a connection that nothing else uses."""
     return v4.new_session(v4.connections.connect("nfs"))
+
+
+def performed(
+    session: Session4, operations: Sequence[XdrType], *, cache_this: bool, slot: int | None = None
+) -> tuple[Request, CompoundReply]:
+    """A request that is to be sent again, and its reply. After DELAY it is a new one: a retry would get that again."""
+    made: list[Request] = []
+
+    def attempt() -> CompoundReply:
+        made.append(session.state.begin(operations, cache_this=cache_this, slot=slot))
+        return session.perform(made[-1])
+
+    reply, patience = attempt(), session.nfs4.patience
+    if reply.status and patience is not None:
+        reply = patience.retry(attempt, may_be_tried_again, reply)
+    return made[-1], reply
 
 
 def reconnect(v4: Nfs4Dialect, session: Session4) -> Nfs4:

@@ -14,7 +14,7 @@ from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from nfsjudge.requirement import SEQUENCE_ECHOES
 from suites.nfs4.clauses import MISORDERED_IS_REFUSED, RETRY_GETS_THE_CACHED_REPLY, RETRY_IS_NOT_EXECUTED
 from suites.nfs4.minors import MINORS
-from suites.nfs4.retries import send_again, send_another, session_of_its_own, without_sequence
+from suites.nfs4.retries import performed, send_again, send_another, session_of_its_own, without_sequence
 
 STANDS_FIRST = Requirement(
     rfc="RFC 5661",
@@ -136,8 +136,8 @@ def test_retry_of_success(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """A retry of a request to be cached gets the reply of the first time."""
     session = session_of_its_own(v4)
     making = [op.putfh(scratch.handle), op.mkdir(b"made"), op.getfh()]
-    request = session.state.begin(making, cache_this=True)
-    first = expect(session.perform(request)).ok()
+    request, reply = performed(session, making, cache_this=True)
+    first = expect(reply).ok()
     again = send_again(v4, session, request)
     expect(again.status, "status of the retry").equals(Nfsstat4.NFS4_OK)
     expect(without_sequence(again), "results of the retry").equals(without_sequence(first))
@@ -148,8 +148,8 @@ def test_retry_of_success(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
 def test_retry_of_failure(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """A retry of a request that failed gets its error, though it would succeed now."""
     session = session_of_its_own(v4)
-    request = session.state.begin([op.putfh(scratch.handle), op.lookup(b"later")], cache_this=True)
-    expect(session.perform(request)).status(Nfsstat4.NFS4ERR_NOENT)
+    request, reply = performed(session, [op.putfh(scratch.handle), op.lookup(b"later")], cache_this=True)
+    expect(reply).status(Nfsstat4.NFS4ERR_NOENT)
     scratch.file("later")
     again = send_again(v4, session, request)
     expect(again).status(Nfsstat4.NFS4ERR_NOENT)
@@ -161,8 +161,8 @@ def test_uncached_retry(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """A retry of a request that need not be cached is not executed again, and SEQUENCE succeeds."""
     session = session_of_its_own(v4)
     making = [op.putfh(scratch.handle), op.mkdir(b"made"), op.getfh()]
-    request = session.state.begin(making, cache_this=False)
-    first = expect(session.perform(request)).ok()
+    request, reply = performed(session, making, cache_this=False)
+    first = expect(reply).ok()
     expect(scratch.run(op.putfh(scratch.handle), op.remove(b"made"))).ok()
     again = send_again(v4, session, request)
     expect(scratch.names(), "names").equals([])
@@ -180,8 +180,8 @@ def test_uncached_retry(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
 def test_false_retry(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """Other operations with the slot and sequence id of an earlier request are not executed."""
     session = session_of_its_own(v4)
-    request = session.state.begin([op.putfh(scratch.handle), op.mkdir(b"first")], cache_this=True)
-    expect(session.perform(request)).ok()
+    request, reply = performed(session, [op.putfh(scratch.handle), op.mkdir(b"first")], cache_this=True)
+    expect(reply).ok()
     other = (op.putfh(scratch.handle), op.mkdir(b"second"))
     reply = send_another(v4, session, request, *other)
     observe("false retry", reply.status.name)
@@ -196,8 +196,8 @@ def test_slots_are_separate(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     if session.state.slots.allowed < 2:
         skip("the session has one slot")
     making = [op.putfh(scratch.handle), op.mkdir(b"made"), op.getfh()]
-    request = session.state.begin(making, cache_this=True, slot=0)
-    first = expect(session.perform(request)).ok()
+    request, reply = performed(session, making, cache_this=True, slot=0)
+    first = expect(reply).ok()
     expect(session.compound(op.putfh(scratch.handle), op.mkdir(b"other"), slot=1)).ok()
     again = send_again(v4, session, request)
     expect(without_sequence(again), "results of the retry").equals(without_sequence(first))

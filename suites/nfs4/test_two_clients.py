@@ -164,20 +164,22 @@ def test_neighbours(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, wh
     clients = [session, another_client(v4)]
     opened = [open_file(client, file, BOTH).stateid for client in clients]
 
+    under_way: list[list[Callable[[], CompoundReply]]] = [[], []]
+
     def start(number: int) -> Callable[[Part], Callable[[], Written]]:
-        under_way: list[Callable[[], CompoundReply]] = []
+        waits = under_way[number]
 
         def submit(part: Part) -> Callable[[], Written]:
-            while len(under_way) >= max(1, clients[number].state.slots.allowed):
-                under_way.pop(0)()
+            while len(waits) >= max(1, clients[number].state.slots.allowed):
+                waits.pop(0)()
             writing = op.write(opened[number], part.offset, part.data, p.StableHow4.UNSTABLE4)
             wait = _once(_start(clients[number], op.putfh(file), writing))
-            under_way.append(wait)
+            waits.append(wait)
 
             def answer() -> Written:
                 reply = wait()
-                if wait in under_way:
-                    under_way.remove(wait)
+                if wait in waits:
+                    waits.remove(wait)
                 return _written(reply)
 
             return answer
@@ -185,6 +187,8 @@ def test_neighbours(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, wh
         return submit
 
     def again(part: Part) -> int:
+        for wait in list(under_way[0]):  # else no slot may be free
+            wait()
         reply = session.compound(op.putfh(file), op.write(opened[0], part.offset, part.data))
         return int(expect(reply).of(p.WRITE).ok().count)
 

@@ -168,7 +168,9 @@ def test_over_udp(
     """Data survives a crash after COMMIT over UDP."""
     file, data = scratch.file("f"), pattern(9000)
     yield ARRANGED
-    commit(Nfs3(rpc_connect("nfs", proto="udp")), file, _write_unstable(nfs3, file, data))
+    commit(
+        Nfs3(rpc_connect("nfs", proto="udp"), patience=nfs3.patience), file, _write_unstable(nfs3, file, data)
+    )
     yield CRASH
     seen = read_range(
         losses.target.client(Nfs3), file_again(losses.target, scratch, file, b"f"), 0, len(data)

@@ -237,15 +237,15 @@ def test_all_files(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, ending:
 @across("ending", "UNSTABLE")
 @proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-over-udp-survives-restart", needs="udp")
 def test_over_udp(
-    scratch: Nfs3Scratch, target: TargetView, rpc_connect: Callable[..., RpcClient], ending: str
+    nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, rpc_connect: Callable[..., RpcClient], ending: str
 ) -> Steps:
     """WRITE returns the same verifier over UDP and TCP after a crash or a restart."""
     file = scratch.file("f", b"data")
     yield ARRANGED
-    verifier(Nfs3(rpc_connect("nfs", proto="udp")), file)
+    verifier(Nfs3(rpc_connect("nfs", proto="udp"), patience=nfs3.patience), file)
     yield Pause(ending)
     known = verifier_after(target.client(Nfs3), file)
-    over_udp = verifier_after(Nfs3(rpc_connect("nfs", proto="udp")), file)
+    over_udp = verifier_after(Nfs3(rpc_connect("nfs", proto="udp"), patience=nfs3.patience), file)
     expect(over_udp, "verf over UDP after the restart").equals(known)
 
 

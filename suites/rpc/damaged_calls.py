@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import typing as t
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
-from fixtures.checks.wire import PROC_UNAVAIL, SUCCESS, Answer, Wire
+from fixtures.checks.wire import PROC_UNAVAIL, SUCCESS, Answer, RawCall, Wire
+from nfsclient.clients import Patience
+from nfsclient.clients.nfs3 import is_jukebox
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.xdr import XdrType
 from nfsclient.xdr.malform import Malformation, malformations
@@ -19,6 +22,8 @@ from suites.nfs3.calls import CALLS
 
 NAME: t.Final = b"a name"
 """Its length is not a multiple of four, so XDR pads it."""
+_PATIENCE: t.Final = 3.0
+"""Seconds of JUKEBOX that a check waits for the call whose malformed versions it sends."""
 
 
 def each_call(*names: str) -> pytest.MarkDecorator:
@@ -29,7 +34,24 @@ def each_call(*names: str) -> pytest.MarkDecorator:
 
 def need_success(peer: Wire, scratch: Nfs3Scratch, call: Call) -> None:
     """End the check unless the call succeeds with valid arguments."""
-    need(call, peer.call(peer.make(call.procedure.number, call.arranged(scratch, b"no bad").to_xdr())))
+    executed(peer, call, call.arranged(scratch, b"no bad").to_xdr())
+
+
+def executed(peer: Wire, call: Call, args: bytes) -> RawCall:
+    """A call with these arguments that succeeded: after JUKEBOX, one with a new xid. Ends the check if none does."""
+    made: list[RawCall] = []
+
+    def attempt() -> Answer:
+        made.append(peer.make(call.procedure.number, args))
+        return peer.call(made[-1])
+
+    patience = Patience.of(peer.client.loop, first=0.001, total=min(_PATIENCE, peer.client.timeout))
+    need(call, patience.retry(attempt, partial(_is_put_off, call), attempt()))
+    return made[-1]
+
+
+def _is_put_off(call: Call, answer: Answer) -> bool:
+    return answer.outcome == SUCCESS and is_jukebox(answer.decode(call.procedure.res))
 
 
 def succeeded(call: Call, answer: Answer) -> bool:

@@ -23,7 +23,7 @@ from suites.catalogue import Call
 from suites.nfs3.calls import CALLS
 from suites.nfs3.clauses import EXCLUSIVE_KEEPS_DATA
 from suites.rpc.clauses import EXECUTES_AT_LEAST_ONCE
-from suites.rpc.damaged_calls import NAME, each_call, need
+from suites.rpc.damaged_calls import NAME, each_call, executed, need
 from suites.rpc.parameters import TRANSPORTS
 
 ANSWERS_RETRANSMISSION = Requirement(
@@ -96,8 +96,7 @@ def _observe_copy(call: Call, answer: Answer) -> None:
 def test_reply(wire: MakeWire, scratch: Nfs3Scratch, proto: Proto, call: Call) -> None:
     """A retransmission gets the first reply, the reply of a second execution, or none."""
     peer = wire(proto)
-    message = peer.make(call.procedure.number, call.arranged(scratch, NAME).to_xdr())
-    need(call, peer.call(message))
+    message = executed(peer, call, call.arranged(scratch, NAME).to_xdr())
     _expect_reply_of_copy(call, peer.try_message(message.message()))
 
 
@@ -107,8 +106,7 @@ def test_reply(wire: MakeWire, scratch: Nfs3Scratch, proto: Proto, call: Call) -
 def test_effect_remains(wire: MakeWire, scratch: Nfs3Scratch, proto: Proto, call: Call) -> None:
     """A retransmission does not undo the effect of the call."""
     peer = wire(proto)
-    message = peer.make(call.procedure.number, call.arranged(scratch, NAME).to_xdr())
-    need(call, peer.call(message))
+    message = executed(peer, call, call.arranged(scratch, NAME).to_xdr())
     peer.try_message(message.message())
     what = f"names after {call.procedure.name} and its retransmission"
     expect_names(scratch.names(), call.names_after(NAME), what)
@@ -161,8 +159,7 @@ def test_exclusive_in_flight(wire: MakeWire, scratch: Nfs3Scratch, proto: Proto)
 def test_after_reconnect(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
     """A retransmission on a new connection does not undo the effect of the call."""
     peer = wire()
-    message = peer.make(call.procedure.number, call.arranged(scratch, NAME).to_xdr())
-    need(call, peer.call(message))
+    message = executed(peer, call, call.arranged(scratch, NAME).to_xdr())
     answer = _send_copy(wire, peer, message, "new")
     what = f"names after {call.procedure.name} and its retransmission on a new connection"
     expect_names(scratch.names(), call.names_after(NAME), what)
@@ -178,8 +175,7 @@ def test_guarded_setattr(wire: MakeWire, nfs3: Nfs3, scratch: Nfs3Scratch, way: 
     """A retransmitted SETATTR with a guard does not undo a later SETATTR."""
     file, peer, call = scratch.file("f", mode=0o600), wire(), CALLS["setattr"]
     guard = scratch.attributes(file).ctime
-    message = peer.make(call.procedure.number, v3.Setattr3Args(file, v3.Sattr3(mode=0o640), guard).to_xdr())
-    need(call, peer.call(message))
+    message = executed(peer, call, v3.Setattr3Args(file, v3.Sattr3(mode=0o640), guard).to_xdr())
     mode = _change_mode_until_ctime_differs(nfs3, scratch, file, guard)
     _observe_copy(call, _send_copy(wire, peer, message, way))
     seen = scratch.attributes(file).mode & 0o777
@@ -207,8 +203,7 @@ def test_write(wire: MakeWire, scratch: Nfs3Scratch, way: str) -> None:
     """A retransmitted WRITE writes its data where it did before, or nothing."""
     file, peer, call = scratch.file("f"), wire(), CALLS["write"]
     args = v3.Write3Args(file, 0, len(EARLIER), v3.StableHow.FILE_SYNC, EARLIER)
-    message = peer.make(call.procedure.number, args.to_xdr())
-    need(call, peer.call(message))
+    message = executed(peer, call, args.to_xdr())
     scratch.write(file, LATER)
     _observe_copy(call, _send_copy(wire, peer, message, way))
     data = scratch.read(file)

@@ -10,7 +10,8 @@ import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
-from fixtures.checks.wire import SUCCESS, SYSTEM_ERR, MakeWire, RawCall, UdpSocket, words
+from fixtures.checks.udp_socket import UdpSocket
+from fixtures.checks.wire import SUCCESS, SYSTEM_ERR, MakeWire, RawCall, words
 from nfsclient.protocol import nfs3 as v3
 from nfsclient.rpc.sockets import Address
 from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves, skip

@@ -206,7 +206,7 @@ def test_a_target_that_may_be_back_has_the_time_that_it_needs(
 class Clocked:
     """A connection whose calls take a time that depends on how many were made, on a clock that only they move."""
 
-    is_open = True
+    is_usable = True
 
     def __init__(self, seconds_of_call: Callable[[int], float], room: int = 10_000) -> None:
         self.now = 0.0
@@ -216,7 +216,10 @@ class Clocked:
         self.room = room
         self.held: set[bytes] = set()
 
-    def pipeline(self, _procedure: object, arguments: Iterator[t.Any]) -> Iterator[tuple[t.Any, t.Any]]:
+    def pipeline(
+        self, _procedure: object, arguments: Iterator[t.Any], *, outstanding: int
+    ) -> Iterator[tuple[t.Any, t.Any]]:
+        del outstanding
         for args in arguments:
             self.made += 1
             self.now += self._seconds_of_call(self.made)
@@ -266,7 +269,7 @@ def test_a_large_directory_has_the_size_that_fits(
     seconds_of_call: Callable[[int], float], page: tuple[float, int], slowness: float, size: int
 ) -> None:
     rpc = Clocked(seconds_of_call)
-    fill = Fill(t.cast("t.Any", rpc), b"directory", slowness)
+    fill = Fill(t.cast("t.Any", None), t.cast("t.Any", rpc), b"directory", slowness)
     assert fill.as_many_as_fit(NAMES, rpc.page(*page)) == NAMES[:size]
     assert rpc.made == size
     fill.empty()
@@ -275,7 +278,7 @@ def test_a_large_directory_has_the_size_that_fits(
 
 def test_a_large_directory_has_the_size_that_it_must_have_although_that_takes_long() -> None:
     rpc = Clocked(lambda _: 0.01)
-    fill = Fill(t.cast("t.Any", rpc), b"directory", 1.0)
+    fill = Fill(t.cast("t.Any", None), t.cast("t.Any", rpc), b"directory", 1.0)
     assert fill.as_many_as_fit(NAMES, rpc.page(1.0, 100), least=1000) == NAMES[:1000]
 
 
@@ -288,21 +291,21 @@ def test_a_large_directory_has_the_size_that_it_must_have_although_that_takes_lo
 )
 def test_a_directory_that_cannot_be_large_enough_is_none(seconds: float, room: int, why: str) -> None:
     rpc = Clocked(lambda _: seconds, room=room)
-    fill = Fill(t.cast("t.Any", rpc), b"directory", 1.0)
+    fill = Fill(t.cast("t.Any", None), t.cast("t.Any", rpc), b"directory", 1.0)
     with pytest.raises(Skipped, match=why):
         fill.as_many_as_fit(NAMES, rpc.page(0.01, 2000), least=1000)
 
 
 def test_a_large_directory_has_the_size_for_which_there_is_room() -> None:
     rpc = Clocked(lambda _: 0.0003, room=800)
-    fill = Fill(t.cast("t.Any", rpc), b"directory", 1.0)
+    fill = Fill(t.cast("t.Any", None), t.cast("t.Any", rpc), b"directory", 1.0)
     assert fill.as_many_as_fit(NAMES, rpc.page(0.01, 2000)) == NAMES[:300]
     assert rpc.held == set(NAMES[:300])
 
 
 def test_without_room_for_a_small_one_there_is_no_large_directory() -> None:
     rpc = Clocked(lambda _: 0.0003, room=200)
-    fill = Fill(t.cast("t.Any", rpc), b"directory", 1.0)
+    fill = Fill(t.cast("t.Any", None), t.cast("t.Any", rpc), b"directory", 1.0)
     with pytest.raises(Skipped, match="CREATE answers NFS3ERR_NOSPC"):
         fill.as_many_as_fit(NAMES, rpc.page(0.01, 2000))
     fill.empty()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A server that closes connections, or asks to be called again later: a separate process.
 
-``python -m tests.plugin.impatient_server MODE VALUE`` prints its URL. What it does is the function of MODE in `MODES`;
-VALUE is a number of seconds, or the name of an operation.
+``python -m tests.suites.impatient_server MODE VALUE`` prints ``serving URL``. What it does is the function of MODE
+in `MODES`; VALUE is a number of seconds, or the name of an operation.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ MODES: dict[str, Callable[[Server, str], None]] = {
 
 
 def _announce(server: Server) -> None:
-    sys.stdout.write(f"{server.url}\n")
+    sys.stdout.write(f"serving {server.url}\n")
     sys.stdout.flush()
 
 

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs4/test_delay.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.rules import RFC5661_ERRORS
+from nfsserver.nfs4.common import compound_of, failed
+
+_ASKED: t.Final = (
+    *(p.ACCESS, p.CLOSE, p.COMMIT, p.CREATE, p.GETATTR, p.LINK, p.LOCK, p.LOCKU, p.LOOKUP, p.LOOKUPP, p.OPEN),
+    *(
+        p.PUTFH,
+        p.PUTROOTFH,
+        p.READ,
+        p.READDIR,
+        p.READLINK,
+        p.REMOVE,
+        p.RENAME,
+        p.SEQUENCE,
+        p.SETATTR,
+        p.WRITE,
+    ),
+)
+
+
+@mutant(_ASKED, RFC5661_ERRORS)
+def delay4_never_ends(call: AnyCall) -> t.Any:
+    """The last operation of a compound gets DELAY, however often it is sent"""
+    compound = compound_of(call.context)
+    if compound.index < compound.last:
+        return call.proceed()
+    return failed(p.operation_of(call.args), Nfsstat4.NFS4ERR_DELAY)
