@@ -54,10 +54,12 @@ _GRANTS: t.Final = 12.0
 """Seconds until a server grants a delegation: Linux grants none in the grace period of NLM after its start."""
 _GRANTS_MORE: t.Final = 2.0
 """The same where this server has granted some other kind in this run."""
-_ARRIVES: t.Final = 20.0
+_ARRIVES: t.Final = 8.0
 """Seconds for a callback to arrive, and for what it was about to be done."""
-_SHORT: t.Final = 4.0
+_SHORT: t.Final = 1.0
 """The same after one that never came."""
+_ANY: t.Final = "callback"
+"""In `Waits`: a callback for whatever request."""
 _CLOSELY: t.Final = 1.0
 """Seconds for a callback that was sent before a reply, and comes after it on another connection."""
 _IN_PROCESS: t.Final = 0.5
@@ -207,9 +209,9 @@ def delegated(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int, name: bytes = 
     Nobody has opened the file for writing before: Linux has it open for a while after that, and grants no reader one.
     """
     made = create_file(v4.session, scratch.handle, name, access=READ)
-    closing = (op.putfh(made.handle), op.close(made.stateid), op.getattr("lease_time"))
-    closed = expect(v4.session.compound(*closing)).ok()
-    lease = float(closed.attributes.lease_time or 1)
+    asked = expect(v4.session.compound(op.putfh(made.handle), op.getattr("lease_time"))).ok()
+    lease = float(asked.attributes.lease_time or 1)
+    expect(v4.session.compound(op.putfh(made.handle), op.close(made.stateid))).ok()
     holder = v4.client(v4.connections.connect("nfs")).establish(callbacks=True)
     holder.callbacks.on(p.CB_RECALL, Nfsstat4.NFS4_OK)
     wants_write = bool(access & p.OPEN4_SHARE_ACCESS_WRITE)
@@ -386,11 +388,17 @@ class Conflict:
         def came() -> bool:
             return any(isinstance(one.args, kinds) for one in holder.callbacks.received)
 
-        usual = v4.connections.waits.seconds(what, _ARRIVES, _SHORT)
-        self.serve(lambda: came() or self._look() is not None, seconds_for(v4, usual))
+        waits = v4.connections.waits
+        # Where no request has ever brought one, the next kind of request need not show it for as long.
+        whole = waits.seconds(_ANY, _ARRIVES, _SHORT)
+        self.serve(
+            lambda: came() or self._look() is not None, seconds_for(v4, waits.seconds(what, whole, _SHORT))
+        )
         if not came() and self._look() is not None:  # it may be on its way, on another connection
             self._loop.run_until(came, self._loop.clock() + seconds_to_see_nothing(v4, _CLOSELY))
-        v4.connections.waits.note(what, came=came())
+        waits.note(what, came=came())
+        if came() or not waits.has_come(_ANY):
+            waits.note(_ANY, came=came())
         return came()
 
     def ends(self, seconds: float) -> Status | None:
