@@ -19,12 +19,13 @@ def test_a_server_that_says_delay_for_its_own_reasons_is_right(run_on: RunOn) ->
 
 
 def test_one_that_never_recalls_is_found_though_it_says_delay(run_on: RunOn) -> None:
-    ended = run_on(("silent",), "nfs4/delegation/recall[*]", "nfs3/delegations/recall", program=DELAYS)
+    checks = ("nfs4/delegation/recall[read-4.1]", "nfs4/delegation/recall[write-4.1]")
+    ended = run_on(("silent",), *checks, program=DELAYS)
     verdicts = {check.id: check.verdict for check in ended.run.checks}
     assert set(verdicts.values()) == {"FAIL"}, ended.text
     # The whole patience for a recall is paid once, in the check with the most attempts.
     attempts = sorted((check.exchanges for check in ended.run.checks), reverse=True)
-    assert len(attempts) == 10
+    assert len(attempts) == 2
     assert attempts[1] < attempts[0]
 
 
