@@ -8,7 +8,7 @@ import time
 import typing as t
 from collections.abc import Callable, Hashable, Iterator
 
-from nfsclient.errors import EndlessListing
+from nfsclient.errors import EndlessListing, ServerViolation
 from nfsclient.paths import shown
 
 MOST_ENTRIES: t.Final = 1_000_000
@@ -22,6 +22,17 @@ def require_shallow(path: str) -> None:
     """Whether a directory is no deeper than any tree of real life. Raises `EndlessListing`: it may hold itself."""
     if path.count("/") > _DEEPEST:
         raise EndlessListing(f"the tree has more than {_DEEPEST} levels: {shown(path[:64].encode())}...")
+
+
+def require_names(names: t.Iterable[bytes], what: str) -> None:
+    """Whether each can be a name in a directory. Raises `ServerViolation`: a path with another one leads elsewhere.
+
+    An empty name, a slash and a NUL are in no directory; POSIX clients, the Linux kernel among them, refuse these too.
+    "." and ".." are names of READDIR (RFC 1813 section 3.3.16).
+    """
+    for name in names:
+        if not name or b"/" in name or b"\0" in name:
+            raise ServerViolation(f"{what}: expected the name of an entry, saw {name[:64]!r}")
 
 
 class ListingBounds(t.NamedTuple):

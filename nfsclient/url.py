@@ -79,6 +79,8 @@ class NfsUrl:
     """Most bytes of one READ; the server's limit counts as well."""
     wsize: int | None = None
     """Most bytes of one WRITE."""
+    delegations: bool = False
+    """Whether an NFSv4 server may delegate open files to a path client (RFC 5661 section 10.4)."""
     without_effect: tuple[tuple[str, str], ...] = ()
     """Parameters that libnfs knows and that mean nothing here, in order."""
 
@@ -138,6 +140,8 @@ class NfsUrl:
                 yield name, str(value)
         if self.secure:
             yield "secure", "1"
+        if self.delegations:
+            yield "delegations", "1"
         for name, text in self.without_effect:
             yield name, quote_from_bytes(text.encode("utf-8", "surrogateescape"), safe="/:,")
 
@@ -220,9 +224,9 @@ def _parse_parameter(name: str, value: str, text: str) -> dict[str, t.Any]:
             return {"version": version, "minor": minor}
         case "proto":
             return {"proto": _one_of(name, value, dict(zip(_PROTOS, _PROTOS, strict=True)), text)}
-        case "secure":
-            return {"secure": _one_of(name, value, {"0": False, "1": True}, text)}
-    known = sorted({*_NUMBERS, "version", "proto", "secure"})
+        case "secure" | "delegations":
+            return {name: _one_of(name, value, {"0": False, "1": True}, text)}
+    known = sorted({*_NUMBERS, "version", "proto", "secure", "delegations"})
     near = similar_text(name, known)
     raise UrlError(f"expected one of the parameters {', '.join(known)}, saw {name!r} in {text!r}{near}")
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfsjudge.captured import BadCapture, Reading, Statistics
+from nfsjudge.harm import harm_text
 from nfsjudge.lint import Finding, Rule, all_rules
 from nfsjudge.transcript import full_lines
 from nfsjudge.wording import count
@@ -68,7 +69,7 @@ def unseen_of(statistics: Statistics) -> Iterator[str]:
         yield f"calls or replies are cut in {which}: capture whole packets (tcpdump -s 0)"
     if statistics.answered:
         return
-    if statistics.begun:
+    if statistics.begun and not hides:  # a message that is cut is not followed by the beginning of another
         yield (
             f"in {statistics.begun} connections go on that began earlier, and no message of RPC begins there: start "
             "the capture before the mount"
@@ -77,10 +78,10 @@ def unseen_of(statistics: Statistics) -> Iterator[str]:
         yield f"{name} is not opened, in {frames}: capture at the end of the tunnel"
     for reason, frames in statistics.not_judged.items():
         yield f"no rule is for {reason}, in {frames}: {_remedy(reason)}"
-    if statistics.unanswered:
+    if statistics.unanswered and not hides:
         calls = count(statistics.unanswered, "call")
         yield f"{calls} without a reply: capture both directions (no filter by source or destination)"
-    if statistics.unmatched and not sum(statistics.exchanges.values()):
+    if statistics.unmatched and not hides and not sum(statistics.exchanges.values()):
         yield f"{count(statistics.unmatched, 'reply', 'replies')} without a call: capture both directions"
     if not sum(statistics.exchanges.values()):
         yield "the capture has no call of RPC"
@@ -131,7 +132,8 @@ def lines_of(finding: Finding) -> Iterator[str]:
     requirement, breach = finding.rule.requirement, finding.breach
     yield ""
     yield f"{finding.severity}  {finding.rule.id}"
-    yield f"  clause:     {requirement.citation} ({requirement.level})"
+    harm = harm_text(requirement.harm, [breach.expected], breach.observed)
+    yield f"  clause:     {requirement.citation} ({requirement.level}){harm and f', {harm}'}"
     yield f"              {requirement.gist}"
     yield f"  expected:   {breach.expected}"
     yield f"  seen:       {finding.say('packet ')}"

@@ -9,6 +9,7 @@ installed them, so that no test is skipped everywhere.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import platform
@@ -16,11 +17,13 @@ import shutil
 import sys
 import tomllib
 import typing as t
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from nfstargets.base import TargetError
 from nfstargets.cache import find_installation
 from nfstargets.knfsd.image import KNFSD
 from nfstargets.recipes import RECIPES
@@ -40,10 +43,19 @@ class Tool:
     """Where it comes from, for the reason of a skipped test."""
     extra: str = ""
     """The extra of pyproject.toml that brings it; empty: it is no Python package."""
+    hindrances: tuple[tuple[str, str], ...] = ()
+    """What may keep it from starting where it is installed: a part of the error, and what that means."""
 
     def reason(self) -> str:
         """Why a test is skipped."""
         return f"needs {self.name}, which is not installed here ({self.get})"
+
+    def hindrance(self, error: str) -> str:
+        """Why a test is skipped in which it could not be started; empty if that is no fault of the machine."""
+        for part, meaning in self.hindrances:
+            if part in error:
+                return f"needs {self.name}, which cannot be started here: {meaning}"
+        return ""
 
 
 def _package(name: str, extra: str) -> Tool:
@@ -70,6 +82,13 @@ def browser() -> str:
     """The browser that NFSPROOF_CHROMIUM names, or the first of the usual names; empty if there is none."""
     named = os.environ.get("NFSPROOF_CHROMIUM", "")
     return named or next((found for name in _BROWSERS if (found := shutil.which(name))), "")
+
+
+_OF_A_GUEST: t.Final = (
+    ("cannot have a separate network", "no separate network is allowed"),
+    # In its panic at boot: the kernel has room for the registers of older processors only (those without AMX).
+    ("put_fp_registers", "its kernel (User-Mode Linux) cannot restore all registers of this processor"),
+)
 
 
 TOOLS: t.Final = {
@@ -101,6 +120,7 @@ TOOLS: t.Final = {
                 recipe.name,
                 lambda recipe=recipe: find_installation(recipe) is not None,  # type: ignore[misc]
                 f"bin/nfsproof install {recipe.name}",
+                hindrances=_OF_A_GUEST if recipe is KNFSD else (),
             )
             for recipe in (KNFSD, *RECIPES.values())
         ),
@@ -114,6 +134,31 @@ def needs(*names: str) -> pytest.MarkDecorator:
     return pytest.mark.needs(*names, extra=next(iter(extras), ""))
 
 
+@contextlib.contextmanager
+def starting(name: str) -> Iterator[None]:
+    """Inside, a tool that is installed is started: if this machine cannot run it, the test is skipped."""
+    try:
+        yield
+    except TargetError as error:
+        leave_out_if_hindered(name, str(error))
+        raise
+
+
+def leave_out_if_hindered(name: str, error: str) -> None:
+    """Ends the running test if the table says that the machine is the reason for an error at the start of a tool."""
+    tool = TOOLS[name]
+    reason = tool.hindrance(error)
+    if reason and _is_required(tool):
+        pytest.fail(f"{reason}; {REQUIRED} says that it must be there", pytrace=False)
+    if reason:
+        pytest.skip(reason)
+
+
+def _is_required(tool: Tool) -> bool:
+    required = {word.strip() for word in os.environ.get(REQUIRED, "").split(",")} - {""}
+    return bool(required & {tool.name, tool.extra or tool.name})
+
+
 def need(*names: str) -> None:
     """Ends the running test, or leaves out the file that is being imported, if one of these tools is missing.
 
@@ -122,7 +167,6 @@ def need(*names: str) -> None:
     for tool in map(TOOLS.__getitem__, names):
         if tool.is_there():
             continue
-        required = {word.strip() for word in os.environ.get(REQUIRED, "").split(",")} - {""}
-        if required & {tool.name, tool.extra or tool.name}:
+        if _is_required(tool):
             pytest.fail(f"{tool.reason()}; {REQUIRED} says that it must be there", pytrace=False)
         pytest.skip(tool.reason(), allow_module_level=True)

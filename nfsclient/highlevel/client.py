@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import secrets
 import stat as modes
@@ -220,6 +221,7 @@ class NfsClient:
             readable=kind == "r" or "+" in mode,
             writable=kind != "r" or "+" in mode,
             append=kind == "a",
+            known=0 if node.attributes is None else node.attributes.size,
         )
 
     def truncate(self, path: PathLike, size: int) -> None:
@@ -365,20 +367,24 @@ def connect(
     credential: Credential | None = None,
     patience: Patience | None = None,
     reconnect: bool = True,
+    delegations: bool | None = None,
 ) -> NfsClient | NfsClient4:
     """A client for the directory (or file) that an NFS URL means: an `NfsClient4` for `version=4.1` or 4.2.
 
     `timeout` is in seconds for each call; `credential` replaces the AUTH_SYS one of the URL; `patience` says
     how long to retry after JUKEBOX or DELAY, and how long to wait for a server that is gone (30 s each). With
     `reconnect` the client outlives restarts of the server: calls are made again on a new connection, and data that
-    the server lost before a COMMIT are written again. Raises `UrlError`, `MountFailed` (it names the step), `RpcError`.
+    the server lost before a COMMIT are written again. `delegations`, or `delegations=1` in the URL: NFSv4 servers may
+    delegate open files (see `NfsClient4`); by default they are requested not to, and what they delegate goes back at
+    once. Clients of one thread that want delegations share a loop, so that one answers recalls while another waits:
+    do not use them in several threads at a time. Raises `UrlError`, `MountFailed` (it names the step), `RpcError`.
     """
     parsed = as_url(url, (3, 4))
     make: t.Callable[..., NfsClient | NfsClient4] = connect3
     if parsed.version == 4:
         from nfsclient.highlevel.nfs4.client import connect4  # only programs that use NFSv4 load it
 
-        make = connect4
+        make = functools.partial(connect4, delegations=delegations)
     return make(
         parsed, loop=loop, timeout=timeout, credential=credential, patience=patience, reconnect=reconnect
     )

@@ -163,10 +163,12 @@ class NfsFile(RemoteFile):
         readable: bool,
         writable: bool,
         append: bool = False,
+        known: int = 0,
     ) -> None:
+        """`known` is the size of the file where the caller knows it."""
         super().__init__(
             path,
-            Reader(session, handle, path),
+            Reader(session, handle, path, known),
             Writer(session, handle, path),
             readable=readable,
             writable=writable,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from nfsclient.clients.nfs3 import is_jukebox
 from nfsclient.highlevel.errors import NoProgress
 from nfsclient.highlevel.session import Session
-from nfsclient.listings import USUAL_BOUNDS, ListingBounds, ListingProgress
+from nfsclient.listings import USUAL_BOUNDS, ListingBounds, ListingProgress, require_names
 from nfsclient.paths import shown
 from nfsclient.protocol import nfs3 as p
 from nfsclient.replies import status_error
@@ -140,7 +140,8 @@ _PLUS: t.Final = _Kind(
 class Lister:
     """Lists one directory, without "." and ".."; a name that a restart brings again is given once.
 
-    All of its methods raise `EndlessListing` for pages that do not get on, and beyond `bounds`.
+    All of its methods raise `EndlessListing` for pages that do not get on, and beyond `bounds`; `ServerViolation` for
+    names that cannot be any.
     """
 
     def __init__(
@@ -199,7 +200,8 @@ class Lister:
         pending = self._ask(kind, at)
         following: Pending[t.Any] | None = None
         clock = self._session.patience.clock
-        progress = ListingProgress(f"{kind.procedure.name} of {shown(self._path)}", self._bounds, clock)
+        what = f"{kind.procedure.name} of {shown(self._path)}"
+        progress = ListingProgress(what, self._bounds, clock)
         try:
             while True:
                 with progress.waiting():
@@ -212,12 +214,14 @@ class Lister:
                 with progress.waiting():
                     result = self._result(kind, reply, at)
                 entries = result.entries
+                names = [entry.name for entry in entries]
+                require_names(names, what)
                 with progress.waiting() if self.is_caller_ours else contextlib.nullcontext():
                     yield entries
                 if result.eof:
                     return
                 at = Position(entries[-1].cookie, result.cookieverf) if entries else at
-                progress.note(len(entries), at, [entry.name for entry in entries])
+                progress.note(len(entries), at, names)
                 pending, following = following or self._ask(kind, at), None
         finally:
             for each in (pending, following):

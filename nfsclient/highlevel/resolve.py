@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nfsclient.highlevel.errors import ServerViolation
 from nfsclient.highlevel.session import Session
 from nfsclient.highlevel.walking import Walker
 from nfsclient.paths import names_of, shown
@@ -69,6 +70,9 @@ class Resolver(Walker[Node]):
         return Node(found.object, directory.path.rstrip(b"/") + b"/" + name, found.obj_attributes)
 
     def _attributes(self, node: Node, path: bytes) -> p.Fattr3:
-        if node.attributes is not None:
-            return node.attributes
-        return self._session.ok(self._session.nfs.getattr(node.handle), path).obj_attributes
+        known = node.attributes
+        if known is None:
+            known = self._session.ok(self._session.nfs.getattr(node.handle), path).obj_attributes
+        if not known.type.is_known:
+            raise ServerViolation(f"{shown(path)}: expected an ftype3 in the attributes, saw {known.type}")
+        return known

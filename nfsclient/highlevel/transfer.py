@@ -7,6 +7,7 @@ import typing as t
 from collections import deque
 
 from nfsclient.highlevel.errors import NoProgress, ServerViolation
+from nfsclient.highlevel.extent import Extent
 from nfsclient.highlevel.session import Session
 from nfsclient.highlevel.unstable import UnstableData
 from nfsclient.paths import shown
@@ -18,18 +19,31 @@ _PATIENT_REPLIES = 8
 
 
 class Reader:
-    """Reads ranges of one file, many READs at a time; short ones are continued."""
+    """Reads ranges of one file, many READs at a time; short ones are continued.
 
-    def __init__(self, session: Session, handle: bytes, path: bytes) -> None:
+    `known` is the size of the file where the caller knows it. Data and ends of file that the size contradicts raise
+    `ServerViolation` (see `nfsclient.highlevel.extent`).
+    """
+
+    def __init__(self, session: Session, handle: bytes, path: bytes, known: int = 0) -> None:
         self._session = session
         self._handle = handle
         self._path = path
+        self._extent = Extent(self._size, shown(path), known)
+
+    def _size(self) -> int:
+        return self._session.ok(self._session.nfs.getattr(self._handle), self._path).obj_attributes.size
 
     def read(self, offset: int, count: int) -> tuple[bytes, bool]:
         """Up to `count` bytes from `offset` on, fewer only at the end of the file; whether it ends there."""
-        parts: dict[int, Buffer] = {}
-        end, eof = self._run(offset, count, parts.__setitem__)
-        return b"".join([parts[at][: end - at] for at in sorted(parts) if at < end]), eof
+
+        def run(start: int, size: int) -> tuple[int, bool, bytes]:
+            parts: dict[int, Buffer] = {}
+            end, eof = self._run(start, size, parts.__setitem__)
+            return end, eof, b"".join([parts[at][: end - at] for at in sorted(parts) if at < end])
+
+        _, eof, pieces = self._extent.read(offset, count, run)
+        return (pieces[0] if len(pieces) == 1 else b"".join(pieces)), eof
 
     def read_into(self, offset: int, into: memoryview) -> int:
         """Fill `into` with bytes from `offset` on; how many, fewer only at the end of the file.
@@ -42,17 +56,15 @@ class Reader:
             at = args.offset - offset
             return view[at : at + args.count]
 
-        return self._run(offset, len(view), lambda _at, _data: None, where)[0] - offset
+        def run(start: int, size: int) -> tuple[int, bool, None]:
+            return *self._run(start, size, lambda _at, _data: None, where), None
+
+        return self._extent.read(offset, len(view), run)[0] - offset
 
     def read_to_end(self, offset: int, expected: int) -> bytes:
         """All bytes from `offset` on. `expected` is how many there seem to be; there may be more or fewer."""
-        part, eof = self.read(offset, max(expected, self._session.limits.read))
-        parts = [part]
-        while not eof:
-            offset += len(part)
-            part, eof = self.read(offset, self._session.limits.read)
-            parts.append(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        self._extent.known = offset + expected
+        return self._extent.read_to_end(offset, self._session.limits.read, self.read)
 
     def _run(
         self,
@@ -80,6 +92,13 @@ class Reader:
                 raise ServerViolation(
                     f"READ of {shown(self._path)}: {args.count} bytes asked for, {got} came"
                 )
+            if got != result.count:
+                raise ServerViolation(
+                    f"READ of {shown(self._path)} at {args.offset}: {got} bytes came, and count says {result.count}"
+                )
+            attributes = result.file_attributes
+            if attributes is not None and attributes.size >= args.offset + got:
+                self._extent.known = max(self._extent.known, attributes.size)
             if got:
                 place(args.offset, data)
                 stalled = 0
@@ -95,6 +114,13 @@ class Reader:
                     raise NoProgress(
                         f"READ of {shown(self._path)} at {args.offset}: no data and no end of file"
                     )
+                if got and args.offset + got >= self._extent.known:
+                    # The file ends here, as far as is known: GETATTR decides whether more is requested.
+                    end = args.offset + got
+                    wanted = [each for each in queue if each.offset < end]
+                    queue.clear()
+                    queue.extend(wanted)
+                    return
                 queue.append(p.Read3Args(self._handle, args.offset + got, args.count - got))
 
         self._session.run(p.READ, queue, take, size=size, path=self._path, into=into)
@@ -171,6 +197,8 @@ class Writer:
         where = f"WRITE of {shown(self._path)} at {args.offset}"
         if result.count > args.count:
             raise ServerViolation(f"{where}: {args.count} bytes sent, {result.count} written")
+        if not result.committed.is_known:
+            raise ServerViolation(f"{where}: expected a stable_how in committed, saw {result.committed}")
         if result.committed < args.stable:
             raise ServerViolation(f"{where}: {args.stable} asked for, only {result.committed} done")
         self._stalled = self._stalled + 1 if result.count < min(1, args.count) else 0

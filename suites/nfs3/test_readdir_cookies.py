@@ -17,7 +17,6 @@ from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import (
-    Harm,
     Level,
     Requirement,
     expect,
@@ -44,7 +43,6 @@ READDIR_CHECKS_VERIFIER = Requirement(
     section="3.3.16",
     level=Level.SHOULD,  # clients must send the right verifier, and servers may ignore it
     gist="a cookie with a verifier that is not its own is refused, or the verifier is ignored",
-    harm=Harm.DATA,
 )
 PAGE_SIZE: t.Final = {"READDIR": SMALL_PAGE, "READDIRPLUS": SMALL_PLUS_PAGE}
 CHANGES: t.Final[dict[str, Callable[[Nfs3, Nfs3Scratch, list[bytes]], object]]] = {

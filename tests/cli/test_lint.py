@@ -47,6 +47,8 @@ def test_a_capture_that_kept_the_beginnings_of_packets_says_so(
     assert "  truncated packets: frames 4, 5, 6, 7, 8 and " in out
     assert "nothing was judged: calls or replies are cut in frames 4, 5, 6, 7, 8 and " in out
     assert ": capture whole packets (tcpdump -s 0)" in out
+    assert "capture both directions" not in out
+    assert "began earlier" not in out
     assert "rules broken" not in out
 
 

@@ -18,7 +18,7 @@ from nfstargets.knfsd.client import ClientUnavailable, Done, LinuxClient
 from nfstargets.knfsd.compiled import KNFSD_V2
 from nfstargets.knfsd.image import KNFSD, Product
 from tests.linux_client.wire import Wire, caught, read
-from tests.needs import need
+from tests.needs import need, starting
 
 POINT = "/run/mnt"
 
@@ -75,7 +75,8 @@ def guest() -> Iterator[LinuxClient]:
         product = Product(home, compiled)
     client = LinuxClient(product)
     try:
-        client.start()
+        with starting("knfsd"):
+            client.start()
     except ClientUnavailable as error:
         pytest.skip(str(error))
     yield client

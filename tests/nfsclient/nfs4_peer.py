@@ -389,14 +389,14 @@ class Pauses:
 class Stage4:
     """The small server, and a client by path."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, delegations: bool = True) -> None:
         self.loop = Loop()
         self.server = SmallServer(self.loop)
         self.port = self.server.listen_tcp()[1]
         self.pauses = Pauses()
         self.dialled: list[RpcClient] = []
         self.rpc = self.dial()
-        self.client = NfsClient4(self.rpc, patience=self.pauses.patience())
+        self.client = NfsClient4(self.rpc, patience=self.pauses.patience(), delegations=delegations)
 
     def dial(self) -> RpcClient:
         self.dialled.append(connect_tcp("127.0.0.1", self.port, loop=self.loop))

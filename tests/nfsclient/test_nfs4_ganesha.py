@@ -129,3 +129,19 @@ def test_restart_is_survived(target: GaneshaTarget) -> None:
     with by_path(target.address(), "4.1") as client:
         target.restart()
         assert client.listdir() == []
+
+
+@pytest.mark.parametrize("wanted", [False, True], ids=["not wanted", "wanted"])
+def test_two_clients_of_one_program(target: GaneshaTarget, wanted: bool) -> None:
+    """The one with the open file makes no calls while the other writes it."""
+    address = target.address()
+    url = f"nfs://{address.host}:{address.nfs_port}{address.export}?version=4.1&uid=0&gid=0"
+    with (
+        connect(url, timeout=60, delegations=wanted) as idle,
+        connect(url, timeout=60, delegations=wanted) as busy,
+    ):
+        idle.write_file("f", b"one")
+        with idle.open("f", "r+") as file:
+            busy.write_file("f", b"two")
+            assert (busy.read_file("f"), file.read()) == (b"two", b"two")
+        busy.remove("f")

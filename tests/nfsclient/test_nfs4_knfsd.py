@@ -14,7 +14,7 @@ from nfsclient.rpc.loop import Loop
 from nfstargets import make_target
 from nfstargets.base import TargetAddress
 from nfstargets.knfsd.target import KnfsdTarget
-from tests.needs import needs
+from tests.needs import needs, starting
 
 pytestmark = needs("knfsd")
 READ = p.OpenDelegationType4.OPEN_DELEGATE_READ
@@ -25,7 +25,8 @@ NONE = p.OpenDelegationType4.OPEN_DELEGATE_NONE
 def target() -> Iterator[KnfsdTarget]:
     made = make_target("knfsd:lease=60,grace=60")  # a slow machine must not lose its lease
     assert isinstance(made, KnfsdTarget)
-    made.start()
+    with starting("knfsd"):
+        made.start()
     made.end_grace()
     yield made
     made.stop()
@@ -33,7 +34,7 @@ def target() -> Iterator[KnfsdTarget]:
 
 def by_path(address: TargetAddress, version: str, loop: Loop) -> NfsClient4:
     url = f"nfs://{address.host}:{address.nfs_port}{address.export}?version={version}&uid=0&gid=0"
-    client = connect(url, timeout=60, loop=loop)
+    client = connect(url, timeout=60, loop=loop, delegations=True)
     assert isinstance(client, NfsClient4)
     return client
 

@@ -18,6 +18,7 @@ from nfsclient.protocol import nfs3, nfs4
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.loop import Loop
+from nfsclient.rpc.record import frame
 from nfsclient.rpc.server import Connection
 from nfsclient.xdr import replace
 from nfsserver.middleware import AnyAroundCall
@@ -81,6 +82,103 @@ def _endless() -> dict[t.Any, AnyAroundCall]:
     return {nfs4.READDIR: page4, nfs3.READDIR: page3}
 
 
+def _listing(bend: Callable[[list[nfs3.Entry3]], None]) -> dict[t.Any, AnyAroundCall]:
+    """READDIR with other entries."""
+
+    def page(_server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+        result = proceed(context, args)
+        if result.resok is not None:
+            bend(result.resok.entries)
+        return result
+
+    return {nfs3.READDIR: page}
+
+
+def _leads_up() -> dict[t.Any, AnyAroundCall]:
+    """Each directory has an entry whose name is the path of a file outside, and names are paths."""
+
+    def by_path(field: str) -> AnyAroundCall:
+        def around(server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+            where = getattr(args, field)
+            if b"/" in where.name:
+                root = server.backend.handle_of(server.fs.root)
+                where = nfs3.Diropargs3(root, where.name.rpartition(b"/")[2])
+            return proceed(context, replace(args, **{field: where}))
+
+        return around
+
+    calls = _listing(lambda entries: entries.append(nfs3.Entry3(99, b"../precious", 1 << 40)))
+    return {**calls, nfs3.LOOKUP: by_path("what"), nfs3.REMOVE: by_path("object")}
+
+
+def _ring() -> dict[t.Any, AnyAroundCall]:
+    """LOOKUP of a name in a directory that is not the root finds the root."""
+
+    def lookup(server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+        root = server.backend.handle_of(server.fs.root)
+        result = proceed(context, args)
+        if result.resok is not None and args.what.dir != root:
+            return replace(result, resok=replace(result.resok, object=root, obj_attributes=None))
+        return result
+
+    return {nfs3.LOOKUP: lookup}
+
+
+def _answers(procedure: t.Any, answer: t.Any) -> dict[t.Any, AnyAroundCall]:
+    return {procedure: lambda _server, _context, _args, _proceed: answer}
+
+
+def _no_listing(status: Nfsstat3) -> dict[t.Any, AnyAroundCall]:
+    return _answers(nfs3.READDIR, nfs3.Readdir3Res(status, resfail=nfs3.Readdir3ResFail()))
+
+
+def _never_empty() -> dict[t.Any, AnyAroundCall]:
+    """RMDIR refuses the directories of checks, and no others."""
+    wcc = nfs3.WccData()
+    refusal = nfs3.Rmdir3Res(Nfsstat3.NFS3ERR_NOTEMPTY, resfail=nfs3.Rmdir3ResFail(wcc))
+
+    def around(_server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+        return refusal if args.object.name.startswith(b"nfsproof-") else proceed(context, args)
+
+    return {nfs3.RMDIR: around}
+
+
+def _keeps_names() -> dict[t.Any, AnyAroundCall]:
+    """REMOVE says that it has done it."""
+    wcc = nfs3.WccData()
+    return _answers(nfs3.REMOVE, nfs3.Remove3Res(Nfsstat3.NFS3_OK, resok=nfs3.Remove3ResOk(wcc)))
+
+
+class _Mute(TransportMiddleware):
+    """One procedure of NFSv3 is never answered."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
+        """All others are."""
+        if not _is_call_of(message, self._number):
+            proceed(connection, message)
+
+
+def _is_call_of(message: bytes, number: int) -> bool:
+    return [int.from_bytes(message[at : at + 4], "big") for at in (12, 16, 20)] == [100003, 3, number]
+
+
+class _Garbage(TransportMiddleware):
+    """Results of one procedure of NFSv3 that do not decode."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
+        """The header of a success, and a status that is followed by nothing that fits."""
+        if _is_call_of(message, self._number):
+            connection.send(frame([message[:4], bytes(3), b"\x01", bytes(16), bytes(4), b"\xff" * 12]))
+        else:
+            proceed(connection, message)
+
+
 class _Silent(TransportMiddleware):
     def __init__(self, _loop: Loop) -> None:
         """Nothing is timed."""
@@ -133,8 +231,22 @@ MODES: dict[str, Callable[[], dict[t.Any, AnyAroundCall]]] = {
     "grace": _grace,
     "jukebox": _jukebox,
     "endless": _endless,
+    "leads-up": _leads_up,
+    "ring": _ring,
+    "readdir-noent": lambda: _no_listing(Nfsstat3.NFS3ERR_NOENT),
+    "readdir-denied": lambda: _no_listing(Nfsstat3.NFS3ERR_ACCES),
+    "never-empty": _never_empty,
+    "keeps-names": _keeps_names,
 }
-BELOW: dict[str, Callable[[Loop], TransportMiddleware]] = {"silent": _Silent, "dribble": _Dribbling}
+BELOW: dict[str, Callable[[Loop], TransportMiddleware]] = {
+    "silent": _Silent,
+    "dribble": _Dribbling,
+    "garbage-readdir": lambda _loop: _Garbage(nfs3.READDIR.number),
+    "garbage-remove": lambda _loop: _Garbage(nfs3.REMOVE.number),
+    "mute-commit": lambda _loop: _Mute(nfs3.COMMIT.number),
+    "mute-readdir": lambda _loop: _Mute(nfs3.READDIR.number),
+    "mute-readdirplus": lambda _loop: _Mute(nfs3.READDIRPLUS.number),
+}
 
 
 class _Hostile:

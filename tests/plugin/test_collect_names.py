@@ -7,21 +7,23 @@ import itertools
 
 import pytest
 
-from fixtures.checks.scratch import MOST_NAMES, CannotClean, collect_names
+from fixtures.checks.dialects.nfs3 import DIRECTORIES
+from fixtures.checks.scratch import MOST_NAMES, collect_names
+from nfsjudge import Damage
 
 
 def test_all_pages_without_the_dots() -> None:
     pages = {b"0": ([b".", b"..", b"a"], b"1"), b"1": ([b"b"], None)}
-    assert collect_names(b"0", pages.__getitem__) == [b"a", b"b"]
+    assert collect_names(b"0", pages.__getitem__, DIRECTORIES) == [b"a", b"b"]
 
 
 def test_a_cookie_that_stays_the_same() -> None:
-    with pytest.raises(CannotClean, match="a cookie is returned again"):
-        collect_names(b"0", lambda _: ([b"a"], b"1"))
+    with pytest.raises(Damage, match="a cookie is returned again"):
+        collect_names(b"0", lambda _: ([b"a"], b"1"), DIRECTORIES)
 
 
 def test_names_without_end() -> None:
     numbers = itertools.count(1)
     page = [b"name"] * 10_000
-    with pytest.raises(CannotClean, match=f"not come to an end after {MOST_NAMES + 10_000} entries"):
-        collect_names(b"0", lambda _: (page, b"%d" % next(numbers)))
+    with pytest.raises(Damage, match=f"not come to an end after {MOST_NAMES + 10_000} entries"):
+        collect_names(b"0", lambda _: (page, b"%d" % next(numbers)), DIRECTORIES)

@@ -91,12 +91,14 @@ class CachingReader:
             return self._reader.read_to_end(offset, expected)
         parts: list[bytes] = []
         number, skip = divmod(offset, self._size)
+        last = (offset + expected) // self._size
         while True:
             data = self._block(number)
             parts.append(data[skip:])
             if len(data) < self._size:
                 return b"".join(parts)
             number, skip = number + 1, 0
+            self._reader.extent.require_an_end(number - last, number * self._size)
 
     def _block(self, number: int) -> bytes:
         data = self._cache.get(self._handle, number)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import secrets
@@ -21,6 +22,7 @@ from nfsclient.highlevel.nfs4.files import NfsFile4
 from nfsclient.highlevel.nfs4.listing import Lister4
 from nfsclient.highlevel.nfs4.live import LiveClient
 from nfsclient.highlevel.nfs4.resolve import STAT, Node4, Resolver4
+from nfsclient.highlevel.nfs4.shared_loop import loop_of_thread
 from nfsclient.highlevel.nfs4.transfer import Limits4, Writer4
 from nfsclient.listings import USUAL_BOUNDS, ListingBounds, ListingProgress, require_shallow
 from nfsclient.paths import PathLike, as_bytes, as_text, names_of, shown
@@ -70,8 +72,13 @@ class NfsClient4:
         patience: Patience | None = None,
         listing_bounds: ListingBounds = USUAL_BOUNDS,
         reconnect: bool = True,
+        delegations: bool = False,
     ) -> None:
-        """Set up a session and find `path` from the root of the server. Raises as all methods do."""
+        """Set up a session and find `path` from the root of the server. Raises as all methods do.
+
+        With `delegations` the server may delegate files while they are open here: repeated reads need no call, but
+        other clients wait while nothing waits on the loop of this one, because only then CB_RECALL is answered.
+        """
         self.listing_bounds = listing_bounds
         """Of one directory: more raises `EndlessListing`."""
         self.patience = SharedPatience.shared(patience or Patience.of(rpc.loop))
@@ -79,7 +86,7 @@ class NfsClient4:
         self._closing = ExitStack()
         self._numbers = itertools.count(1)
         with self.patience.spend(Spending()):
-            self._begin(rpc, minor, path, rsize, wsize, reconnect=reconnect)
+            self._begin(rpc, minor, path, rsize, wsize, reconnect=reconnect, delegations=delegations)
 
     def _begin(
         self,
@@ -90,8 +97,11 @@ class NfsClient4:
         wsize: int | None,
         *,
         reconnect: bool,
+        delegations: bool,
     ) -> None:
-        self.live = LiveClient(rpc, minor=minor, patience=self.patience, reconnect=reconnect)
+        self.live = LiveClient(
+            rpc, minor=minor, patience=self.patience, reconnect=reconnect, delegations=delegations
+        )
         self._cache = DelegatedData(self.live)
         try:
             self.root = self._find_root(path)
@@ -217,7 +227,7 @@ class NfsClient4:
             p.OPEN4_SHARE_ACCESS_WRITE if writable else 0
         )
         wanted = as_bytes(path)
-        opened = self._open(wanted, kind, access, _DENY[deny], permissions)
+        opened, size = self._open(wanted, kind, access, _DENY[deny], permissions)
         return NfsFile4(
             self.live,
             opened,
@@ -227,10 +237,11 @@ class NfsClient4:
             readable=readable,
             writable=writable,
             append=kind == "a",
+            known=size,
         )
 
-    def _open(self, path: bytes, kind: str, access: int, deny: int, permissions: int) -> Open:
-        """OPEN by name in its directory, following symbolic links to it; "w" cuts what was there."""
+    def _open(self, path: bytes, kind: str, access: int, deny: int, permissions: int) -> tuple[Open, int]:
+        """OPEN by name in its directory, following symbolic links to it; "w" cuts what was there. And the size then."""
         how: p.Createhow4 | None = None
         if kind == "x":
             # The verifier makes a repetition of this very OPEN succeed, and that of any other fail (section 18.16.3).
@@ -242,20 +253,23 @@ class NfsClient4:
             path = linked
         parent, name = self._resolver.parent(path)
         owner = b"nfsproof open %d" % next(self._numbers)
+        wish = 0 if self.live.wants_delegations else p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG
 
         def build() -> list[XdrType]:
             return [
                 op.putfh(parent.handle),
-                op.open(name, access, deny, owner=owner, how=how),
+                op.open(name, access | wish, deny, owner=owner, how=how),
                 op.getfh(),
-                op.getattr("type"),
+                op.getattr("type", "size"),
             ]
 
         reply = self.live.run(build, path, repeatable=True)
         handle = reply.handle
         if kind == "w":
             self._cache.drop(handle)
-        return self.live.held.opened(handle, owner, access, deny, reply.of(p.OPEN))
+        opened = self.live.held.opened(handle, owner, access, deny, reply.of(p.OPEN))
+        self.live.give_back_unwanted(handle)
+        return opened, reply.attributes.size or 0
 
     def _link_target(self, path: bytes) -> bytes | None:
         """Where a symbolic link at the end of a path leads; None if there is none."""
@@ -455,6 +469,7 @@ def connect4(
     credential: Credential | None = None,
     patience: Patience | None = None,
     reconnect: bool = True,
+    delegations: bool | None = None,
 ) -> NfsClient4:
     """A client for the directory that a URL with `version=4`, 4.1 or 4.2 means, on port 2049 if it names none.
 
@@ -463,18 +478,24 @@ def connect4(
     """
     require_nfs4(url)
     with ExitStack() as on_failure:
-        own = loop or Loop()
-        if loop is None:
-            on_failure.callback(own.close)
+        wanted = url.delegations if delegations is None else delegations
+        if loop is not None:
+            own = loop
+        elif wanted:
+            own = on_failure.enter_context(loop_of_thread())
+        else:
+            own = on_failure.enter_context(contextlib.closing(Loop()))
         port = url.nfs_port or NFS4_PORT
         rpc = open_connection(url, port, loop=own, timeout=timeout, credential=credential)
         on_failure.callback(rpc.close)
-        client = _first_that_works(url, rpc, patience, reconnect)
+        client = _first_that_works(url, rpc, patience, reconnect=reconnect, delegations=wanted)
         client._closing = on_failure.pop_all()
     return client
 
 
-def _first_that_works(url: NfsUrl, rpc: RpcClient, patience: Patience | None, reconnect: bool) -> NfsClient4:
+def _first_that_works(
+    url: NfsUrl, rpc: RpcClient, patience: Patience | None, *, reconnect: bool, delegations: bool
+) -> NfsClient4:
     minors = minors_of(url)
     for minor in minors:
         try:
@@ -486,6 +507,7 @@ def _first_that_works(url: NfsUrl, rpc: RpcClient, patience: Patience | None, re
                 wsize=url.wsize,
                 patience=patience,
                 reconnect=reconnect,
+                delegations=delegations,
             )
         except CompoundError as error:
             if error.status == p.Nfsstat4.NFS4ERR_MINOR_VERS_MISMATCH:

@@ -12,7 +12,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.highlevel.files import RemoteFile
 from nfsclient.highlevel.nfs4.cache import DelegatedData
 from nfsclient.highlevel.nfs4.live import LiveClient
-from nfsclient.highlevel.nfs4.transfer import Limits4, Reader4, Writer4
+from nfsclient.highlevel.nfs4.transfer import Limits4, Reader4, Writer4, size_of
 from nfsclient.protocol import nfs4 as p
 from nfsclient.sessions.state import LockRange, Locks, Open
 
@@ -34,8 +34,10 @@ class NfsFile4(RemoteFile):
         readable: bool,
         writable: bool,
         append: bool = False,
+        known: int = 0,
     ) -> None:
-        reader = cache.reader(Reader4(live, opened, path, limits), opened.handle, limits.read)
+        """`known` is the size of the file where the caller knows it."""
+        reader = cache.reader(Reader4(live, opened, path, limits, known), opened.handle, limits.read)
         writer = Writer4(live, opened, path, limits)
         super().__init__(path, reader, writer, readable=readable, writable=writable, append=append)
         self.handle = opened.handle
@@ -52,8 +54,7 @@ class NfsFile4(RemoteFile):
 
     def size(self) -> int:
         """The size of the file now, by GETATTR."""
-        reply = self._live.run(lambda: [op.putfh(self.handle), op.getattr("size")], self.name)
-        return reply.attributes.size or 0
+        return size_of(self._live, self.handle, self.name)
 
     def write(self, data: t.Any, /) -> int:
         """Write all of `data`, at the end of the file if it was opened to append."""
@@ -87,6 +88,7 @@ class NfsFile4(RemoteFile):
                 self._live.run(lambda: [op.putfh(self.handle), op.close(self.opened.stateid)], self.name)
         finally:
             self._live.held.closed(self.opened)
+            self._live.give_back_closed(self.handle)
 
     def _unlock_all(self) -> None:
         """Some servers refuse to CLOSE a file with locks (LOCKS_HELD: section 18.2.3)."""

@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import CompoundError
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.highlevel.nfs4.ahead import PagesAhead, Position4
 from nfsclient.highlevel.nfs4.live import LiveClient
-from nfsclient.listings import USUAL_BOUNDS, ListingBounds, ListingProgress
+from nfsclient.listings import USUAL_BOUNDS, ListingBounds, ListingProgress, require_names
 from nfsclient.paths import shown
 from nfsclient.protocol import nfs4 as p
 from nfsclient.xdr import XdrType
@@ -43,7 +43,7 @@ class Lister4:
     def entries(self, attributes: t.Sequence[str]) -> t.Iterator[list[p.Entry4]]:
         """The entries, page by page, with these attributes and `rdattr_error`.
 
-        Raises `NfsStatusError`, `RetriesExhausted`, `EndlessListing`.
+        Raises `NfsStatusError`, `RetriesExhausted`, `EndlessListing`, `ServerViolation` for names that cannot be any.
         """
         seen = set(_DOTS)
         for restarts in range(_MOST_RESTARTS + 1):
@@ -62,19 +62,22 @@ class Lister4:
     def _pages(self, attributes: t.Sequence[str]) -> t.Iterator[list[p.Entry4]]:
         at = Position4()
         clock = self._live.patience.clock
-        progress = ListingProgress(f"READDIR of {shown(self._path)}", self._bounds, clock)
+        what = f"READDIR of {shown(self._path)}"
+        progress = ListingProgress(what, self._bounds, clock)
         ahead = PagesAhead(self._live, lambda at: self._operations(at, self._page, attributes))
         try:
             while True:
                 with progress.waiting():
                     result = ahead.take(at) or self._ask(at, attributes)
                 entries = result.reply.entries
+                names = [entry.name for entry in entries]
+                require_names(names, what)
                 yield entries
                 if result.reply.eof:
                     return
                 if entries:
                     at = Position4(entries[-1].cookie, result.cookieverf)
-                progress.note(len(entries), at, [entry.name for entry in entries])
+                progress.note(len(entries), at, names)
         finally:
             ahead.close()
 

@@ -91,8 +91,11 @@ class LiveClient:
         patience: Patience,
         owner: p.ClientOwner4 | None = None,
         reconnect: bool = True,
+        delegations: bool = False,
     ) -> None:
         self.rpc = rpc
+        self.wants_delegations = delegations
+        """Whether OPEN asks for delegations; if not, what comes all the same goes back at once."""
         self.reconnect = reconnect
         """Whether a lost connection is replaced; else it raises `ConnectionLost`, and a late reply `RpcTimeout`."""
         self.patience = patience
@@ -463,6 +466,26 @@ class LiveClient:
             delegation.recalled = True
             return
         self._returns.append((delegation, request, self.rpc.submit(p.COMPOUND, request.args)))
+
+    def give_back_closed(self, handle: bytes) -> None:
+        """Return the delegation of a file that nobody has open any more, and take the answer.
+
+        A client that does nothing answers no CB_RECALL, so what it kept would hold up everybody else.
+        """
+        delegation = self.held.delegations.get(handle)
+        if delegation is None or any(one.handle == handle for one in self.held.opens.values()):
+            return
+        self.give_back(delegation)
+        for _, _, pending in self._returns:
+            if pending.error is None and not pending.done:
+                with contextlib.suppress(ConnectionLost, RpcTimeout):
+                    self.rpc.wait(pending)
+
+    def give_back_unwanted(self, handle: bytes) -> None:
+        """Return a delegation that came with an OPEN although it said WANT_NO_DELEG (section 18.16.3)."""
+        delegation = self.held.delegations.get(handle)
+        if delegation is not None and not self.wants_delegations:
+            self.give_back(delegation)
 
     def forget_delegation(self, delegation: Delegation) -> None:
         """It is no longer held: what was cached is void."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from nfsclient.clients.nfs4 import CompoundError
 from nfsclient.clients.nfs4 import operations as op
+from nfsclient.errors import ServerViolation
 from nfsclient.highlevel.nfs4.live import LiveClient
 from nfsclient.highlevel.walking import Walker
 from nfsclient.paths import names_of, shown
@@ -106,4 +107,12 @@ class Resolver4(Walker[Node4]):
             lambda: [op.putfh(start), *[op.lookup(name) for name in names], op.getfh(), op.getattr(*STAT)],
             path,
         )
-        return Node4(reply.handle, b"/" + b"/".join(names), reply.attributes)
+        attributes = reply.attributes
+        if attributes.type is None or attributes.size is None:
+            missing = "type" if attributes.type is None else "size"
+            raise ServerViolation(f"GETATTR of {shown(path)}: the REQUIRED attribute {missing} is missing")
+        if not attributes.type.is_known:
+            raise ServerViolation(
+                f"{shown(path)}: expected an nfs_ftype4 in the attributes, saw {attributes.type}"
+            )
+        return Node4(reply.handle, b"/" + b"/".join(names), attributes)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from nfsclient.clients.nfs4 import CompoundReply
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.errors import NoProgress, ServerViolation
+from nfsclient.highlevel.extent import Extent
 from nfsclient.highlevel.nfs4.live import Job, LiveClient
 from nfsclient.highlevel.unstable import UnstableData
 from nfsclient.paths import shown
@@ -91,13 +92,26 @@ class Transfer:
 
 
 class Reader4(Transfer):
-    """Reads ranges of one open file, many READs at a time; short ones are continued."""
+    """Reads ranges of one open file, many READs at a time; short ones are continued.
+
+    `known` is the size of the file where the caller knows it. Data and ends of file that the size contradicts raise
+    `ServerViolation` (see `nfsclient.highlevel.extent`).
+    """
+
+    def __init__(self, live: LiveClient, opened: Open, path: bytes, limits: Limits4, known: int = 0) -> None:
+        super().__init__(live, opened, path, limits)
+        self.extent = Extent(lambda: size_of(live, opened.handle, path), shown(path), known)
 
     def read(self, offset: int, count: int) -> tuple[bytes, bool]:
         """Up to `count` bytes from `offset` on, fewer only at the end of the file; whether it ends there."""
-        parts: dict[int, Buffer] = {}
-        end, eof = self._read(offset, count, parts.__setitem__)
-        return b"".join([parts[at][: end - at] for at in sorted(parts) if at < end]), eof
+
+        def run(start: int, size: int) -> tuple[int, bool, bytes]:
+            parts: dict[int, Buffer] = {}
+            end, eof = self._read(start, size, parts.__setitem__)
+            return end, eof, b"".join([parts[at][: end - at] for at in sorted(parts) if at < end])
+
+        _, eof, pieces = self.extent.read(offset, count, run)
+        return (pieces[0] if len(pieces) == 1 else b"".join(pieces)), eof
 
     def read_into(self, offset: int, into: memoryview) -> int:
         """Fill `into` with bytes from `offset` on; how many, fewer only at the end of the file."""
@@ -108,17 +122,16 @@ class Reader4(Transfer):
             if not _is_same_memory(where, data):
                 where[:] = data
 
-        return self._read(offset, len(view), place, view)[0] - offset
+        def run(start: int, size: int) -> tuple[int, bool, None]:
+            at = start - offset
+            return *self._read(start, size, place, view[at : at + size]), None
+
+        return self.extent.read(offset, len(view), run)[0] - offset
 
     def read_to_end(self, offset: int, expected: int) -> bytes:
         """All bytes from `offset` on. `expected` is how many there seem to be; there may be more or fewer."""
-        part, eof = self.read(offset, max(expected, self._limits.read))
-        parts = [part]
-        while not eof:
-            offset += len(part)
-            part, eof = self.read(offset, self._limits.read)
-            parts.append(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        self.extent.known = offset + expected
+        return self.extent.read_to_end(offset, self._limits.read, self.read)
 
     def _job(self, offset: int, count: int, start: int, view: memoryview | None) -> Job:
         def build() -> Sequence[XdrType]:
@@ -162,6 +175,13 @@ class Reader4(Transfer):
                     raise NoProgress(
                         f"READ of {shown(self._path)} at {asked.offset}: no data and no end of file"
                     )
+                if got and asked.offset + got >= self.extent.known:
+                    # The file ends here, as far as is known: GETATTR decides whether more is requested.
+                    end = asked.offset + got
+                    wanted = [one for one in jobs if one.about.offset < end]
+                    jobs.clear()
+                    jobs.extend(wanted)
+                    return
                 jobs.append(self._job(asked.offset + got, asked.count - got, offset, view))
 
         self._run(jobs, take, size)
@@ -238,11 +258,21 @@ class Writer4(Transfer):
         where = f"WRITE of {shown(self._path)} at {offset}"
         if result.count > sent:
             raise ServerViolation(f"{where}: {sent} bytes sent, {result.count} written")
+        if not result.committed.is_known:
+            raise ServerViolation(f"{where}: expected a stable_how4 in committed, saw {result.committed}")
         if result.committed < stable:
             raise ServerViolation(f"{where}: {stable} requested, only {result.committed} done")
         self._stalled = self._stalled + 1 if result.count < min(1, sent) else 0
         if self._stalled > _PATIENT_REPLIES:
             raise NoProgress(f"{where}: nothing of {sent} bytes is written")
+
+
+def size_of(live: LiveClient, handle: bytes, path: bytes) -> int:
+    """The size of a file now, by GETATTR. Raises `ServerViolation` if the server leaves this REQUIRED attribute out."""
+    size = live.run(lambda: [op.putfh(handle), op.getattr("size")], path).attributes.size
+    if size is None:
+        raise ServerViolation(f"GETATTR of {shown(path)}: the REQUIRED attribute size is missing")
+    return size
 
 
 def _is_same_memory(where: memoryview, data: Buffer) -> bool:
