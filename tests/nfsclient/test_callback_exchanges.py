@@ -10,6 +10,7 @@ import pytest
 from nfsclient.clients.nfs4 import Nfs4, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
+from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import RpcClient, connect_tcp
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.loop import Loop
@@ -42,7 +43,7 @@ class Pair:
         assert result.delegation.read is not None
 
     def _connect(self, port: int) -> RpcClient:
-        self.opened.append(connect_tcp("127.0.0.1", port, loop=self.loop))
+        self.opened.append(connect_tcp("127.0.0.1", port, loop=self.loop, credential=AuthSys(0, 0)))
         return self.opened[-1]
 
     def close(self) -> None:
