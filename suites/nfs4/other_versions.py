@@ -20,7 +20,7 @@ OTHERS_WAIT = Requirement(
     gist="a change by another protocol, or on the server itself, recalls a delegation, and waits for its end",
 )
 NAME: t.Final = b"file"
-_QUIET: t.Final = 2.0
+_QUIET: t.Final = 1.5
 """Seconds in which the call must not succeed while the delegation is neither returned nor revoked."""
 
 

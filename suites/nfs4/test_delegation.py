@@ -57,7 +57,7 @@ WRITER_IS_ASKED = Requirement(
     says_must=True,
     gist="GETATTR of size or change waits for CB_GETATTR, or for the end of a write delegation of another client",
 )
-_QUIET: t.Final = 3.0
+_QUIET: t.Final = 1.5
 """Seconds in which a conflicting request must not succeed while the delegation is neither returned nor revoked."""
 _KINDS = pytest.mark.parametrize("access", [*ACCESS.values()], ids=[*ACCESS])
 

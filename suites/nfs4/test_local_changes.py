@@ -35,7 +35,7 @@ CHANGE_TELLS = Requirement(
     gist="by the value of change a client can tell whether data or attributes of the object have been modified",
 )
 _NAME: t.Final = b"file"
-_ARRIVES: t.Final = 20.0
+_ARRIVES: t.Final = 8.0
 """Seconds for a recall to arrive, and for the change to go on afterwards."""
 _QUIET: t.Final = 1.0
 _NOTICES: t.Final = 3.0

@@ -163,11 +163,70 @@ def test_a_lease_time_lasts_for_one_check(suite: Suite, url: str, tmp_path: Path
     assert outcome.checks["a_hooks"].steered == ["drop_caches", "end_grace", "set_lease"]
 
 
-def test_hooks_that_the_target_lacks_are_skip(suite: Suite) -> None:
+def test_hooks_that_the_target_lacks_are_skip(suite: Suite, url: str) -> None:
+    suite.write(HOOKS)
+    outcome = suite.run("--target", url)
+    assert outcome.verdicts == {"a_hooks": "SKIP", "b_view": "SKIP"}
+    assert "needs control of the server, by --control set_lease=COMMAND" in outcome.text
+    assert "the control known_clients cannot be given for a URL" in outcome.text
+
+
+def test_the_embedded_server_has_the_hooks(suite: Suite) -> None:
     suite.write(HOOKS)
     outcome = suite.run()
-    assert outcome.verdicts == {"a_hooks": "SKIP", "b_view": "SKIP"}
-    assert "nfsproof has no control drop_caches of this server" in outcome.text
+    assert outcome.verdicts == {"a_hooks": "PASS", "b_view": "PASS"}, outcome.text
+
+
+LOCALLY = """
+    from suites.nfs4.delegations import ACCESS, delegated, recalls
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_waits(target, v4):
+        granted = delegated(v4, v4.scratch, ACCESS["read"])
+        change = target.begin_locally(v4.scratch.name + b"/file")
+        assert not change.is_over
+        assert granted.serve(lambda: bool(recalls(granted.holder)), 30)
+        assert not change.wait(0)
+        granted.give_back()
+        assert change.wait(30)
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_z_left(target, v4):
+        delegated(v4, v4.scratch, ACCESS["read"])
+        target.begin_locally(v4.scratch.name + b"/file")
+"""
+
+
+def test_a_change_on_the_server_waits_for_a_delegation(suite: Suite) -> None:
+    suite.write(LOCALLY)
+    outcome = suite.run()
+    assert outcome.verdicts == {"waits": "PASS", "z_left": "PASS"}, outcome.text
+
+
+LOCALLY_BY_COMMAND = """
+    @proves(RULE, killed_by=MUTANT)
+    def test_change(nfs3, scratch, target):
+        file = scratch.file("f", b"data")
+        change = target.begin_locally(scratch.name + b"/f")
+        scratch.attributes(file)  # calls go on meanwhile
+        assert change.wait(30)
+        assert scratch.attributes(file).size > 4
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_fails(scratch, target):
+        scratch.file("f")
+        assert target.begin_locally(scratch.name + b"/f", remove=True).wait(30)
+"""
+
+
+def test_a_change_by_a_command_goes_on_beside_calls(suite: Suite, url: str, folder: Path) -> None:
+    suite.write(LOCALLY_BY_COMMAND)
+    touching = f"--control=touch_locally={command(folder, 'touch_locally')}"
+    outcome = suite.run("--target", url, touching)
+    assert outcome.verdicts == {"change": "PASS", "fails": "SKIP"}, outcome.text
+    assert "needs control of the server, by --control remove_locally=COMMAND" in outcome.text
+    outcome = suite.run("--target", url, touching, "--control=remove_locally=false")
+    assert outcome.verdicts["fails"] == "VOID", outcome.text
 
 
 def test_a_target_file_serves_run_and_target_check(url: str, folder: Path, tmp_path: Path) -> None:

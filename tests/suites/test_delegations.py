@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""Checks of delegations on servers that say DELAY for their own reasons, that never recall, and that never grant."""
+
+from __future__ import annotations
+
+import sys
+import typing as t
+
+from tests.suites.test_broken_servers import SERVE, RunOn, run_on
+
+__all__ = ["run_on"]
+DELAYS: t.Final = (sys.executable, "-P", "-m", "tests.suites.delays_often")
+CHECKS: t.Final = ("nfs4/delegation", "faults/backchannel", "nfs3/delegations")
+
+
+def test_a_server_that_says_delay_for_its_own_reasons_is_right(run_on: RunOn) -> None:
+    ended = run_on((), *CHECKS, program=DELAYS)
+    assert {check.verdict for check in ended.run.checks} == {"PASS"}, ended.text
+
+
+def test_one_that_never_recalls_is_found_though_it_says_delay(run_on: RunOn) -> None:
+    checks = ("nfs4/delegation/recall[read-4.1]", "nfs4/delegation/recall[write-4.1]")
+    ended = run_on(("silent",), *checks, program=DELAYS)
+    verdicts = {check.id: check.verdict for check in ended.run.checks}
+    assert set(verdicts.values()) == {"FAIL"}, ended.text
+    # The whole patience for a recall is paid once, in the check with the most attempts.
+    attempts = sorted((check.exchanges for check in ended.run.checks), reverse=True)
+    assert len(attempts) == 2
+    assert attempts[1] < attempts[0]
+
+
+def test_one_that_grants_nothing_costs_one_patience(run_on: RunOn) -> None:
+    ended = run_on(
+        ("--knob=delegations=none",), "nfs4/delegation/waits", "nfs4/delegation/returned", program=SERVE
+    )
+    assert {check.verdict for check in ended.run.checks} == {"SKIP"}, ended.text
+    tries = [check.exchanges for check in ended.run.checks]
+    # A check asks again and again, the others ask once; those for a write delegation likewise.
+    assert sum(number > 2 * min(tries) for number in tries) == 2
