@@ -350,6 +350,8 @@ class Settings:
         most=3600,
         nonstrict=(
             "RFC 1813 section 2.5: of a directory",
+            "RFC 1094 section 2.3.5: of a directory",
+            "RFC 5661 section 5.8.2.43: of a directory",
             "RFC 1813 section 2.5: have the times of the",
         ),
         draws=(0.002, 3.0),
