@@ -260,6 +260,27 @@ class Replay:
             self._line(f"    {line}")
         return result
 
+    def callback(
+        self, number: int, client: RpcClient, names: str, *, deviates: str | None = None, note: str = ""
+    ) -> None:
+        """Wait for what the server called at this point of the check, and print it with our answer.
+
+        `names` are the operations that it carried. `deviates` is the path in its arguments of the field by which the
+        check judged; `note` is what was said of it.
+        """
+        sign = _sign(note) if deviates is not None else ""
+        self._line(f"#{number} callback of the server")
+        came = self._nfs4.await_callback(client, self.timeout)
+        if came is None:
+            self._line(f"    none within {self.timeout:g} s; the check got {names}{sign}")
+            return
+        lines = format_value(came.args, mark=deviates or None, note=sign.removeprefix(_ARROW))
+        for line in lines:
+            self._line(f"    {line}")
+        self._line(
+            f"  #{number} <- {getattr(came.result, 'status', 'answered')}{sign if not deviates else ''}"
+        )
+
     def send_raw(self, client: RpcClient, data: bytes) -> None:
         """Send bytes as they are: over TCP a piece of the stream with its own record marks."""
         self._send(f"{len(data)} bytes as they are", data, lambda: client.send_raw(data))

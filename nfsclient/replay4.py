@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import typing as t
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
 from nfsclient.clients import Patience
@@ -15,6 +16,7 @@ from nfsclient.discovery4 import find_root
 from nfsclient.errors import NfsClientError
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.blocking import RpcClient
+from nfsclient.rpc.exchange import Exchange
 from nfsclient.sessions.backchannel import Backchannel
 from nfsclient.sessions.session import SessionState
 from nfsclient.xdr import XdrType
@@ -24,6 +26,7 @@ MOST_USES: t.Final = 4096
 _MOST_PAGES: t.Final = 10_000
 _DEEPEST: t.Final = 64
 _PAGE: t.Final = 8192
+_MOST_CALLBACKS: t.Final = 64
 _OK: t.Final = p.Nfsstat4.NFS4_OK
 
 
@@ -35,6 +38,10 @@ class Nfs4Side:
         self._sessions: dict[bytes, None] = {}
         self._clientids: dict[int, None] = {}
         self._made: list[Session4] = []
+        self._services: dict[bytes, CallbackService] = {}
+        """By session: a further connection may be bound to it."""
+        self._callbacks: dict[RpcClient, deque[Exchange]] = {}
+        """Those that came on a connection, and were not asked for yet."""
 
     def root(self, names: Sequence[bytes]) -> bytes:
         """The handle at the end of a path. Raises `NfsClientError`."""
@@ -61,7 +68,37 @@ class Nfs4Side:
             elif isinstance(given, p.CreateSession4Res) and given.csr_resok4 is not None:
                 self._sessions[bytes(given.csr_resok4.csr_sessionid)] = None
                 if isinstance(asked, p.CreateSession4Args):
-                    _serve(link, asked, given.csr_resok4, args.minorversion)
+                    self._serve(link, asked, given.csr_resok4, args.minorversion)
+            elif isinstance(given, p.BindConnToSession4Res) and given.bctsr_resok4 is not None:
+                service = self._services.get(bytes(given.bctsr_resok4.bctsr_sessid))
+                if service is not None:
+                    self._attach(service, link)
+
+    def await_callback(self, link: RpcClient, seconds: float) -> Exchange | None:
+        """The next callback on a connection; None if none comes in time."""
+        came = self._callbacks.setdefault(link, deque(maxlen=_MOST_CALLBACKS))
+        loop = link.loop
+        loop.run_until(lambda: bool(came), loop.clock() + seconds)
+        return came.popleft() if came else None
+
+    def _serve(
+        self, link: RpcClient, args: p.CreateSession4Args, created: p.CreateSession4ResOk, minor: int
+    ) -> None:
+        service = CallbackService(args.csa_cb_program)
+        service.serve(Backchannel.of(SessionState(created, clientid=args.csa_clientid, minor=minor)))
+        self._services[bytes(created.csr_sessionid)] = service
+        if created.csr_flags & p.CREATE_SESSION4_FLAG_CONN_BACK_CHAN:
+            self._attach(service, link)
+
+    def _attach(self, service: CallbackService, link: RpcClient) -> None:
+        came = self._callbacks.setdefault(link, deque(maxlen=_MOST_CALLBACKS))
+
+        def note(one: Exchange) -> None:
+            if one.is_callback:
+                came.append(one)
+
+        link.on_exchange = note
+        service.attach(link)
 
     def close(self) -> None:
         """End the sessions and clients that the script has made, as far as the server wants to."""
@@ -106,13 +143,6 @@ class Nfs4Side:
                 yield session
         finally:
             t.cast("RpcClient", session.nfs4.rpc).close()
-
-
-def _serve(link: RpcClient, args: p.CreateSession4Args, created: p.CreateSession4ResOk, minor: int) -> None:
-    if created.csr_flags & p.CREATE_SESSION4_FLAG_CONN_BACK_CHAN:
-        service = CallbackService(args.csa_cb_program)
-        service.serve(Backchannel.of(SessionState(created, clientid=args.csa_clientid, minor=minor)))
-        service.attach(link)
 
 
 def _remove_tree(session: Session4, directory: bytes, name: bytes, depth: int = 0) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from nfsjudge import compounds as compounds
 from nfsjudge import policy
 from nfsjudge.expect import expect, expect_error
+from nfsjudge.harm import Harm
 from nfsjudge.outcome import (
     Damage,
     Nonconformance,
@@ -19,7 +20,7 @@ from nfsjudge.outcome import (
     skip,
     unsupported,
 )
-from nfsjudge.requirement import Harm, Level, Part, Requirement
+from nfsjudge.requirement import Level, Part, Requirement
 from nfsjudge.showing import show
 from nfsjudge.verbs import (
     expect_all,

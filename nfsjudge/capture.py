@@ -135,7 +135,7 @@ def _commented(
         found[message.first].begins = True
         _comment(found, message, exchanges, notes)
     for place, one in enumerate(exchanges):
-        if place not in placing.reply_of and one.call:
+        if place not in placing.reply_of and one.call and not one.is_callback:
             at = placing.call_of.get(place)
             nearest = _nearest(whole, one) if at is None else at.last
             if nearest is not None:
@@ -189,8 +189,11 @@ def _comment(
         comments += ["a copy of a call that was sent before"] if message.is_again else []
         return
     number, one = message.exchange + 1, exchanges[message.exchange]
-    if message.sent:
+    if message.sent != one.is_callback:
         comments.append(_about(number, one, is_whole=message.flow[3] != 0))
+        comments += _late(number, one, notes) if one.is_callback else []
+    elif one.is_callback:
+        comments.append(f"exchange #{number}: the reply")
     else:
         whose = [f"exchange #{number}: the reply"] if one.procedure is None else []
         comments += [*whose, *_late(number, one, notes)]

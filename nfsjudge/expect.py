@@ -232,8 +232,8 @@ class ReplyExpectation(t.Generic[T]):
         if found is None:
             return
         if found.verdict is Verdict.UNSUPPORTED:
-            unsupported(found.reason)
-        skip(f"{found.reason}: {show(status)}")
+            unsupported(found.reason, self._reply)
+        skip(f"{found.reason}: {show(status)}", self._reply)
 
     def _success(self, expectation: Ends) -> T:
         __tracebackhide__ = True

@@ -123,7 +123,7 @@ class _Part:
             summary = _summary(self.what)
             return MessageRecord(self.number, time, self.direction, summary, _bytes(self.what.data))
         if self.direction == "call":
-            summary, lines, signed = _call(self.what)
+            summary, lines, signed = _call(self.what, self.marks)
         else:
             summary, lines, signed = _reply(self.what, self.marks)
         lines, signed = cut(lines, signed, MOST_LINES)
@@ -134,14 +134,19 @@ def _line(text: str) -> str:
     return text if len(text) <= _LONGEST_LINE else f"{text[:_LONGEST_LINE]}... ({len(text)} characters)"
 
 
-def _call(exchange: Exchange) -> tuple[str, list[str], list[int]]:
+def _call(exchange: Exchange, marks: Sequence[Mark]) -> tuple[str, list[str], list[int]]:
     if exchange.procedure is None:
         return f"{len(exchange.call)} bytes of the check itself", _bytes(exchange.call), []
     again = f", sent {exchange.resent + 1} times" if exchange.resent else ""
     summary = f"{name_of(exchange)} xid 0x{exchange.xid:08x}{again}"
     whom = as_whom(exchange.credential)
-    lines = [f"credential: {whom}"] if whom else []
-    return summary, lines + (format_value(exchange.args) if isinstance(exchange.args, XdrType) else []), []
+    head = [f"credential: {whom}"] if whom else []
+    fields = [mark.field_in(exchange) for mark in marks if exchange.is_callback]
+    shown, signed = list[str](), list[int]()
+    if isinstance(exchange.args, XdrType):
+        shown, signed = _marked(exchange.args, [one for one in fields if one is not None])
+        signed = signed or ([0] if fields and shown else [])
+    return summary, head + shown, [at + len(head) for at in signed]
 
 
 def _bytes(message: bytes) -> list[str]:
@@ -158,6 +163,7 @@ def _reply(exchange: Exchange, marks: Sequence[Mark]) -> tuple[str, list[str], l
         status = getattr(exchange.result, "status", None)
         name = name_of(exchange) if exchange.procedure is not None else "answer"
         summary = f"{name} xid 0x{exchange.xid:08x}: {'answered' if status is None else status}"
+        marks = [] if exchange.is_callback else marks
         fields = [mark.field_in(exchange) for mark in marks]
         lines, signed = _marked(exchange.result, [one for one in fields if one is not None])
         return summary, lines, signed or ([0] if marks and lines else [])

@@ -49,22 +49,30 @@ class Damage(Nonconformance):
     """Something is gone or broken that the target had acknowledged: FAIL in set-up too. It names its clause."""
 
 
-class Unsupported(Exception):
+class NotJudged(Exception):
+    """The check ends without a verdict on the target. `subject` is the reply that refused what it needs, if one did."""
+
+    def __init__(self, reason: str = "", subject: object = None) -> None:
+        super().__init__(reason)
+        self.subject = subject
+
+
+class Unsupported(NotJudged):
     """The check needs something optional, and the target refused it correctly."""
 
 
-class Skipped(Exception):
+class Skipped(NotJudged):
     """A precondition of the check is missing; the text says which."""
 
 
-def unsupported(reason: str) -> t.NoReturn:
-    """End the check as UNSUPPORTED."""
-    raise Unsupported(reason)
+def unsupported(reason: str, subject: object = None) -> t.NoReturn:
+    """End the check as UNSUPPORTED, because of a reply if there is a `subject`."""
+    raise Unsupported(reason, subject)
 
 
-def skip(reason: str) -> t.NoReturn:
-    """End the check as SKIP: a precondition is missing, and that is nobody's fault."""
-    raise Skipped(reason)
+def skip(reason: str, subject: object = None) -> t.NoReturn:
+    """End the check as SKIP: a precondition is missing, and that is nobody's fault. `subject` as of `NotJudged`."""
+    raise Skipped(reason, subject)
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,11 +130,12 @@ class Placing:
             known[message.sent, message.data].append(message)
         calls: set[bytes] = set()
         for place, one in enumerate(self.exchanges):
+            is_ours = not one.is_callback
             if one.call:
-                calls.add(one.call)
-                self._take(known[True, one.call], place, one, self.call_of)
+                calls.update([one.call] if is_ours else [])
+                self._take(known[is_ours, one.call], place, one, self.call_of)
             if one.reply:
-                self._take(known[False, bytes(one.reply)], place, one, self.reply_of)
+                self._take(known[not is_ours, bytes(one.reply)], place, one, self.reply_of)
         for (sent, data), left in known.items():
             for message in left:
                 message.is_again = sent and data in calls
@@ -191,9 +192,9 @@ def made_up(exchanges: Iterable[Exchange], known: t.Container[tuple[str, str, st
         is_stream = one.transport == "tcp"
         if one.call:
             data = fragment(one.call, ()) if is_stream else one.call
-            found.append(Segment(one.sent_at, True, data, one.peer, one.transport, one.local))
+            found.append(Segment(one.sent_at, not one.is_callback, data, one.peer, one.transport, one.local))
         if one.reply is not None:
             data = fragment(bytes(one.reply), ()) if is_stream else bytes(one.reply)
             at = one.sent_at if one.received_at is None else one.received_at
-            found.append(Segment(at, False, data, one.peer, one.transport, one.local))
+            found.append(Segment(at, one.is_callback, data, one.peer, one.transport, one.local))
     return sorted(found, key=lambda segment: segment.at)  # stable: a reply stays after its call

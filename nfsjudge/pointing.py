@@ -5,7 +5,8 @@ The verbs of `nfsjudge.verbs` say themselves where the value came from: data of 
 which field of which attributes. For `expect()` the source of the check does. ``expect(wcc.after.size, "size")`` reads a
 local variable: that very object is part of a reply. ``expect(scratch.attributes(file).size, "size")`` has none, but a
 field called ``size``: the latest reply that has such a field with the value that was seen is meant. A list of names
-is that of the latest page that lists no others. Nothing is marked where none of this fits.
+is that of the latest page that lists no others. Nothing is marked where none of this fits. The arguments of a callback
+are what the server says, like the results of other calls.
 """
 
 from __future__ import annotations
@@ -159,10 +160,10 @@ def _find_origin(
                     value, "reply", None
                 ):
                     return exchange, None
-            elif isinstance(exchange.result, XdrType):
-                path = _path_of(exchange.result, value)
+            elif isinstance(exchange.of_server, XdrType):
+                path = _path_of(exchange.of_server, value)
                 if path is not None:
-                    return exchange.result, ".".join([*path, *_steps(value, names)]) or None
+                    return exchange.of_server, ".".join([*path, *_steps(value, names)]) or None
     return None
 
 
@@ -205,12 +206,13 @@ def _data_of(result: object) -> tuple[str, bytes]:
 def _find_entry(exchanges: Sequence[Exchange], name: bytes) -> Found | None:
     """The latest entry of a listing with a name."""
     for exchange in reversed(exchanges):
-        for path, found in _fields(exchange.result, "") if isinstance(exchange.result, XdrType) else ():
+        said = exchange.of_server
+        for path, found in _fields(said, "") if isinstance(said, XdrType) else ():
             if not path.endswith("entries") or not isinstance(found, list):
                 continue
             for index, item in enumerate(found):
                 if bytes(getattr(item, "name", b"")) == name:
-                    return exchange.result, f"{path}[{index}].name"
+                    return said, f"{path}[{index}].name"
     return None
 
 
@@ -249,9 +251,9 @@ def _derived(found: object) -> tuple[int, ...]:
 def _latest_fields(exchanges: Sequence[Exchange]) -> Iterator[tuple[XdrType, str, object]]:
     """(reply, path, value) of each field of the latest replies, the latest first."""
     for exchange in exchanges[: -_MOST_EXCHANGES - 1 : -1]:
-        if isinstance(exchange.result, XdrType):
-            for path, found in _fields(exchange.result, ""):
-                yield exchange.result, path, found
+        if isinstance(exchange.of_server, XdrType):
+            for path, found in _fields(exchange.of_server, ""):
+                yield exchange.of_server, path, found
 
 
 def find_field(

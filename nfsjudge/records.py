@@ -15,6 +15,8 @@ import typing as t
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 
+from nfsjudge.harm import harm_text
+
 SCHEMA = 1
 """Grows when a field changes its meaning or is removed; new fields do not change it."""
 
@@ -515,7 +517,10 @@ def failure_text(record: CheckRecord | FindingRecord) -> str:
     requirement = record.requirement
     if requirement is not None and record.expected:
         part = f", {requirement.part}" if requirement.part == "IMPLEMENTATION" else ""
-        lines.append(f"  clause:     {requirement.citation} ({requirement.level}{part})")
+        harm = harm_text(requirement.harm, record.expected, record.observed)
+        lines.append(
+            f"  clause:     {requirement.citation} ({requirement.level}{part}){harm and f', {harm}'}"
+        )
         lines.append(f"              {requirement.gist}")
         lines += [f"  call:       {record.call}"] if isinstance(record, CheckRecord) and record.call else []
         lines += _outcome_lines(record)

@@ -176,7 +176,8 @@ class _Writer:
         """Whether the attributes that are written are those of VERIFY or NVERIFY."""
         self._clientid = 0
         """Of the CREATE_SESSION that is written."""
-        self._xids = Counter((one.xid, one.local) for one in exchanges if one.procedure is not None)
+        typed = [one for one in exchanges if one.procedure is not None and not one.is_callback]
+        self._xids = Counter((one.xid, one.local) for one in typed)
         self._replies = {one.reply: one for one in exchanges if one.procedure is None and one.reply}
 
     def put(self, line: str) -> None:
@@ -209,7 +210,8 @@ class _Writer:
         happened: Sequence[tuple[float, str]],
     ) -> Iterator[Step]:
         """(time, order, what writes it) of each message and of what lies between them."""
-        sends = sorted(one.sent_at for one in self.exchanges if one.procedure is not None)
+        typed = [one for one in self.exchanges if one.procedure is not None and not one.is_callback]
+        sends = sorted(one.sent_at for one in typed)
         for number, one in enumerate(self.exchanges, 1):
             yield from self._steps_of(number, one, sends)
         own = {one.local for one in raw if one.sent}
@@ -223,6 +225,9 @@ class _Writer:
 
     def _steps_of(self, number: int, one: Exchange, sends: Sequence[float]) -> Iterator[Step]:
         if one.procedure is None:
+            return
+        if one.is_callback:
+            yield one.sent_at, number * 2, lambda: self._callback(number, one)
             return
         done = one.sent_at if one.received_at is None else one.received_at
         is_alone = not any(one.sent_at < at < done for at in sends[_right_of(sends, one.sent_at) :][:1])
@@ -293,6 +298,12 @@ class _Writer:
         words = [str(number), self._connection(one), f"p{number}", *self._deviation(one)]
         self.put(f"r{number} = replay.wait({', '.join(words)})")
         self.given.learn(one, f"r{number}")
+
+    def _callback(self, number: int, one: Exchange) -> None:
+        """A script cannot make the server call: it waits for that, and answers as any client does."""
+        names = [step.operation.name for step in one.steps]
+        words = [str(number), self._connection(one), ascii(", ".join(names)), *self._deviation(one)]
+        self.put(f"replay.callback({', '.join(words)})")
 
     def _words(self, number: int, one: Exchange) -> list[str]:
         assert one.procedure is not None

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Collection
 from dataclasses import dataclass
+
+from nfsjudge.harm import Harm, harm_done
 
 
 class Level(enum.StrEnum):
@@ -27,26 +30,12 @@ class Part(enum.StrEnum):
     IMPLEMENTATION = "IMPLEMENTATION"
 
 
-class Harm(enum.StrEnum):
-    """What a breach of a clause does to the users of a server. It orders causes, and decides no verdict."""
-
-    CRASH = "crash"
-    """The server ends, or takes the memory of its machine: nobody is served."""
-    DATA = "data"
-    """Data that the server has acknowledged is lost or wrong, or is that of another file."""
-    SECRET = "secret"  # noqa: S105 - no password
-    """The reply has bytes that are not the caller's."""
-    OBJECT = "object"
-    """An object is changed, replaced or destroyed that the call did not name, or had to keep."""
-    SUCCESS = "success"
-    """Success for what did not happen, or an error for what did."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirement:
     """One clause. `gist` says it in our words; `rfc` is written "RFC 1813", or "XNFS".
 
     A clause of an IMPLEMENTATION part is SHOULD at most, unless its text `says_must`.
+    A breach that does the declared `harm` is FAIL whatever the level. Nothing breaks a MAY, so it declares none.
     """
 
     rfc: str
@@ -56,7 +45,7 @@ class Requirement:
     part: Part = Part.DESCRIPTION
     says_must: bool = False
     harm: Harm | None = None
-    """What breaking it does to users, where that is worse than what the reply alone shows."""
+    """What breaking it does to users, if that is one of these."""
 
     def __post_init__(self) -> None:
         binding = self.level in {Level.MUST, Level.STATED}
@@ -64,6 +53,8 @@ class Requirement:
             raise ValueError(
                 f"{self.citation}: IMPLEMENTATION is SHOULD at most; says_must is for text that says must"
             )
+        if self.level is Level.MAY and self.harm is not None:
+            raise ValueError(f"{self.citation}: nothing breaks a MAY, so no breach of it does harm")
 
     @property
     def citation(self) -> str:
@@ -72,8 +63,12 @@ class Requirement:
 
     @property
     def is_binding(self) -> bool:
-        """Whether breaking it is a FAIL rather than NONSTRICT."""
+        """Whether each breach of it is a FAIL."""
         return self.level in {Level.MUST, Level.STATED}
+
+    def is_red(self, expected: Collection[str], observed: str) -> bool:
+        """Whether a breach is FAIL rather than NONSTRICT: it breaks a binding clause, or does the harm."""
+        return self.is_binding or harm_done(self.harm, expected, observed) is not None
 
     def __str__(self) -> str:
         part = " IMPLEMENTATION" if self.part is Part.IMPLEMENTATION else ""

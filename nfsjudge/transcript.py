@@ -75,7 +75,7 @@ def name_of(exchange: Exchange) -> str:
     """What was called, with the operations of a compound: ``COMPOUND (PUTFH, GETATTR)``."""
     if exchange.procedure is None:
         return "raw bytes"
-    name = exchange.procedure.name
+    name = f"{'callback ' if exchange.is_callback else ''}{exchange.procedure.name}"
     if not exchange.is_compound:
         return name
     return f"{name} ({_names(exchange.steps)})"
@@ -135,14 +135,10 @@ def place_of(exchange: Exchange, subject: object, field: str | None) -> int | No
     if subject is None:
         return None
     step = exchange.step_of(subject)
-    steps = exchange.steps
-    for index, one in enumerate(steps):
-        is_within = (
-            step is None
-            and field
-            and (field == one.path or field.startswith((f"{one.path}.", f"{one.path}[")))
-        )
-        if is_within or (step is not None and one.result is subject):
+    for index, one in enumerate(exchange.steps):
+        path = exchange.path_to(index)
+        is_within = step is None and field and (field == path or field.startswith((f"{path}.", f"{path}[")))
+        if is_within or (step is not None and exchange.part_of_server(one) is subject):
             return index
     return None
 
@@ -244,12 +240,19 @@ def full_lines(
     lines += [f"  as: {whom}"] if whom else []
     is_stepped = _shows_steps(exchange, mark)
     if isinstance(exchange.args, XdrType):
-        shown = _without_lists(exchange.args) if is_stepped else format_value(exchange.args)
-        lines += ["  call:", *_indent(shown, "    ")]
+        of_call = mark if exchange.is_callback else None
+        shown = (
+            _without_lists(exchange.args)
+            if is_stepped
+            else format_value(exchange.args, mark=of_call, note=note)
+        )
+        whose = " of the server" if exchange.is_callback else ""
+        lines += [f"  call{whose}:", *_indent(shown, "    ")]
     if is_stepped:
         lines += _step_lines(exchange, mark, note)
     elif isinstance(exchange.result, XdrType):
-        lines += ["  reply:", *_indent(format_value(exchange.result, mark=mark, note=note), "    ")]
+        of_reply = None if exchange.is_callback else mark
+        lines += ["  reply:", *_indent(format_value(exchange.result, mark=of_reply, note=note), "    ")]
     elif exchange.reply is not None:
         if isinstance(exchange.error, XdrError):
             lines.append(f"  reply does not decode: {exchange.error.path}{_ARROW}{exchange.error.detail}")
@@ -266,14 +269,17 @@ def _shows_steps(exchange: Exchange, mark: str | None) -> bool:
     """Whether the reply is shown operation by operation: so is a compound, unless what is marked is outside of them."""
     if not exchange.is_compound or not isinstance(exchange.result, XdrType) or not exchange.steps:
         return False
-    return mark is None or any(_inside(step, mark) is not None for step in exchange.steps)
+    return mark is None or any(
+        _inside(exchange, at, step, mark) is not None for at, step in enumerate(exchange.steps)
+    )
 
 
-def _inside(step: Step, mark: str | None) -> str | None:
-    """The path in the result of a step of what is marked in the reply; empty for the result itself."""
-    if mark is None or step.result is None or not f"{mark}.".startswith(f"{step.path}."):
+def _inside(exchange: Exchange, at: int, step: Step, mark: str | None) -> str | None:
+    """The path in what the server said of a step of what is marked in all of it; empty for that itself."""
+    path = exchange.path_to(at)
+    if mark is None or exchange.part_of_server(step) is None or not f"{mark}.".startswith(f"{path}."):
         return None
-    return mark[len(step.path) + 1 :]
+    return mark[len(path) + 1 :]
 
 
 def _without_lists(value: XdrType) -> list[str]:
@@ -292,14 +298,15 @@ def _step_lines(exchange: Exchange, mark: str | None, note: str) -> list[str]:
     """The operations of a compound with their results."""
     lines: list[str] = []
     for at, step in enumerate(exchange.steps):
-        inside = _inside(step, mark)
+        inside = _inside(exchange, at, step, mark)
         arrow = f"{_ARROW}{note}" if inside == "" else ""
         ending = "" if step.result is not None else ": no result"
         lines.append(f"  [{at}] {step.operation.name}{ending}{arrow}")
+        of_call, of_reply = (inside, None) if exchange.is_callback else (None, inside)
         if isinstance(step.args, XdrType):
-            lines += _indent(format_value(step.args), "    ")
+            lines += _indent(format_value(step.args, mark=of_call, note=note), "    ")
         if isinstance(step.result, XdrType):
-            lines += ["    reply:", *_indent(format_value(step.result, mark=inside, note=note), "      ")]
+            lines += ["    reply:", *_indent(format_value(step.result, mark=of_reply, note=note), "      ")]
     return lines
 
 

@@ -16,11 +16,11 @@ class Verdict(enum.StrEnum):
     SKIP = "SKIP"
     """A precondition is missing; the reason is given."""
     NONSTRICT = "NONSTRICT"
-    """A SHOULD was broken."""
+    """A SHOULD was broken, without the harm that it may declare."""
     VOID = "VOID"
     """Not judged: the target went away and nobody knows why, or the suite is wrong. Never green."""
     FAIL = "FAIL"
-    """A MUST or a STATED rule was broken."""
+    """A MUST or a STATED rule was broken, or harm was done."""
 
     @property
     def weight(self) -> int:

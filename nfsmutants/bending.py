@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
 from nfsclient.xdr import Union, XdrType, replace, shape_of
-from nfsserver.fs import FsError, Inode, remove_tree_locally
+from nfsserver.fs import SUPERUSER, FsError, Inode, remove_tree_locally
 from nfsserver.handlers import ServerApi
 
 if t.TYPE_CHECKING:
@@ -75,6 +76,23 @@ def child_of(server: ServerApi, directory: bytes, name: bytes) -> Inode | None:
     """The object of a name in the directory of a handle; None if it does not exist."""
     parent = inode_of(server, directory)
     return None if parent is None or parent.directory is None else parent.directory.get(name)
+
+
+def clear(inode: Inode | None) -> None:
+    """Lose the data of a file, or the files in a directory."""
+    if inode is None:
+        return
+    if inode.data is not None:
+        inode.data.truncate(0)
+    for name in inode.directory.names() if inode.directory is not None else ():
+        with contextlib.suppress(FsError):
+            inode.fs.remove(SUPERUSER, inode, name)
+
+
+def clear_named(directory: Inode | None, name: bytes) -> None:
+    """The same for the object of a name. What should be its directory and is a file is meant itself."""
+    entries = None if directory is None else directory.directory
+    clear(directory if entries is None else entries.get(name))
 
 
 def lose_everything_in_a_crash(call: AnyCall) -> None:

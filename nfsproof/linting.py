@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfsjudge.captured import BadCapture, Reading, Statistics
+from nfsjudge.harm import harm_text
 from nfsjudge.lint import Finding, Rule, all_rules
 from nfsjudge.transcript import full_lines
 from nfsjudge.wording import count
@@ -131,7 +132,8 @@ def lines_of(finding: Finding) -> Iterator[str]:
     requirement, breach = finding.rule.requirement, finding.breach
     yield ""
     yield f"{finding.severity}  {finding.rule.id}"
-    yield f"  clause:     {requirement.citation} ({requirement.level})"
+    harm = harm_text(requirement.harm, [breach.expected], breach.observed)
+    yield f"  clause:     {requirement.citation} ({requirement.level}){harm and f', {harm}'}"
     yield f"              {requirement.gist}"
     yield f"  expected:   {breach.expected}"
     yield f"  seen:       {finding.say('packet ')}"

@@ -42,6 +42,7 @@ _OF_REPLAY = frozenset(
     {
         *(
             "call",
+            "callback",
             "close",
             "connect",
             "end",

@@ -2,13 +2,15 @@
 """Callbacks: CB_RECALL over the backchannel of a session (RFC 5661 sections 2.10.3.1, 20.2, 20.9).
 
 Nothing waits for a reply here. A callback that is lost with its connection is sent again with the same slot and
-sequence id over the next connection of the backchannel, when the client has bound one (section 2.10.6.2).
+sequence id over the next connection of the backchannel, when the client has bound one (section 2.10.6.2). If its
+session ends before the client has answered, the callback goes over another session of the client, now or later.
 """
 
 from __future__ import annotations
 
 import typing as t
 from dataclasses import dataclass
+from functools import partial
 
 from nfsclient.errors import ConnectionLost, NfsClientError
 from nfsclient.protocol import nfs4 as p
@@ -17,6 +19,7 @@ from nfsclient.rpc.core import Pending
 from nfsclient.rpc.program import Procedure
 from nfsserver.fs import Inode
 from nfsserver.handlers import ServerApi
+from nfsserver.state.clients import Client
 from nfsserver.state.delegations import Delegation
 from nfsserver.state.sessions import Session
 
@@ -30,19 +33,40 @@ _AGAIN: t.Final = 3
 
 @dataclass
 class _Recall:
-    """A recall that is under way."""
+    """A recall that is under way, or waits for a session."""
 
     server: ServerApi
     delegation: Delegation
-    handle: bytes
-    session: Session
-    slot: int
-    sequence_id: int
+    inode: Inode
+    client: Client
+    session: Session | None = None
+    slot: int = 0
+    sequence_id: int = 0
     attempts: int = 0
+
+    def begin(self) -> None:
+        """Send it over any session of the client that has a backchannel, or as soon as there is one."""
+        self.session = None
+        held = self.server.states.held.delegations.of_file(self.inode)
+        if not any(one is self.delegation for one in held):
+            return  # it came back while there was no session
+        for session in self.client.sessions.values():
+            if session.back_connection is None or not session.flavors:
+                continue
+            taken = session.take_callback_slot()
+            if taken is not None:
+                self.session, (self.slot, self.sequence_id), self.attempts = session, taken, 0
+                session.unanswered[self.slot] = self.begin
+                self.send()
+                return
+        self.client.unsent.append(self.begin)
 
     def send(self) -> None:
         """Send it, now or when the client binds a connection to the backchannel."""
-        channel, session = self.session.back_connection, self.session
+        session = self.session
+        if session is None:
+            return
+        channel = session.back_connection
         if channel is None:
             session.unsent.append(self.send)
             return
@@ -52,16 +76,20 @@ class _Recall:
         self.attempts += 1
         sequence = p.CbSequence4Args(session.id, self.sequence_id, self.slot, self.slot, False, [])
         stateid = p.Stateid4(0, self.delegation.other)  # section 8.2.2: the seqid in a callback is 0
+        handle = self.server.backend.handle_of(self.inode)
         arguments = p.CbCompound4Args(
-            b"", session.minor, 0, [sequence, p.CbRecall4Args(stateid, False, self.handle)]
+            b"", session.minor, 0, [sequence, p.CbRecall4Args(stateid, False, handle)]
         )
         procedure, credential = _procedure(session.program), session.flavors[0]
+        done = partial(self._done, session)
         try:
-            channel.call(procedure, arguments, self._done, timeout=_TIMEOUT, credential=credential)
+            channel.call(procedure, arguments, done, timeout=_TIMEOUT, credential=credential)
         except NfsClientError:
             session.unsent.append(self.send)
 
-    def _done(self, pending: Pending[p.CbCompound4Res]) -> None:
+    def _done(self, session: Session, pending: Pending[p.CbCompound4Res]) -> None:
+        if session is not self.session:
+            return  # the session has ended meanwhile, and another one carries the recall
         if isinstance(pending.error, ConnectionLost):
             self.send()
             return
@@ -70,7 +98,7 @@ class _Recall:
             return  # the slot stays taken: nobody knows its sequence id
         if result.status == Nfsstat4.NFS4ERR_DELAY and len(result.resarray) > 1:
             self.sequence_id = (self.sequence_id + 1) % (1 << 32)
-            self.session.callback_slots[self.slot] = self.sequence_id
+            session.callback_slots[self.slot] = self.sequence_id
             self.send()
             return
         self._end()
@@ -79,21 +107,16 @@ class _Recall:
             self.server.states.held.revoke_delegation(self.delegation)
 
     def _end(self) -> None:
-        self.session.busy.discard(self.slot)
+        if self.session is not None:
+            self.session.busy.discard(self.slot)
+            self.session.unanswered.pop(self.slot, None)
 
 
 def recall(server: ServerApi, delegation: Delegation, inode: Inode) -> None:
-    """Ask for a delegation back, over any session of its client that has a backchannel."""
+    """Ask for a delegation back, over any session of its client that has a backchannel, now or later."""
     client = server.states.clients.get(t.cast("int", delegation.client))
-    if client is None:
-        return
-    for session in client.sessions.values():
-        if session.back_connection is None or not session.flavors:
-            continue
-        taken = session.take_callback_slot()
-        if taken is not None:
-            _Recall(server, delegation, server.backend.handle_of(inode), session, *taken).send()
-            return
+    if client is not None:
+        _Recall(server, delegation, inode, client).begin()
 
 
 def has_backchannel(server: ServerApi, number: int) -> bool:

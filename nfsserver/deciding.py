@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import typing as t
+import zlib
 from fnmatch import fnmatchcase
 
 from nfsserver.fs import Inode
@@ -51,6 +52,29 @@ def is_early(server: ServerApi, place: Name) -> bool:
     memory[place] = (calls + 1, first)
     elapsed = server.backend.clock.now_ns() - first
     return bool(calls < now.jukebox_calls or elapsed < now.jukebox_seconds * 1e9)
+
+
+_CHANCE: t.Final = 0.25
+_TRIES_AT_RANDOM: t.Final = 2
+
+
+def comes_too_early(server: ServerApi, *call: t.Hashable) -> bool:
+    """Whether this try of a call is one that the knobs of tries refuse for now; counts it.
+
+    `call` is what distinguishes it from others: its operation, its arguments, and what it is about.
+    """
+    now = server.knobs.now
+    if not (now.jukebox_tries or now.jukebox_tries_random is not None):
+        return False
+    tries: dict[int, int] = server.knobs.memory.setdefault("tries", {})
+    if len(tries) > _MOST_REMEMBERED:
+        tries.clear()
+    key = zlib.crc32(repr(call).encode())
+    tried = tries[key] = tries.get(key, 0) + 1
+    if tried <= now.jukebox_tries:
+        return True
+    is_drawn = now.jukebox_tries_random is not None and tried - now.jukebox_tries <= _TRIES_AT_RANDOM
+    return is_drawn and random.Random(f"{now.jukebox_tries_random} {key} {tried}").random() < _CHANCE
 
 
 def matches(name: bytes, glob: str) -> bool:

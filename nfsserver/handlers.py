@@ -42,8 +42,8 @@ class ServerApi(t.Protocol):
     ) -> t.Any:
         """The result of one operation of a compound, through all that is around operations."""
 
-    def keep_silent(self) -> None:
-        """Called by a handler: its call gets no answer at all."""
+    def keep_silent(self, *, done: bool = False) -> None:
+        """Called by a handler: its call gets no answer at all. `done`: it was executed, so a retransmission is not."""
 
 
 Handler: t.TypeAlias = Callable[[ServerApi, CallContext, t.Any], t.Any]

@@ -215,7 +215,13 @@ class Knobs:
         """Inside of it, no call gets JUKEBOX: for middleware that makes a call which the server has delayed."""
         before = self.now
         self.now = dataclasses.replace(
-            before, jukebox_calls=0, jukebox_seconds=0.0, delegated_names="", offline_names=""
+            before,
+            jukebox_calls=0,
+            jukebox_seconds=0.0,
+            jukebox_tries=0,
+            jukebox_tries_random=None,
+            delegated_names="",
+            offline_names="",
         )
         try:
             yield

@@ -85,7 +85,7 @@ class Messages:
 
         Those of middleware around messages have no operation, and callers saw silence.
         """
-        self._silenced = False
+        self._silenced = self._is_done = False
 
     @property
     def ends_connection(self) -> bool:
@@ -133,15 +133,18 @@ class Messages:
         known = self.replays.find(key)
         if known is None:
             reply = self.dispatcher.answer(message, peer, transport, channel)
-            if reply is None:
+            if reply is None or (self._silenced and not self._is_done):
                 return None
             known = b"".join(reply)
             self.replays.remember(key, known)
-        return [known]
+        return None if self._silenced else [known]
 
-    def keep_silent(self) -> None:
-        """The call that is being answered gets no answer at all."""
-        self._silenced = True
+    def keep_silent(self, *, done: bool = False) -> None:
+        """The call that is being answered gets no answer at all.
+
+        `done`: it was executed, and only its reply is lost, so that the replay cache knows it.
+        """
+        self._silenced, self._is_done = True, done
 
     def _note_fault(self, context: CallContext, error: Exception) -> None:
         self.faults.append((context.operation, error))

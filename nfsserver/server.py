@@ -105,6 +105,8 @@ class Server:
         self.pipeline.obey([freedom for one in self._services for freedom in one.freedoms], self.knobs.now)
         consulted = self.pipeline.consulted
         self.backend.obey(self.knobs, None if consulted is None else consulted.turned)
+        if self._rpc is not None:
+            self._rpc.close_when_idle_for(self.knobs.now.idle_close)
 
     def consult(self) -> Consulted:
         """Note from now on what knobs would have decided. The notes go on: clear them where a check begins."""
@@ -141,6 +143,7 @@ class Server:
         make = partial(SurroundedRpcServer, loop, self.messages, self._below_messages)
         self._rpc, address = listen(make, host, port, udp=udp)
         self._rpc.tls = tls
+        self._rpc.close_when_idle_for(self.knobs.now.idle_close)
         self._address = address
         programs = [(service.program.number, service.program.version) for service in self._services]
         self.registry.publish(programs, address[0], tcp=address[1], udp=address[1] if udp else None)

@@ -587,3 +587,32 @@ class Settings:
         is_of_rpc=True,
         draws=(1, 2, 7),
     )
+    idle_close: float | None = _knob(
+        None,
+        "seconds after which a connection on which nothing comes or goes is closed; by default minutes",
+        "RFC 1813 section 4.5",
+        "RFC 5661 section 2.10.13.1.2",
+        least=0.2,
+        is_of_rpc=True,
+        draws=(0.2, 0.5),
+    )
+    jukebox_tries: int = _knob(
+        0,
+        "the number of first tries of each call that are answered with JUKEBOX, and of each operation of NFSv4, "
+        "SEQUENCE included, that are answered with DELAY: another call is one with other arguments",
+        "RFC 1813 section 2.6",
+        "RFC 5661 section 15.1.1.3",
+        "RFC 5661 section 15.2",
+        least=0,
+        draws=(1,),
+        rarely=True,
+    )
+    jukebox_tries_random: int | None = _knob(
+        None,
+        "JUKEBOX or DELAY for a quarter of the first two tries of each call and operation; the value is the seed",
+        "RFC 1813 section 2.6",
+        "RFC 5661 section 15.1.1.3",
+        "RFC 5661 section 15.2",
+        least=0,
+        draws=(1, 7, 23),
+    )

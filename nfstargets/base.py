@@ -159,6 +159,19 @@ class Target(ABC):
         what = "remove" if remove else "change"
         raise TargetError(f"{self.name} has no control 'touch_locally': it cannot {what} {path!r}")
 
+    def try_locally(self, path: bytes, *, remove: bool = False) -> bool:
+        """`touch_locally`, unless it has to wait for an NFSv4 client; then nothing is done, and the answer is False.
+
+        Only a server in this process can be asked so: others are waited for.
+        """
+        self.touch_locally(path, remove=remove)
+        return True
+
+    def pass_time(self, seconds: float) -> bool:
+        """Lets time pass for leases and grace without waiting; False where that cannot be done."""
+        del seconds
+        return False
+
     def discard(self, name: bytes) -> bool:
         """Removes a directory of the export with all that is in it without NFS; False where that cannot be done.
 

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.program import AnyOperation
-from nfsserver.fs import FsError, remove_tree_locally, touch_locally
+from nfsserver.conflicts import clear_way
+from nfsserver.fs import ForwardedClock, FsError, find_locally, remove_tree_locally, touch_locally
 from nfsserver.knobs import KNOBS, Knob
 from nfsserver.server import Server
 from nfsserver.settings import Value
+from nfsserver.state.clients import Client
+from nfsserver.state.stateids import StateError
 from nfstargets.base import Target, TargetAddress, TargetError
+from nfstargets.states import HeldState, NfsClientState
 
 if TYPE_CHECKING:
     from nfsmutants import Mutants
@@ -29,7 +33,17 @@ class EmbeddedTarget(Target):
     name = "embedded"
     per_worker: ClassVar[bool] = True
     controls = frozenset(
-        {"crash", "restart", "touch_locally", "fill_disk", "knobs", "set_lease", "end_grace"}
+        {
+            "crash",
+            "restart",
+            "touch_locally",
+            "fill_disk",
+            "knobs",
+            "set_lease",
+            "end_grace",
+            "drop_caches",
+            "known_clients",
+        }
     )
 
     def __init__(self) -> None:
@@ -40,6 +54,7 @@ class EmbeddedTarget(Target):
         self.broken: frozenset[str] = frozenset()
         """To be set before `start`: the mutants that are on throughout."""
         self.server: Server | None = None
+        self._clock = ForwardedClock()
         self._mutants: Mutants | None = None
         """Those of `server`; None until one is switched on."""
         self._free_before: tuple[int | None] | None = None
@@ -49,7 +64,8 @@ class EmbeddedTarget(Target):
         """Listen on a free port of loopback."""
         if self.loop is None:
             raise TargetError("the embedded server needs the loop of the checks")
-        self.server = Server(exports=(EXPORT, SECOND_EXPORT), knobs=self.knobs)
+        self._clock = ForwardedClock()
+        self.server = Server(exports=(EXPORT, SECOND_EXPORT), knobs=self.knobs, clock=self._clock)
         try:
             self.server.listen(self.loop)
         except OSError as error:
@@ -85,10 +101,33 @@ class EmbeddedTarget(Target):
 
     def touch_locally(self, path: bytes, *, remove: bool = False) -> None:
         """Change or remove a file without the protocol."""
+        if not self.try_locally(path, remove=remove):
+            raise TargetError(f"{path!r} cannot be changed: it is delegated to an NFSv4 client")
+
+    def try_locally(self, path: bytes, *, remove: bool = False) -> bool:
+        """The same; False where it waits for a delegation, which is recalled."""
+        server = self.running()
         try:
-            touch_locally(self.running().fs, path, remove=remove)
+            if len(server.states.held.stateids):
+                clear_way(server, find_locally(server.fs, path), None, changes=True)
+            touch_locally(server.fs, path, remove=remove)
+        except StateError:
+            return False
         except FsError as error:
             raise TargetError(f"{path!r} cannot be changed: {error}") from error
+        return True
+
+    def pass_time(self, seconds: float) -> bool:
+        """Put the clock of leases forward."""
+        self._clock.advance(seconds)
+        return True
+
+    def drop_caches(self) -> None:
+        """There are none that could be read again: it has no disk."""
+
+    def known_clients(self) -> tuple[NfsClientState, ...]:
+        """Its client records."""
+        return tuple(_state_of(self.running(), one) for one in self.running().states.clients)
 
     def discard(self, name: bytes) -> bool:
         """Remove it in this process: half of all calls of a run would be for that."""
@@ -157,3 +196,28 @@ class EmbeddedTarget(Target):
     def asked(self) -> Counter[AnyOperation]:
         """Operation -> how often it was performed since."""
         return self.running().pipeline.performed.copy()
+
+
+_KINDS = {"open": "open", "lock": "lock", "delegation": "deleg"}
+
+
+def _state_of(server: Server, client: Client) -> NfsClientState:
+    states = server.states
+    courtesy = states.is_expired(client) and states.held.has_any(client.id)
+    status = "courtesy" if courtesy else "confirmed" if client.is_confirmed else "unconfirmed"
+    sessions = list(client.sessions.values())
+    up = any(session.back_connection is not None for session in sessions)
+    held = tuple(
+        HeldState(kind=_KINDS[one.kind], stateid=one.stateid.seqid.to_bytes(4, "big").hex() + one.other.hex())
+        for one in states.held.stateids.of_client(client.id)
+    )
+    return NfsClientState(
+        id=f"{client.id:016x}",
+        name=client.ownerid.decode("utf-8", "backslashreplace"),
+        address="",
+        status=status,
+        minor_version=sessions[0].minor if sessions else 1,
+        seconds_since_renewal=int(states.now() - client.renewed),
+        callback_state="UP" if up else "DOWN",
+        held=held,
+    )

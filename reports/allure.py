@@ -19,6 +19,7 @@ from allure_commons.logger import AllureFileLogger
 from allure_commons.model2 import Attachment, Label, Link, Parameter, Status, StatusDetails, TestResult
 from allure_commons.types import AttachmentType, LabelType, LinkType, Severity
 
+from nfsjudge.harm import harm_text
 from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord, deviation, seen
 from reports.causes import Cause, causes_of
 from reports.plain import clause_url, printable, shortened
@@ -30,7 +31,7 @@ SEVERITIES = {
     "SHOULD": Severity.NORMAL,
     "MAY": Severity.MINOR,
 }
-"""By the level of the requirement; MINOR for what names none."""
+"""By the level of the requirement; CRITICAL if harm was done, MINOR for what names none."""
 
 STATUSES = {
     "PASS": Status.PASSED,
@@ -43,7 +44,7 @@ STATUSES = {
 """NONSTRICT of a strict run is FAILED."""
 
 CATEGORIES = {
-    "FAIL": "Server defect: a MUST or a stated rule was broken",
+    "FAIL": "Server defect: a MUST or a stated rule was broken, or harm was done",
     "NONSTRICT": "SHOULD not followed",
     "UNSUPPORTED": "Unsupported: the target lacks an optional feature",
     "VOID": "Void: could not be judged",
@@ -238,7 +239,7 @@ def _labels(writer: _Writer, record: CheckRecord | FindingRecord, protocol: str)
         (LabelType.EPIC, epic),
         (LabelType.FEATURE, EPICS.get(feature, feature)),
         (LabelType.STORY, _story(record.requirement)),
-        (LabelType.SEVERITY, _severity(record.requirement)),
+        (LabelType.SEVERITY, _severity(record)),
         (LabelType.PARENT_SUITE, writer.label),
         (LabelType.SUITE, epic),
         (LabelType.SUB_SUITE, feature),
@@ -253,8 +254,15 @@ def _story(requirement: RequirementRecord | None) -> str:
     return "no clause" if requirement is None else f"{requirement.citation}: {requirement.gist}"
 
 
-def _severity(requirement: RequirementRecord | None) -> str:
-    level = "" if requirement is None else requirement.level
+def _harm(record: CheckRecord | FindingRecord) -> str:
+    declared = "" if record.requirement is None else record.requirement.harm
+    return harm_text(declared, record.expected, record.observed)
+
+
+def _severity(record: CheckRecord | FindingRecord) -> str:
+    level = "" if record.requirement is None else record.requirement.level
+    if _harm(record):
+        return Severity.CRITICAL.value
     return SEVERITIES.get(level, Severity.MINOR).value
 
 
@@ -263,6 +271,7 @@ def _description(writer: _Writer, record: CheckRecord | FindingRecord, more: str
     rows = [("id", record.id), ("requirement", _story(record.requirement))]
     if record.requirement is not None:
         rows.append(("level", f"{record.requirement.level}, {record.requirement.part}"))
+        rows.append(("harm", _harm(record).removeprefix("harm ")))
     rows += [("expected", one) for one in record.expected]
     rows += [
         ("seen", seen(record)),

@@ -2,11 +2,13 @@
 """The default floor: a run that could judge less than half of what the server serves is not green.
 
 A server that denies one basic operation, or is full, makes most checks SKIP. That no check failed then says little.
-What a server lacks by its capabilities is not counted, nor is what needs the embedded server.
+The same goes for what could not be set up, and for what is not known because its probe could not be set up. What a
+server lacks is not counted: it is optional, and was refused as it should be. Nor is what needs the embedded server.
 """
 
 from __future__ import annotations
 
+import re
 import typing as t
 from collections import Counter
 from collections.abc import Iterable
@@ -21,10 +23,22 @@ _NOT_JUDGED: t.Final = frozenset({"SKIP", "VOID"})
 _MOST_REASONS: t.Final = 2
 _LACKS: t.Final = "the target lacks "
 _REFUSALS: t.Final = ("NOTSUPP", "PROC_UNAVAIL")
+_NOT_SET_UP: t.Final = " cannot be made: "
+"""In records of earlier versions, what could not be probed was called lacking."""
+_OPTIONAL: t.Final = re.compile(r"\b(LINK|SYMLINK|MKNOD|READDIRPLUS) answers \w*NOTSUPP")
+"""Of NFSv2 and NFSv3. In NFSv4 a check is UNSUPPORTED after NOTSUPP only where the operation is OPTIONAL."""
+_NFS4: t.Final = "nfs4"
+_NOT_READY: t.Final = "the server is still not ready after all retries"
+_FEWEST_NOT_READY: t.Final = 3
+"""Checks of one operation: a server may ask to wait at any time, but one that does so each time is not tested."""
 
 
 def too_little(checks: Iterable[CheckRecord]) -> list[str]:
-    """A line for each protocol of which less than half could be judged, with the most frequent reasons."""
+    """A line for each protocol of which less than half could be judged, with the most frequent reasons.
+
+    And one for each operation that always asks to wait, longer than the run has patience: nothing is known of it.
+    """
+    checks = list(checks)
     judged, left = Counter[str](), Counter[str]()
     reasons: dict[str, Counter[str]] = {}
     for check in checks:
@@ -39,6 +53,20 @@ def too_little(checks: Iterable[CheckRecord]) -> list[str]:
         _line(protocol, judged[protocol], judged[protocol] + count, reasons[protocol])
         for protocol, count in sorted(left.items())
         if judged[protocol] < count and judged[protocol] + count >= _FEWEST
+    ] + _never_ready(checks)
+
+
+def _never_ready(checks: Iterable[CheckRecord]) -> list[str]:
+    """A line for each subject of checks of which none was judged, and some waited in vain."""
+    judged, waited = Counter[str](), Counter[str]()
+    for check in checks:
+        subject = check.id.rpartition("/")[0]
+        judged[subject] += check.verdict in _JUDGED
+        waited[subject] += check.verdict == "SKIP" and _NOT_READY in check.reason
+    return [
+        f"{subject}: {count} checks waited in vain, and none could be judged: {_NOT_READY}"
+        for subject, count in sorted(waited.items())
+        if count >= _FEWEST_NOT_READY and not judged[subject]
     ]
 
 
@@ -46,9 +74,12 @@ def _counts(check: CheckRecord) -> bool:
     """Whether a check without a verdict on the server is about something that the server serves."""
     if check.verdict in _NOT_JUDGED:
         return True
+    if check.verdict != "UNSUPPORTED" or check.protocol == _NFS4 or _OPTIONAL.search(check.reason):
+        return False
+    if check.reason.startswith(_LACKS):
+        return _NOT_SET_UP in check.reason
     # A procedure that every server has, answered as if the server lacked it.
-    is_refused = any(word in check.reason for word in _REFUSALS) and not check.reason.startswith(_LACKS)
-    return check.verdict == "UNSUPPORTED" and is_refused
+    return any(word in check.reason for word in _REFUSALS)
 
 
 def _line(protocol: str, judged: int, all_of_them: int, reasons: Counter[str]) -> str:

@@ -7,14 +7,15 @@ pytest and Jenkins' JUnit plugin know and no schema has.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
+from nfsjudge.harm import harm_done
 from nfsjudge.records import (
     CheckRecord,
     FindingRecord,
-    RequirementRecord,
     any_of,
     deviation,
     failure_text,
@@ -46,7 +47,10 @@ def _suites(run: Run, prefix: str) -> Iterator[ET.Element]:
     findings: dict[str, list[FindingRecord]] = {}
     for record in run.findings:
         findings.setdefault(record.check, []).append(record)
-    not_judged = {text.partition(":")[0]: text for text in run.below_floor}
+    not_judged: dict[str, str] = {}
+    for text in run.below_floor:  # of a protocol, or of one of its operations
+        protocol = re.split("[:/]", text, maxsplit=1)[0]
+        not_judged[protocol] = "; ".join(filter(None, [not_judged.get(protocol, ""), text]))
     found = causes_of(run)
     cause_of = {one: cause for cause in found for one in cause.checks}
     for protocol in run.protocols:
@@ -131,10 +135,13 @@ def _told(case: ET.Element, kind: str, verdict: str, message: str, text: str) ->
     element.text = legal_in_xml(text)
 
 
-def _of_requirement(requirement: RequirementRecord | None) -> dict[str, str]:
+def _of_requirement(record: CheckRecord | FindingRecord) -> dict[str, str]:
+    requirement = record.requirement
     if requirement is None:
         return {}
-    return {"requirement": requirement.citation, "level": requirement.level, "part": requirement.part}
+    harm = harm_done(requirement.harm, record.expected, record.observed) or ""
+    told = {"requirement": requirement.citation, "level": requirement.level, "part": requirement.part}
+    return told | {"harm": str(harm)}
 
 
 def _check(
@@ -147,7 +154,7 @@ def _check(
         "id": check.id,
         "title": check.heading,
         "verdict": check.verdict,
-        **_of_requirement(check.requirement),
+        **_of_requirement(check),
     }
     if check.expected:
         properties |= {"expected": any_of(check.expected), "observed": seen(check)}
@@ -189,7 +196,7 @@ def _not_asked(checks: Sequence[CheckRecord], place: str) -> Iterator[ET.Element
 
 def _finding(run: Run, record: FindingRecord, checks: Sequence[str], prefix: str) -> ET.Element:
     """A rule that the lint saw broken: one case, whatever the number of checks that show it."""
-    properties = {"id": record.id, "verdict": record.verdict, **_of_requirement(record.requirement)}
+    properties = {"id": record.id, "verdict": record.verdict, **_of_requirement(record)}
     properties |= {"observed": record.observed, "checks": " ".join(checks)}
     name = record.id.removeprefix("lint/")
     case = _case(f"{prefix}lint", name, 0.0, properties)

@@ -13,6 +13,7 @@ import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from nfsjudge.harm import harm_done
 from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord, elsewhere_lines, seen
 from nfsjudge.verdict import VERDICTS
 from reports.causes import causes_of, reasons
@@ -188,7 +189,7 @@ def _entry(title: str, record: CheckRecord | FindingRecord, checks: Sequence[str
     reason = record.reason if isinstance(record, CheckRecord) else ""
     is_rule = isinstance(record, FindingRecord)
     told = [f"{record.verdict} {as_code(record.id)}" if is_rule else as_code(record.id)]
-    told[0] += f" · {_clause(record.requirement)}" if record.requirement is not None else ""
+    told[0] += f" · {_clause(record, record.requirement)}" if record.requirement is not None else ""
     told += [] if isinstance(record, FindingRecord) else [as_code(record.heading)]
     told += [f"seen: {as_code(seen(record))}"] if record.observed else []
     told += [as_code(reason)] if reason else []
@@ -212,8 +213,10 @@ def _folded(details: str) -> str:
     return "\n".join([*lines, "  </details>", ""])
 
 
-def _clause(requirement: RequirementRecord) -> str:
-    citation = shortened(printable(f"{requirement.citation} ({requirement.level})"), 80)
+def _clause(record: CheckRecord | FindingRecord, requirement: RequirementRecord) -> str:
+    harm = harm_done(requirement.harm, record.expected, record.observed)
+    told = requirement.level + (f", harm {harm}" if harm else "")
+    citation = shortened(printable(f"{requirement.citation} ({told})"), 80)
     url = clause_url(requirement)
     if url and _PLAIN_LABEL.fullmatch(citation):
         return f"[{citation}]({url})"

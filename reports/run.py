@@ -25,8 +25,8 @@ from reports.order import natural
 
 MEANINGS = {
     "PASS": "the claim holds",
-    "FAIL": "a MUST was broken, or a rule stated in plain prose",
-    "NONSTRICT": "a SHOULD was broken",
+    "FAIL": "a MUST was broken, or a rule stated in plain prose, or a breach did harm",
+    "NONSTRICT": "a SHOULD was broken, which did no harm",
     "UNSUPPORTED": "the target lacks an optional feature",
     "SKIP": "a precondition is missing",
     "VOID": "the check could not be judged",

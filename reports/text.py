@@ -7,7 +7,7 @@ from nfsjudge.records import FindingRecord, StatisticsRecord, failure_text
 from nfsjudge.verdict import VERDICTS
 from nfsjudge.wording import count
 from reports.causes import causes_of, reasons
-from reports.lacking import lacks_lines
+from reports.lacking import report_lines
 from reports.not_asked import is_not_asked, not_asked, number_of
 from reports.plain import printable
 from reports.run import Run
@@ -84,7 +84,7 @@ def _capabilities(capabilities: dict[str, str]) -> list[str]:
     has = [name for name, value in capabilities.items() if value == "yes"]
     return [
         f"has:     {', '.join(has) or 'no capability'}",
-        *(f"lacks:   {line.removeprefix('lacks ')}" for line in lacks_lines(capabilities)),
+        *report_lines(capabilities),
     ]
 
 

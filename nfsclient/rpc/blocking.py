@@ -8,10 +8,10 @@ import struct
 import typing as t
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from nfsclient.errors import RpcTimeout, XdrError
+from nfsclient.errors import ConnectFailed, ConnectionLost, RpcTimeout, XdrError
 from nfsclient.rpc.auth import AuthNone, Credential
 from nfsclient.rpc.core import USUAL_REPLY, DatagramCore, Pending, StreamCore
-from nfsclient.rpc.link import RECEIVE, Link
+from nfsclient.rpc.link import CLOSED_BY_US, RECEIVE, Link
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.pipeline import Pipeline
 from nfsclient.rpc.plan import WORTH_IT, Plan
@@ -27,6 +27,8 @@ _MARK_AND_XID = struct.Struct(">II")
 _HEAD = struct.Struct(">II20s")
 """Record mark, XID, and what follows the XID in a usual reply."""
 _HEAD_SIZE = _HEAD.size
+IDLE: t.Final = 0.1
+"""Seconds without a call after which a connection counts as idle: who closes it sooner has received something."""
 DEFAULT_TIMEOUT = 10.0
 
 
@@ -53,7 +55,18 @@ class RpcClient(Link):
 
         What it raises is raised instead of sending the call.
         """
+        self.outlives_idleness = False
+        """Whether to connect again where the server has closed the connection while nothing was under way, and to send
+        a call again, with the same XID, that may have crossed such a close. A server may close what is idle."""
+        self.on_reopened: list[Callable[[], None]] = []
+        """Called after that, before any call is made: a session may want to be bound to the new connection."""
+        self._ended_idle = False
+        self._used_at = 0.0
+        """When the last call went out, or the last reply was waited for."""
+        self._is_quiet = False
+        """Whether no reply has come since the connection was idle."""
         super().__init__(dial, make_core, loop=loop, timeout=timeout)
+        self._used_at = self.loop.clock()
 
     # ------------------------------------------------------------ calls
 
@@ -80,6 +93,7 @@ class RpcClient(Link):
             or core.windows
             or core.recorder is not None
             or self.before_call is not None
+            or self.outlives_idleness
             or self._unsent
             or not isinstance(core, StreamCore)
             or core.fragment_sizes is not None
@@ -138,16 +152,22 @@ class RpcClient(Link):
         limit = self.timeout if timeout is None else timeout
         if self.before_call is not None and (most := self.before_call(procedure, args)) is not None:
             limit = min(limit, most)
+        now = self.loop.clock()
+        if self.outlives_idleness:
+            self.keep_open()
+            self._is_quiet |= now - self._used_at >= IDLE
+            self._used_at = now
         self.require_open(procedure.label)
         pending = self.core.submit(
             procedure,
             args,
-            self.loop.clock(),
+            now,
             credential=self.credential if credential is None else credential,
             timeout=limit,
             xid=xid,
             into=into,
         )
+        pending.may_be_unread = self._is_quiet
         self.flush(limit)
         return pending
 
@@ -155,10 +175,62 @@ class RpcClient(Link):
         """The result of a call that was started, or its error."""
         while not pending.done:
             self.pump(pending.deadline)
-        if pending.error is not None:
-            raise pending.error.with_traceback(None)
+            self._used_at = self.loop.clock()
+        error = pending.error
+        if isinstance(error, ConnectionLost) and pending.may_be_unread and self.outlives_idleness:
+            return self.wait(self._send_again(pending, error))
+        if error is not None:
+            raise error.with_traceback(None)
+        self._is_quiet = False
         assert pending.result is not None
         return pending.result
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the connection is there, or the next call makes it again."""
+        return self.is_open or (self.outlives_idleness and self._ended_idle)
+
+    def keep_open(self) -> None:
+        """Connect again if the server has closed the connection while nothing was under way. Raises `ConnectFailed`.
+
+        To be called now and then by who waits for calls of the server. Only with `outlives_idleness`.
+        """
+        if self.is_usable and not self.is_open:
+            self._reopen()
+
+    def _reopen(self) -> None:
+        """From the same port, if possible: what may be sent again is known to a server by that, too."""
+        self._ended_idle = False  # or what `on_reopened` calls would come here again
+        self.reconnect(same_port=True)
+        self._used_at, self._is_quiet = self.loop.clock(), False
+        for call in list(self.on_reopened):
+            call()
+
+    def _send_again(self, pending: Pending[R], lost: ConnectionLost) -> Pending[R]:
+        """The same call on a new connection, from the same port: a server that has executed it knows it by its XID.
+
+        All calls that were under way are lost at once: the first one brings the connection.
+        """
+        if not self.is_open:
+            try:
+                self._reopen()
+            except ConnectFailed:
+                raise lost from None
+        return self.submit(
+            pending.procedure,
+            pending.args,
+            credential=pending.credential,
+            timeout=pending.timeout,
+            xid=pending.xid,
+            into=pending.into,
+        )
+
+    def lose(self, cause: str) -> None:
+        """Close the connection because of `cause`, which ends the calls in progress."""
+        if self.is_open:
+            is_busy = self.core.windows or not all(one.may_be_unread for one in self.core.pending.values())
+            self._ended_idle = self._is_stream and cause != CLOSED_BY_US and not is_busy
+        super().lose(cause)
 
     def wait_any(self, pendings: Iterable[Pending[t.Any]]) -> Pending[t.Any]:
         """The first of several calls that is over."""

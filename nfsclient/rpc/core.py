@@ -58,6 +58,7 @@ class Pending(t.Generic[R]):
         "error",
         "interval",
         "into",
+        "may_be_unread",
         "procedure",
         "resend_at",
         "resent",
@@ -84,6 +85,8 @@ class Pending(t.Generic[R]):
         self.sent_at = self.deadline = self.timeout = 0.0
         self.interval = self.resend_at = 0.0
         self.resent = 0
+        self.may_be_unread = False
+        """Whether it went out on a connection that had been idle: the server may have closed that at the same time."""
 
 
 @dataclass(frozen=True, slots=True)

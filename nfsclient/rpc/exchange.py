@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""An exchange: one call and its reply, or the lack of it. Recorders, transcripts and captures work on it."""
+"""An exchange: one call and its reply, or the lack of it. Recorders, transcripts and captures work on it.
+
+In a callback the server is the caller: the call came, and the reply was sent. What the server says is in the arguments.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +38,8 @@ class Exchange:
     """The client's own address, as `peer` is the server's; empty where it is not known."""
     resent: int = 0
     """How often the call was sent again (UDP)."""
+    is_callback: bool = False
+    """Whether the server made the call: then `sent_at` is when it came, and `received_at` when it was answered."""
 
     @property
     def steps(self) -> Sequence[Step]:
@@ -54,22 +59,42 @@ class Exchange:
         """Whether the call carries operations, instead of being one."""
         return self.procedure is not None and self.procedure.steps is not None
 
+    @property
+    def of_server(self) -> t.Any:
+        """What the server said: the decoded reply, or the arguments of a callback."""
+        return self.args if self.is_callback else self.result
+
+    def part_of_server(self, step: Step) -> t.Any:
+        """What the server said of one operation."""
+        return step.args if self.is_callback else step.result
+
+    def path_to(self, index: int) -> str:
+        """Where that stands for the operation of this number in `of_server`: `resarray[2]`."""
+        return f"argarray[{index}]" if self.is_callback else self.steps[index].path
+
     def step_of(self, subject: object) -> Step | None:
-        """The step of which `subject` is the result."""
-        if subject is None or not (self.is_compound or subject is self.result):
+        """The step of which `subject` is the result; of a callback, the arguments."""
+        index = self._index_of(subject)
+        return None if index is None else self.steps[index]
+
+    def _index_of(self, subject: object) -> int | None:
+        if subject is None or not (self.is_compound or subject is self.of_server):
             return None
-        return next((step for step in self.steps if step.result is subject), None)
+        parts = enumerate(map(self.part_of_server, self.steps))
+        return next((index for index, part in parts if part is subject), None)
 
     def is_about(self, subject: object) -> bool:
-        """Whether `subject` is this exchange, its decoded reply, or the result of one of its operations."""
+        """Whether `subject` is this exchange, what the server said in it, or said of one of its operations."""
         if subject is None:
             return False
-        return subject is self or subject is self.result or self.step_of(subject) is not None
+        return subject is self or subject is self.of_server or self._index_of(subject) is not None
 
     def path_of(self, subject: object, field: str | None) -> str | None:
-        """The path in the decoded reply of a field of `subject`; None for the reply as a whole."""
-        step = self.step_of(subject)
-        return field if step is None else step.at(field)
+        """The path in what the server said of a field of `subject`; None for all of it."""
+        index = self._index_of(subject)
+        if index is None:
+            return field
+        return ".".join(part for part in (self.path_to(index), field) if part) or None
 
 
 @dataclass(slots=True, eq=False)

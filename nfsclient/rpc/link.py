@@ -39,6 +39,7 @@ Through: t.TypeAlias = Callable[[socket.socket], socket.socket]
 
 RECEIVE = 64 << 10
 """Most bytes of an ordinary receive; a much larger buffer makes the allocator ask the kernel each time."""
+CLOSED_BY_US = "closed by us"
 _MOST_BUFFERS = 512
 MOST_UNREAD_REPLIES = 4096
 """Messages that wait for a server which makes calls and does not read, before its connection is closed."""
@@ -166,7 +167,7 @@ class Link:
 
     def close(self) -> None:
         """Close the connection; calls under way end with `ConnectionLost`."""
-        self.lose("closed by us")
+        self.lose(CLOSED_BY_US)
 
     def reconnect(self, pauses: Iterable[object] = (), *, same_port: bool = False) -> None:
         """Close, and connect again to the same address, with `same_port` from the same port. Raises `ConnectFailed`.

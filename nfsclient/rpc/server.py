@@ -160,6 +160,13 @@ class RpcServer:
             if connection.rounds > _ROUNDS:
                 connection.close()
 
+    def close_when_idle_for(self, seconds: float | None) -> None:
+        """Close connections from now on when they have been idle for as long; None: for the usual time."""
+        idle = IDLE if seconds is None else seconds
+        if idle != self.idle:
+            self.idle = idle
+            self.next_look = self.loop.clock() + idle / _ROUNDS
+
     def drop_connections(self) -> None:
         """Close the connections but go on listening: what clients see of a restart."""
         for connection in list(self.connections):

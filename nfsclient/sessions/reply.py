@@ -10,6 +10,8 @@ from nfsclient.errors import NfsStatusError, ServerViolation
 from nfsclient.protocol.nfs4.attributes import Fattr4
 from nfsclient.protocol.nfs4.compound import Compound4Args, Compound4Res
 from nfsclient.protocol.nfs4.operations import (
+    ARGOPS,
+    BY_CLASS,
     GETATTR,
     GETFH,
     ILLEGAL,
@@ -138,7 +140,10 @@ class CompoundReply:
         if not 0 <= index < len(self.args.argarray):
             return None
         call = self.args.argarray[index]
-        return ILLEGAL if isinstance(call, Unread) else operation_of(call)
+        if not isinstance(call, Unread):
+            return operation_of(call)
+        cls = ARGOPS.classes.get(call.number)  # of a known operation the caller has made the bytes itself
+        return ILLEGAL if cls is None else BY_CLASS[cls]
 
     def error(self, path: str | None = None) -> CompoundError | None:
         """The exception for a compound that failed; None for one that succeeded."""

@@ -121,6 +121,11 @@ class SessionState:
         self.slots.take(request.slot)
         self.outstanding.add((request.slot.id, request.sequence_id))
 
+    def resume(self, request: Request) -> None:
+        """A request is under way again: SEQUENCE was refused, and the slot has not moved (section 2.10.6.1.2)."""
+        self.slots.take(request.slot)
+        self.outstanding.add((request.slot.id, request.sequence_id))
+
     def finish(self, request: Request, res: Compound4Res) -> CompoundReply:
         """Take the reply to a request. Raises `SessionViolation`; then the slot is not used again."""
         reply = CompoundReply(request.args, res, supplied=1)

@@ -431,10 +431,12 @@ def lint(
     unseen: then no exchange is compared with an earlier one, except for what nobody may change.
     `excused` are exchanges, by `id`, that a check judged, with its verdict: the lint reports only what is worse.
     `has_gaps` says that requests of sessions may have been made before, or unseen: then a reply may be from the cache.
+    Callbacks are counted, and not judged: no rule is about them, and they change nothing on the server.
     """
     linter = Linter(others=others, excused=excused, has_gaps=has_gaps)
     waiting = sorted(events, key=lambda event: event.at, reverse=True)
-    for group in in_groups(enumerate(exchanges, 1)):
+    numbered = ((number, one) for number, one in enumerate(exchanges, 1) if not one.is_callback)
+    for group in in_groups(numbered):
         while waiting and waiting[-1].at <= group[0][1].sent_at:
             linter.happen(waiting.pop())
         linter.take(group)

@@ -10,6 +10,7 @@ if t.TYPE_CHECKING:
     from nfsjudge.lint.world import Source
 
 MOST_STATEIDS: t.Final = 50_000
+MOST_VALUES: t.Final = 64
 
 
 class Identity4(t.NamedTuple):
@@ -42,8 +43,18 @@ class Object4:
     """Of the world and of the facts, when `values` were seen."""
     read: Known | None = None
     """The attribute change as GETATTR gave it last, whatever has happened since."""
+    past: dict[int, Source] = field(default_factory=dict)
+    """Values of change that GETATTR gave before that one, each with where it was seen last; `MOST_VALUES` of them."""
     changed_by: str = ""
     """An operation that has certainly changed the object since `read`; empty if there was none."""
+
+    def read_change(self, value: int, source: Source, *, is_apart: bool) -> None:
+        """GETATTR gave the attribute change. Replies that overlapped with others may have come in another order."""
+        if self.read is not None and self.read.value != value and is_apart and len(self.past) < MOST_VALUES:
+            self.past[self.read.value] = self.read.source
+        if not is_apart:
+            self.past.clear()
+        self.read, self.changed_by = Known(value, source), ""
 
 
 @dataclass(slots=True)

@@ -7,11 +7,12 @@ import typing as t
 
 from nfsclient.protocol import nfs2
 from nfsclient.protocol.nfs2 import IGNORED, Fattr, Ftype, Nfsstat2, Timeval
+from nfsjudge.harm import Harm
 from nfsjudge.lint import nfs3_rules, nfs3_state
 from nfsjudge.lint.case import Case
 from nfsjudge.lint.nfs2_views import MILLION, WITHOUT_STATUS
 from nfsjudge.lint.rule import Breach, rule
-from nfsjudge.requirement import Harm, Level, Requirement
+from nfsjudge.requirement import Level, Requirement
 
 ALL: t.Final = tuple(one for one in nfs2.NFS2.procedures if one not in WITHOUT_STATUS)
 _FITS_ANY: t.Final = 512

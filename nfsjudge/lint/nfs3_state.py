@@ -27,12 +27,13 @@ from nfsclient.protocol.nfs3 import (
     StableHow,
     WccAttr,
 )
+from nfsjudge.harm import Harm
 from nfsjudge.lint.case import Attributes, Case, View
 from nfsjudge.lint.nfs3_rules import ALL
 from nfsjudge.lint.nfs3_views import MAKERS, sets_times
 from nfsjudge.lint.rule import Breach, rule
 from nfsjudge.lint.world import Source, is_directory, moment, same_user
-from nfsjudge.requirement import Harm, Level, Requirement
+from nfsjudge.requirement import Level, Requirement
 
 _HOUR: t.Final = 3600
 _SECOND: t.Final = 1_000_000_000

@@ -12,6 +12,7 @@ import typing as t
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.protocol.nfs4.compound import Step4
+from nfsjudge.harm import Harm
 from nfsjudge.lint.case import Case
 from nfsjudge.lint.known4 import Known
 from nfsjudge.lint.nfs4_views import (
@@ -28,7 +29,7 @@ from nfsjudge.lint.nfs4_views import (
 )
 from nfsjudge.lint.rule import Breach, rule
 from nfsjudge.lint.world import same_user
-from nfsjudge.requirement import Harm, Level, Requirement
+from nfsjudge.requirement import Level, Requirement
 
 _REGULAR, _LINK, _DIRECTORY = p.NfsFtype4.NF4REG, p.NfsFtype4.NF4LNK, p.NfsFtype4.NF4DIR
 _HALF: t.Final = 1 << 31
@@ -54,7 +55,6 @@ CHANGE_MOVES = _clause(
 BEFORE_IS_BEFORE = _clause(
     "3.3.8",
     "before in an atomic change_info4 is the change attribute that the directory had: nothing changed it since",
-    Level.SHOULD,  # a client only drops what it has cached
 )
 NAMES_AGREE = _clause("18.13.3", "LOOKUP finds the name of an object in its directory, and no other name")
 SEQIDS_GO_ON = _clause(
@@ -152,6 +152,43 @@ def change_moves(case: Case) -> Breach | None:
         "resok4.obj_attributes.change",
         known.read.source.number,
     )
+
+
+@rule("nfs4/change-comes-again", CHANGE_MOVES, of=(p.GETATTR,), killed_by="getattr4-change-comes-again")
+def change_comes_again(case: Case) -> Breach | None:
+    """A value of change that the object had before it had another one."""
+    seen = attributes_of(case.step)
+    if seen is None or seen[1].change is None or not _is_apart(case) or case.world.others:
+        return None
+    known, value = object_of(case.world, seen[0]), seen[1].change
+    if known.read is None or known.read.value == value or value not in known.past:
+        return None
+    expected = f"another change than {value}, which it had before {known.read.value}"
+    return Breach(
+        expected, f"change is {value} again", "resok4.obj_attributes.change", known.past[value].number
+    )
+
+
+@rule("nfs4/rename-changes", CHANGE_MOVES, of=(p.RENAME,), killed_by="rename4-change-stands")
+def rename_changes(case: Case) -> Breach | None:
+    """RENAME to a name that was absent, in the same directory, with the same change before and after it.
+
+    Without knowing that the name was absent, both might be names of one file, and RENAME does nothing.
+    """
+    at, result = t.cast("Step4", case.step), getattr(case.result, "resok4", None)
+    if result is None or case.args is None or at.current is None or at.current != at.saved:
+        return None
+    known = case.world.names.get((at.current, bytes(case.args.newname)))
+    if known is None or known[0] or not _is_apart(case) or not case.is_alone(at.current):
+        return None
+    first, last = result.source_cinfo, result.target_cinfo
+    if not first.atomic or not last.atomic or first.before != last.after:
+        return None
+    expected, seen = (
+        f"another change than {first.before}",
+        f"change {last.after}, as before RENAME to a new name",
+    )
+    return Breach(expected, seen, "resok4.target_cinfo.after", known[1].number)
 
 
 @rule(

@@ -240,6 +240,7 @@ def object_of(world: World, handle: bytes) -> Object4:
         found = facts.object4 = Object4()
     if found.generation != world.generation:
         found.identity.clear()
+        found.past.clear()
         found.generation, found.read, found.changed_by = world.generation, None, ""
     if (found.epoch, found.touched) != (world.epoch, facts.touched):
         found.values.clear()
@@ -252,11 +253,11 @@ def _note_change(world: World, step: Step) -> None:
     if handles is None:
         # Directories in which names went are there afterwards.
         kept = {one.directory: object_of(world, one.directory) for one in directory_changes(step)}
-        read = {handle: (found.read, found.changed_by) for handle, found in kept.items()}
+        read = {handle: (found.read, found.past, found.changed_by) for handle, found in kept.items()}
         world.removed()
-        for handle, (change, changed_by) in read.items():
+        for handle, (change, past, changed_by) in read.items():
             found = object_of(world, handle)
-            found.read, found.changed_by = change, changed_by
+            found.read, found.past, found.changed_by = change, past, changed_by
     elif handles:
         world.names.clear()
         for handle in handles:
@@ -302,7 +303,7 @@ def _note_attributes(world: World, step: Step) -> None:
             world.identify(handle, Identity4(*(found.identity[name].value for name in IDENTITY)))
         found.values |= {name: Known(value, world.source) for name, value in values.items()}
         if "change" in values:
-            found.read, found.changed_by = Known(values["change"], world.source), ""
+            found.read_change(values["change"], world.source, is_apart=world.disturbed == ())
     for one in directory_changes(step):
         if one.info.atomic:
             object_of(world, one.directory).values["change"] = Known(one.info.after, world.source)

@@ -58,7 +58,8 @@ class Rule:
         """What breaking it amounts to."""
         if self.requirement.level is Level.MAY:
             return "INFO"
-        return "FAIL" if self.requirement.is_binding else "NONSTRICT"
+        is_red = self.requirement.is_binding or self.requirement.harm is not None  # what it saw was done
+        return "FAIL" if is_red else "NONSTRICT"
 
 
 @dataclass(slots=True)

@@ -24,7 +24,12 @@ _OPTIONAL: t.Final = tuple(one for one in p.OPERATIONS if one.is_optional)
 _IN_GRACE: t.Final = Inconclusive(Verdict.SKIP, Ends.ANY, "the server is in its grace period")
 _WRONG_SECURITY: t.Final = Inconclusive(Verdict.SKIP, Ends.NAMED, "the server wants another security flavor")
 _NO_ATTRIBUTE: t.Final = Inconclusive(
-    Verdict.UNSUPPORTED, Ends.NAMED, "the server does not support an attribute"
+    Verdict.UNSUPPORTED,
+    Ends.NAMED,
+    "the server does not support an attribute",
+    tuple(
+        one.res for one in p.OPERATIONS if one is not p.GETATTR
+    ),  # which must not say it (section 15.1.15.1)
 )
 
 NFS4: t.Final = register(

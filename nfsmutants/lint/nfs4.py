@@ -92,6 +92,13 @@ def getattr4_change_is_the_first(call: Call[p.Getattr4Args, p.Getattr4Res]) -> p
     return amend4(result, "obj_attributes", change=first)
 
 
+@mutant(p.RENAME, RFC5661_ATTRIBUTES)
+def rename4_change_stands(call: Call[p.Rename4Args, p.Rename4Res]) -> p.Rename4Res:
+    """RENAME returns the same change of the directories from before and after it"""
+    result = amend4(call.proceed(), "source_cinfo", after=lambda it: it.before)
+    return amend4(result, "target_cinfo", after=lambda it: it.before)
+
+
 @mutant(p.CREATE, RFC5661_ATTRIBUTES)
 def create4_before_is_older(call: Call[p.Create4Args, p.Create4Res]) -> p.Create4Res:
     """CREATE returns a change from before it that the directory does not have"""

@@ -77,3 +77,10 @@ def create2_ignores_permissions(call: Create) -> Diropres:
         return reply
     made = directory.fs.create(SUPERUSER, directory, call.args.where.name)
     return t.cast("Diropres", success(call.server, CREATE, made))
+
+
+@mutant(CREATE, RFC1094_CREATE)
+def create2_swaps_times(call: Create) -> Diropres:
+    """CREATE sets the requested atime as mtime, and the other way round"""
+    given = call.args.attributes
+    return call.proceed_with("attributes", atime=given.mtime, mtime=given.atime)

@@ -46,3 +46,10 @@ def mkdir2_inverts_group_write(call: Mkdir) -> Diropres:
     """MKDIR inverts the write permission of the group"""
     mode = call.args.attributes.mode
     return call.proceed() if mode == IGNORED else call.proceed_with("attributes", mode=mode ^ 0o020)
+
+
+@mutant(MKDIR, RFC1094_MKDIR)
+def mkdir2_swaps_times(call: Mkdir) -> Diropres:
+    """MKDIR sets the requested atime as mtime, and the other way round"""
+    given = call.args.attributes
+    return call.proceed_with("attributes", atime=given.mtime, mtime=given.atime)

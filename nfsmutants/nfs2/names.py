@@ -5,9 +5,21 @@ from __future__ import annotations
 
 import typing as t
 
-from nfsclient.protocol.nfs2 import CREATE, LINK, LOOKUP, MAXNAMLEN, MKDIR, RENAME, SYMLINK, Nfsstat2
+from nfsclient.protocol.nfs2 import (
+    CREATE,
+    IGNORED,
+    LINK,
+    LOOKUP,
+    MAXNAMLEN,
+    MKDIR,
+    RENAME,
+    SYMLINK,
+    Createargs,
+    Diropres,
+    Nfsstat2,
+)
 from nfsmutants.bending import child_of, inode_of
-from nfsmutants.form import AnyCall, Message, mutant, wire_mutant
+from nfsmutants.form import AnyCall, Call, Message, mutant, wire_mutant
 from nfsmutants.nfs2.bending import _arguments_of, cut_name, place_of, success, with_place
 from nfsmutants.rules import RFC1094_CREATE, RFC1094_DIROPRES, RFC1094_STATUS
 from nfsserver.fs import SUPERUSER, FsError
@@ -54,6 +66,15 @@ def nfs2_replaces_existing_names(call: AnyCall) -> t.Any:
             remove(SUPERUSER, directory, place.name)
         except FsError:
             return call.proceed()
+    return call.proceed()
+
+
+@mutant(CREATE, RFC1094_CREATE)
+def create2_sets_attributes_of_existing(call: Call[Createargs, Diropres]) -> Diropres:
+    """CREATE of an existing name sets the mode of the object"""
+    existing = child_of(call.server, call.args.where.dir, call.args.where.name)
+    if existing is not None and call.args.attributes.mode != IGNORED:
+        existing.mode = call.args.attributes.mode
     return call.proceed()
 
 

@@ -12,10 +12,12 @@ from nfsclient.protocol.nfs3 import (
     MKDIR,
     MKNOD,
     PATHCONF,
+    SERVER_TIME,
     Mkdir3Args,
     Mknod3Args,
     Sattr3,
 )
+from nfsclient.xdr import replace
 from nfsmutants.bending import amend
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.rules import RFC1813_CREATE, RFC1813_FILE_SYSTEM
@@ -34,6 +36,36 @@ def creations3_ignore_initial_attributes(call: AnyCall) -> t.Any:
     if call.args.how.obj_attributes is None:
         return call.proceed()
     return call.proceed_with("how", obj_attributes=_OPEN)
+
+
+def _initial(call: AnyCall) -> tuple[str, str, Sattr3 | None]:
+    """Where the initial attributes of a creation stand, and what they are."""
+    if isinstance(call.args, Mkdir3Args):
+        return "", "attributes", call.args.attributes
+    if isinstance(call.args, Mknod3Args):
+        return "what", "pipe_attributes", call.args.what.pipe_attributes
+    return "how", "obj_attributes", call.args.how.obj_attributes
+
+
+@mutant((CREATE, MKDIR, MKNOD), RFC1813_CREATE)
+def creations3_swap_initial_times(call: AnyCall) -> t.Any:
+    """New objects have the requested atime as mtime, and the other way round"""
+    path, name, given = _initial(call)
+    if given is None:
+        return call.proceed()
+    return call.proceed_with(path, **{name: replace(given, atime=given.mtime, mtime=given.atime)})
+
+
+@mutant((CREATE, MKDIR, MKNOD), RFC1813_CREATE)
+def creations3_server_times_are_of_the_client(call: AnyCall) -> t.Any:
+    """New objects have one requested time of the client for both, though one was to be the server's"""
+    path, name, given = _initial(call)
+    if given is None:
+        return call.proceed()
+    for which, other in (("atime", "mtime"), ("mtime", "atime")):
+        if getattr(given, which) == SERVER_TIME:
+            return call.proceed_with(path, **{name: replace(given, **{which: getattr(given, other)})})
+    return call.proceed()
 
 
 # ---------------------------------------------------------------- attributes of another object

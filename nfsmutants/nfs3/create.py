@@ -203,6 +203,22 @@ def create3_exclusive_truncates_again(call: Create) -> Create3Res:
 
 
 @mutant(CREATE, RFC1813_CREATE)
+def create3_exclusive_replaces_the_file(call: Create) -> Create3Res:
+    """A repeated EXCLUSIVE CREATE creates another file in place of the first"""
+    there, where = find(call.server, call.args.where), call.args.where
+    if (
+        call.args.how.mode == CreateMode3.EXCLUSIVE
+        and there is not None
+        and there.create_verifier is not None
+    ):
+        directory = call.backend.resolve(where.dir)
+        other = directory.fs.create(call.caller, directory, b"other")
+        other.create_verifier = there.create_verifier
+        directory.fs.rename(call.caller, directory, b"other", directory, where.name)
+    return call.proceed()
+
+
+@mutant(CREATE, RFC1813_CREATE)
 def create3_exclusive_resets_the_mode(call: Create) -> Create3Res:
     """A repeated EXCLUSIVE CREATE resets the mode"""
     reply, file = _repeated(call)

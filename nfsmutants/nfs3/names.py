@@ -5,7 +5,17 @@ from __future__ import annotations
 
 import typing as t
 
-from nfsclient.protocol.nfs3 import LOOKUP, MKDIR, MKNOD, REMOVE, RENAME, SYMLINK, Diropargs3, Nfsstat3
+from nfsclient.protocol.nfs3 import (
+    LOOKUP,
+    MKDIR,
+    MKNOD,
+    REMOVE,
+    RENAME,
+    SYMLINK,
+    Diropargs3,
+    Nfsstat3,
+    Rename3Res,
+)
 from nfsclient.rpc.messages import AcceptStat
 from nfsclient.rpc.service import Refused
 from nfsclient.xdr import replace
@@ -22,6 +32,7 @@ from nfsmutants.nfs3.bending import (
     rewrite_names,
     success,
 )
+from nfsmutants.nfs3.calls import Rename
 from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_ERRORS, RFC1813_NAMES, RFC1813_PATHCONF
 from nfsserver.handlers import ServerApi
 
@@ -55,6 +66,19 @@ def names3_dots_empty_the_directory(call: AnyCall) -> t.Any:
         parent = directory.directory.parent or directory
         remove_all(call, directory if where.name == b"." else parent)
     return call.proceed()
+
+
+@mutant(RENAME, RFC1813_NAMES)
+def rename3_moves_by_dots(call: Rename) -> Rename3Res:
+    """RENAME of . or .. moves the directory that it stands for"""
+    steps = {b".": 1, b"..": 2}.get(call.args.from_.name, 0)
+    below, above = None, directory_of(call.server, call.args.from_.dir)
+    for _ in range(steps):
+        below, above = above, None if above is None or above.directory is None else above.directory.parent
+    if not steps or above is None or above.directory is None:
+        return call.proceed()
+    name = next(one for one in above.directory.names() if above.directory.get(one) is below)
+    return call.proceed_with("from_", dir=call.backend.handle_of(above), name=name)
 
 
 _OF_MADE: t.Final = tuple(MADE)

@@ -38,6 +38,16 @@ def read3_rotates_data_beyond_2g(call: Read) -> Read3Res:
 
 
 @mutant(READ, RFC1813_READ)
+def read3_carries_more_than_it_counts(call: Read) -> Read3Res:
+    """READ of a few bytes carries a hundred more than it counts, if the file has them"""
+    reply = call.proceed()
+    if reply.resok is None or call.args.count >= 100:
+        return reply
+    more = call.proceed_with(count=call.args.count + 100)
+    return reply if more.resok is None else amend(reply, data=bytes(more.resok.data))
+
+
+@mutant(READ, RFC1813_READ)
 def read3_rotates_large_reads(call: Read) -> Read3Res:
     """READ of more than 64 KiB returns its first byte last"""
     reply = call.proceed()
@@ -64,6 +74,14 @@ def read3_refuses_far_offsets(call: Read) -> Read3Res:
     if inode is None or not max(2**31 - 1, inode.size) <= call.args.offset <= 2**64 - call.args.count:
         return call.proceed()
     return refuse_read(call, Nfsstat3.NFS3ERR_INVAL)
+
+
+@mutant(READ, RFC1813_READ)
+def read3_beyond_has_bytes(call: Read) -> Read3Res:
+    """READ at or beyond the end of a file returns the bytes of a buffer"""
+    reply = call.proceed()
+    is_empty = reply.resok is not None and not reply.resok.count
+    return amend(reply, data=b"junk", count=4) if is_empty and call.args.offset and call.args.count else reply
 
 
 @mutant(READ, RFC1813_FSINFO)

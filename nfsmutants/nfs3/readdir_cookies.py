@@ -70,3 +70,12 @@ def list3_restarts_after_a_change(call: AnyCall) -> t.Any:
         return call.proceed(replace(args, cookie=0, cookieverf=bytes(8)))
     changes[bytes(args.dir)] = inode.mtime
     return call.proceed()
+
+
+@mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
+def list3_resumes_an_entry_too_late(call: AnyCall) -> t.Any:
+    """A listing that is resumed from a cookie lacks the entry that comes next"""
+    reply = call.proceed()
+    if reply.resok is None or not call.args.cookie or not reply.resok.entries:
+        return reply
+    return change(reply, "resok", entries=reply.resok.entries[1:])

@@ -5,10 +5,25 @@ from __future__ import annotations
 
 import typing as t
 
-from nfsclient.protocol.nfs3 import CREATE, LINK, LOOKUP, MKDIR, MKNOD, SYMLINK, Nfsstat3
+from nfsclient.protocol.nfs3 import (
+    CREATE,
+    LINK,
+    LOOKUP,
+    MKDIR,
+    MKNOD,
+    REMOVE,
+    RENAME,
+    RMDIR,
+    SETATTR,
+    SYMLINK,
+    WRITE,
+    Diropargs3,
+    Nfsstat3,
+)
+from nfsmutants.bending import clear, clear_named, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import refuse
-from nfsmutants.rules import RFC1813_CREATE
+from nfsmutants.rules import RFC1813_CREATE, RFC1813_ERRORS
 
 _WHY = "a server that makes objects and answers that it did not makes much else fail"
 
@@ -33,6 +48,34 @@ def creations3_hide_what_they_refuse(call: AnyCall) -> t.Any:
     where = args.link if call.operation is LINK else args.where
     hidden.add((where.dir, where.name))
     return refuse(call, Nfsstat3.NFS3ERR_SERVERFAULT)
+
+
+_NAMING: t.Final = (CREATE, MKDIR, SYMLINK, MKNOD, LINK, REMOVE, RMDIR, RENAME)
+_CHANGING: t.Final = (*_NAMING, SETATTR, WRITE)
+_DENIALS: t.Final = {Nfsstat3.NFS3ERR_ACCES, Nfsstat3.NFS3ERR_PERM}
+
+
+@mutant(_CHANGING, RFC1813_ERRORS)
+def changes3_refuse_and_clear(call: AnyCall) -> t.Any:
+    """A call that changes something and is refused, but not denied, clears the data of the objects that it names"""
+    reply = call.proceed()
+    if reply.status == Nfsstat3.NFS3_OK or reply.status in _DENIALS:
+        return reply
+    if call.operation in {SETATTR, WRITE}:
+        clear(inode_of(call.server, call.args.object if call.operation is SETATTR else call.args.file))
+    for where in (getattr(call.args, name, None) for name in ("where", "object", "from_", "to", "link")):
+        if isinstance(where, Diropargs3):
+            clear_named(inode_of(call.server, where.dir), where.name)
+    return reply
+
+
+@mutant(_CHANGING, RFC1813_ERRORS)
+def changes3_deny_and_do(call: AnyCall) -> t.Any:
+    """A call that changes something is denied, and carried out"""
+    reply = call.proceed()
+    if reply.status in _DENIALS:
+        call.proceed_as_root()
+    return reply
 
 
 def _is_refused(call: AnyCall, reply: t.Any) -> bool:

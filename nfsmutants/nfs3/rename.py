@@ -8,6 +8,8 @@ from nfsclient.protocol.nfs3 import (
     Diropargs3,
     Nfsstat3,
     Rename3Res,
+    Rename3ResFail,
+    WccData,
 )
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import replace
@@ -216,6 +218,15 @@ def rename3_of_itself_removes(call: Rename) -> Rename3Res:
     if args.from_ == args.to and inode is not None and inode.directory is None:
         inode.fs.remove(call.caller, call.backend.resolve(args.to.dir), args.to.name)
     return reply
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_of_itself_is_exist(call: Rename) -> Rename3Res:
+    """RENAME of a file to its present name is refused: the name exists"""
+    inode = find(call.server, call.args.to)
+    if call.args.from_ == call.args.to and inode is not None and inode.directory is None:
+        return Rename3Res(Nfsstat3.NFS3ERR_EXIST, resfail=Rename3ResFail(WccData(), WccData()))
+    return call.proceed()
 
 
 @mutant(RENAME, RFC1813_RENAME)

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from nfsclient.protocol.nfs3 import READ, Read3Res
+from nfsclient.protocol.nfs3 import ACCESS, READ, Access3Res, Read3Res
 from nfsclient.xdr import replace
 from nfsmutants.bending import inode_of
 from nfsmutants.form import mutant
-from nfsmutants.nfs3.calls import Read
-from nfsmutants.rules import RFC1813_READ
+from nfsmutants.nfs3.calls import Access, Read
+from nfsmutants.rules import RFC1813_ACCESS, RFC1813_READ
 
 # ---------------------------------------------------------------- several clients
 
@@ -28,3 +28,13 @@ def read3_caches_data_by_connection(call: Read) -> Read3Res:
         return reply
     resok = replace(reply.resok, data=part, count=len(part), eof=args.offset + len(part) >= len(data))
     return replace(reply, resok=resok)
+
+
+@mutant(ACCESS, RFC1813_ACCESS)
+def access3_remembers_what_it_granted(call: Access) -> Access3Res:
+    """ACCESS repeats what it answered to the user for the object before"""
+    key = bytes(call.args.object), call.args.access, call.caller.uid
+    known: dict[object, Access3Res] = call.state.setdefault("access", {})
+    if key not in known:
+        known[key] = call.proceed()
+    return known[key]

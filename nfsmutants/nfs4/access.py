@@ -22,3 +22,14 @@ def access4_supports_everything(call: Access) -> p.Access4Res:
 def access4_grants_everything(call: Access) -> p.Access4Res:
     """ACCESS grants all rights, whichever the request names"""
     return amend4(call.proceed(), access=_ALL)
+
+
+@mutant(p.ACCESS, RFC5661_ACCESS)
+def access4_supports_undefined_bits(call: Access) -> p.Access4Res:
+    """ACCESS says that it can tell what undefined bits mean, and grants them"""
+    undefined = call.args.access & ~_ALL
+    return amend4(
+        call.proceed(),
+        supported=lambda it: it.supported | undefined,
+        access=lambda it: it.access | undefined,
+    )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
-from nfsmutants.nfs4.bending import amend4
+from nfsmutants.nfs4.bending import amend4, names_in, with_result
 from nfsmutants.rules import RFC5661_BIND_CONN
 
 Bind = Call[p.BindConnToSession4Args, p.BindConnToSession4Res]
@@ -32,3 +32,21 @@ def bindconn4_unknown_is_ok(call: Bind) -> p.BindConnToSession4Res:
         return result
     resok = p.BindConnToSession4ResOk(call.args.bctsa_sessid, p.ChannelDirFromServer4.CDFS4_FORE, False)
     return p.BindConnToSession4Res(Nfsstat4.NFS4_OK, resok)
+
+
+@mutant(p.COMPOUND, RFC5661_BIND_CONN)
+def bindconn4_follows_sequence(call: Call[p.Compound4Args, p.Compound4Res]) -> p.Compound4Res:
+    """BIND_CONN_TO_SESSION after SEQUENCE succeeds"""
+    reply = call.proceed()
+    if names_in(call.args) != ["SEQUENCE", "BIND_CONN_TO_SESSION"] or len(reply.resarray) != 2:
+        return reply
+    sent = call.args.argarray[1]
+    assert isinstance(sent, p.BindConnToSession4Args)
+    resok = p.BindConnToSession4ResOk(sent.bctsa_sessid, p.ChannelDirFromServer4.CDFS4_FORE, False)
+    return with_result(reply, 1, p.BindConnToSession4Res(Nfsstat4.NFS4_OK, resok))
+
+
+@mutant(p.BIND_CONN_TO_SESSION, RFC5661_BIND_CONN)
+def bindconn4_binds_fore_only(call: Bind) -> p.BindConnToSession4Res:
+    """BIND_CONN_TO_SESSION of any direction returns CDFS4_FORE"""
+    return amend4(call.proceed(), bctsr_dir=p.ChannelDirFromServer4.CDFS4_FORE)

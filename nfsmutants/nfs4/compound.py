@@ -9,7 +9,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import Union, Unread, replace
 from nfsmutants.form import Call, mutant
-from nfsmutants.nfs4.bending import names_in, restate_last, sequence_of
+from nfsmutants.nfs4.bending import names_in, refusal, restate_last, sequence_of, with_result
 from nfsmutants.rules import RFC5661_COMPOUND, RFC5661_CREATE_SESSION, RFC5661_ERRORS, RFC5661_SEQUENCE
 
 Compound = Call[p.Compound4Args, p.Compound4Res]
@@ -97,3 +97,12 @@ def compound4_begins_at_the_root(call: Compound) -> p.Compound4Res:
     first, operation = call.args.argarray
     reply = call.proceed_with(argarray=[first, p.Putrootfh4Args(), p.Savefh4Args(), operation])
     return replace(reply, resarray=[*reply.resarray[:1], *reply.resarray[3:]])
+
+
+@mutant(p.COMPOUND, RFC5661_ERRORS)
+def compound4_current_is_saved(call: Compound) -> p.Compound4Res:
+    """LINK and RENAME without a saved filehandle take the current one for both"""
+    reply = call.proceed()
+    if reply.status != Nfsstat4.NFS4ERR_NOFILEHANDLE or len(reply.resarray) != 3:
+        return reply
+    return with_result(reply, 2, refusal(reply.resarray[2], Nfsstat4.NFS4ERR_NOENT))

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import typing as t
+
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import NfsFtype4, Nfsstat4
 from nfsmutants.form import Call, mutant
@@ -78,3 +80,44 @@ def create4_sets_no_mode(call: Create) -> p.Create4Res:
 def create4_change_info_is_of_nothing(call: Create) -> p.Create4Res:
     """CREATE returns 0 as the change of the directory before and after it"""
     return amend4(call.proceed(), cinfo=p.ChangeInfo4(True, 0, 0))
+
+
+@mutant(p.CREATE, RFC5661_CREATE)
+def create4_swaps_times(call: Create) -> p.Create4Res:
+    """CREATE sets the two times of the client the wrong way round"""
+    given = call.args.createattrs
+    times = given.time_access_set, given.time_modify_set
+    if None in times:
+        return call.proceed()
+    return call.proceed_with(createattrs=given.changed(time_access_set=times[1], time_modify_set=times[0]))
+
+
+@mutant(p.CREATE, RFC5661_CREATE)
+def create4_keeps_the_owners(call: Create) -> p.Create4Res:
+    """CREATE says that it sets owner and group, and does not"""
+    given = call.args.createattrs
+    if given.owner is None:
+        return call.proceed()
+    result = call.proceed_with(createattrs=given.changed(owner=None, owner_group=None))
+    return amend4(result, attrset=list(given.attrmask))
+
+
+@mutant((p.CREATE, p.OPEN), RFC5661_CREATE)
+def creations4_take_a_masked_mode(call: Call[t.Any, t.Any]) -> t.Any:
+    """CREATE and OPEN ignore mode_set_masked"""
+    if isinstance(call.args, p.Create4Args):
+        return call.proceed_with(createattrs=call.args.createattrs.changed(mode_set_masked=None))
+    how = call.args.openhow.how
+    if how is None or how.createattrs is None:
+        return call.proceed()
+    changed = how.createattrs.changed(mode_set_masked=None)
+    return call.proceed_with("openhow.how", createattrs=changed)
+
+
+@mutant(p.CREATE, RFC5661_CREATE)
+def create4_swaps_device_numbers(call: Create) -> p.Create4Res:
+    """CREATE of a device takes the major number for the minor one"""
+    given = call.args.objtype.devdata
+    if given is None:
+        return call.proceed()
+    return call.proceed_with("objtype", devdata=p.Specdata4(given.specdata2, given.specdata1))

@@ -101,3 +101,10 @@ def createsession4_keeps_the_old_client(call: Call[p.Compound4Args, p.Compound4R
     if sent is None or sent.sa_sessionid not in call.state or reply.status != Nfsstat4.NFS4ERR_BADSESSION:
         return reply
     return replace(reply, status=Nfsstat4.NFS4_OK, resarray=[accepted(sent)])
+
+
+@mutant(p.CREATE_SESSION, RFC5661_CREATE_SESSION)
+def createsession4_doubles_back_sizes(call: CreateSession) -> p.CreateSession4Res:
+    """CREATE_SESSION announces replies of the backchannel of twice the size of the request"""
+    asked = call.args.csa_back_chan_attrs
+    return amend4(call.proceed(), "csr_back_chan_attrs", ca_maxresponsesize=2 * asked.ca_maxresponsesize)

@@ -3,11 +3,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import typing as t
+from collections.abc import Callable, Hashable, Iterator
+
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsclient.xdr import replace
+from nfsclient.rpc.channel import Channel
+from nfsclient.xdr import XdrType, replace
 from nfsmutants.form import Call, mutant
-from nfsmutants.rules import RFC5661_DELEGRETURN, RFC5661_RECALL, RFC5661_WRITE_DELEGATIONS
+from nfsmutants.nfs4.bending import refusal
+from nfsmutants.rules import (
+    RFC5661_CB_RECALL,
+    RFC5661_DELEGRETURN,
+    RFC5661_RECALL,
+    RFC5661_REVOCATION,
+    RFC5661_STATEIDS,
+    RFC5661_WRITE_DELEGATIONS,
+)
+from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import compound_of
 from nfsserver.nfs4.values import View, read
 
@@ -87,3 +101,110 @@ def getattr4_answers_before_the_return(call: Call[p.Getattr4Args, p.Getattr4Res]
     assert state.current is not None
     view = View(call.server, state.current, state.minor)
     return p.Getattr4Res(Nfsstat4.NFS4_OK, p.Getattr4ResOk(read(view, call.args.attr_request)))
+
+
+# ---------------------------------------------------------------- after the return
+
+R = t.TypeVar("R", bound=XdrType)
+
+
+def _put_off_for_ever(call: Call[t.Any, R], what: Hashable) -> R:
+    """The answer of a server that, once it said DELAY to a client, always does."""
+    key = (compound_of(call.context).client.id, what)
+    result = call.proceed()
+    if p.status_of(result) == Nfsstat4.NFS4ERR_DELAY:
+        call.state[key] = True
+    return refusal(result, Nfsstat4.NFS4ERR_DELAY) if key in call.state else result
+
+
+@mutant(p.OPEN, RFC5661_RECALL)
+def open4_delays_after_the_return(call: Open) -> p.Open4Res:
+    """OPEN that met a delegation is put off for ever, also when the delegation is returned"""
+    return _put_off_for_ever(call, compound_of(call.context).current)
+
+
+@mutant(p.REMOVE, RFC5661_RECALL)
+def remove4_delays_after_the_return(call: Call[p.Remove4Args, p.Remove4Res]) -> p.Remove4Res:
+    """REMOVE that met a delegation is put off for ever, also when the delegation is returned"""
+    return _put_off_for_ever(call, (compound_of(call.context).current, bytes(call.args.target)))
+
+
+@mutant(p.GETATTR, RFC5661_RECALL)
+def getattr4_delays_after_the_return(call: Call[p.Getattr4Args, p.Getattr4Res]) -> p.Getattr4Res:
+    """GETATTR that met a delegation is put off for ever, also when the delegation is returned"""
+    return _put_off_for_ever(call, compound_of(call.context).current)
+
+
+@mutant(p.OPEN, RFC5661_REVOCATION)
+def open4_revokes_delegations_at_once(call: Open) -> p.Open4Res:
+    """OPEN that conflicts with a delegation revokes it at once, and succeeds"""
+    result = call.proceed()
+    state, held = compound_of(call.context), call.server.states.held
+    if result.status != Nfsstat4.NFS4ERR_DELAY or state.current is None:
+        return result
+    for one in held.delegations.in_the_way(state.current, state.client.id, changes=True):
+        held.revoke_delegation(one)
+    return call.proceed()
+
+
+# ---------------------------------------------------------------- what CB_RECALL says
+
+
+@contextlib.contextmanager
+def _recalls(server: ServerApi, bend: Callable[[p.CbRecall4Args], p.CbRecall4Args]) -> Iterator[None]:
+    """CB_RECALLs that are sent inside have other arguments."""
+    sessions = [session for client in server.states.clients for session in client.sessions.values()]
+    channels = {channel for session in sessions for channel in session.connections}
+
+    def through(channel: Channel) -> Callable[..., t.Any]:
+        genuine = channel.call
+
+        def call(procedure: t.Any, args: p.CbCompound4Args, *more: t.Any, **named: t.Any) -> t.Any:
+            sent = [bend(one) if isinstance(one, p.CbRecall4Args) else one for one in args.argarray]
+            return genuine(procedure, replace(args, argarray=sent), *more, **named)
+
+        return call
+
+    for channel in channels:
+        vars(channel)["call"] = through(channel)
+    try:
+        yield
+    finally:
+        for channel in channels:
+            del vars(channel)["call"]
+
+
+@mutant(p.OPEN, RFC5661_STATEIDS)
+def open4_recalls_with_the_seqid(call: Open) -> p.Open4Res:
+    """CB_RECALL has the stateid of the delegation with its seqid, 1, instead of 0"""
+    with _recalls(call.server, lambda it: replace(it, stateid=p.Stateid4(1, it.stateid.other))):
+        return call.proceed()
+
+
+@mutant(p.OPEN, RFC5661_CB_RECALL)
+def open4_recalls_another_stateid(call: Open) -> p.Open4Res:
+    """CB_RECALL has a stateid that was never given to the client"""
+    with _recalls(call.server, lambda it: replace(it, stateid=p.Stateid4(0, b"another one!"))):
+        return call.proceed()
+
+
+@mutant(p.OPEN, RFC5661_CB_RECALL)
+def open4_recalls_another_file(call: Open) -> p.Open4Res:
+    """CB_RECALL has the filehandle of the root of the export"""
+    root = call.backend.handle_of(next(iter(call.backend.exports.values())).root)
+    with _recalls(call.server, lambda it: replace(it, fh=root)):
+        return call.proceed()
+
+
+# ---------------------------------------------------------------- for other versions
+
+
+@contextlib.contextmanager
+def unseen_delegations(server: ServerApi) -> Iterator[None]:
+    """Inside, no delegation is in the way of anything."""
+    table = server.states.held.delegations
+    vars(table)["in_the_way"] = lambda *_args, **_options: []
+    try:
+        yield
+    finally:
+        del vars(table)["in_the_way"]

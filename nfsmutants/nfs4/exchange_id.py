@@ -27,6 +27,12 @@ def exchangeid4_new_is_confirmed(call: ExchangeId) -> p.ExchangeId4Res:
     return amend4(call.proceed(), eir_flags=lambda it: it.eir_flags | p.EXCHGID4_FLAG_CONFIRMED_R)
 
 
+@mutant(p.EXCHANGE_ID, RFC5661_EXCHANGE_ID)
+def exchangeid4_never_confirms(call: ExchangeId) -> p.ExchangeId4Res:
+    """EXCHANGE_ID says of no client id that it was confirmed"""
+    return amend4(call.proceed(), eir_flags=lambda it: it.eir_flags & ~p.EXCHGID4_FLAG_CONFIRMED_R)
+
+
 @mutant(p.EXCHANGE_ID, RFC5661_ROLES)
 def exchangeid4_returns_no_role(call: ExchangeId) -> p.ExchangeId4Res:
     """EXCHANGE_ID returns no role in pNFS"""
@@ -105,3 +111,22 @@ def exchangeid4_updates_another_incarnation(call: ExchangeId) -> p.ExchangeId4Re
     """EXCHANGE_ID with the update flag and another verifier is a restart of the client"""
     result = call.proceed()
     return _without_update(call) if result.eir_status == Nfsstat4.NFS4ERR_NOT_SAME else result
+
+
+@mutant(p.EXCHANGE_ID, RFC5661_EXCHANGE_ID)
+def exchangeid4_knows_roles_only(call: ExchangeId) -> p.ExchangeId4Res:
+    """EXCHANGE_ID with SUPP_MOVED_REFER, SUPP_MOVED_MIGR or BIND_PRINC_STATEID gets INVAL"""
+    others = (
+        p.EXCHGID4_FLAG_SUPP_MOVED_REFER
+        | p.EXCHGID4_FLAG_SUPP_MOVED_MIGR
+        | p.EXCHGID4_FLAG_BIND_PRINC_STATEID
+    )
+    if call.args.eia_flags & others:
+        return p.ExchangeId4Res(Nfsstat4.NFS4ERR_INVAL)
+    return call.proceed()
+
+
+@mutant(p.EXCHANGE_ID, RFC5661_EXCHANGE_ID)
+def exchangeid4_refuses_implementations(call: ExchangeId) -> p.ExchangeId4Res:
+    """EXCHANGE_ID of a client that says what it is gets INVAL"""
+    return p.ExchangeId4Res(Nfsstat4.NFS4ERR_INVAL) if call.args.eia_client_impl_id else call.proceed()

@@ -8,8 +8,8 @@ import typing as t
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, Call, mutant
-from nfsmutants.nfs4.bending import amend4, restate4
-from nfsmutants.rules import RFC5661_ERRORS, RFC5661_FREE_STATEID
+from nfsmutants.nfs4.bending import amend4, refusal, restate4
+from nfsmutants.rules import RFC5661_ERRORS, RFC5661_FREE_STATEID, RFC5661_STATEIDS
 
 FreeStateid = Call[p.FreeStateid4Args, p.FreeStateid4Res]
 
@@ -34,3 +34,14 @@ def freestateid4_frees_nothing(call: AnyCall) -> t.Any:
 def freestateid4_unknown_is_ok(call: FreeStateid) -> p.FreeStateid4Res:
     """FREE_STATEID of a stateid that is none succeeds"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_BAD_STATEID, Nfsstat4.NFS4_OK)
+
+
+@mutant((p.LOCKU, p.FREE_STATEID), RFC5661_STATEIDS)
+def locku4_ends_the_stateid(call: AnyCall) -> t.Any:
+    """The last LOCKU of a lock-owner ends its stateid"""
+    result = call.proceed()
+    if call.operation is p.LOCKU and result.lock_stateid is not None:
+        call.state[result.lock_stateid.other] = True
+    elif call.operation is p.FREE_STATEID and call.args.fsa_stateid.other in call.state:
+        return refusal(result, Nfsstat4.NFS4ERR_BAD_STATEID)
+    return result

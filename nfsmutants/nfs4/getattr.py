@@ -11,10 +11,13 @@ from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4, refusal
 from nfsmutants.rules import RFC5661_ATTRIBUTES, RFC5661_GETATTR
+from nfsserver.fs import Kind
+from nfsserver.nfs4.common import compound_of
 
 Getattr = Call[p.Getattr4Args, p.Getattr4Res]
 _MANY: t.Final = 14
 """Attributes: more than anybody asks for by name."""
+_REQUIRED: t.Final = [one for one in ATTRIBUTES.values() if one.about.required and one.name != "rdattr_error"]
 
 
 def _asked(call: Getattr) -> list[str]:
@@ -51,6 +54,30 @@ def getattr4_drops_the_last_attribute(call: Getattr) -> p.Getattr4Res:
     if result.resok4 is None or len(_asked(call)) <= _MANY:
         return result
     return _without(result, p.names_of(result.resok4.obj_attributes.attrmask)[-1])
+
+
+@mutant(p.GETATTR, RFC5661_GETATTR)
+def getattr4_of_many_is_a_fault(call: Getattr) -> p.Getattr4Res:
+    """GETATTR of many attributes gets SERVERFAULT, of each one alone it succeeds"""
+    result = call.proceed()
+    return result if len(_asked(call)) <= _MANY else refusal(result, Nfsstat4.NFS4ERR_SERVERFAULT)
+
+
+@mutant(p.GETATTR, RFC5661_GETATTR)
+def getattr4_only_files_have_all(call: Getattr) -> p.Getattr4Res:
+    """GETATTR of many attributes returns lease_time and unique_handles for regular files only"""
+    inode = compound_of(call.context).current
+    if inode is None or inode.kind is Kind.REGULAR or len(_asked(call)) < len(_REQUIRED):
+        return call.proceed()
+    return _without(call.proceed(), "lease_time", "unique_handles")
+
+
+@mutant(p.GETATTR, RFC5661_GETATTR)
+def getattr4_fails_within_three_words(call: Getattr) -> p.Getattr4Res:
+    """GETATTR looks for unknown bits in the first three words only, and answers ATTRNOTSUPP"""
+    asked = call.args.attr_request
+    is_known = all(name in p.NUMBERS for name in p.names_of(asked[:3]))
+    return call.proceed() if is_known else refusal(call.proceed(), Nfsstat4.NFS4ERR_ATTRNOTSUPP)
 
 
 @mutant(p.GETATTR, RFC5661_GETATTR)

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import typing as t
+
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsmutants.form import Call, mutant
+from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4, names_in, restate4, with_result
 from nfsmutants.rules import RFC5661_LINK
 
@@ -17,6 +19,19 @@ _DONE = p.Link4Res(Nfsstat4.NFS4_OK, p.Link4ResOk(p.ChangeInfo4(False, 0, 0)))
 def link4_links_nothing(call: Link) -> p.Link4Res:
     """LINK succeeds, and there is no new name"""
     return _DONE if call.args.newname == b"2" else call.proceed()
+
+
+@mutant((p.LINK, p.GETATTR), RFC5661_LINK)
+def link4_counts_nothing(call: AnyCall) -> t.Any:
+    """LINK makes a name that numlinks does not count"""
+    result = call.proceed()
+    if call.operation is p.LINK:
+        call.state["linked"] = True
+    elif "linked" in call.state and result.resok4 is not None:
+        known = result.resok4.obj_attributes.numlinks
+        if known is not None:
+            return amend4(result, "obj_attributes", numlinks=known - 1)
+    return result
 
 
 @mutant(p.LINK, RFC5661_LINK)

@@ -8,7 +8,8 @@ from nfsclient.protocol.nfs4 import NfsLockType4, Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4, refusal, restate4
-from nfsmutants.rules import RFC5661_LOCK, RFC5661_LOCK_SEQIDS
+from nfsmutants.rules import RFC5661_LOCK, RFC5661_LOCK_SEQIDS, RFC5661_LOCKT
+from nfsserver.nfs4.common import compound_of
 
 Lock = Call[p.Lock4Args, p.Lock4Res]
 
@@ -42,6 +43,13 @@ def lock4_locks_whole_files(call: Lock) -> p.Lock4Res:
 def lock4_read_locks_exclude(call: Lock) -> p.Lock4Res:
     """LOCK for reading excludes others that read"""
     return call.proceed_with(locktype=NfsLockType4.WRITE_LT)
+
+
+@mutant(p.LOCK, RFC5661_LOCK)
+def lock4_denied_has_another_range(call: Lock) -> p.Lock4Res:
+    """LOCK that is denied says that the lock in the way is of one byte"""
+    result = call.proceed()
+    return result if result.denied is None else replace(result, denied=replace(result.denied, length=1))
 
 
 @mutant(p.LOCK, RFC5661_LOCK)
@@ -83,3 +91,47 @@ def lock4_second_keeps_the_seqid(call: Lock) -> p.Lock4Res:
     if call.args.locker.lock_owner is None:
         return result
     return amend4(result, "lock_stateid", seqid=_stateid(call).seqid)
+
+
+@mutant(p.LOCK, RFC5661_LOCK)
+def lock4_compares_the_clientid(call: Lock) -> p.Lock4Res:
+    """LOCK returns a stateid that nobody knows if the client ID of the lock-owner is not that of the session"""
+    result, new = call.proceed(), call.args.locker.open_owner
+    if new is None or new.lock_owner.clientid in {0, compound_of(call.context).client.id}:
+        return result
+    return amend4(result, lock_stateid=p.Stateid4(1, b"nobody knows"))
+
+
+_WAITING = frozenset({NfsLockType4.READW_LT, NfsLockType4.WRITEW_LT})
+
+
+@mutant(p.LOCK, RFC5661_LOCK)
+def lock4_waits_without_a_conflict(call: Lock) -> p.Lock4Res:
+    """LOCK for which the client would wait gets LOCK_NOTSUPP, though nobody has the lock"""
+    result = call.proceed()
+    if call.args.locktype not in _WAITING or result.status != Nfsstat4.NFS4_OK:
+        return result
+    return p.Lock4Res(Nfsstat4.NFS4ERR_LOCK_NOTSUPP)
+
+
+@mutant(p.LOCK, RFC5661_LOCK_SEQIDS)
+def lock4_compares_seqids(call: Lock) -> p.Lock4Res:
+    """LOCK with seqids other than 0 gets BAD_SEQID, as in NFSv4.0"""
+    opened, locked = call.args.locker.open_owner, call.args.locker.lock_owner
+    seqids = (opened.open_seqid, opened.lock_seqid) if opened is not None else ()
+    if any(seqids) or (locked is not None and locked.lock_seqid):
+        return p.Lock4Res(Nfsstat4.NFS4ERR_BAD_SEQID)
+    return call.proceed()
+
+
+@mutant(p.LOCKT, RFC5661_LOCKT)
+def lockt4_waiting_is_free(call: Call[p.Lockt4Args, p.Lockt4Res]) -> p.Lockt4Res:
+    """LOCKT of a lock for which the client would wait succeeds always"""
+    waiting = {p.NfsLockType4.READW_LT, p.NfsLockType4.WRITEW_LT}
+    return p.Lockt4Res(Nfsstat4.NFS4_OK) if call.args.locktype in waiting else call.proceed()
+
+
+@mutant(p.LOCKU, RFC5661_LOCK_SEQIDS)
+def locku4_compares_seqids(call: Call[p.Locku4Args, p.Locku4Res]) -> p.Locku4Res:
+    """LOCKU with another seqid than 0 gets BAD_SEQID, as in NFSv4.0"""
+    return p.Locku4Res(Nfsstat4.NFS4ERR_BAD_SEQID) if call.args.seqid else call.proceed()

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import restate4
 from nfsmutants.rules import RFC5661_LOCKT
+from nfsserver.nfs4.common import compound_of
 
 Lockt = Call[p.Lockt4Args, p.Lockt4Res]
 
@@ -16,6 +18,15 @@ Lockt = Call[p.Lockt4Args, p.Lockt4Res]
 def lockt4_finds_nothing(call: Lockt) -> p.Lockt4Res:
     """LOCKT of a locked range succeeds"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_DENIED, Nfsstat4.NFS4_OK)
+
+
+@mutant(p.LOCKT, RFC5661_LOCKT)
+def lockt4_names_nobody(call: Lockt) -> p.Lockt4Res:
+    """LOCKT that is denied says that a client with id 0 has the lock"""
+    result = call.proceed()
+    if result.denied is None:
+        return result
+    return replace(result, denied=replace(result.denied, owner=p.StateOwner4(0, result.denied.owner.owner)))
 
 
 @mutant(p.LOCKT, RFC5661_LOCKT)
@@ -50,3 +61,11 @@ def lockt4_of_a_directory_is_inval(call: Lockt) -> p.Lockt4Res:
 def lockt4_of_a_link_is_wrong_type(call: Lockt) -> p.Lockt4Res:
     """LOCKT of a symbolic link gets WRONG_TYPE"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_SYMLINK, Nfsstat4.NFS4ERR_WRONG_TYPE)
+
+
+@mutant(p.LOCKT, RFC5661_LOCKT)
+def lockt4_compares_the_clientid(call: Lockt) -> p.Lockt4Res:
+    """LOCKT takes a lock-owner with another client ID than that of the session for another one"""
+    if call.args.owner.clientid in {0, compound_of(call.context).client.id}:
+        return call.proceed()
+    return call.proceed_with(owner=p.StateOwner4(0, b"somebody else"))

@@ -7,7 +7,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import restate4
-from nfsmutants.rules import RFC5661_LOOKUP
+from nfsmutants.rules import RFC5661_ERRORS, RFC5661_LOOKUP
 
 Lookup = Call[p.Lookup4Args, p.Lookup4Res]
 
@@ -25,6 +25,12 @@ def lookup4_finds_every_name(call: Lookup) -> p.Lookup4Res:
     for status in (Nfsstat4.NFS4ERR_NOENT, Nfsstat4.NFS4ERR_INVAL, Nfsstat4.NFS4ERR_BADCHAR):
         result = restate4(result, status, Nfsstat4.NFS4_OK)
     return result
+
+
+@mutant(p.LOOKUP, RFC5661_ERRORS)
+def lookup4_absent_is_inval(call: Lookup) -> p.Lookup4Res:
+    """LOOKUP of a name that does not exist gets INVAL"""
+    return restate4(call.proceed(), Nfsstat4.NFS4ERR_NOENT, Nfsstat4.NFS4ERR_INVAL)
 
 
 @mutant(p.LOOKUP, RFC5661_LOOKUP)

@@ -22,3 +22,33 @@ def nverify4_always_differs(call: Nverify) -> p.Nverify4Res:
 def nverify4_always_matches(call: Nverify) -> p.Nverify4Res:
     """NVERIFY of attributes that differ gets SAME"""
     return restate4(call.proceed(), Nfsstat4.NFS4_OK, Nfsstat4.NFS4ERR_SAME)
+
+
+@mutant(p.NVERIFY, RFC5661_NVERIFY)
+def nverify4_times_never_match(call: Nverify) -> p.Nverify4Res:
+    """NVERIFY of a time succeeds, whatever it is"""
+    given = call.args.obj_attributes
+    if given.time_modify is None and given.time_metadata is None:
+        return call.proceed()
+    return restate4(call.proceed(), Nfsstat4.NFS4ERR_SAME, Nfsstat4.NFS4_OK)
+
+
+@mutant(p.NVERIFY, RFC5661_NVERIFY)
+def nverify4_ignores_booleans(call: Nverify) -> p.Nverify4Res:
+    """NVERIFY does not compare attributes that are true or false"""
+    given = call.args.obj_attributes
+    booleans = {name: None for name, value in given.values().items() if isinstance(value, bool)}
+    return call.proceed_with(obj_attributes=given.changed(**booleans))
+
+
+@mutant(p.NVERIFY, RFC5661_NVERIFY)
+def nverify4_unsupported_is_ok(call: Nverify) -> p.Nverify4Res:
+    """NVERIFY of an attribute that the server does not support succeeds"""
+    return restate4(call.proceed(), Nfsstat4.NFS4ERR_ATTRNOTSUPP, Nfsstat4.NFS4_OK)
+
+
+@mutant(p.NVERIFY, RFC5661_NVERIFY)
+def nverify4_takes_rdattr_error(call: Nverify) -> p.Nverify4Res:
+    """NVERIFY compares rdattr_error as any other attribute"""
+    result = call.proceed()
+    return result if call.args.obj_attributes.rdattr_error is None else p.Nverify4Res(Nfsstat4.NFS4ERR_SAME)

@@ -75,6 +75,32 @@ def open4_exclusive_forgets_the_verifier(call: Open) -> p.Open4Res:
     return call.proceed_with("openhow.how.ch_createboth", cva_verf=b"the same")
 
 
+def _emptying(call: Open, mode: p.Createmode4) -> p.Open4Res:
+    """What the server answers; a file that it then refuses to create again is empty."""
+    directory, result = compound_of(call.context).current, call.proceed()
+    if _mode(call) is not mode or result.status != Nfsstat4.NFS4ERR_EXIST:
+        return result
+    name = call.args.claim.file or b""
+    inode = (
+        directory.directory.get(name) if directory is not None and directory.directory is not None else None
+    )
+    if inode is not None and inode.data is not None:
+        inode.data.truncate(0)
+    return result
+
+
+@mutant(p.OPEN, RFC5661_OPEN)
+def open4_guarded_empties(call: Open) -> p.Open4Res:
+    """OPEN with GUARDED4 refuses a file that exists, and empties it"""
+    return _emptying(call, p.Createmode4.GUARDED4)
+
+
+@mutant(p.OPEN, RFC5661_OPEN)
+def open4_exclusive_empties(call: Open) -> p.Open4Res:
+    """OPEN with EXCLUSIVE4_1 refuses a file that exists, and empties it"""
+    return _emptying(call, p.Createmode4.EXCLUSIVE4_1)
+
+
 @mutant(p.OPEN, RFC5661_OPEN)
 def open4_directory_is_inval(call: Open) -> p.Open4Res:
     """OPEN of a directory gets INVAL"""
@@ -132,3 +158,69 @@ def open4_compares_the_clientid(call: Open) -> p.Open4Res:
     if call.args.owner.clientid in {0, compound_of(call.context).client.id}:
         return result
     return amend4(result, stateid=p.Stateid4(1, b"nobody knows"))
+
+
+@mutant(p.OPEN, RFC5661_SHARES)
+def open4_takes_any_share(call: Open) -> p.Open4Res:
+    """OPEN takes undefined bits of share_access and share_deny away, and reads where nothing is left"""
+    wanted = call.args.share_access & p.OPEN4_SHARE_ACCESS_WANT_DELEG_MASK
+    access = call.args.share_access & p.OPEN4_SHARE_ACCESS_BOTH or p.OPEN4_SHARE_ACCESS_READ
+    deny = call.args.share_deny & p.OPEN4_SHARE_DENY_BOTH
+    return call.proceed_with(share_access=access | wanted, share_deny=deny)
+
+
+def _initial(call: Open) -> p.Fattr4 | None:
+    how = call.args.openhow.how
+    return None if how is None else how.createattrs
+
+
+@mutant(p.OPEN, RFC5661_OPEN)
+def open4_swaps_times(call: Open) -> p.Open4Res:
+    """OPEN that creates sets the two times of the client the wrong way round"""
+    given = _initial(call)
+    if given is None or given.time_access_set is None or given.time_modify_set is None:
+        return call.proceed()
+    swapped = given.changed(time_access_set=given.time_modify_set, time_modify_set=given.time_access_set)
+    return call.proceed_with("openhow.how", createattrs=swapped)
+
+
+@mutant(p.OPEN, RFC5661_OPEN)
+def open4_says_that_the_size_was_set(call: Open) -> p.Open4Res:
+    """OPEN that creates does not set a size, and says that it did"""
+    given = _initial(call)
+    if given is None or not given.size:
+        return call.proceed()
+    result = call.proceed_with("openhow.how", createattrs=given.changed(size=None))
+    return amend4(result, attrset=list(given.attrmask))
+
+
+@mutant(p.OPEN, RFC5661_OPEN)
+def open4_unchecked_sets_any_size(call: Open) -> p.Open4Res:
+    """OPEN with UNCHECKED4 cuts a file that exists to the size in the request, whatever it is"""
+    result, given = call.proceed(), _initial(call)
+    inode = compound_of(call.context).current
+    if result.resok4 is None or given is None or inode is None or inode.data is None:
+        return result
+    if given.size is not None and given.size < inode.size:
+        inode.data.truncate(given.size)
+    return result
+
+
+@mutant(p.OPEN, RFC5661_OPEN)
+def open4_exclusive_ignores_attributes(call: Open) -> p.Open4Res:
+    """OPEN with EXCLUSIVE4_1 ignores all attributes"""
+    if _mode(call) is not p.Createmode4.EXCLUSIVE4_1:
+        return call.proceed()
+    return call.proceed_with("openhow.how.ch_createboth", cva_attrs=p.Fattr4())
+
+
+@mutant(p.OPEN, RFC5661_OPEN)
+def open4_takes_any_delegation(call: Open) -> p.Open4Res:
+    """OPEN does not look for the delegation that is claimed"""
+    claim = call.args.claim
+    if claim.oc_delegate_stateid is not None:
+        return call.proceed_with(claim=p.OpenClaim4(p.OpenClaimType4.CLAIM_FH))
+    if claim.delegate_cur_info is None:
+        return call.proceed()
+    named = p.OpenClaim4(p.OpenClaimType4.CLAIM_NULL, file=claim.delegate_cur_info.file)
+    return call.proceed_with(claim=named)

@@ -51,3 +51,9 @@ def opendowngrade4_takes_any_value(call: Downgrade) -> p.OpenDowngrade4Res:
     if result.status != Nfsstat4.NFS4ERR_INVAL:
         return result
     return p.OpenDowngrade4Res(Nfsstat4.NFS4_OK, p.OpenDowngrade4ResOk(call.args.open_stateid))
+
+
+@mutant(p.OPEN_DOWNGRADE, RFC5661_OPEN_DOWNGRADE)
+def opendowngrade4_denies_nothing(call: Downgrade) -> p.OpenDowngrade4Res:
+    """OPEN_DOWNGRADE ends every denial"""
+    return call.proceed_with(share_deny=0)

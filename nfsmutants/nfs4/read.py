@@ -33,6 +33,14 @@ def read4_beyond_is_inval(call: Read) -> p.Read4Res:
 
 
 @mutant(p.READ, RFC5661_READ)
+def read4_beyond_has_bytes(call: Read) -> p.Read4Res:
+    """READ at or beyond the end of a file returns the bytes of a buffer"""
+    result = call.proceed()
+    is_empty = result.resok4 is not None and not len(result.resok4.data)
+    return amend4(result, data=b"junk") if is_empty and call.args.offset else result
+
+
+@mutant(p.READ, RFC5661_READ)
 def read4_of_a_directory_is_inval(call: Read) -> p.Read4Res:
     """READ of a directory gets INVAL"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_ISDIR, Nfsstat4.NFS4ERR_INVAL)

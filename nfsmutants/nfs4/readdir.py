@@ -104,3 +104,10 @@ def readdir4_of_a_file_is_empty(call: Readdir) -> p.Readdir4Res:
 def readdir4_exceeds_maxcount(call: Readdir) -> p.Readdir4Res:
     """READDIR returns twice as much as maxcount allows"""
     return call.proceed_with(maxcount=2 * call.args.maxcount)
+
+
+@mutant(p.READDIR, RFC5661_READDIR)
+def readdir4_unknown_bit_is_an_error(call: Readdir) -> p.Readdir4Res:
+    """READDIR with a bit that no attribute has gets INVAL"""
+    is_known = all(name in p.NUMBERS for name in p.names_of(call.args.attr_request))
+    return call.proceed() if is_known else p.Readdir4Res(Nfsstat4.NFS4ERR_INVAL)

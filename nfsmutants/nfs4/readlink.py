@@ -6,7 +6,7 @@ from __future__ import annotations
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
-from nfsmutants.nfs4.bending import amend4
+from nfsmutants.nfs4.bending import amend4, restate4
 from nfsmutants.rules import RFC5661_READLINK
 
 Readlink = Call[p.Readlink4Args, p.Readlink4Res]
@@ -25,3 +25,9 @@ def readlink4_of_a_file_is_empty(call: Readlink) -> p.Readlink4Res:
     if result.status == Nfsstat4.NFS4_OK:
         return result
     return p.Readlink4Res(Nfsstat4.NFS4_OK, p.Readlink4ResOk(b""))
+
+
+@mutant(p.READLINK, RFC5661_READLINK)
+def readlink4_of_a_file_is_inval(call: Readlink) -> p.Readlink4Res:
+    """READLINK of what is no symbolic link gets INVAL"""
+    return restate4(call.proceed(), Nfsstat4.NFS4ERR_WRONG_TYPE, Nfsstat4.NFS4ERR_INVAL)

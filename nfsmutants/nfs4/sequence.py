@@ -13,11 +13,12 @@ from nfsmutants.nfs4.bending import (
     accepted,
     amend4,
     echoing,
+    refusal,
     restate_last,
     sequence_of,
     with_sequence,
 )
-from nfsmutants.rules import RFC5661_SEQUENCE, RFC5661_SLOTS
+from nfsmutants.rules import RFC5661_SEQUENCE, RFC5661_SIZES_OF_REPLIES, RFC5661_SLOTS
 
 Compound = Call[p.Compound4Args, p.Compound4Res]
 Sequence = Call[p.Sequence4Args, p.Sequence4Res]
@@ -144,6 +145,18 @@ def sequence4_executes_retries(call: Compound) -> p.Compound4Res:
 
 
 @mutant(p.COMPOUND, RFC5661_SLOTS)
+def sequence4_forgets_replies(call: Compound) -> p.Compound4Res:
+    """A retry gets RETRY_UNCACHED_REP, although the request asked for its reply to be cached"""
+    sent, known = _before(call)
+    reply = _note(call, call.proceed(), sent.sa_sequenceid if sent is not None else 0)
+    is_retry = sent is not None and known is not None and sent.sa_sequenceid == known.sequence_id
+    if not is_retry or sent is None or not sent.sa_cachethis or len(reply.resarray) < 2:
+        return reply
+    status = Nfsstat4.NFS4ERR_RETRY_UNCACHED_REP
+    return replace(reply, status=status, resarray=[reply.resarray[0], refusal(reply.resarray[1], status)])
+
+
+@mutant(p.COMPOUND, RFC5661_SLOTS)
 def sequence4_executes_retries_of_failures(call: Compound) -> p.Compound4Res:
     """A retry of a request that failed is executed again"""
     return _retry(call, lambda sent, known: sent.sa_cachethis and known.status != Nfsstat4.NFS4_OK)
@@ -180,3 +193,12 @@ def sequence4_slots_share_a_reply(call: Compound) -> p.Compound4Res:
 def sequence4_halves_the_highest_slot(call: Sequence) -> p.Sequence4Res:
     """SEQUENCE returns half of the highest slot that the client uses"""
     return amend4(call.proceed(), sr_highest_slotid=call.args.sa_highest_slotid // 2)
+
+
+@mutant(p.COMPOUND, RFC5661_SIZES_OF_REPLIES)
+def sequence4_caches_any_size(call: Compound) -> p.Compound4Res:
+    """SEQUENCE alone succeeds although its reply is larger than what the session may cache"""
+    reply = call.proceed()
+    if len(call.args.argarray) > 1 or reply.status != Nfsstat4.NFS4ERR_REP_TOO_BIG_TO_CACHE:
+        return reply
+    return call.proceed(with_sequence(call.args, sa_cachethis=False))

@@ -8,7 +8,8 @@ from nfsclient.protocol.nfs4 import Nfsstat4, StableHow4
 from nfsmutants.bending import count
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4
-from nfsmutants.rules import RFC5661_COMMIT, RFC5661_ERRORS, RFC5661_WRITE
+from nfsmutants.rules import RFC5661_COMMIT, RFC5661_ERRORS, RFC5661_SIZES, RFC5661_WRITE
+from nfsserver.nfs4.common import compound_of
 
 Write = Call[p.Write4Args, p.Write4Res]
 
@@ -17,6 +18,17 @@ Write = Call[p.Write4Args, p.Write4Res]
 def write4_writes_zeros(call: Write) -> p.Write4Res:
     """WRITE writes zeros instead of data"""
     return call.proceed_with(data=bytes(len(call.args.data)))
+
+
+@mutant(p.WRITE, RFC5661_SIZES)
+def write4_fills_the_gap(call: Write) -> p.Write4Res:
+    """WRITE beyond the end leaves other bytes than zeros before its data"""
+    inode = compound_of(call.context).current
+    size, offset = 0 if inode is None else inode.size, call.args.offset
+    result = call.proceed()
+    if inode is not None and inode.data is not None and result.resok4 is not None and size < offset:
+        inode.data.write(size, b"junk".ljust(min(offset - size, 1 << 16), b"!")[: offset - size], stable=True)
+    return result
 
 
 @mutant(p.WRITE, RFC5661_WRITE)

@@ -17,7 +17,7 @@ from fixtures.plugin.evidence import launcher, requirement_record
 from fixtures.plugin.recorder import BadFolder, Recorder, replaced_report, report_folder
 from fixtures.plugin.suite_version import suite_version
 from nfsclient.similar import similar_text
-from nfsjudge.clients import KEY, OUTCOMES, RIGHT, UNTOUCHED, VERDICTS, Cell, id_of
+from nfsjudge.clients import KEY, OUTCOMES, RIGHT, STUCK, UNTOUCHED, VERDICTS, Cell, id_of
 from nfsjudge.records import CheckRecord, RunRecord
 from nfsjudge.verdict import Verdict
 from nfsproof.clients.plans import CONTROL, PLANS, ClientPlan
@@ -205,9 +205,19 @@ class _OfClient:
     def _tried(
         self, plan: ClientPlan, version: str, works: Sequence[Work], failed: Mapping[str, Result]
     ) -> list[Result]:
-        """The results of all works under a plan, in as many trials as that takes."""
+        """The results of all works under a plan. Those after one that is stuck are not tried: each might take as long.
+
+        Under the control they are, in separate trials: what is not right there says nothing under other plans.
+        """
         all_results: list[Result] = []
         while len(all_results) < len(works):
+            stuck = next((one.work.name for one in all_results if one.outcome == STUCK), "")
+            if stuck and plan.name != CONTROL:
+                why = f"not tried: {stuck} is stuck under this plan (--work {{}} tries it)"
+                left = [Result(one, "", reason=why.format(one.name)) for one in works[len(all_results) :]]
+                for result in left:
+                    self._add(plan, version, result, "")
+                return [*all_results, *left]
             path = self.folder / "evidence" / f"{plan.name}-{version}-{len(all_results)}.pcapng"
             with path.open("wb") as file:
                 results = self._trial(plan, version, works[len(all_results) :]).run(file)

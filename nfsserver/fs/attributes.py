@@ -57,6 +57,7 @@ def set_attributes(fs: FileSystem, caller: Caller, inode: Inode, changes: Change
         inode.acl = None
     inode.uid = inode.uid if changes.uid is None else changes.uid
     inode.gid = inode.gid if changes.gid is None else changes.gid
+    inode.born = inode.born if changes.born is None else changes.born
     inode.touch(now, modified=resized)
     inode.stable_atime = None
     inode.atime = inode.atime if changes.atime is None else fs.time_of(changes.atime, now)

@@ -30,6 +30,8 @@ class Changes:
     size: int | None = None
     atime: Time | None = None
     mtime: Time | None = None
+    born: int | None = None
+    """When the object was made (attribute `time_create` of NFSv4), in nanoseconds since 1970."""
 
     @property
     def is_empty(self) -> bool:
@@ -42,6 +44,7 @@ class Changes:
         owned = (self.mode, self.uid, self.gid)
         return (
             any(value is not None for value in owned)
+            or self.born is not None
             or isinstance(self.atime, int)
             or isinstance(self.mtime, int)
         )

@@ -31,6 +31,21 @@ class SystemClock:
         return time.monotonic()
 
 
+class ForwardedClock(SystemClock):
+    """The clock of this machine; what it says of passing time can be put forward, and the date stays right."""
+
+    def __init__(self) -> None:
+        self._ahead = 0.0
+
+    def advance(self, seconds: float) -> None:
+        """As if this time, in seconds, had passed."""
+        self._ahead += seconds
+
+    def monotonic(self) -> float:
+        """Seconds since some time, and those by which it was put forward."""
+        return super().monotonic() + self._ahead
+
+
 class ManualClock:
     """A clock that moves only on request."""
 

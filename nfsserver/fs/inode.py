@@ -142,6 +142,8 @@ class Inode:
     Times cannot do that: they may be coarse, and a crash sets them back. Like ctime it stays when READ or READDIR
     moves atime.
     """
+    born: int = 0
+    """When it was made, or what somebody has set instead."""
     nlink: int = 1
     rdev: tuple[int, int] = (0, 0)
     """Major and minor number of a device."""

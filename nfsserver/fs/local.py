@@ -23,16 +23,26 @@ def touch_locally(file_system: FileSystem, path: bytes, *, remove: bool = False)
 
     That an export is read-only binds its clients, not other programs. Raises `FsError` as LOOKUP, WRITE and REMOVE do.
     """
-    *above, name = [part for part in path.split(b"/") if part]
-    directory = file_system.root
-    for part in above:
-        directory = file_system.lookup(SUPERUSER, directory, part)
+    directory, name = _find(file_system, path)
     with _writable(file_system):
         if remove:
             file_system.remove(SUPERUSER, directory, name)
             return
         inode = file_system.lookup(SUPERUSER, directory, name)
         file_system.write(SUPERUSER, inode, inode.size, ADDED, Stability.FILE_SYNC)
+
+
+def find_locally(file_system: FileSystem, path: bytes) -> Inode:
+    """What is at `path`, from the root on. Raises `FsError` as LOOKUP does."""
+    return file_system.lookup(SUPERUSER, *_find(file_system, path))
+
+
+def _find(file_system: FileSystem, path: bytes) -> tuple[Inode, bytes]:
+    *above, name = [part for part in path.split(b"/") if part]
+    directory = file_system.root
+    for part in above:
+        directory = file_system.lookup(SUPERUSER, directory, part)
+    return directory, name
 
 
 def remove_tree_locally(file_system: FileSystem, name: bytes) -> None:

@@ -72,6 +72,7 @@ class Objects:
             atime=self._fs.time_of(changes.atime, now),
             mtime=self._fs.time_of(changes.mtime, now),
             ctime=now,
+            born=now if changes.born is None else changes.born,
         )
         if kind is Kind.REGULAR:
             inode.data = PagedData(self.budget)

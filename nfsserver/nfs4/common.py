@@ -109,6 +109,8 @@ class CompoundState:
     """The place of the last operation of the request."""
     size: int = 0
     """Bytes of the request."""
+    header: int = 0
+    """Bytes of the reply without results."""
     fingerprint: t.Hashable = None
     """What tells this request from others that reuse its sequence id."""
     operations: list[XdrType] = field(default_factory=list)

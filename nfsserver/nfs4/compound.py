@@ -85,6 +85,7 @@ class _Execution:
         self.state.operations = args.argarray
         self.state.last = count - 1
         self.state.size = len(context.message)
+        self.state.header = header_size(args.tag)
         self.state.fingerprint = _fingerprint(context, args)
         self._results: list[XdrType] = []
 
@@ -106,7 +107,7 @@ class _Execution:
                 return self._replay(result)
             if index == 0 and state.session is not None:
                 state.room = Room.of(state.session.fore, is_cached=state.cached)
-                state.room.take(header_size(self._args.tag))
+                state.room.take(state.header)
             if state.room is not None:
                 state.room.take(size_of(result))
             results.append(result)

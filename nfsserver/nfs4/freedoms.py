@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.service import CallContext
-from nfsclient.xdr import replace
-from nfsserver.deciding import Name, accepted, accepts_less, is_early, place_of
+from nfsclient.xdr import Buffer, replace
+from nfsserver.deciding import Name, accepted, accepts_less, comes_too_early, is_early, place_of
 from nfsserver.freedom import Freedom, decided_by_call
 from nfsserver.handlers import ServerApi
 from nfsserver.middleware import Proceed
@@ -38,6 +38,13 @@ _DELAYED: t.Final = (
     *(p.RENAME, p.SETATTR, p.WRITE),
 )
 """They name an object, or need it; each may answer DELAY (RFC 5661 section 15.2)."""
+_LISTED: t.Final = tuple(
+    one
+    for one in p.OPERATIONS
+    if one.is_in(2)
+    and Nfsstat4.NFS4ERR_DELAY in p.errors.listed_errors(one.name, 2 if not one.is_in(1) else 1)
+)
+"""The operations that have DELAY among their valid errors (RFC 5661 section 15.2, RFC 7862 section 11.2)."""
 
 
 def accept_less(
@@ -76,6 +83,20 @@ def delay(server: ServerApi, context: CallContext, args: t.Any, proceed: Proceed
     early = [is_early(server, place) for place in _places(context, args)]  # all of them are counted
     if any(early):
         return failed(p.operation_of(args), Nfsstat4.NFS4ERR_DELAY)
+    return proceed(context, args)
+
+
+def try_again(server: ServerApi, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
+    """DELAY for the first tries of an operation, wherever it is in its compound.
+
+    SEQUENCE that answers it leaves its slot as it was; after any other operation the client needs a new request.
+    """
+    compound, operation = compound_of(context), p.operation_of(args)
+    parts: list[Buffer] = []
+    args.pack(parts)
+    about = (compound.handle, compound.current and compound.current.fileid, compound.saved_handle)
+    if comes_too_early(server, operation.name, about, b"".join(parts)):
+        return failed(operation, Nfsstat4.NFS4ERR_DELAY)
     return proceed(context, args)
 
 
@@ -120,5 +141,6 @@ FREEDOMS: t.Final = (
         delay,
         differs=lambda now, _: bool(now.jukebox_calls or now.jukebox_seconds),
     ),
+    Freedom(_LISTED, ("jukebox_tries", "jukebox_tries_random"), try_again),
 )
 """The innermost first."""

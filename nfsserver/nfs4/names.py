@@ -28,8 +28,6 @@ from nfsserver.nfs4.common import (
 from nfsserver.nfs4.values import setting_of
 
 _OK: t.Final = Nfsstat4.NFS4_OK
-_MODE: t.Final = 0o755
-"""What `mode_set_masked` changes of an object that is made."""
 
 
 def create4(server: ServerApi, context: CallContext, args: p.Create4Args) -> p.Create4Res:
@@ -38,7 +36,7 @@ def create4(server: ServerApi, context: CallContext, args: p.Create4Args) -> p.C
     if directory.attribute_of is not None:
         raise Nfs4Error(Nfsstat4.NFS4ERR_WRONG_TYPE)
     check_name(server, bytes(args.objname), directory)
-    setting = setting_of(args.createattrs, state.minor, _MODE)
+    setting = setting_of(args.createattrs, state.minor)
     if args.objtype.linkdata is not None:
         if server.knobs.now.utf8_names and not is_utf8(bytes(args.objtype.linkdata)):
             raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)

@@ -34,8 +34,6 @@ from nfsserver.state.opens import Open, Share
 from nfsserver.state.stateids import INVALID, StateError
 
 _OK: t.Final = Nfsstat4.NFS4_OK
-_NEW_MODE: t.Final = 0o644
-"""What `mode_set_masked` changes of a file that is made."""
 _EXCLUSIVE_MODE: t.Final = 0o600
 """Of a file that EXCLUSIVE4 makes: for its owner only (section 18.16.4)."""
 _BY_NAME: t.Final = frozenset({Claim.CLAIM_NULL, Claim.CLAIM_DELEGATE_CUR})
@@ -101,8 +99,10 @@ def _shares(args: p.Open4Args) -> tuple[Share, Share]:
 
 
 def _check_claim(context: CallContext, args: p.Open4Args) -> None:
-    """Raises what refuses a claim by its kind: INVAL, NOTSUPP, GRACE, NO_GRACE, RECLAIM_BAD."""
+    """Raises what refuses a claim by its kind: INVAL, NOTSUPP, GRACE, NO_GRACE, RECLAIM_BAD; BADXDR: no opentype."""
     state, claim = compound_of(context), args.claim.claim
+    if not args.openhow.opentype.is_known:
+        raise Nfs4Error(Nfsstat4.NFS4ERR_BADXDR)
     if args.openhow.how is not None and claim not in _BY_NAME:
         raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
     if claim in {Claim.CLAIM_DELEGATE_PREV, Claim.CLAIM_DELEG_PREV_FH}:
@@ -178,7 +178,7 @@ def _created(
     if how.ch_createboth is not None:
         verifier, attributes = how.ch_createboth.cva_verf, how.ch_createboth.cva_attrs
         _check_exclusive(attributes)
-    setting = values.setting_of(attributes or p.Fattr4(), state.minor, _NEW_MODE)
+    setting = values.setting_of(attributes or p.Fattr4(), state.minor)
     found = _existing(context, directory, name)
     if found is not None:
         return _taken(context, directory, found, how.mode, verifier, setting)

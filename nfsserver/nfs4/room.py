@@ -13,8 +13,10 @@ from nfsserver.state.sessions import Limits4
 
 _RPC_HEADER: t.Final = 24
 """Bytes of an accepted reply with an empty verifier: xid, REPLY, MSG_ACCEPTED, verifier, SUCCESS."""
-_REFUSED: t.Final = 8
+REFUSED: t.Final = 8
 """Bytes of an operation that fails: its number and status. There is always room for one."""
+SEQUENCED: t.Final = 4 + 4 + 16 + 5 * 4
+"""Bytes of a SEQUENCE that succeeds, with its number."""
 _GETFH: t.Final = 4 + 4 + 4 + 32
 _LARGEST: t.Final = {
     p.OPEN: 4 + 4 + 16 + 20 + 4 + 16 + 96 + _GETFH,
@@ -41,7 +43,7 @@ class Room:
     """The bytes that a reply may still grow by."""
 
     def __init__(self, size: int, refusal: Nfsstat4) -> None:
-        self.left = size - _REFUSED
+        self.left = size - REFUSED
         self.refusal = refusal
         """The status of an operation that does not fit: REP_TOO_BIG or REP_TOO_BIG_TO_CACHE."""
 

@@ -11,8 +11,9 @@ from nfsclient.rpc.auth import AuthNone, AuthSys
 from nfsclient.rpc.service import CallContext
 from nfsserver.bounds import MOST
 from nfsserver.handlers import ServerApi
-from nfsserver.nfs4.common import Nfs4Error, compound_of, failed, status_of
+from nfsserver.nfs4.common import CompoundState, Nfs4Error, compound_of, failed, status_of
 from nfsserver.nfs4.compound import principal_of
+from nfsserver.nfs4.room import REFUSED, SEQUENCED
 from nfsserver.state.clients import Client
 from nfsserver.state.manager import StateManager
 from nfsserver.state.sessions import Direction, Limits4, Session, is_retry, slot_size
@@ -199,12 +200,21 @@ def sequence4(server: ServerApi, context: CallContext, args: p.Sequence4Args) ->
         return _sequence_result(session, args, states)
     if slot.in_progress:
         raise StateError("SEQ_MISORDERED")
+    if args.sa_cachethis and not _fits(session, state):
+        raise Nfs4Error(Nfsstat4.NFS4ERR_REP_TOO_BIG_TO_CACHE)
     slot.sequence_id, slot.reply, slot.fingerprint = args.sa_sequenceid, None, state.fingerprint
     state.session, state.slot, state.cached = session, slot, args.sa_cachethis
     if context.channel is not None and context.channel not in session.connections:
         session.bind(context.channel, Direction.FORE)
     states.renew(session.client)
+    session.take_over()
     return _sequence_result(session, args, states)
+
+
+def _fits(session: Session, state: CompoundState) -> bool:
+    """Whether the cache of a slot has room for SEQUENCE, and for the refusal of what follows (section 2.10.6.4)."""
+    least = SEQUENCED if state.last == 0 else SEQUENCED + REFUSED
+    return state.header + least <= session.fore.cached
 
 
 def _compare(server: ServerApi, first: t.Any, again: t.Any) -> None:

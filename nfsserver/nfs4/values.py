@@ -106,6 +106,7 @@ _READERS: t.Final[dict[str, Callable[[View], t.Any]]] = {
     "space_total": lambda view: view.inode.fs.statistics().total_bytes,
     "space_used": lambda view: view.reported.used,
     "time_access": lambda view: nfstime4(view.inode.atime),
+    "time_create": lambda view: nfstime4(view.inode.born),
     "time_delta": lambda view: nfstime4(view.limits.time_granularity),
     "time_metadata": lambda view: nfstime4(view.reported.ctime),
     "time_modify": lambda view: nfstime4(view.reported.mtime),
@@ -130,12 +131,13 @@ AT_CREATION: t.Final[tuple[int, ...]] = mask_of(
         "owner_group",
         "time_access_set",
         "time_modify_set",
-        "mode_set_masked",
+        "time_create",
         "acl",
     )
 )
+"""What EXCLUSIVE4_1 sets: `mode_set_masked` is for SETATTR only (section 6.2.5)."""
 _MODES: t.Final = frozenset({"mode", "mode_set_masked", "mode_umask", "acl"})
-_SETTABLE: t.Final = frozenset({"size", "acl", "mode", "owner", "owner_group", *_SET_ONLY})
+_SETTABLE: t.Final = frozenset({"size", "acl", "mode", "owner", "owner_group", "time_create", *_SET_ONLY})
 _BITS: t.Final = {NUMBERS[name]: (name, read) for name, read in _READERS.items()}
 
 
@@ -186,8 +188,8 @@ class Setting:
         return list(mask_of(NUMBERS[name] for name in self.names))
 
 
-def setting_of(given: Fattr4, minor: int, mode: int) -> Setting:
-    """What is to be set on an object whose mode is `mode`.
+def setting_of(given: Fattr4, minor: int, mode: int | None = None) -> Setting:
+    """What is to be set on an object whose mode is `mode`; None: on one that is being made.
 
     Raises ATTRNOTSUPP for attributes that the server does not have, INVAL for those that nobody can set and for values
     that none can have, BADOWNER.
@@ -205,7 +207,7 @@ def setting_of(given: Fattr4, minor: int, mode: int) -> Setting:
         raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
     wanted = _mode(given, mode)
     if given.acl is not None:
-        wanted = acls.mode_of(given.acl, mode if wanted is None else wanted)
+        wanted = acls.mode_of(given.acl, (mode or 0) if wanted is None else wanted)
     changes = Changes(
         mode=wanted,
         uid=None if given.owner is None else owners.parse(given.owner),
@@ -213,12 +215,16 @@ def setting_of(given: Fattr4, minor: int, mode: int) -> Setting:
         size=given.size,
         atime=_time(given.time_access_set),
         mtime=_time(given.time_modify_set),
+        born=None if given.time_create is None else nanoseconds(given.time_create),
     )
     return Setting(changes, given.acl, tuple(names))
 
 
-def _mode(given: Fattr4, mode: int) -> int | None:
+def _mode(given: Fattr4, mode: int | None) -> int | None:
+    """The mode. Raises INVAL; `mode_set_masked` is for objects that exist, `mode_umask` for new ones (RFC 8275)."""
     masked, umasked = given.mode_set_masked, given.mode_umask
+    if (umasked if mode is not None else masked) is not None:
+        raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
     if given.mode is not None:
         if given.mode & ~0o7777:
             raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
@@ -226,7 +232,7 @@ def _mode(given: Fattr4, mode: int) -> int | None:
     if masked is not None:
         if (masked.mm_value_to_set | masked.mm_mask_bits) & ~0o7777:
             raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
-        return mode & ~masked.mm_mask_bits | masked.mm_value_to_set & masked.mm_mask_bits
+        return (mode or 0) & ~masked.mm_mask_bits | masked.mm_value_to_set & masked.mm_mask_bits
     return None if umasked is None else umasked.mu_mode & ~umasked.mu_umask & 0o7777
 
 
@@ -235,6 +241,11 @@ def _time(asked: p.Settime4 | None) -> Time | None:
         return None
     if asked.time is None:
         return NOW
-    if asked.time.nseconds >= SECOND:
+    return nanoseconds(asked.time)
+
+
+def nanoseconds(time: p.Nfstime4) -> int:
+    """A time of the wire as the file system has it. Raises `FsError` (EINVAL)."""
+    if time.nseconds >= SECOND:
         raise FsError(errno.EINVAL, "nseconds are no part of a second")
-    return asked.time.seconds * SECOND + asked.time.nseconds
+    return time.seconds * SECOND + time.nseconds

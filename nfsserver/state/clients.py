@@ -10,7 +10,7 @@ session yet.
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 
 from nfsserver.bounds import MOST
@@ -69,6 +69,8 @@ class Client:
     """Whether it has said RECLAIM_COMPLETE."""
     may_reclaim: bool = False
     """Whether it held state when an earlier instance of the server ended."""
+    unsent: list[Callable[[], None]] = field(default_factory=list)
+    """What sends the callbacks that wait for a session with a backchannel."""
 
     @property
     def slots(self) -> int:

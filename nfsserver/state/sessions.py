@@ -80,6 +80,8 @@ class Session:
     """Slots of the backchannel that wait for a reply."""
     unsent: list[Callable[[], None]] = field(default_factory=list)
     """What sends the callbacks that wait for a connection."""
+    unanswered: dict[int, Callable[[], None]] = field(default_factory=dict)
+    """Slot of the backchannel -> what sends its callback over another session of the client."""
 
     @property
     def is_destroyed(self) -> bool:
@@ -103,6 +105,13 @@ class Session:
         if direction & Direction.BACK:
             self.had_backchannel = True
             unsent, self.unsent = self.unsent, []
+            for send in unsent:
+                send()
+
+    def take_over(self) -> None:
+        """Send the callbacks that wait for a session. Not before the client has used it: only then it knows its id."""
+        if self.client.unsent and self.back_connection is not None:
+            unsent, self.client.unsent = self.client.unsent, []
             for send in unsent:
                 send()
 
@@ -183,8 +192,11 @@ class Sessions:
         return session
 
     def remove(self, session: Session) -> None:
-        """End a session."""
+        """End a session. Callbacks that the client has not answered go on over another one."""
         if self._by_id.pop(session.id, None) is not None:
             self._cache_size -= _kept_of(session.fore)
         session.client.sessions.pop(session.id, None)
         session.slots = []
+        unanswered, session.unanswered, session.unsent = session.unanswered, {}, []
+        for move in unanswered.values():
+            move()

@@ -27,6 +27,11 @@ _FULL = 64
 """WRITEs of a block after which a disk that is said to be full is not."""
 
 
+_CACHED = 65.0
+"""Seconds for which a server may answer from a cache of attributes and names: 60 in NFS-Ganesha."""
+_PAUSE = 1.0
+
+
 class _Failed(Exception):
     """What a step saw instead of the effect."""
 
@@ -42,11 +47,16 @@ class Trial:
     """One trial of one server."""
 
     def __init__(
-        self, target: ControlledTarget, controls: Controls, clock: Callable[[], float] = time.monotonic
+        self,
+        target: ControlledTarget,
+        controls: Controls,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._target = target
         self._controls = controls
         self._clock = clock
+        self._sleep = sleep
         self._name = f"nfsproof-control-{os.getpid()}"
 
     def steps(self) -> Iterator[Step]:
@@ -97,18 +107,37 @@ class Trial:
         with self._client() as client:
             client.write_file(self._name, _BLOCK)
             self._target.touch_locally(self._name.encode())
+            late = self._comes(lambda: client.lstat(self._name).size > len(_BLOCK))
             size = client.lstat(self._name).size
         if size <= len(_BLOCK):
-            raise _Failed(f"expected the file of {len(_BLOCK)} bytes to grow, seen {size} bytes by GETATTR")
-        return f"the file grew from {len(_BLOCK)} to {size} bytes"
+            raise _Failed(
+                f"expected the file of {len(_BLOCK)} bytes to grow, seen {size} bytes by GETATTR, for {_CACHED:g} s"
+            )
+        return f"the file grew from {len(_BLOCK)} to {size} bytes{late}"
 
     def _remove(self) -> str:
         with self._client() as client:
             client.write_file(self._name, _BLOCK)
             self._target.touch_locally(self._name.encode(), remove=True)
+            late = self._comes(lambda: not client.exists(self._name))
             if client.exists(self._name):
-                raise _Failed("expected the file to be gone, but LOOKUP still finds it")
-        return "the file is gone"
+                raise _Failed(f"expected the file to be gone, but LOOKUP still finds it, for {_CACHED:g} s")
+        return f"the file is gone{late}"
+
+    def _comes(self, is_seen: Callable[[], bool]) -> str:
+        """Wait until the server shows what was done on it: it may answer from a cache. What to say of the wait."""
+        if is_seen():
+            return ""
+        if self._has("drop_caches"):
+            self._target.drop_caches()
+            if is_seen():
+                return ", and NFS showed it when the caches were dropped: the server caches it"
+        began = self._clock()
+        while self._clock() - began < _CACHED:
+            self._sleep(_PAUSE)
+            if is_seen():
+                return f", and NFS showed it {self._clock() - began:.0f} s later: the server caches it"
+        return ""
 
     def _fill(self) -> str:
         with self._client() as client:

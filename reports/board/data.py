@@ -75,8 +75,8 @@ class Clauses:
     _numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
 
     def number(self, one: RequirementRecord) -> int:
-        """[rfc, section, part, level, gist, URL] by number."""
-        key = (one.rfc, one.section, one.part, one.level, one.gist)
+        """[rfc, section, part, level, gist, harm, URL] by number."""
+        key = (one.rfc, one.section, one.part, one.level, one.gist, one.harm)
         known = self._numbers.get(key)
         if known is None:
             known = self._numbers[key] = len(self.rows)

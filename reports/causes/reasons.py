@@ -17,6 +17,7 @@ LEFT_OUT = ("UNSUPPORTED", "SKIP")
 
 _PROGRAMS = {"100003": "NFSv{}", "100005": "MOUNT version {}", "100000": "portmap version {}"}
 _LACKS = re.compile(r"the target lacks (?P<name>\w+): (?=.* )")
+_NOT_KNOWN = re.compile(r"whether the target has \w+ is not known: (?=.* )")
 _OTHER_FORM = "the results do not decode"
 """What a probe of a version says of a server that answers it in the form of another one."""
 _VERSION = re.compile(
@@ -64,7 +65,7 @@ def reasons(records: Iterable[AnyRecord]) -> list[Reason]:
 
 def short_reason(reason: str) -> str:
     """A reason in one line; without the capability, if a sentence says why the target lacks it."""
-    text = plain_line(reason) or "no reason was recorded"
+    text = _NOT_KNOWN.sub("", plain_line(reason) or "no reason was recorded")
     why = _LACKS.match(text)
     text = text[why.end() :] if why is not None else text
     text = _STILL_THERE.sub("", text)

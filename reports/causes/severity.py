@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """How much harm a cause does: the order in which causes are listed.
 
-`SEVERITIES` is the only list of them, the worst first. What a clause declares (`nfsjudge.requirement.Harm`) counts
-first, then what the record itself shows: that the target died, that a call was not answered, which kind of value is
-wrong. A new field of a record that says more needs one more row in `_RULES`.
+`SEVERITIES` is the only list of them, the worst first. The harm that a breach did (`nfsjudge.harm`) counts first, then
+what the record itself shows: that the target died, that a call was not answered, which kind of value is wrong. A new
+field of a record that says more needs one more row in `_RULES`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from nfsjudge.harm import Harm, harm_done
 from nfsjudge.records import CheckRecord, FindingRecord
 from reports.causes.symptom import BY_FORM, IS_ANSWERED
 
@@ -48,8 +49,6 @@ GRAVE = frozenset({"crash", "data", "secret", "object"})
 """What a broken SHOULD, too, makes more urgent than a wrong status."""
 
 _ERROR = re.compile(r"(?:NFS(?:3|4|)|MNT3?)ERR_(\w+)")
-_SAYS_GONE = frozenset({"NOENT", "STALE", "BADHANDLE", "FHEXPIRED"})
-"""Errors that show the loss of an object; others say only that the server refused to show it."""
 _DIED = re.compile(r"the target (?:died|is gone)|ended unexpectedly|the server died")
 _SILENT = "silent"
 """A death that was none, as far as is known (`fixtures.plugin.fatal`)."""
@@ -78,15 +77,9 @@ def _is_death(record: Red) -> bool:
     )
 
 
-def _is_refusal(record: Red) -> bool:
-    """Whether an error came instead of success, so that nothing wrong was done: it may still show a loss."""
-    error = _ERROR.match(record.observed)
-    return error is not None and record.expected == ["success"] and error[1] not in _SAYS_GONE
-
-
-def _does_declared_harm(name: str) -> Callable[[Red], bool]:
+def _does_declared_harm(name: Harm) -> Callable[[Red], bool]:
     def applies(record: Red) -> bool:
-        return _harm(record) == name and bool(record.observed) and not _is_refusal(record)
+        return harm_done(_harm(record), record.expected, record.observed) is name
 
     return applies
 
@@ -107,7 +100,7 @@ def _is_of_status(record: Red) -> bool:
 _RULES: tuple[tuple[str, Callable[[Red], bool]], ...] = (
     ("crash", _is_death),
     ("unjudged", lambda record: not record.observed and not _is_silence(record)),
-    *((name, _does_declared_harm(name)) for name in ("crash", "data", "secret", "object", "success")),
+    *((str(one), _does_declared_harm(one)) for one in Harm),
     ("secret", lambda record: _PADDING.search(record.observed[:500]) is not None),
     ("silence", _is_silence),
     ("form", lambda record: _gist(record) in BY_FORM),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import typing as t
 from collections.abc import Callable
 
@@ -11,21 +12,23 @@ import pytest
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect
 from fixtures.checks.faults import Drop, MakeFaulty, on_callback
 from nfsclient.clients.nfs4 import Session4
-from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import ChannelDirFromClient4, ChannelDirFromServer4, Nfsstat4
 from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, skip
 from suites.faults.lost import connection_of
-from suites.nfs4.opens import another_client
-from suites.nfs4.retries import reconnect
-from suites.nfs4.test_delegation import (
+from suites.nfs4.delegations import (
+    ACCESS,
     CONFLICT_RECALLS,
-    Attempt,
+    KEPT_FOR_A_LEASE,
+    Conflict,
     Granted,
-    conflicting,
+    conflicting_open,
     delegated,
     recalls,
+    seconds_for,
+    seconds_to_see_nothing,
 )
+from suites.nfs4.retries import reconnect
 
 PATH_DOWN_IS_SHOWN = Requirement(
     rfc="RFC 5661",
@@ -50,9 +53,12 @@ _NOTICES: t.Final = 3.0
 _PAUSE: t.Final = 0.1
 _ARRIVES: t.Final = 8.0
 """Seconds for a recall to arrive."""
-_KINDS: t.Final = pytest.mark.parametrize(
-    "access", [p.OPEN4_SHARE_ACCESS_READ, p.OPEN4_SHARE_ACCESS_BOTH], ids=["read", "write"]
-)
+_QUIET: t.Final = 1.0
+_SOON: t.Final = 0.5
+"""The part of a lease in which the client has its new connection, so that the recall is still to come."""
+_RECONNECTS: t.Final = (0.0, 0.3, 1.5)
+"""Seconds until the client connects again: before the server notices that the connection has ended, and after it."""
+_KINDS: t.Final = pytest.mark.parametrize("access", [*ACCESS.values()], ids=[*ACCESS])
 
 
 def _flags_until(session: Session4, seconds: float, is_wanted: Callable[[int], bool]) -> int:
@@ -71,13 +77,6 @@ def _bind_again(v4: Nfs4Dialect, session: Session4) -> None:
     result = expect(session.bind(reconnect(v4, session), ChannelDirFromClient4.CDFC4_FORE_OR_BOTH)).ok()
     if result.bctsr_dir == ChannelDirFromServer4.CDFS4_FORE:
         skip("the server binds no new connection to the backchannel")
-
-
-def _need_kept(granted: Granted) -> None:
-    """SKIP if the server has revoked the delegation: it may, while it cannot call its client (section 18.46.3)."""
-    tested = expect(granted.holder.compound(op.test_stateid(granted.stateid))).of(p.TEST_STATEID).ok()
-    if list(tested.tsr_status_codes) != [Nfsstat4.NFS4_OK]:
-        skip("the server has revoked the delegation of a client that it could not call")
 
 
 def _with_backchannel(v4: Nfs4Dialect) -> Session4:
@@ -106,62 +105,79 @@ def test_path_up(v4: Nfs4Dialect, slowness: Callable[[], float]) -> None:
     expect_that(not down, "no CB_PATH_DOWN_SESSION", "CB_PATH_DOWN_SESSION", "sr_status_flags")
 
 
-def _recall_comes(granted: Granted, slowness: Callable[[], float]) -> bool:
-    loop = connection_of(granted.holder).loop
-    return loop.run_until(lambda: bool(recalls(granted.holder)), loop.clock() + _ARRIVES * slowness())
-
-
-@proves(CONFLICT_RECALLS, killed_by="open4-invents-delegations")
-def test_recall_after_loss(v4: Nfs4Dialect, slowness: Callable[[], float]) -> None:
+@proves(CONFLICT_RECALLS, KEPT_FOR_A_LEASE, killed_by="open4-invents-delegations")
+def test_recall_after_loss(v4: Nfs4Dialect) -> None:
     """A delegation is recalled on the new connection of a client that has lost its backchannel."""
-    granted = delegated(v4, v4.scratch, p.OPEN4_SHARE_ACCESS_READ)
+    granted = delegated(v4, v4.scratch, ACCESS["read"])
     _bind_again(v4, granted.holder)
-    _need_kept_or_unknown(granted)
-    other = another_client(v4)
-    attempt = Attempt(other, op.putfh(granted.file), conflicting())
-    expect_that(_recall_comes(granted, slowness), "CB_RECALL", "no CB_RECALL", because=CONFLICT_RECALLS)
+    granted.need_kept()
+    conflict = conflicting_open(granted)
+    expect_that(conflict.brings(p.CbRecall4Args), "CB_RECALL", "no CB_RECALL")
     granted.give_back()
-    attempt.reply(1.0)
+    conflict.succeeds()
 
 
-def _need_kept_or_unknown(granted: Granted) -> None:
-    """As `_need_kept`, but a delegation that the server does not know has never been there: that is judged."""
-    tested = expect(granted.holder.compound(op.test_stateid(granted.stateid))).of(p.TEST_STATEID).ok()
-    lost = {Nfsstat4.NFS4ERR_DELEG_REVOKED, Nfsstat4.NFS4ERR_EXPIRED, Nfsstat4.NFS4ERR_ADMIN_REVOKED}
-    if not lost.isdisjoint(tested.tsr_status_codes):
-        skip("the server has revoked the delegation of a client that it could not call")
+def _lose_recall(v4: Nfs4Dialect, faults: MakeFaulty, name: bytes, pause: float) -> Conflict | None:
+    """A conflict whose CB_RECALL is lost with its connection; the holder has a new one after a pause.
+
+    None if that took so much of a lease that the recall may be over.
+    """
+    granted = delegated(v4, v4.scratch, ACCESS["read"], name)
+    disturbed = faults.before(connection_of(granted.holder), on_callback("call", p.CB_RECALL, Drop("close")))
+    began = v4.connections.loop.clock()
+    conflict = conflicting_open(granted)
+    if not conflict.serve(lambda: bool(disturbed.messages), seconds_for(v4, _ARRIVES)):
+        skip("the server recalls nothing: backchannel/recall-after-loss judges that")
+    v4.connections.loop.run_until(lambda: False, v4.connections.loop.clock() + pause)
+    _bind_again(v4, granted.holder)
+    is_in_time = v4.connections.loop.clock() - began < _SOON * granted.lease.seconds
+    return conflict if is_in_time else None
+
+
+def _has_recalls(granted: Granted) -> bool:
+    return bool(recalls(granted.holder))
 
 
 @proves(LOST_CALLBACKS_COME_AGAIN, killed_by="bindconn4-forgets-lost-callbacks")
-def test_recall_lost(v4: Nfs4Dialect, faults: MakeFaulty, slowness: Callable[[], float]) -> None:
-    """A CB_RECALL that is lost with its connection comes again on a new one."""
-    granted = delegated(v4, v4.scratch, p.OPEN4_SHARE_ACCESS_READ)
-    rpc = connection_of(granted.holder)
-    disturbed = faults.before(rpc, on_callback("call", p.CB_RECALL, Drop("close")))
-    attempt = Attempt(another_client(v4), op.putfh(granted.file), conflicting())
-    rpc.loop.run_until(lambda: bool(disturbed.messages), rpc.loop.clock() + rpc.timeout)
-    if not disturbed.messages:
-        skip("the server recalls nothing: backchannel/recall-after-loss judges that")
-    _bind_again(v4, granted.holder)
-    came = _recall_comes(granted, slowness)
-    if not came:
-        _need_kept(granted)
-    expect_that(came, "CB_RECALL", "no CB_RECALL", because=LOST_CALLBACKS_COME_AGAIN)
-    granted.give_back()
-    attempt.reply(1.0)
+def test_recall_lost(v4: Nfs4Dialect, faults: MakeFaulty) -> None:
+    """A CB_RECALL that is lost with its connection comes again on a new one, whenever that is made."""
+    judged = 0
+    for number, usual in enumerate(_RECONNECTS):
+        pause = usual if seconds_to_see_nothing(v4, usual) else 0.0
+        conflict = _lose_recall(v4, faults, b"file %d" % number, pause)
+        if conflict is None:
+            continue
+        judged += 1
+        granted = conflict.granted
+        granted.need_kept()
+        # After a lease the server revokes what was not returned, and has nothing more to recall.
+        patience = min(seconds_for(v4, _ARRIVES), max(granted.lease.seconds, _ARRIVES))
+        came = conflict.serve(functools.partial(_has_recalls, granted), patience)
+        observe(
+            f"CB_RECALL that was lost, with a new connection after {usual:g} s", "comes" if came else "lost"
+        )
+        expect_that(came, "CB_RECALL", "no CB_RECALL")
+        granted.give_back()
+        conflict.succeeds()
+    if not judged:
+        skip("this machine is too slow to connect again within half of a lease")
 
 
 @_KINDS
-@proves(CONFLICT_RECALLS, killed_by="open4-ignores-delegations")
+@proves(
+    CONFLICT_RECALLS,
+    KEPT_FOR_A_LEASE,
+    killed_by=("open4-ignores-delegations", "open4-revokes-delegations-at-once"),
+)
 def test_waits_while_down(v4: Nfs4Dialect, access: int) -> None:
     """OPEN that conflicts with a delegation does not succeed while its holder has no backchannel, and keeps it."""
     granted = delegated(v4, v4.scratch, access)
     reconnect(v4, granted.holder)
-    reply = Attempt(another_client(v4), op.putfh(granted.file), conflicting()).reply(1.0)
-    observe("conflict while the backchannel is lost", "waits" if reply is None else reply.status.name)
+    conflict = conflicting_open(granted)
+    reply = conflict.ends(seconds_to_see_nothing(v4, _QUIET, granted.lease))
+    observe("conflict while the backchannel is lost", conflict.manner)
+    granted.need_kept()
     if reply is not None:
-        _need_kept(granted)
         expect(reply.status, "status of OPEN").equals(Nfsstat4.NFS4ERR_DELAY)
-    came = recalls(granted.holder)
-    observe("recalls that came", len(came))
+    observe("recalls that came", len(recalls(granted.holder)))
     granted.give_back()

@@ -44,7 +44,7 @@ from suites.nfs4.locks import WRITE_LT, lock_range, try_lock
 from suites.nfs4.opens import BOTH, another_client, open_file
 from suites.nfs4.retries import reconnect, send_another, session_of_its_own, without_sequence
 from suites.nfs4.test_create_session import REPLAY_IS_CACHED
-from suites.nfs4.test_exchange_id import SAME_CLIENT_SAME_RESULT, UNCONFIRMED_IS_REPLACED
+from suites.nfs4.test_exchange_id import UNCONFIRMED_IS_REPLACED
 
 CALL_IS_SENT_AGAIN = Requirement(
     rfc="RFC 5661",
@@ -74,7 +74,11 @@ EACH_VISIBLE = pytest.mark.parametrize("change", VISIBLE)
 
 
 @EACH_CHANGE
-@proves(RETRY_GETS_THE_CACHED_REPLY, RETRY_IS_NOT_EXECUTED, killed_by="sequence4-executes-retries")
+@proves(
+    RETRY_GETS_THE_CACHED_REPLY,
+    RETRY_IS_NOT_EXECUTED,
+    killed_by=("sequence4-forgets-replies", "sequence4-executes-retries"),
+)
 def test_reply_lost(v4: Nfs4Dialect, faults: MakeFaulty, change: str) -> None:
     """A change whose reply is lost is executed once: its retry gets the lost reply, and changes nothing."""
     session, scratch = session_of_its_own(v4), v4.scratch
@@ -89,7 +93,11 @@ def test_reply_lost(v4: Nfs4Dialect, faults: MakeFaulty, change: str) -> None:
 
 
 @EACH_VISIBLE
-@proves(RETRY_GETS_THE_CACHED_REPLY, RETRY_IS_NOT_EXECUTED, killed_by="sequence4-executes-retries")
+@proves(
+    RETRY_GETS_THE_CACHED_REPLY,
+    RETRY_IS_NOT_EXECUTED,
+    killed_by=("sequence4-forgets-replies", "sequence4-executes-retries"),
+)
 def test_same_bytes(v4: Nfs4Dialect, faults: MakeFaulty, wire: MakeWire, change: str) -> None:
     """A change whose reply is lost, replayed with the same bytes and XID, gets that reply, and changes nothing."""
     session, scratch, kept = session_of_its_own(v4), v4.scratch, KeptPacket()
@@ -218,7 +226,10 @@ def test_replies_of_slots_lost(v4: Nfs4Dialect, faults: MakeFaulty, order: str) 
     disturbed = faults.before(connection_of(session), *rules)
     requests = [_making(session, scratch.handle, slot) for slot in (0, 1)]
     _send(connection_of(session), *requests)
-    lost = {_slot_of(reply): reply for reply in (disturbed.result(p.COMPOUND, at) for at in (0, 1))}
+    replies = [disturbed.result(p.COMPOUND, at) for at in (0, 1)]
+    if any(reply.status == Nfsstat4.NFS4ERR_DELAY for reply in replies):
+        skip("the server answers NFS4ERR_DELAY")
+    lost = {_slot_of(reply): reply for reply in replies}
     reconnect(v4, session)
     for request in requests if order == "same" else reversed(requests):
         again = session.perform(request)
@@ -250,24 +261,16 @@ def test_calls_reordered(v4: Nfs4Dialect, faults: MakeFaulty) -> None:
 
 
 @pytest.mark.parametrize("lost", ["call", "reply"])
-@proves(
-    CREATION_NEEDS_NO_CONNECTION,
-    REPLAY_IS_CACHED,
-    killed_by="createsession4-wants-the-first-connection",
-)
+@proves(CREATION_NEEDS_NO_CONNECTION, killed_by="createsession4-wants-the-first-connection")
 def test_create_session_lost(v4: Nfs4Dialect, faults: MakeFaulty, lost: t.Literal["call", "reply"]) -> None:
     """CREATE_SESSION comes again after its call or its reply was lost: it makes one session, which works."""
     rpc = v4.connections.connect("nfs")
     client = v4.client(rpc).new_client()
     creating = op.create_session(client.id, client.sequence_id, fore=op.channel(requests=2))
-    before = lose_single(faults, rpc, creating, lost)
+    lose_single(faults, rpc, creating, lost)
     again = v4.client(v4.connections.connect("nfs")).compound(creating)
     made = expect(again).ok().of(p.CREATE_SESSION).csr_resok4
     assert made is not None
-    if before is not None:
-        first = before.of(p.CREATE_SESSION).csr_resok4
-        assert first is not None
-        expect(made.csr_sessionid, "session id", because=REPLAY_IS_CACHED).equals(first.csr_sessionid)
     carrier = v4.client(v4.connections.connect("nfs"))
     expect(carrier.compound(op.sequence(made.csr_sessionid, 1), op.putrootfh())).of(p.SEQUENCE).ok()
     carrier.destroy_session(made.csr_sessionid)
@@ -302,18 +305,6 @@ def test_exchange_id_lost(v4: Nfs4Dialect, faults: MakeFaulty) -> None:
     expect(again.compound(op.sequence(created.csr_sessionid, 1))).ok()
     again.destroy_session(created.csr_sessionid)
     again.destroy_clientid(made.eir_clientid)
-
-
-@proves(SAME_CLIENT_SAME_RESULT, killed_by="exchangeid4-confirmed-gets-a-new-id")
-def test_confirmed_exchange_id_lost(v4: Nfs4Dialect, faults: MakeFaulty) -> None:
-    """EXCHANGE_ID of a client with a session, repeated after its reply was lost, gets the same client id."""
-    session = session_of_its_own(v4)
-    client = session.client
-    assert client is not None
-    lose_single(faults, v4.connections.connect("nfs"), op.exchange_id(client.owner), "reply")
-    again = v4.client(v4.connections.connect("nfs")).exchange_id(client.owner)
-    expect(expect(again).ok().eir_clientid, "client id").equals(client.id)
-    expect(session.renew()).ok()
 
 
 @proves(RETRY_GETS_THE_CACHED_REPLY, killed_by="sequence4-executes-retries")

@@ -55,7 +55,7 @@ def need_procedure(directories: Directories, how: str) -> None:
     """End the check as UNSUPPORTED unless the procedure works: some servers have no links and answer PERM."""
     reply = directories.add(how, b"tried")
     if reply.status != Nfsstat2.NFS_OK:
-        unsupported(f"the server does not support {how}: it answers {reply.status}")
+        unsupported(f"the server does not support {how}: it answers {reply.status}", reply)
 
 
 def make_directories(nfs2: Nfs2, scratch: Nfs2Scratch) -> Directories:

@@ -60,7 +60,7 @@ def expect_change(reply: StatusReply) -> None:
     """Expect that SETATTR succeeded. SKIP if the user of the run has no permission."""
     __tracebackhide__ = True
     if reply.status in {Nfsstat2.NFSERR_PERM, Nfsstat2.NFSERR_ACCES}:
-        skip(f"the user of the run may not change this attribute: SETATTR answers {reply.status}")
+        skip(f"the user of the run may not change this attribute: SETATTR answers {reply.status}", reply)
     expect(reply).ok()
 
 
@@ -85,7 +85,7 @@ def reconnect(target: TargetView, scratch: Nfs2Scratch) -> None:
     """Connect again after a restart or crash. SKIP if the directory is lost: `recovery/nfs2/directory` judges that."""
     found = look_for_directory(target, scratch)
     if found.resok is None:
-        skip(f"the directory of the check did not survive: LOOKUP answers {found.status}")
+        skip(f"the directory of the check did not survive: LOOKUP answers {found.status}", found)
     if target.client(Nfs2).getattr(scratch.handle).resok is None:
         scratch.handle = found.resok.file  # handles of some servers do not survive a restart
 

@@ -64,7 +64,7 @@ def _denied(nfs2: Nfs2, handle: bytes, call: Callable[[], StatusReply]) -> Statu
         expect(reply).ok()
         return None
     if not _permits(nfs2, handle):
-        skip(f"the object does not have mode 0777 any more ({reply.status})")
+        skip(f"the object does not have mode 0777 any more ({reply.status})", reply)
     return reply
 
 

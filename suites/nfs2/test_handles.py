@@ -131,7 +131,7 @@ def test_from_mount(nfs2: Nfs2, mount1: Mount, target: TargetView) -> None:
     """The file handle that MNT returns is that of a directory."""
     mounted = mount1.mnt1(target.address.export.encode("utf-8", "surrogateescape"))
     if mounted.resok is None:
-        skip(f"the export cannot be mounted: MNT answers {mounted.status}")
+        skip(f"the export cannot be mounted: MNT answers {mounted.status}", mounted)
     reply = nfs2.getattr(mounted.resok)
     expect(reply).ok()
     expect(reply).field("attributes.type").equals(Ftype.NFDIR)

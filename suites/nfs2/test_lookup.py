@@ -42,7 +42,6 @@ LOOKUP_MATCHES_WHOLE_NAME = Requirement(
     section="2.2.5",
     level=Level.SHOULD,  # the text does not mention empty names and NUL
     gist="LOOKUP finds the file with the given name, not with a part of that name",
-    harm=Harm.OBJECT,
 )
 LOOKUP_FOLLOWS_NO_SYMLINK = Requirement(
     rfc="RFC 1094",

@@ -7,7 +7,7 @@ import pytest
 
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
-from nfsclient.protocol.nfs2 import Ftype, Sattr
+from nfsclient.protocol.nfs2 import Ftype, Sattr, Timeval
 from nfsjudge import Harm, Level, Requirement, expect, expect_names, proves
 from suites.nfs2.objects import expect_same, mode_id
 
@@ -23,6 +23,8 @@ MKDIR_SETS_ATTRIBUTES = Requirement(
     level=Level.SHOULD,  # a server may mask them
     gist="attributes are the initial attributes of the new directory",
 )
+_ROUGHLY = 10
+"""Seconds: file systems round times, most of them by less than two."""
 
 
 @proves(MKDIR_MAKES_DIRECTORY, killed_by="mkdir2-makes-a-file")
@@ -55,3 +57,14 @@ def test_sets_mode(nfs2: Nfs2, scratch: Nfs2Scratch, mode: int) -> None:
     """MKDIR gives the new directory the permission bits of the call."""
     made = expect(nfs2.mkdir(scratch.handle, b"new", Sattr(mode=mode))).ok()
     expect(scratch.attributes(made.file).mode & 0o777, "permission bits of mode").equals(mode)
+
+
+@proves(MKDIR_SETS_ATTRIBUTES, killed_by="mkdir2-swaps-times")
+def test_initial_times(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """MKDIR gives the new directory the two times of the call."""
+    asked = Sattr(mode=0o755, atime=Timeval(1_000_000_000), mtime=Timeval(1_100_000_000, 500_000))
+    made = expect(nfs2.mkdir(scratch.handle, b"new", asked)).ok()
+    known = scratch.attributes(made.file)
+    for which in ("atime", "mtime"):
+        apart = abs(getattr(known, which).seconds - getattr(asked, which).seconds)
+        expect(apart, f"seconds between {which} of the call and of the new directory").at_most(_ROUGHLY)

@@ -40,10 +40,18 @@ EXISTING_OBJECT_STAYS = Requirement(
 CREATE_KEEPS_EXISTING_OBJECT = Requirement(
     rfc="RFC 1094",
     section="2.2.10",
-    level=Level.SHOULD,  # the text only says that CREATE should have an exclusive flag
-    gist="CREATE creates a file and leaves an existing object of that name unchanged",
+    gist="CREATE creates a file: it neither replaces nor empties an existing object of that name",
+    level=Level.SHOULD,
     harm=Harm.OBJECT,
 )
+CREATE_IS_EXCLUSIVE = Requirement(
+    rfc="RFC 1094",
+    section="2.2.10",
+    gist="CREATE leaves the attributes of an existing object as they are: they are those of a new file only",
+    level=Level.SHOULD,
+)
+_WHICH_OBJECT = ("type", "size", "fsid", "fileid")
+"""Fields of fattr that tell whether an object is still the same, with the same contents."""
 RETURNS_EXIST = Requirement(
     rfc="RFC 1094", section="2.3.1", level=Level.SHOULD, gist="EXIST means that the file already exists"
 )
@@ -95,11 +103,21 @@ def test_existing_unchanged(nfs2: Nfs2, scratch: Nfs2Scratch, how: str, kind: st
     reply = make_directories(nfs2, scratch).add(how, b"object", scratch.handle)
     observe("answer", reply.status)
     found = expect(nfs2.lookup(scratch.handle, b"object")).ok()
-    expect_same(
-        found.attributes,
-        known,
-        because=CREATE_KEEPS_EXISTING_OBJECT if how == "CREATE" else EXISTING_OBJECT_STAYS,
-    )
+    if how == "CREATE":
+        expect_same(found.attributes, known, _WHICH_OBJECT, because=CREATE_KEEPS_EXISTING_OBJECT)
+    else:
+        expect_same(found.attributes, known)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@proves(CREATE_IS_EXCLUSIVE, killed_by="create2-sets-attributes-of-existing")
+def test_existing_keeps_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
+    """CREATE does not change the attributes of an existing object of that name."""
+    there = make(scratch, kind)
+    known = scratch.attributes(there)
+    asked = Sattr(mode=0o600 if known.mode & 0o777 != 0o600 else 0o644)
+    observe("answer", nfs2.create(scratch.handle, b"object", asked).status)
+    expect_same(scratch.attributes(there), known)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Refusals: a call that creates an object and fails leaves no object.
 
-RFC 1094 says so of each: sections 2.2.10 (CREATE), 2.2.13 (LINK), 2.2.14 (SYMLINK) and 2.2.15 (MKDIR).
+RFC 1094 says so of each: sections 2.2.10 (CREATE), 2.2.13 (LINK), 2.2.14 (SYMLINK) and 2.2.15 (MKDIR). What was there
+before stays as it was.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from nfsclient.errors import AuthFailed, GarbageArgs, ProcUnavail, SystemErr
 from nfsclient.protocol.nfs2 import Nfsstat2, Sattr
 from nfsjudge import Harm, Requirement, expect_that, observe, proves, show, skip
 from nfsjudge.expect import StatusReply
+from suites import refused
+from suites.refused import EMPTY, FILE, FULL, NEW, OTHER
 from suites.replies import copies_sent
 
 REFUSED_CALL_CREATES_NOTHING = Requirement(
@@ -66,6 +69,69 @@ CALLS: t.Final[dict[str, dict[str, Act]]] = {
     },
 }
 """Calls that some server refuses: plain ones too, since it is about servers that support little."""
+
+
+REFUSED_CALL_CHANGES_NOTHING = Requirement(
+    rfc="RFC 1094",
+    section="2.3.1",
+    gist="a status other than NFS_OK is an error: the objects that the call names stay as they are",
+    harm=Harm.OBJECT,
+)
+_PLAIN: t.Final = Sattr(mode=0o600)
+REFUSED: t.Final[dict[str, dict[str, refused.Act]]] = {
+    "exist": {
+        "MKDIR": lambda nfs2, at: nfs2.mkdir(at.here, FILE, _PLAIN).status,
+        "MKDIR of a directory": lambda nfs2, at: nfs2.mkdir(at.here, FULL, _PLAIN).status,
+        "SYMLINK": lambda nfs2, at: nfs2.symlink(at.here, FILE, b"target", _PLAIN).status,
+        "LINK": lambda nfs2, at: nfs2.link(at.other, at.here, FILE).status,
+    },
+    "notempty": {
+        "RENAME": lambda nfs2, at: nfs2.rename(at.here, EMPTY, at.here, FULL).status,
+        "RMDIR": lambda nfs2, at: nfs2.rmdir(at.here, FULL).status,
+    },
+    "noent": {
+        "RENAME": lambda nfs2, at: nfs2.rename(at.here, NEW, at.here, FILE).status,
+        "REMOVE": lambda nfs2, at: nfs2.remove(at.here, NEW).status,
+        "RMDIR": lambda nfs2, at: nfs2.rmdir(at.here, NEW).status,
+    },
+    "notdir": {
+        "CREATE": lambda nfs2, at: nfs2.create(at.file, NEW, _PLAIN).status,
+        "MKDIR": lambda nfs2, at: nfs2.mkdir(at.file, NEW, _PLAIN).status,
+        "REMOVE": lambda nfs2, at: nfs2.remove(at.file, OTHER).status,
+        "RMDIR": lambda nfs2, at: nfs2.rmdir(at.here, FILE).status,
+        "RENAME": lambda nfs2, at: nfs2.rename(at.here, EMPTY, at.here, FILE).status,
+    },
+    "isdir": {
+        "WRITE": lambda nfs2, at: nfs2.write(at.full, 0, b"data").status,
+        "RENAME": lambda nfs2, at: nfs2.rename(at.here, FILE, at.here, FULL).status,
+    },
+}
+"""Calls that fail on every server, by the reason."""
+DENIED: t.Final[dict[str, refused.Act]] = {
+    "SETATTR of mode": lambda nfs2, at: nfs2.setattr(at.file, Sattr(mode=0o666)).status,
+    "SETATTR of size": lambda nfs2, at: nfs2.setattr(at.file, Sattr(size=0)).status,
+    "WRITE": lambda nfs2, at: nfs2.write(at.file, 0, b"theirs").status,
+    "CREATE": lambda nfs2, at: nfs2.create(at.here, NEW, _PLAIN).status,
+    "MKDIR": lambda nfs2, at: nfs2.mkdir(at.here, NEW, _PLAIN).status,
+    "SYMLINK": lambda nfs2, at: nfs2.symlink(at.here, NEW, b"target", _PLAIN).status,
+    "LINK": lambda nfs2, at: nfs2.link(at.file, at.here, NEW).status,
+    "REMOVE": lambda nfs2, at: nfs2.remove(at.here, FILE).status,
+    "RMDIR": lambda nfs2, at: nfs2.rmdir(at.here, EMPTY).status,
+    "RENAME": lambda nfs2, at: nfs2.rename(at.here, FILE, at.here, NEW).status,
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+@proves(REFUSED_CALL_CHANGES_NOTHING, killed_by="changes2-refuse-and-clear")
+def test_keep_objects(nfs2: Nfs2, scratch: Nfs2Scratch, reason: str) -> None:
+    """A call that fails leaves the objects that it names as they are."""
+    refused.expect_nothing_changed(nfs2, scratch, REFUSED[reason])
+
+
+@proves(REFUSED_CALL_CHANGES_NOTHING, killed_by="changes2-deny-and-do", needs="other_users")
+def test_denied_changes_nothing(scratch: Nfs2Scratch, as_user: Callable[..., Nfs2]) -> None:
+    """A call that the server denies to another user changes nothing."""
+    refused.expect_nothing_changed(as_user(4242, 4242), scratch, DENIED)
 
 
 @pytest.mark.parametrize("procedure", CALLS)

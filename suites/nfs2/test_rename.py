@@ -26,6 +26,7 @@ RENAME_IS_ATOMIC = Requirement(
     rfc="RFC 1094",
     section="2.2.12",
     gist="RENAME is atomic on the server: no client sees an intermediate state",
+    harm=Harm.OBJECT,
 )
 RENAME_NEEDS_SOURCE = Requirement(
     rfc="RFC 1094",
@@ -57,7 +58,6 @@ RENAME_REFUSES_DOTS = Requirement(
     section="3.2",
     level=Level.SHOULD,
     gist="names with a special meaning are not entries that RENAME can move",
-    harm=Harm.OBJECT,
 )
 
 
@@ -80,7 +80,7 @@ def test_other_directory(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     target = scratch.directory("target")
     reply = nfs2.rename(scratch.handle, b"object", target, b"object")
     if kind == "directory" and reply.status != Nfsstat2.NFS_OK:
-        skip(f"the server does not move directories: RENAME answers {reply.status}")
+        skip(f"the server does not move directories: RENAME answers {reply.status}", reply)
     expect(reply).ok()
     expect_names(scratch.names(), [b"target"], "names in the old directory")
     expect_names(scratch.names(target), [b"object"], "names in the new directory")
@@ -141,7 +141,7 @@ def test_target_always_exists(
         reply = race.run((RENAME, renaming), (LOOKUP, target), expect_found)
         observe("answer", reply.status)
         if reply.status != Nfsstat2.NFS_OK:
-            skip(f"nothing is renamed: RENAME answers {reply.status}")
+            skip(f"nothing is renamed: RENAME answers {reply.status}", reply)
 
 
 @proves(RETURNS_NOENT, killed_by="nfs2-removes-missing-names")

@@ -71,6 +71,7 @@ SIZE_IS_FOR_FILES = Requirement(
     section="2.2.3",
     level=Level.SHOULD,
     gist="a size is set for regular files: other objects keep their contents",
+    harm=Harm.OBJECT,
 )
 ONE_FIELD = {
     "mode": Sattr(mode=0o600),
@@ -152,7 +153,7 @@ def test_extreme_times(nfs2: Nfs2, scratch: Nfs2Scratch, seconds: int) -> None:
     file = scratch.file("f")
     reply = nfs2.setattr(file, Sattr(mtime=Timeval(seconds)))
     if reply.resok is None:
-        skip(f"the server does not store this time: SETATTR answers {reply.status}")
+        skip(f"the server does not store this time: SETATTR answers {reply.status}", reply)
     _expect_stored(
         scratch.attributes(file).mtime.seconds, seconds, "mtime in seconds", SETATTR_KEEPS_ANY_TIME
     )
@@ -262,7 +263,7 @@ def _extend(nfs2: Nfs2, file: bytes, size: int) -> None:
     """Set a larger size. SKIP if the server refuses: section 2.3.6 only speaks of truncation."""
     reply = nfs2.setattr(file, Sattr(size=size))
     if reply.resok is None:
-        skip(f"the server does not extend files by SETATTR: it answers {reply.status}")
+        skip(f"the server does not extend files by SETATTR: it answers {reply.status}", reply)
 
 
 @pytest.mark.parametrize("size", [101, 8192, 20_000])

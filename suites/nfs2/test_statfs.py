@@ -47,7 +47,7 @@ def _statfs(nfs2: Nfs2, handle: bytes) -> Statfsres:
     """Return the reply of STATFS. SKIP if it is refused: another check judges that."""
     reply = nfs2.statfs(handle)
     if reply.info is None:
-        skip(f"the server refuses STATFS: it answers {reply.status}")
+        skip(f"the server refuses STATFS: it answers {reply.status}", reply)
     return reply
 
 

@@ -62,6 +62,7 @@ LARGE_FILE_IS_KEPT = Requirement(
     section="2.3.5",
     level=Level.SHOULD,
     gist="a size that needs more than 32 bits is cut or clamped, or the call is refused; the file does not change",
+    harm=Harm.DATA,
 )
 LOW = 0xFFFF_FFFF
 """The largest fileid of NFSv2."""
@@ -80,7 +81,7 @@ def directory(nfs2: Nfs2, v3: Nfs3Dialect, v2: Nfs2Dialect) -> bytes:
     """Return the NFSv2 handle of the NFSv3 scratch directory."""
     reply = nfs2.lookup(v2.root, v3.scratch.name)
     if reply.resok is None:
-        skip(f"NFSv2 does not find a directory that NFSv3 made: LOOKUP answers {reply.status}")
+        skip(f"NFSv2 does not find a directory that NFSv3 made: LOOKUP answers {reply.status}", reply)
     return reply.resok.file
 
 
@@ -164,7 +165,7 @@ def _make_special(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
         what = p3.Mknoddata3(ftype, pipe_attributes=p3.Sattr3(mode=0o600))
     reply = nfs3.mknod(scratch.handle, b"object", what)
     if reply.resok is None:
-        skip(f"the server does not make such an object: MKNOD answers {reply.status}")
+        skip(f"the server does not make such an object: MKNOD answers {reply.status}", reply)
 
 
 @pytest.mark.parametrize("kind", SPECIAL)

@@ -94,14 +94,14 @@ def expect_change(reply: StatusReply, *, because: Requirement | None = None) -> 
     """
     __tracebackhide__ = True
     if reply.status in {Nfsstat3.NFS3ERR_INVAL, Nfsstat3.NFS3ERR_NOTSUPP, Nfsstat3.NFS3ERR_FBIG}:
-        unsupported(f"the server cannot store these attributes: SETATTR answers {reply.status}")
+        unsupported(f"the server cannot store these attributes: SETATTR answers {reply.status}", reply)
     if reply.status in {
         Nfsstat3.NFS3ERR_PERM,
         Nfsstat3.NFS3ERR_ACCES,
         Nfsstat3.NFS3ERR_NOSPC,
         Nfsstat3.NFS3ERR_DQUOT,
     }:
-        skip(f"no permission or no space for this SETATTR: {reply.status}")
+        skip(f"no permission or no space for this SETATTR: {reply.status}", reply)
     expect(reply, because=because).ok()
 
 

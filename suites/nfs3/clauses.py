@@ -94,6 +94,7 @@ RETURNS_EXIST = Requirement(
     section="2.6",
     level=Level.SHOULD,
     gist="creating a name that already exists returns NFS3ERR_EXIST",
+    harm=Harm.SUCCESS,
 )
 RETURNS_NOTDIR = Requirement(
     rfc="RFC 1813",
@@ -145,7 +146,6 @@ NOSPC_LEAVES_NOTHING = Requirement(
     section="2.6",
     level=Level.SHOULD,  # a failed call returns wcc_data because it may have changed the directory
     gist="an operation that fails with NFS3ERR_NOSPC should create nothing",
-    harm=Harm.SUCCESS,
 )
 RETURNS_NOTSUPP = Requirement(
     rfc="RFC 1813",
@@ -207,6 +207,7 @@ SETATTR_SETS_NOTHING_ELSE = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
     gist="SETATTR changes only the attributes that new_attributes sets",
+    harm=Harm.OBJECT,
 )
 SIZE_CHANGE_KEEPS_DATA = Requirement(
     rfc="RFC 1813",
@@ -408,7 +409,6 @@ READDIR_SURVIVES_CHANGES = Requirement(
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
     gist="a cookie that became invalid is refused; with an accepted cookie, unchanged entries are listed once",
-    harm=Harm.DATA,
 )
 READDIR_COOKIE_RESUMES = Requirement(
     rfc="RFC 1813",

@@ -51,7 +51,7 @@ def read_range(nfs3: Nfs3, file: bytes, offset: int, count: int) -> bytes:
     while len(parts) < count:
         reply = nfs3.read(file, offset + len(parts), count - len(parts))
         if reply.resok is None:
-            skip(f"cannot read the file back: READ answers {reply.status}")
+            skip(f"cannot read the file back: READ answers {reply.status}", reply)
         parts += reply.resok.data
         if reply.resok.eof or not reply.resok.data:
             break
@@ -64,7 +64,7 @@ def write_far(nfs3: Nfs3, file: bytes, offset: int, data: bytes) -> None:
     while at < len(data):
         reply = nfs3.write(file, offset + at, data[at:])
         if reply.resok is None:
-            unsupported(f"the server writes no data at offset {offset}: WRITE answers {reply.status}")
+            unsupported(f"the server writes no data at offset {offset}: WRITE answers {reply.status}", reply)
         if reply.resok.count == 0:
             skip("WRITE makes no progress: it answers success with count 0")
         at += reply.resok.count
@@ -73,7 +73,7 @@ def write_far(nfs3: Nfs3, file: bytes, offset: int, data: bytes) -> None:
 def _size(nfs3: Nfs3, file: bytes) -> int:
     reply = nfs3.getattr(file)
     if reply.resok is None:
-        skip(f"cannot get the size of the file: GETATTR answers {reply.status}")
+        skip(f"cannot get the size of the file: GETATTR answers {reply.status}", reply)
     return reply.resok.obj_attributes.size
 
 
@@ -103,9 +103,11 @@ def write_all(
     while at < len(data):
         reply = nfs3.write(file, offset + at, data[at : at + MOST_IN_A_WRITE], stable)
         if reply.status == Nfsstat3.NFS3ERR_FBIG:
-            unsupported(f"files cannot be this large: WRITE at offset {offset + at} answers {reply.status}")
+            unsupported(
+                f"files cannot be this large: WRITE at offset {offset + at} answers {reply.status}", reply
+            )
         if reply.status == Nfsstat3.NFS3ERR_INVAL and _size(nfs3, file) < offset + at:
-            unsupported(f"files cannot have gaps: WRITE beyond the end answers {reply.status}")
+            unsupported(f"files cannot have gaps: WRITE beyond the end answers {reply.status}", reply)
         resok = expect(reply).ok()
         if resok.count == 0:
             skip("WRITE makes no progress: it answers success with count 0")

@@ -66,14 +66,14 @@ def make(
     where = directory or scratch.handle
     reply = nfs3.mknod(where, as_name(name), NODES[kind])
     if reply.status in {Nfsstat3.NFS3ERR_NOTSUPP, Nfsstat3.NFS3ERR_BADTYPE}:
-        unsupported(f"MKNOD of a {kind} answers {reply.status}")
+        unsupported(f"MKNOD of a {kind} answers {reply.status}", reply)
     if reply.resok is None:
-        skip(f"no {kind} for this check: MKNOD answers {reply.status}")
+        skip(f"no {kind} for this check: MKNOD answers {reply.status}", reply)
     handle = reply.resok.obj
     if handle is None:
         found = nfs3.lookup(where, as_name(name))
         if found.resok is None:
-            skip(f"LOOKUP of the new {kind} answers {found.status}")
+            skip(f"LOOKUP of the new {kind} answers {found.status}", found)
         handle = found.resok.object
     if not is_trusted:
         _need_type(nfs3, handle, kind)
@@ -84,6 +84,6 @@ def _need_type(nfs3: Nfs3, handle: bytes, kind: str) -> None:
     """UNSUPPORTED unless GETATTR reports the type that MKNOD was to create."""
     reply = nfs3.getattr(handle)
     if reply.resok is None:
-        unsupported(f"MKNOD of a {kind} answers NFS3_OK, and GETATTR of its handle {reply.status}")
+        unsupported(f"MKNOD of a {kind} answers NFS3_OK, and GETATTR of its handle {reply.status}", reply)
     if reply.resok.obj_attributes.type is not KINDS[kind]:
         unsupported(f"MKNOD of a {kind} creates a {reply.resok.obj_attributes.type}")

@@ -87,7 +87,7 @@ def expect_bad_handle(
 def need_removed(reply: StatusReply, what: str) -> None:
     """SKIP if the object could not be removed."""
     if reply.status != Nfsstat3.NFS3_OK:
-        skip(f"{what} cannot be removed: {reply.status}")
+        skip(f"{what} cannot be removed: {reply.status}", reply)
 
 
 def handle_of_removed(nfs3: Nfs3, scratch: Nfs3Scratch, handle: bytes, name: bytes) -> bytes:

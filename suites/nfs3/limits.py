@@ -36,7 +36,7 @@ def fsinfo(nfs3: Nfs3, handle: bytes) -> Fsinfo3ResOk:
     """The limits of the file system on the transport of this client. SKIP if FSINFO fails."""
     reply = nfs3.fsinfo(handle)
     if reply.resok is None:
-        skip(f"the limits of the server are unknown: FSINFO answers {reply.status}")
+        skip(f"the limits of the server are unknown: FSINFO answers {reply.status}", reply)
     return reply.resok
 
 
@@ -47,9 +47,9 @@ def need_size(nfs3: Nfs3, root: bytes, file: bytes, size: int) -> None:
         unsupported(f"maxfilesize is {most}: this check makes a file of {size} bytes")
     near = nfs3.write(file, 10_000, b"data")
     if near.status == Nfsstat3.NFS3ERR_INVAL:
-        unsupported(f"files cannot have gaps: WRITE beyond the end answers {near.status}")
+        unsupported(f"files cannot have gaps: WRITE beyond the end answers {near.status}", near)
     if near.resok is None:
-        skip(f"the file cannot be written: WRITE answers {near.status}")
+        skip(f"the file cannot be written: WRITE answers {near.status}", near)
 
 
 def transfer_size(limit: int) -> int:

@@ -92,8 +92,8 @@ def new_attributes(nfs3: Nfs3, scratch: Nfs3Scratch, creation: str, asked: Sattr
     operands = Operands(directory=scratch.handle, name=NEW_NAME, attributes=asked)
     reply = CREATIONS[creation].make(nfs3, operands)
     if reply.status in {Nfsstat3.NFS3ERR_INVAL, Nfsstat3.NFS3ERR_FBIG}:
-        unsupported(f"the server creates no object with these attributes: {reply.status}")
+        unsupported(f"the server creates no object with these attributes: {reply.status}", reply)
     if reply.status in {Nfsstat3.NFS3ERR_PERM, Nfsstat3.NFS3ERR_ACCES}:
-        skip(f"the user of the run may not create an object with these attributes: {reply.status}")
+        skip(f"the user of the run may not create an object with these attributes: {reply.status}", reply)
     expect(reply).ok()
     return _attributes_of(nfs3, scratch.handle, NEW_NAME)

@@ -183,7 +183,7 @@ def test_execute_bit(as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None
     owner = as_user(*STRANGER)
     made = owner.create(scratch.handle, b"f", CreateMode3.GUARDED, Sattr3(mode=0o700))
     if made.resok is None:
-        skip(f"no file of another user for this check: CREATE answers {made.status}")
+        skip(f"no file of another user for this check: CREATE answers {made.status}", made)
     file = scratch.lookup("f") or b""
     with_mode(owner, file, 0o700)
     _expect_rights(owner, file, "of the owner to a file of mode 0700", has="EXECUTE")

@@ -9,7 +9,8 @@ import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import Sattr3
+from nfsclient.protocol.nfs3 import SERVER_TIME, Nfstime3, Sattr3
+from nfsclient.xdr import replace
 from nfsjudge import expect, expect_attributes, observe, proves, skip, unsupported
 from suites.nfs3 import file_types
 from suites.nfs3.attributes import expect_same_object
@@ -22,7 +23,7 @@ from suites.nfs3.clauses import (
 )
 from suites.nfs3.file_types import SAMPLE
 from suites.nfs3.new_objects import CREATIONS, new_attributes
-from suites.nfs3.times import A_TIME, ROUGHLY, at_client_time, expect_time
+from suites.nfs3.times import A_DAY, A_TIME, ANOTHER_TIME, ROUGHLY, at_client_time, expect_time
 
 OF_OBJECTS: t.Final = [
     *(("fsstat", kind) for kind in ("regular", *SAMPLE)),
@@ -49,7 +50,7 @@ def test_fs_info(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, kind: str) ->
     handle = file_types.make(nfs3, scratch, kind)
     reply = call_on(nfs3, procedure, handle)
     if reply.resok is None:
-        skip(f"no attributes to compare: {procedure.upper()} answers {reply.status}")
+        skip(f"no attributes to compare: {procedure.upper()} answers {reply.status}", reply)
     if reply.resok.obj_attributes is None:
         unsupported(f"{procedure.upper()} returns no obj_attributes")
     expect_same_object(reply, "resok.obj_attributes", scratch.attributes(handle))
@@ -78,11 +79,30 @@ def test_initial_owner(nfs3: Nfs3, scratch: Nfs3Scratch, creation: str) -> None:
 
 
 @pytest.mark.parametrize("creation", CREATIONS)
-@proves(*INITIAL_CLAUSES, killed_by="creations3-ignore-initial-attributes", needs="cansettime")
+@proves(
+    *INITIAL_CLAUSES,
+    killed_by=("creations3-ignore-initial-attributes", "creations3-swap-initial-times"),
+    needs="cansettime",
+)
 def test_initial_times(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, creation: str) -> None:
     """A new object has the requested atime and mtime."""
-    time = at_client_time(A_TIME)
-    made = new_attributes(nfs3, scratch, creation, Sattr3(mode=0o644, atime=time, mtime=time))
-    for which in ("mtime", "atime"):
+    asked = {"atime": A_TIME, "mtime": Nfstime3(ANOTHER_TIME.seconds, 500_000_000)}
+    times = [at_client_time(time) for time in asked.values()]
+    made = new_attributes(nfs3, scratch, creation, Sattr3(mode=0o644, atime=times[0], mtime=times[1]))
+    for which, time in asked.items():
         seen = getattr(made, which)
-        expect_time(nfs3, root, which, seen, A_TIME, tolerance=ROUGHLY, because=INITIAL[creation])
+        expect_time(nfs3, root, which, seen, time, tolerance=ROUGHLY, because=INITIAL[creation])
+
+
+@pytest.mark.parametrize("creation", CREATIONS)
+@pytest.mark.parametrize("which", ["atime", "mtime"])
+@proves(*INITIAL_CLAUSES, killed_by="creations3-server-times-are-of-the-client", needs="cansettime")
+def test_server_time(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, creation: str, which: str) -> None:
+    """A new object has one time of the server, and the other one of the client."""
+    other = "mtime" if which == "atime" else "atime"
+    asked = replace(Sattr3(mode=0o644), **{which: SERVER_TIME, other: at_client_time(A_TIME)})
+    made = new_attributes(nfs3, scratch, creation, asked)
+    expect(getattr(made, which).seconds, f"seconds of {which}", because=INITIAL[creation]).at_least(
+        A_TIME.seconds + A_DAY
+    )
+    expect_time(nfs3, root, other, getattr(made, other), A_TIME, tolerance=ROUGHLY, because=INITIAL[creation])

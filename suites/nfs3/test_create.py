@@ -34,7 +34,7 @@ from nfsjudge import (
     proves,
     skip,
 )
-from suites.nfs3.attributes import EVERYTHING, PROTECTION, with_mode
+from suites.nfs3.attributes import EVERYTHING, PROTECTION, STEADY, with_mode
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.clauses import (
     EXCLUSIVE_NEEDS_ITS_VERIFIER,
@@ -86,6 +86,7 @@ GUARDED_RETURNS_EXIST = Requirement(
     section="3.3.8",
     level=Level.SHOULD,
     gist="GUARDED fails with NFS3ERR_EXIST if the name exists",
+    harm=Harm.SUCCESS,
 )
 GUARDED_KEEPS_EXISTING = Requirement(
     rfc="RFC 1813",
@@ -93,6 +94,12 @@ GUARDED_KEEPS_EXISTING = Requirement(
     level=Level.SHOULD,  # the text says that the server should check and should fail
     gist="GUARDED does not change an existing object: the create is not performed",
     harm=Harm.OBJECT,
+)
+GUARDED_KEEPS_TIMES = Requirement(
+    rfc="RFC 1813",
+    section="3.3.8",
+    level=Level.SHOULD,
+    gist="GUARDED does not perform the create of an existing name: its times stay",
 )
 EXCLUSIVE_MAY_BE_REPEATED = Requirement(
     rfc="RFC 1813",
@@ -124,14 +131,19 @@ GUARDED_CREATES_ONCE = Requirement(
     section="3.3.8",
     level=Level.SHOULD,
     gist="GUARDED should check for the file before it creates it: of two requests one creates the file",
-    harm=Harm.SUCCESS,
 )
 CREATE_KEEPS_OTHER_TYPES = Requirement(
     rfc="RFC 1813",
     section="3.3.8",
-    level=Level.SHOULD,  # the text says little about UNCHECKED on an existing name
-    gist="CREATE creates a regular file: it does not replace or use an object of another type",
+    gist="CREATE creates a regular file: it does not replace an object of another type",
+    level=Level.SHOULD,
     harm=Harm.OBJECT,
+)
+CREATE_FOLLOWS_NO_LINKS = Requirement(
+    rfc="RFC 1813",
+    section="3.3.8",
+    gist="CREATE creates the name in its arguments: it does not create the target of a symbolic link",
+    level=Level.SHOULD,
 )
 
 
@@ -216,13 +228,19 @@ def test_guarded_existing_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=GUARDED_RETURNS_EXIST)
 
 
-@proves(EXCLUSIVE_MAY_BE_REPEATED, killed_by="create3-exclusive-forgets-verifier", needs="exclusive_create")
+@proves(
+    EXCLUSIVE_MAY_BE_REPEATED,
+    REPEATED_EXCLUSIVE_KEEPS_DATA,
+    killed_by=("create3-exclusive-forgets-verifier", "create3-exclusive-replaces-the-file"),
+    needs="exclusive_create",
+)
 def test_exclusive_repeat(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A repeated CREATE EXCLUSIVE with the same verifier succeeds and keeps the file."""
     expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
     first = scratch.attributes(scratch.lookup("file")).fileid
     expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
-    expect(scratch.attributes(scratch.lookup("file")).fileid, "fileid after the second CREATE").equals(first)
+    seen = scratch.attributes(scratch.lookup("file")).fileid
+    expect(seen, "fileid after the second CREATE", because=REPEATED_EXCLUSIVE_KEEPS_DATA).equals(first)
 
 
 @proves(
@@ -397,8 +415,12 @@ def test_guarded_keeps_object(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> No
     there = make(nfs3, scratch, kind, b"there")
     known = scratch.attributes(there)
     reply = nfs3.create(scratch.handle, b"there", CreateMode3.GUARDED, Sattr3(mode=0o600, size=0))
-    expect_unchanged(known, scratch.attributes(there), EVERYTHING)
-    expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=GUARDED_RETURNS_EXIST)
+    seen = scratch.attributes(there)
+    expect_unchanged(known, seen, STEADY)
+    expect_unchanged(known, seen, EVERYTHING, because=GUARDED_KEEPS_TIMES)
+    expect(reply, because=GUARDED_RETURNS_EXIST).refused(
+        Nfsstat3.NFS3ERR_EXIST, because=GUARDED_RETURNS_EXIST
+    )
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "regular"])
@@ -429,7 +451,7 @@ def test_unchecked_keeps_object(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> 
     [CreateMode3.UNCHECKED, CreateMode3.GUARDED, CreateMode3.EXCLUSIVE],
     ids=["unchecked", "guarded", "exclusive"],
 )
-@proves(CREATE_KEEPS_OTHER_TYPES, killed_by="create3-follows-links", needs="symlink")
+@proves(CREATE_FOLLOWS_NO_LINKS, killed_by="create3-follows-links", needs="symlink")
 def test_dangling_symlink(nfs3: Nfs3, scratch: Nfs3Scratch, mode: CreateMode3) -> None:
     """CREATE with the name of a dangling symbolic link does not create its target."""
     scratch.symlink("link", b"nobody-made-this")

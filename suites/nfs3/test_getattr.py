@@ -113,7 +113,7 @@ def test_size_above_4g(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f")
     grown = nfs3.setattr(file, Sattr3(size=2**32 + 5))
     if grown.status != Nfsstat3.NFS3_OK:
-        unsupported(f"no file of 4 GiB + 5 bytes: SETATTR of the size answers {grown.status}")
+        unsupported(f"no file of 4 GiB + 5 bytes: SETATTR of the size answers {grown.status}", grown)
     reply = nfs3.getattr(file)
     expect(reply).ok()
     expect(reply).field("resok.obj_attributes.size").equals(2**32 + 5)
@@ -202,7 +202,7 @@ def test_other_user(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scrat
     known = scratch.attributes(file)
     reply = as_user(*STRANGER).getattr(file)
     if reply.resok is None:
-        unsupported(f"GETATTR by another user answers {reply.status}")
+        unsupported(f"GETATTR by another user answers {reply.status}", reply)
     expect_unchanged(known, reply.resok.obj_attributes, EVERYTHING)
 
 

@@ -27,7 +27,7 @@ from nfsclient.protocol.nfs3 import (
     Sattr3,
     StableHow,
 )
-from nfsjudge import Harm, Level, Requirement, expect, expect_that, observe, proves, show, skip
+from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, show, skip
 from nfsjudge.expect import StatusReply
 from suites.nfs3.permissions import access_of
 from suites.nfs3.statuses import NOT_ALLOWED
@@ -58,7 +58,6 @@ READLINK_READS_LINKS = Requirement(
     section="3.3.5",
     level=Level.SHOULD,  # ACCESS has no bit for it, and section 4.4 leaves permissions to the server
     gist="READLINK reads the data of a symbolic link: it is not denied to the user who has created the link",
-    harm=Harm.DATA,
 )
 FSSTAT_DESCRIBES_FILE_SYSTEM = Requirement(
     rfc="RFC 1813",
@@ -95,7 +94,10 @@ def _denied(nfs3: Nfs3, handle: bytes, bits: int, call: Callable[[], StatusReply
         expect(reply).ok()
         return None
     if access_of(nfs3, handle, bits) != bits:
-        skip(f"ACCESS does not grant the permissions any more: the server has revoked them ({reply.status})")
+        skip(
+            f"ACCESS does not grant the permissions any more: the server has revoked them ({reply.status})",
+            reply,
+        )
     return reply
 
 

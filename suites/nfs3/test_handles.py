@@ -333,7 +333,7 @@ def test_after_rename(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     directory = scratch.directory("elsewhere")
     moved = nfs3.rename(scratch.handle, b"old", directory, b"new")
     if moved.resok is None:
-        skip(f"the file has its old name: RENAME answers {moved.status}")
+        skip(f"the file has its old name: RENAME answers {moved.status}", moved)
     reply = call_on(nfs3, procedure, file)
     observe(f"{procedure.upper()} by the handle of the renamed file", reply.status)
     expect(reply).ok()

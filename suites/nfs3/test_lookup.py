@@ -60,7 +60,6 @@ EXPORT_HAS_ONE_ROOT = Requirement(
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
     gist='an export is a single-rooted tree: ".." of the root does not lead out of it',
-    harm=Harm.OBJECT,
 )
 LOOKUP_DOES_NOT_FOLLOW_SYMLINKS = Requirement(
     rfc="RFC 1813",

@@ -83,7 +83,7 @@ def test_creates_socket(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKNOD creates a socket."""
     reply = nfs3.mknod(scratch.handle, b"socket", SOCKET)
     if reply.status == Nfsstat3.NFS3ERR_BADTYPE:
-        unsupported(f"MKNOD of a socket answers {reply.status}")
+        unsupported(f"MKNOD of a socket answers {reply.status}", reply)
     expect(reply).ok()
     expect_type(nfs3, scratch, b"socket", Ftype3.NF3SOCK)
 

@@ -123,7 +123,7 @@ def test_no_trunc(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         return
     observe(long, reply.status)
     if reply.status in NO_SPACE:
-        skip(f"no room for a file: CREATE answers {reply.status}")
+        skip(f"no room for a file: CREATE answers {reply.status}", reply)
     if reply.resok is None:
         expect(reply).refused()  # ends the check after JUKEBOX and NOTSUPP, which say nothing about names
     wanted, what = [] if told.no_trunc else [name[:-1]], "names after CREATE with one byte more than name_max"

@@ -58,6 +58,7 @@ READ_BEYOND_EOF = Requirement(
     rfc="RFC 1813",
     section="3.3.6",
     gist="READ at or beyond the end of the file succeeds with count 0 and eof TRUE",
+    harm=Harm.DATA,
 )
 READ_ZERO_COUNT = Requirement(
     rfc="RFC 1813", section="3.3.6", gist="READ of 0 bytes succeeds and returns no data"
@@ -146,6 +147,17 @@ def test_count_matches_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     )
 
 
+@proves(READ_COUNT_MATCHES_DATA, killed_by="read3-carries-more-than-it-counts")
+def test_no_data_beyond_count(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """READ of a part of a file carries no more data than it counts, and counts no more than the request asks for."""
+    file = scratch.file("f", pattern(1000))
+    for offset, count in ((0, 4), (1, 6), (900, 20)):
+        reply = nfs3.read(file, offset, count)
+        resok = expect(reply).ok()
+        expect(reply, because=READ_COUNT_IS_LIMIT).field("resok.count").at_most(count)
+        expect(len(resok.data), "bytes of data").equals(resok.count)
+
+
 @proves(READ_EOF_AT_END, killed_by=("read3-eof-only-when-short", "read3-ignores-eof"))
 def test_eof_at_end(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ sets eof when it returns the last byte of the file."""
@@ -211,7 +223,7 @@ def test_extended_file_zeros(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", b"data")
     grown = nfs3.setattr(file, Sattr3(size=20_000))
     if grown.resok is None:
-        skip(f"cannot extend the file: SETATTR answers {grown.status}")
+        skip(f"cannot extend the file: SETATTR answers {grown.status}", grown)
     for offset in (4, 4096, 15_000):
         resok = expect(nfs3.read(file, offset, 4000)).ok()
         expect_data(resok.data, bytes(len(resok.data)), "data of the extension", at=offset)
@@ -250,8 +262,8 @@ def _expect_nothing_but_eof(reply: Read3Res) -> None:
     """READ succeeds with no data and eof."""
     __tracebackhide__ = True
     expect(reply).ok()
-    expect(reply).field("resok.count").equals(0)
-    expect(reply).field("resok.eof").is_true()
+    expect(reply, because=READ_BEYOND_EOF).field("resok.count").equals(0)
+    expect(reply, because=READ_BEYOND_EOF).field("resok.eof").is_true()
 
 
 def _expect_data_or_refusal(reply: Read3Res, content: bytes) -> None:
@@ -268,7 +280,7 @@ def test_above_rtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Nfs3
     """READ of more than rtmax returns only data of the file."""
     info = nfs3.fsinfo(root)
     if info.resok is None:
-        skip(f"cannot get rtmax: FSINFO answers {info.status}")
+        skip(f"cannot get rtmax: FSINFO answers {info.status}", info)
     content = pattern(5000)
     file = stored(scratch, "f", content)
     count = min(info.resok.rtmax + 1, 2**32 - 1)
@@ -305,7 +317,7 @@ def test_removed_file_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = stored(scratch, "removed", content)
     gone = nfs3.remove(scratch.handle, b"removed")
     if gone.resok is None:
-        skip(f"cannot remove the file: REMOVE answers {gone.status}")
+        skip(f"cannot remove the file: REMOVE answers {gone.status}", gone)
     for number in range(LATER):
         scratch.file(f"later {number}", pattern(100, salt=number + 1))
     reply = nfs3.read(file, 0, 100)
@@ -346,7 +358,7 @@ def test_far_offsets(nfs3: Nfs3, scratch: Nfs3Scratch, place: str) -> None:
     [2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 11],
     ids=("2g-1", "2g", "4g-1", "4g", "int64max-10"),
 )
-@proves(READ_BEYOND_EOF, killed_by="read3-refuses-far-offsets")
+@proves(READ_BEYOND_EOF, killed_by=("read3-refuses-far-offsets", "read3-beyond-has-bytes"))
 def test_far_beyond_eof(nfs3: Nfs3, scratch: Nfs3Scratch, offset: int) -> None:
     """READ far beyond the end of a file returns no data and sets eof."""
     reply = nfs3.read(scratch.file("f", pattern(100)), offset, 10)
@@ -356,7 +368,7 @@ def test_far_beyond_eof(nfs3: Nfs3, scratch: Nfs3Scratch, offset: int) -> None:
 @pytest.mark.parametrize(
     "offset", [2**63 - 1, 2**63, 2**64 - 11], ids=("int64max", "int64max+1", "uint64max-10")
 )
-@proves(READ_BEYOND_INT64, killed_by="read3-refuses-far-offsets")
+@proves(READ_BEYOND_INT64, READ_BEYOND_EOF, killed_by=("read3-refuses-far-offsets", "read3-beyond-has-bytes"))
 def test_beyond_int64(nfs3: Nfs3, scratch: Nfs3Scratch, offset: int) -> None:
     """READ of a range that ends beyond 2^63 returns no data and sets eof."""
     reply = nfs3.read(scratch.file("f", pattern(100)), offset, 10)

@@ -13,10 +13,10 @@ from collections.abc import Callable
 import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import (
-    Harm,
     Level,
     Requirement,
     expect,
@@ -43,7 +43,6 @@ READDIR_CHECKS_VERIFIER = Requirement(
     section="3.3.16",
     level=Level.SHOULD,  # clients must send the right verifier, and servers may ignore it
     gist="a cookie with a verifier that is not its own is refused, or the verifier is ignored",
-    harm=Harm.DATA,
 )
 PAGE_SIZE: t.Final = {"READDIR": SMALL_PAGE, "READDIRPLUS": SMALL_PLUS_PAGE}
 CHANGES: t.Final[dict[str, Callable[[Nfs3, Nfs3Scratch, list[bytes]], object]]] = {
@@ -128,6 +127,18 @@ def test_concurrent_listings(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scrat
     rest = _rest(nfs3, scratch, procedure, first)
     if rest is None:
         skip("the server refuses the cookie of its first page: other checks judge that")
+    expect_once([*listed, *rest.names], many_names())
+
+
+@pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
+@proves(READDIR_COOKIE_RESUMES, killed_by="list3-resumes-an-entry-too-late")
+def test_dropped_caches(target: TargetView, nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
+    """READDIR and READDIRPLUS resume correctly after the server has dropped its caches."""
+    first, listed = _first_page(nfs3, scratch, procedure)
+    target.drop_caches()
+    rest = _rest(nfs3, scratch, procedure, first)
+    if rest is None:
+        skip("the server refuses the cookie of its first page after its caches were dropped")
     expect_once([*listed, *rest.names], many_names())
 
 

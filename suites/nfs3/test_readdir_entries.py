@@ -63,7 +63,7 @@ def test_strange_names(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, what: s
     name = STRANGE_NAMES[what]
     made = nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
     if made.resok is None:
-        unsupported(f"the server refuses this name: CREATE answers {made.status}")
+        unsupported(f"the server refuses this name: CREATE answers {made.status}", made)
     expect_names(read_all(PROCEDURES[procedure], nfs3, scratch.handle).names, [name], others=True)
 
 

@@ -2,7 +2,7 @@
 """Refusals: a call that creates an object and fails leaves no object (RFC 1813 sections 3.3.8 to 3.3.11 and 3.3.15).
 
 A failed call returns wcc_data just because it may have changed the directory, so this is SHOULD. JUKEBOX says that the
-server has begun (section 2.6): what it leaves is not judged.
+server has begun (section 2.6): what it leaves is not judged. What was there before stays as it was: that is binding.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Mknoddata3, Nfsstat3, Sattr3
 from nfsjudge import Harm, Level, Requirement, expect_that, observe, proves, show, skip
 from nfsjudge.expect import StatusReply
+from suites import refused
 from suites.nfs3.bad_names import BelowNfs, reply_if_decoded
 from suites.nfs3.file_types import NODES
 from suites.nfs3.permissions import STRANGER
+from suites.refused import EMPTY, FILE, FULL, NEW, OTHER
 from suites.replies import copies_sent
 
 REFUSED_CALL_CREATES_NOTHING = Requirement(
@@ -29,7 +31,6 @@ REFUSED_CALL_CREATES_NOTHING = Requirement(
     section="3.3.8",
     level=Level.SHOULD,
     gist="a call that fails should not create the object (CREATE; MKDIR, SYMLINK, MKNOD and LINK alike)",
-    harm=Harm.SUCCESS,
 )
 _FOREIGN: t.Final = Sattr3(mode=0o644, uid=STRANGER[0], gid=STRANGER[1])
 """An owner that many servers let only root set, after they have made the object."""
@@ -85,6 +86,77 @@ CALLS: t.Final[dict[str, dict[str, Act]]] = {
     },
 }
 """Calls that some server refuses: most plain ones too, since it is about servers that support little."""
+
+
+REFUSED_CALL_CHANGES_NOTHING = Requirement(
+    rfc="RFC 1813",
+    section="2.6",
+    gist="an error says why a call was not carried out: the objects that it names stay as they are",
+    harm=Harm.OBJECT,
+)
+REFUSED: t.Final[dict[str, dict[str, refused.Act]]] = {
+    "exist": {
+        "CREATE": lambda nfs3, at: (
+            nfs3.create(at.here, FILE, CreateMode3.GUARDED, Sattr3(mode=0o600, size=0)).status
+        ),
+        "MKDIR": lambda nfs3, at: nfs3.mkdir(at.here, FILE).status,
+        "MKDIR of a directory": lambda nfs3, at: nfs3.mkdir(at.here, FULL).status,
+        "SYMLINK": lambda nfs3, at: nfs3.symlink(at.here, FILE, b"target").status,
+        "LINK": lambda nfs3, at: nfs3.link(at.other, at.here, FILE).status,
+        "MKNOD": lambda nfs3, at: nfs3.mknod(at.here, FILE, NODES["fifo"]).status,
+    },
+    "notempty": {
+        "RENAME": lambda nfs3, at: nfs3.rename(at.here, EMPTY, at.here, FULL).status,
+        "RMDIR": lambda nfs3, at: nfs3.rmdir(at.here, FULL).status,
+    },
+    "noent": {
+        "RENAME": lambda nfs3, at: nfs3.rename(at.here, NEW, at.here, FILE).status,
+        "REMOVE": lambda nfs3, at: nfs3.remove(at.here, NEW).status,
+        "RMDIR": lambda nfs3, at: nfs3.rmdir(at.here, NEW).status,
+    },
+    "notdir": {
+        "CREATE": lambda nfs3, at: nfs3.create(at.file, NEW, CreateMode3.GUARDED, Sattr3(mode=0o600)).status,
+        "MKDIR": lambda nfs3, at: nfs3.mkdir(at.file, NEW).status,
+        "REMOVE": lambda nfs3, at: nfs3.remove(at.file, OTHER).status,
+        "RMDIR": lambda nfs3, at: nfs3.rmdir(at.here, FILE).status,
+        "RENAME": lambda nfs3, at: nfs3.rename(at.here, EMPTY, at.here, FILE).status,
+    },
+    "isdir": {
+        "WRITE": lambda nfs3, at: nfs3.write(at.full, 0, b"data").status,
+        "SETATTR": lambda nfs3, at: nfs3.setattr(at.full, Sattr3(size=0)).status,
+        "RENAME": lambda nfs3, at: nfs3.rename(at.here, FILE, at.here, FULL).status,
+    },
+}
+"""Calls that fail on every server, by the reason."""
+DENIED: t.Final[dict[str, refused.Act]] = {
+    "SETATTR of mode": lambda nfs3, at: nfs3.setattr(at.file, Sattr3(mode=0o666)).status,
+    "SETATTR of size": lambda nfs3, at: nfs3.setattr(at.file, Sattr3(size=0)).status,
+    "WRITE": lambda nfs3, at: nfs3.write(at.file, 0, b"theirs").status,
+    "CREATE": lambda nfs3, at: nfs3.create(at.here, NEW, CreateMode3.GUARDED, Sattr3(mode=0o600)).status,
+    "MKDIR": lambda nfs3, at: nfs3.mkdir(at.here, NEW).status,
+    "SYMLINK": lambda nfs3, at: nfs3.symlink(at.here, NEW, b"target").status,
+    "LINK": lambda nfs3, at: nfs3.link(at.file, at.here, NEW).status,
+    "REMOVE": lambda nfs3, at: nfs3.remove(at.here, FILE).status,
+    "RMDIR": lambda nfs3, at: nfs3.rmdir(at.here, EMPTY).status,
+    "RENAME": lambda nfs3, at: nfs3.rename(at.here, FILE, at.here, NEW).status,
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+@proves(REFUSED_CALL_CHANGES_NOTHING, killed_by="changes3-refuse-and-clear")
+def test_keep_objects(nfs3: Nfs3, scratch: Nfs3Scratch, reason: str) -> None:
+    """A call that fails leaves the objects that it names as they are."""
+    refused.expect_nothing_changed(nfs3, scratch, REFUSED[reason])
+
+
+@proves(
+    REFUSED_CALL_CHANGES_NOTHING,
+    killed_by="changes3-deny-and-do",
+    needs=("other_users", "distinct_users"),
+)
+def test_denied_changes_nothing(scratch: Nfs3Scratch, as_user: Callable[..., Nfs3]) -> None:
+    """A call that the server denies to another user changes nothing."""
+    refused.expect_nothing_changed(as_user(*STRANGER), scratch, DENIED)
 
 
 @pytest.mark.parametrize("procedure", CALLS)

@@ -27,7 +27,10 @@ REMOVE_REMOVES_ONE_ENTRY = Requirement(
     harm=Harm.OBJECT,
 )
 REMOVE_NEEDS_AN_ENTRY = Requirement(
-    rfc="RFC 1813", section="3.3.12", gist="REMOVE fails for a name that is not in the directory"
+    rfc="RFC 1813",
+    section="3.3.12",
+    gist="REMOVE fails for a name that is not in the directory",
+    harm=Harm.SUCCESS,
 )
 REMOVE_OF_DIRECTORY_MATCHES_STATUS = Requirement(
     rfc="RFC 1813",

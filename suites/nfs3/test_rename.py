@@ -63,7 +63,11 @@ from suites.nfs3.statuses import INCOMPATIBLE
 from suites.races import ROUNDS, Race
 
 RENAMES_ATOMICALLY = Requirement(
-    rfc="RFC 1813", section="3.3.14", level=Level.MUST, gist="RENAME is atomic to the client"
+    rfc="RFC 1813",
+    section="3.3.14",
+    level=Level.MUST,
+    gist="RENAME is atomic to the client",
+    harm=Harm.OBJECT,
 )
 RENAME_TO_SAME_FILE_DOES_NOTHING = Requirement(
     rfc="RFC 1813",
@@ -71,6 +75,14 @@ RENAME_TO_SAME_FILE_DOES_NOTHING = Requirement(
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
     gist="RENAME from one name of a file to another of its names succeeds and does nothing",
+)
+RENAME_TO_ITSELF_KEEPS_THE_FILE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.14",
+    part=Part.IMPLEMENTATION,
+    gist="RENAME of a file to its own name keeps the file",
+    level=Level.SHOULD,
+    harm=Harm.OBJECT,
 )
 RENAME_NEEDS_A_SOURCE = Requirement(
     rfc="RFC 1813",
@@ -133,7 +145,7 @@ def _race(
         observe("RENAME", "NFS3ERR_JUKEBOX")
         reply = nfs3.rename(args.from_.dir, args.from_.name, args.to.dir, args.to.name)
     if reply.status != Nfsstat3.NFS3_OK:
-        skip(f"nothing is renamed: RENAME answers {reply.status}")
+        skip(f"nothing is renamed: RENAME answers {reply.status}", reply)
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-keeps-the-old-name")
@@ -357,18 +369,22 @@ def test_target_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     before = scratch.attributes(file).nlink
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
     if reply.status != Nfsstat3.NFS3_OK:
-        skip(f"the target was not replaced: RENAME answers {reply.status}")
+        skip(f"the target was not replaced: RENAME answers {reply.status}", reply)
     found = expect(nfs3.lookup(scratch.handle, b"other")).ok()
     expect(scratch.attributes(found.object).nlink, "nlink of the replaced file").equals(before - 1)
 
 
-@proves(RENAME_TO_SAME_FILE_DOES_NOTHING, killed_by="rename3-of-itself-removes")
+@proves(
+    RENAME_TO_ITSELF_KEEPS_THE_FILE,
+    RENAME_TO_SAME_FILE_DOES_NOTHING,
+    killed_by=("rename3-of-itself-removes", "rename3-of-itself-is-exist"),
+)
 def test_same_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME of a file to its own name succeeds and changes nothing."""
     scratch.file("file", b"precious")
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"file")
     expect_file(scratch, b"file", b"precious")
-    expect(reply).ok()
+    expect(reply, because=RENAME_TO_SAME_FILE_DOES_NOTHING).ok()
 
 
 @proves(RENAME_KEEPS_HANDLES, killed_by="rename3-stales-handles")
@@ -475,7 +491,7 @@ def test_beyond_linkmax(nfs3: Nfs3, scratch: Nfs3Scratch, subdirectories: MakeMa
     # On UNIX the ".." of each is a link to the parent, which also has its own name and its ".".
     refused = subdirectories(full, linkmax - 2)
     if refused is not None and refused.status != Nfsstat3.NFS3ERR_MLINK:
-        skip(f"cannot create {linkmax - 2} subdirectories: MKDIR answers {refused.status}")
+        skip(f"cannot create {linkmax - 2} subdirectories: MKDIR answers {refused.status}", refused)
     scratch.directory("moved")
     reply = nfs3.rename(scratch.handle, b"moved", full, b"moved")
     observe("RENAME into a directory with linkmax links", reply.status)

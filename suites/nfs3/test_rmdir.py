@@ -38,7 +38,10 @@ RMDIR_REMOVES_ONLY_DIRECTORIES = Requirement(
     harm=Harm.OBJECT,
 )
 RMDIR_NEEDS_AN_ENTRY = Requirement(
-    rfc="RFC 1813", section="3.3.13", gist="RMDIR fails for a name that is not in the directory"
+    rfc="RFC 1813",
+    section="3.3.13",
+    gist="RMDIR fails for a name that is not in the directory",
+    harm=Harm.SUCCESS,
 )
 RMDIR_RETURNS_NOTEMPTY = Requirement(
     rfc="RFC 1813",

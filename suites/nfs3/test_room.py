@@ -69,7 +69,7 @@ def test_full_disk_status(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) 
     target.fill_disk()
     reply = nfs3.write(file, 0, pattern(8192))
     if reply.resok is not None or reply.status == Nfsstat3.NFS3ERR_FBIG:
-        skip(f"the disk is not full, or files cannot be this large: WRITE answers {reply.status}")
+        skip(f"the disk is not full, or files cannot be this large: WRITE answers {reply.status}", reply)
     expect(reply).refused(Nfsstat3.NFS3ERR_NOSPC, Nfsstat3.NFS3ERR_DQUOT, because=RETURNS_NOSPC)
 
 
@@ -136,7 +136,7 @@ def test_quota_status(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView) -> Non
     knobs.set(quota_bytes=0)
     reply = nfs3.write(file, 0, pattern(8192))
     if reply.status == Nfsstat3.NFS3ERR_FBIG:
-        skip(f"files cannot be this large: WRITE answers {reply.status}")
+        skip(f"files cannot be this large: WRITE answers {reply.status}", reply)
     expect(reply).refused(Nfsstat3.NFS3ERR_DQUOT, Nfsstat3.NFS3ERR_NOSPC, because=RETURNS_DQUOT)
 
 

@@ -121,7 +121,7 @@ def _extend(nfs3: Nfs3, file: bytes, size: int) -> None:
     __tracebackhide__ = True
     reply = nfs3.setattr(file, Sattr3(size=size))
     if reply.status in {Nfsstat3.NFS3ERR_NOSPC, Nfsstat3.NFS3ERR_DQUOT}:
-        skip(f"no room to extend the file: SETATTR answers {reply.status}")
+        skip(f"no room to extend the file: SETATTR answers {reply.status}", reply)
     if reply.status == Nfsstat3.NFS3ERR_INVAL:
         most = fsinfo(nfs3, file).maxfilesize
         if size > most:
@@ -245,6 +245,6 @@ def test_fifo_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     reply = nfs3.setattr(fifo, Sattr3(size=100))
     observe("SETATTR of the size of a FIFO", reply.status)
     if reply.status == Nfsstat3.NFS3ERR_NOTSUPP:
-        unsupported(f"the server sets no attributes of FIFOs: SETATTR answers {reply.status}")
+        unsupported(f"the server sets no attributes of FIFOs: SETATTR answers {reply.status}", reply)
     expect_unchanged(known, scratch.attributes(fifo), ("type", "mode", "nlink", "uid", "gid", "size"))
     expect(reply).refused()

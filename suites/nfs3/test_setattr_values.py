@@ -11,7 +11,7 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import DONT_CHANGE_TIME, SERVER_TIME, Nfsstat3, Nfstime3, Sattr3, SetTime
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves
+from nfsjudge import Level, Requirement, expect, expect_data, observe, proves
 from suites.nfs3.attributes import expect_change
 from suites.nfs3.clauses import (
     MODE_HAS_DEFINED_BITS_ONLY,
@@ -39,14 +39,12 @@ SETATTR_SETS_THE_LARGEST_ID = Requirement(
     section="3.3.2",
     level=Level.SHOULD,  # many systems use the largest number for "do not change"
     gist="SETATTR that succeeds has set the owner or group, even to 2^32-1; a server may refuse that number",
-    harm=Harm.SUCCESS,
 )
 SETATTR_SETS_LONG_NSECONDS = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
     level=Level.SHOULD,  # no section says what 1,000,000,000 nanoseconds or more are
     gist="SETATTR that succeeds has set the time, even if nseconds is a second or more; a server may refuse that",
-    harm=Harm.SUCCESS,
 )
 SETATTR_ADDS_NO_MODE_BITS = Requirement(
     rfc="RFC 1813",

@@ -72,6 +72,7 @@ SYMLINK_DATA_MAY_BE_BINARY = Requirement(
     section="3.3.5",
     level=Level.SHOULD,  # the text calls it "an ASCII string", and says little about NUL and other bytes
     gist="the data of a symbolic link is stored as it is, even if it is not ASCII text",
+    harm=Harm.DATA,
 )
 SYMLINK_IS_ATOMIC = Requirement(
     rfc="RFC 1813",
@@ -182,7 +183,7 @@ def test_atomic(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Nfs3
         making = Symlink3Args(where, Symlinkdata3(Sattr3(mode=0o777), data))
         reply = race.run((SYMLINK, making), (LOOKUP, Lookup3Args(where)), expect_data_if_found)
         if reply.status not in {Nfsstat3.NFS3_OK, Nfsstat3.NFS3ERR_JUKEBOX}:
-            skip(f"no symbolic link is made: SYMLINK answers {reply.status}")
+            skip(f"no symbolic link is made: SYMLINK answers {reply.status}", reply)
 
 
 # ---------------------------------------------------------------- limits

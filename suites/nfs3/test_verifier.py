@@ -71,7 +71,7 @@ def test_same_for_users(nfs3: Nfs3, scratch: Nfs3Scratch, as_user: Callable[...,
     file = scratch.file("f", mode=0o666)
     reply = as_user(*STRANGER).write(file, 0, b"data", StableHow.UNSTABLE)
     if reply.resok is None:
-        unsupported(f"another user cannot write to a file of mode 0666: WRITE answers {reply.status}")
+        unsupported(f"another user cannot write to a file of mode 0666: WRITE answers {reply.status}", reply)
     expect(reply.resok.verf, "verf for another user").equals(verifier(nfs3, file))
 
 

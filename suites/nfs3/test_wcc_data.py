@@ -134,7 +134,7 @@ def test_before_two_clients(nfs3: Nfs3, second_client: Nfs3, place: Place, chang
     expect(nfs3.getattr(place.here)).ok()  # what this client may cache
     made = second_client.mkdir(place.here, b"of-the-other-client", Sattr3(mode=0o755))
     if made.resok is None:
-        skip(f"the other client cannot change the directory: MKDIR answers {made.status}")
+        skip(f"the other client cannot change the directory: MKDIR answers {made.status}", made)
     known = expect(second_client.getattr(place.here)).ok().obj_attributes
     reply = change_entry(nfs3, place, change, b"name")
     if wcc_of(reply, wcc_field(change)).before is None:
@@ -184,7 +184,7 @@ def _expect_other_clients_change(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3S
     # FILE_SYNC: after an UNSTABLE WRITE the server may update the times later.
     longer = second_client.write(file, offset=0, data=b"longer than before", stable=StableHow.FILE_SYNC)
     if longer.resok is None:
-        skip(f"the other client cannot change the file: WRITE answers {longer.status}")
+        skip(f"the other client cannot change the file: WRITE answers {longer.status}", longer)
     known = expect(second_client.getattr(file)).ok().obj_attributes
     field, act = _ON_FILES[call]
     reply = act(nfs3, file)

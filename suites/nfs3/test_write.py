@@ -38,12 +38,20 @@ WRITE_COUNT_IS_LIMIT = Requirement(
 WRITE_ZERO_COUNT = Requirement(
     rfc="RFC 1813", section="3.3.7", gist="WRITE of 0 bytes succeeds and returns a count of 0"
 )
-WRITE_ZERO_CHANGES_NOTHING = Requirement(
+WRITE_ZERO_KEEPS_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    gist="WRITE of 0 bytes changes neither the contents nor mtime",
-    level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
+    gist="WRITE of 0 bytes does not change the contents",
+    level=Level.SHOULD,
+    harm=Harm.DATA,
+)
+WRITE_ZERO_KEEPS_MTIME = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    part=Part.IMPLEMENTATION,
+    gist="WRITE of 0 bytes does not change mtime",
+    level=Level.SHOULD,
 )
 WRITE_COMMITS_FILE_SYNC = Requirement(
     rfc="RFC 1813",
@@ -115,7 +123,7 @@ def test_zero_count(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(reply).field("resok.count").equals(0)
 
 
-@proves(WRITE_ZERO_CHANGES_NOTHING, killed_by="write3-no-data-extends")
+@proves(WRITE_ZERO_KEEPS_DATA, killed_by="write3-no-data-extends")
 def test_zero_count_keeps_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE of 0 bytes beyond the end does not extend the file."""
     file = scratch.file("f", b"data")
@@ -123,7 +131,7 @@ def test_zero_count_keeps_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(scratch.attributes(file).size, "size").equals(4)
 
 
-@proves(WRITE_ZERO_CHANGES_NOTHING, killed_by="write3-no-data-changes-mtime")
+@proves(WRITE_ZERO_KEEPS_MTIME, killed_by="write3-no-data-changes-mtime")
 def test_zero_count_keeps_mtime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE of 0 bytes does not change mtime."""
     file = scratch.file("f", b"data")
@@ -165,7 +173,7 @@ def test_above_wtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Nfs3
     """WRITE of more than wtmax stores what it counts and nothing that was not sent."""
     info = nfs3.fsinfo(root)
     if info.resok is None:
-        skip(f"cannot get wtmax: FSINFO answers {info.status}")
+        skip(f"cannot get wtmax: FSINFO answers {info.status}", info)
     if info.resok.wtmax >= MOST_SENT:
         skip(f"wtmax is {info.resok.wtmax}: this check sends less than {MOST_SENT} bytes at once")
     file = scratch.file("f")
@@ -304,7 +312,7 @@ def test_removed_file_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("removed", pattern(100))
     gone = nfs3.remove(scratch.handle, b"removed")
     if gone.resok is None:
-        skip(f"cannot remove the file: REMOVE answers {gone.status}")
+        skip(f"cannot remove the file: REMOVE answers {gone.status}", gone)
     content = pattern(100, salt=1)
     later = [stored(scratch, f"later {number}", content) for number in range(LATER)]
     reply = nfs3.write(file, 0, pattern(100, salt=100))

@@ -60,7 +60,7 @@ def test_denied_writes_nothing(
     reply = as_user(*STRANGER).write(file, 10, b"data", stable)
     observe("WRITE by another user", reply.status)
     if reply.status not in NO_PERMISSION:
-        skip(f"the WRITE was not denied: it answers {reply.status}, which other checks judge")
+        skip(f"the WRITE was not denied: it answers {reply.status}, which other checks judge", reply)
     expect_data(read_range(nfs3, file, 0, 200), content)
 
 
@@ -74,7 +74,7 @@ def test_immutable_file(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView) -> N
     reply = nfs3.write(file, 10, b"data")
     observe("WRITE to a read-only file", reply.status)
     if reply.status not in NOT_ALLOWED:
-        skip(f"the WRITE was not denied: it answers {reply.status}, which other checks judge")
+        skip(f"the WRITE was not denied: it answers {reply.status}, which other checks judge", reply)
     expect_data(read_range(nfs3, file, 0, 200), content)
 
 

@@ -143,7 +143,7 @@ def test_last_write_wins(nfs3: Nfs3, scratch: Nfs3Scratch, first: StableHow, sec
     expect_data(scratch.read(file), wanted)
     reply = nfs3.commit(file)
     if reply.resok is None:
-        skip(f"COMMIT fails, which the checks of COMMIT judge: it answers {reply.status}")
+        skip(f"COMMIT fails, which the checks of COMMIT judge: it answers {reply.status}", reply)
     expect_data(scratch.read(file), wanted, "data after COMMIT")
 
 

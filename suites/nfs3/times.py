@@ -56,7 +56,7 @@ def make_old(nfs3: Nfs3, file: bytes, *, mtime: bool = True, atime: bool = False
     nfs3.setattr(file, asked)
     reply = nfs3.getattr(file)
     if reply.resok is None:
-        skip(f"cannot get the times of the object: GETATTR answers {reply.status}")
+        skip(f"cannot get the times of the object: GETATTR answers {reply.status}", reply)
     seen = reply.resok.obj_attributes
     if (mtime and seen.mtime != LONG_AGO) or (atime and seen.atime != LONG_AGO):
         skip("SETATTR does not set the time to the year 2000, so a later change would not show")
@@ -95,7 +95,7 @@ def expect_time(
     __tracebackhide__ = True
     info = nfs3.fsinfo(root)
     if info.resok is None:
-        skip(f"cannot get time_delta: FSINFO answers {info.status}")
+        skip(f"cannot get time_delta: FSINFO answers {info.status}", info)
     observe("time_delta", show(info.resok.time_delta))
     if is_longer_than_a_day(info.resok.time_delta):
         skip(f"time_delta is {show(info.resok.time_delta)} seconds, which promises nothing of a time")

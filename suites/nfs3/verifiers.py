@@ -12,7 +12,7 @@ def verifier_after(nfs3: Nfs3, file: bytes) -> bytes:
     """The verifier after a crash or restart. SKIP if the handle did not survive it."""
     reply = nfs3.write(file, 0, b"data", StableHow.UNSTABLE)
     if reply.resok is None:
-        skip(f"cannot get the verifier after the restart: WRITE answers {reply.status}")
+        skip(f"cannot get the verifier after the restart: WRITE answers {reply.status}", reply)
     return reply.resok.verf
 
 

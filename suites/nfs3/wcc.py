@@ -69,7 +69,7 @@ def wcc_of(reply: t.Any, field: str) -> t.Any:
     if reply.status == Nfsstat3.NFS3ERR_NOTSUPP:
         unsupported("the server does not support this procedure")
     if reply.resok is None:
-        skip(f"the call fails, so that there is no wcc_data of a change: {reply.status}")
+        skip(f"the call fails, so that there is no wcc_data of a change: {reply.status}", reply)
     return getattr(reply.resok, field)
 
 

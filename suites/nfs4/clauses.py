@@ -32,7 +32,7 @@ OWNERS_CLIENTID_IS_IGNORED = Requirement(
     rfc="RFC 5661",
     section="18.16.3",
     level=Level.MUST,
-    gist="the client may set the clientid in an open-owner or lock-owner to any value, and the server ignores it",
+    gist="the client may set the clientid in an open-owner to any value, and the server ignores it",
 )
 CHANGE_INFO = Requirement(
     rfc="RFC 5661",

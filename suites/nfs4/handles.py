@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol.nfs4 import Fattr4
 from nfsjudge import Requirement, expect
 
 
@@ -19,6 +21,21 @@ def expect_same_object(
     if first.unique_handles and first.fsid == second.fsid:
         expect(seen, what, because=because).equals(known)
     if first.fileid is None or second.fileid is None:
-        return  # nobody can tell
+        _expect_same_effect(scratch, seen, known, what, because)
+        return
     ids = (second.fsid, second.fileid)
     expect((first.fsid, first.fileid), f"fsid and fileid of the {what}", because=because).equals(ids)
+
+
+def _expect_same_effect(
+    scratch: Nfs4Scratch, seen: bytes, known: bytes, what: str, because: Requirement | None
+) -> None:
+    """Without `fileid`, which is not REQUIRED: a change by one filehandle shows in `change` of the other one."""
+    before = scratch.attributes(seen, "change", "mode")
+    setting = op.setattr(Fattr4(mode=(before.mode or 0o644) ^ 0o010))
+    reply = scratch.run(op.putfh(known), setting)
+    expect(reply).ok()
+    after = scratch.attributes(seen, "change")
+    expect(
+        after.change, f"change by the {what}, after SETATTR by the other filehandle", because=because
+    ).differs_from(before.change)

@@ -11,9 +11,12 @@ import typing as t
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect
 from nfsclient.clients.nfs4 import CompoundReply, Nfs4, Request, Session4
+from nfsclient.clients.nfs4.client import is_delayed_at_once
 from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.xdr import XdrType
+from nfsjudge import show, skip
 
 
 def session_of_its_own(v4: Nfs4Dialect) -> Session4:
@@ -29,8 +32,10 @@ def reconnect(v4: Nfs4Dialect, session: Session4) -> Nfs4:
 
 
 def send_again(v4: Nfs4Dialect, session: Session4, request: Request) -> CompoundReply:
-    """The reply to a request that was sent before, on a new connection."""
-    return session.perform(request, via=reconnect(v4, session))
+    """The reply to a request that was sent before, on a new connection. SKIP while the server asks to wait."""
+    reply = session.perform(request, via=reconnect(v4, session))
+    # After SEQUENCE, a retry gets what the first one got, and may ask for nothing.
+    return need_answer(reply) if is_delayed_at_once(reply) else reply
 
 
 def send_another(v4: Nfs4Dialect, session: Session4, request: Request, *operations: XdrType) -> CompoundReply:
@@ -39,6 +44,14 @@ def send_another(v4: Nfs4Dialect, session: Session4, request: Request, *operatio
         request.args.tag, request.args.minorversion, [request.args.argarray[0], *operations]
     )
     return session.perform(Request(args, request.slot, request.sequence_id), via=reconnect(v4, session))
+
+
+def need_answer(reply: CompoundReply) -> CompoundReply:
+    """The same reply. SKIP if it is DELAY: any operation may get that at any time, for any reason."""
+    if reply.status == Nfsstat4.NFS4ERR_DELAY:
+        operation = reply.failed.name if reply.failed is not None else "COMPOUND"
+        skip(f"the server is still not ready after all retries: {operation} answers {show(reply.status)}")
+    return reply
 
 
 def without_sequence(reply: CompoundReply) -> list[XdrType]:

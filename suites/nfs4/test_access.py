@@ -9,7 +9,7 @@ from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
 from suites.nfs4.minors import MINORS
 
 WITHIN_WHAT_IS_ASKED = Requirement(
@@ -17,6 +17,11 @@ WITHIN_WHAT_IS_ASKED = Requirement(
     section="18.1.3",
     level=Level.MUST,
     gist="supported and access have no bits that the request does not name, and access has none that supported lacks",
+)
+ONLY_DEFINED_ARE_SUPPORTED = Requirement(
+    rfc="RFC 5661",
+    section="18.1.3",
+    gist="supported has the access rights that the server can verify reliably: bits without a meaning are none",
 )
 _RIGHTS = {
     "read": p.ACCESS4_READ,
@@ -35,5 +40,30 @@ def test_within_asked(session: Session4, scratch: Nfs4Scratch, name: str) -> Non
     """ACCESS of one right says nothing of others."""
     asked = _RIGHTS[name]
     result = expect(session.compound(op.putfh(scratch.handle), op.access(asked))).of(p.ACCESS).ok()
+    expect(result.supported & ~asked, "supported, but not asked for").equals(0)
+    expect(result.access & ~result.supported, "access, but not supported").equals(0)
+
+
+@MINORS
+@proves(ONLY_DEFINED_ARE_SUPPORTED, killed_by="access4-supports-undefined-bits")
+def test_undefined(session: Session4, scratch: Nfs4Scratch) -> None:
+    """ACCESS with a bit that is not defined says nothing of it, or is invalid."""
+    reply = session.compound(op.putfh(scratch.handle), op.access(p.ACCESS4_READ | 1 << 31))
+    observe("ACCESS with an undefined bit", reply.status.name)
+    if reply.failed is p.ACCESS and reply.status == p.Nfsstat4.NFS4ERR_INVAL:
+        return
+    result = expect(reply).of(p.ACCESS).ok()
+    expect((result.supported | result.access) & (1 << 31), "bit that is not defined").equals(0)
+
+
+@pytest.mark.parametrize("minor", [2], ids=["4.2"])
+@proves(WITHIN_WHAT_IS_ASKED, killed_by="access4-supports-everything")
+def test_extended_attributes(session: Session4, scratch: Nfs4Scratch) -> None:
+    """ACCESS of the three rights to extended attributes (RFC 8276) says nothing of others."""
+    asked = p.ACCESS4_XAREAD | p.ACCESS4_XAWRITE | p.ACCESS4_XALIST
+    reply = session.compound(op.putfh(scratch.file("file")), op.access(asked))
+    if reply.failed is p.ACCESS and reply.status == p.Nfsstat4.NFS4ERR_INVAL:
+        unsupported("the server does not know the rights to extended attributes")
+    result = expect(reply).of(p.ACCESS).ok()
     expect(result.supported & ~asked, "supported, but not asked for").equals(0)
     expect(result.access & ~result.supported, "access, but not supported").equals(0)

@@ -10,8 +10,9 @@ from nfsclient.clients.nfs4 import Nfs4, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import ChannelDirFromClient4, ChannelDirFromServer4, Nfsstat4
-from nfsjudge import Level, Requirement, expect, proves, skip
+from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from suites.nfs4.minors import MINORS
+from suites.nfs4.retries import need_answer
 
 DIRECTION_FITS = Requirement(
     rfc="RFC 5661",
@@ -33,6 +34,12 @@ ECHOES_THE_SESSION = Requirement(
     rfc="RFC 5661",
     section="18.34.3",
     gist="the connection is associated with the session of the arguments",
+)
+IS_THE_ONLY_OPERATION = Requirement(
+    rfc="RFC 5661",
+    section="18.34.3",
+    level=Level.MUST,
+    gist="BIND_CONN_TO_SESSION is the only operation in its COMPOUND",
 )
 _FORE = ChannelDirFromClient4.CDFC4_FORE
 
@@ -87,8 +94,34 @@ def test_unknown(nfs4: Nfs4, session: Session4) -> None:
 @proves(IS_ALONE, killed_by="compound4-sessionless-with-company")
 def test_with_company(nfs4: Nfs4, session: Session4) -> None:
     """BIND_CONN_TO_SESSION with another operation after it is refused."""
-    reply = nfs4.compound(op.bind_conn_to_session(session.id, _FORE), op.putrootfh())
+    reply = need_answer(nfs4.compound(op.bind_conn_to_session(session.id, _FORE), op.putrootfh()))
     expect(len(reply), "results").at_most(1)
-    if reply.status == Nfsstat4.NFS4ERR_DELAY:
-        skip("the server answers NFS4ERR_DELAY")
     expect(reply.status, "status").equals(p.Nfsstat4.NFS4ERR_NOT_ONLY_OP)
+
+
+@MINORS
+@proves(IS_THE_ONLY_OPERATION, killed_by="bindconn4-follows-sequence")
+def test_after_sequence(session: Session4) -> None:
+    """BIND_CONN_TO_SESSION after SEQUENCE is refused."""
+    reply = session.compound(op.bind_conn_to_session(session.id, _FORE))
+    observe("BIND_CONN_TO_SESSION after SEQUENCE", reply.status.name)
+    expect(reply).refused()
+
+
+@MINORS
+@pytest.mark.parametrize("asked", ["back", "back-or-both"])
+@proves(DIRECTION_FITS, killed_by="bindconn4-binds-fore-only")
+def test_back(v4: Nfs4Dialect, session: Session4, asked: str) -> None:
+    """A connection that is to be the backchannel is that, where the server takes it."""
+    expect(session.renew()).ok()
+    second = v4.client(v4.connections.connect("nfs"))
+    kind = ChannelDirFromClient4
+    result = second.bind_conn_to_session(
+        session.id, kind.CDFC4_BACK if asked == "back" else kind.CDFC4_BACK_OR_BOTH
+    )
+    if result.bctsr_status != Nfsstat4.NFS4_OK:
+        skip(f"the server does not take the connection: {result.bctsr_status}")
+    allowed = [ChannelDirFromServer4.CDFS4_BACK]
+    if asked != "back":
+        allowed.append(ChannelDirFromServer4.CDFS4_BOTH)
+    expect(expect(result).ok().bctsr_dir, "bctsr_dir").one_of(*allowed)

@@ -15,7 +15,7 @@ from suites.nfs4.opens import BOTH, open_file
 KEEPS_DATA = Requirement(
     rfc="RFC 5661",
     section="18.3.3",
-    gist="COMMIT flushes data that was written, and changes none of it",
+    gist="COMMIT flushes data to stable storage: the data that READ returns stays as it was written",
     harm=Harm.DATA,
 )
 TYPE_IS_CHECKED = Requirement(

@@ -20,6 +20,7 @@ from suites.nfs4.clauses import (
     NOT_ONLY_OP,
 )
 from suites.nfs4.minors import MINORS
+from suites.nfs4.retries import need_answer
 
 ECHOES_TAG = Requirement(
     rfc="RFC 5661",
@@ -113,7 +114,7 @@ def test_without_sequence(nfs4: Nfs4, operation: XdrType) -> None:
 @proves(NOT_ONLY_OP, killed_by="compound4-sessionless-with-company")
 def test_not_only_operation(nfs4: Nfs4) -> None:
     """DESTROY_CLIENTID without SEQUENCE, and with another operation after it, is refused."""
-    reply = nfs4.compound(op.destroy_clientid(nfs4.new_client().id), op.putrootfh())
+    reply = need_answer(nfs4.compound(op.destroy_clientid(nfs4.new_client().id), op.putrootfh()))
     expect(len(reply), "results").at_most(1)
     expect(reply.status, "status").equals(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
 
@@ -121,6 +122,9 @@ def test_not_only_operation(nfs4: Nfs4) -> None:
 _REMOVED: dict[str, XdrType] = {
     "open_confirm": p.OpenConfirm4Args(p.ANONYMOUS_STATEID, 1),
     "renew": p.Renew4Args(1),
+    "setclientid": p.Setclientid4Args(
+        p.NfsClientId4(bytes(8), b"client"), p.CbClient4(1, p.Netaddr4(b"tcp", b"127.0.0.1.0.1")), 1
+    ),
     "setclientid_confirm": p.SetclientidConfirm4Args(1, bytes(8)),
     "release_lockowner": p.ReleaseLockowner4Args(p.StateOwner4(1, b"owner")),
 }
@@ -142,7 +146,7 @@ def test_too_many_operations(session: Session4) -> None:
     most = session.state.fore.ca_maxoperations
     if most > _MOST_OPERATIONS:
         skip(f"the session allows {most} operations")
-    reply = session.compound(*[op.putrootfh()] * most)  # SEQUENCE is one more
+    reply = need_answer(session.compound(*[op.putrootfh()] * most))  # SEQUENCE is one more
     expect(reply.status, "status").equals(Nfsstat4.NFS4ERR_TOO_MANY_OPS)
 
 
@@ -152,20 +156,35 @@ _HANDLELESS: dict[str, XdrType] = {
     "create": op.mkdir(b"d"),
     "getattr": op.getattr("type"),
     "getfh": op.getfh(),
+    "link": op.link(b"n"),
+    "lockt": op.lockt(),
     "lookup": op.lookup(b"n"),
     "lookupp": op.lookupp(),
     "nverify": op.nverify(p.Fattr4(size=0)),
     "open": op.open(b"n"),
+    "openattr": op.openattr(),
     "read": op.read(op.ANONYMOUS, 0, 1),
     "readdir": op.readdir(),
+    "readlink": op.readlink(),
     "remove": op.remove(b"n"),
+    "rename": op.rename(b"n", b"m"),
     "restorefh": op.restorefh(),
     "savefh": op.savefh(),
     "secinfo": op.secinfo(b"n"),
+    "secinfo_no_name": op.secinfo_no_name(),
     "setattr": op.setattr(p.Fattr4(mode=0o644)),
     "verify": op.verify(p.Fattr4(size=0)),
     "write": op.write(op.ANONYMOUS, 0, b"x"),
 }
+
+
+@MINORS
+@pytest.mark.parametrize("operation", [op.link(b"n"), op.rename(b"n", b"m")], ids=["link", "rename"])
+@proves(NEEDS_A_FILEHANDLE, killed_by="compound4-current-is-saved")
+def test_no_saved_filehandle(session: Session4, scratch: Nfs4Scratch, operation: XdrType) -> None:
+    """LINK and RENAME without a saved filehandle fail with NOFILEHANDLE, although there is a current one."""
+    reply = session.compound(op.putfh(scratch.handle), operation)
+    expect(reply).refused(Nfsstat4.NFS4ERR_NOFILEHANDLE, because=NEEDS_A_FILEHANDLE)
 
 
 @pytest.mark.parametrize("name", _HANDLELESS)

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from fixtures.checks.dialects.nfs4 import Nfs4Scratch, new_state_owner
+from nfsclient.clients.nfs4 import CompoundReply, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import NfsFtype4, Nfsstat4
-from nfsjudge import Requirement, expect, proves, skip
+from nfsjudge import Harm, Level, Requirement, expect, proves, skip, unsupported
+from suites.nfs4.attribute_values import expect_near, supported_names
 from suites.nfs4.clauses import CHANGE_INFO
 from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
+from suites.nfs4.opens import BOTH
 
 MAKES_THE_TYPE = Requirement(
     rfc="RFC 5661",
@@ -29,6 +31,7 @@ EXISTING_IS_EXIST = Requirement(
     rfc="RFC 5661",
     section="18.4.3",
     gist="if an object of the same name exists already, NFS4ERR_EXIST is returned",
+    harm=Harm.OBJECT,
 )
 NEEDS_A_DIRECTORY = Requirement(
     rfc="RFC 5661",
@@ -42,6 +45,17 @@ ATTRSET_IS_WHAT_WAS_SET = Requirement(
     rfc="RFC 5661",
     section="18.4.3",
     gist="the attribute mask in the result signifies which attributes were set",
+)
+MASKED_MODE_IS_FOR_SETATTR = Requirement(
+    rfc="RFC 5661",
+    section="6.2.5",
+    level=Level.MUST,
+    gist="mode_set_masked is valid in SETATTR only: CREATE and OPEN return NFS4ERR_INVAL",
+)
+DEVICE_NUMBERS = Requirement(
+    rfc="RFC 5661",
+    section="5.8.2.31",
+    gist="attribute rawdev is the raw device number of a file of type block or character",
 )
 _TYPES = {
     "directory": op.mkdir(b"1"),
@@ -137,3 +151,92 @@ def test_change_info(session: Session4, scratch: Nfs4Scratch) -> None:
         skip("change_info is not atomic")
     expect(cinfo.before, "before").equals(before or 0)
     expect(cinfo.after, "after").equals(scratch.attributes(None, "change").change or 0)
+
+
+# ---------------------------------------------------------------- attributes and devices
+
+_INITIAL = {
+    "directory": NfsFtype4.NF4DIR,
+    "fifo": NfsFtype4.NF4FIFO,
+}
+
+
+def _make(session: Session4, scratch: Nfs4Scratch, kind: str, attributes: p.Fattr4) -> CompoundReply:
+    """The reply to CREATE with these attributes. SKIP if the server, or the user of the run, cannot do it."""
+    making = op.create(b"made", _INITIAL[kind], attributes)
+    reply = session.compound(op.putfh(scratch.handle), making, op.getfh())
+    if reply.failed is p.CREATE and reply.status in {
+        Nfsstat4.NFS4ERR_BADTYPE,
+        Nfsstat4.NFS4ERR_BADOWNER,
+        Nfsstat4.NFS4ERR_INVAL,
+    }:
+        skip(f"the server makes no {kind} with these attributes: {reply.status}")
+    expect(reply).ok()
+    return reply
+
+
+@MINORS
+@pytest.mark.parametrize("kind", _INITIAL)
+@proves(ATTRSET_IS_WHAT_WAS_SET, killed_by="create4-swaps-times")
+def test_initial_times(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
+    """If the result says that times were set, the new object has the two times of the client."""
+    asked = p.Fattr4(
+        mode=0o750,
+        time_access_set=p.client_time4(1_000_000_000),
+        time_modify_set=p.client_time4(1_100_000_000, 500_000_000),
+    )
+    reply = _make(session, scratch, kind, asked)
+    said = p.names_of(expect(reply).of(p.CREATE).ok().attrset)
+    known = scratch.attributes(reply.handle, "time_access", "time_modify", "time_delta")
+    if "time_access_set" not in said or "time_modify_set" not in said:
+        skip("the result does not say that both times were set")
+    expect_near(known, "time_access", 1_000_000_000)
+    expect_near(known, "time_modify", 1_100_000_000)
+
+
+@MINORS
+@pytest.mark.parametrize("kind", _INITIAL)
+@proves(ATTRSET_IS_WHAT_WAS_SET, killed_by="create4-keeps-the-owners", needs="root")
+def test_initial_owners(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
+    """If the result says that owner and group were set, they are not those of other new objects."""
+    usual = scratch.attributes(scratch.directory("usual"), "owner", "owner_group")
+    reply = _make(session, scratch, kind, p.Fattr4(mode=0o750, owner=b"4242", owner_group=b"4343"))
+    said = p.names_of(expect(reply).of(p.CREATE).ok().attrset)
+    known = scratch.attributes(reply.handle, "owner", "owner_group")
+    if "owner" not in said or "owner_group" not in said:
+        skip("the result does not say that owner and group were set")
+    expect(known.owner, "owner").differs_from(usual.owner)
+    expect(known.owner_group, "owner_group").differs_from(usual.owner_group)
+
+
+@MINORS
+@pytest.mark.parametrize("by", ["create", "open"])
+@proves(MASKED_MODE_IS_FOR_SETATTR, killed_by="creations4-take-a-masked-mode")
+def test_masked_mode(session: Session4, scratch: Nfs4Scratch, by: str) -> None:
+    """CREATE and OPEN with mode_set_masked are invalid, and create nothing."""
+    if "mode_set_masked" not in supported_names(scratch, scratch.handle):
+        unsupported("the server does not support mode_set_masked")
+    asked = p.Fattr4(mode_set_masked=p.ModeMasked4(0o007, 0o007))
+    making = op.mkdir(b"made", asked)
+    opening = op.open(b"made", BOTH, owner=new_state_owner(), how=op.guarded(asked))
+    reply = session.compound(op.putfh(scratch.handle), making if by == "create" else opening)
+    expect(scratch.names(), "names").equals([])
+    expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=MASKED_MODE_IS_FOR_SETATTR)
+
+
+@MINORS
+@pytest.mark.parametrize("kind", ["block", "character"])
+@proves(MAKES_THE_TYPE, DEVICE_NUMBERS, killed_by="create4-swaps-device-numbers", needs="device")
+def test_device(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
+    """CREATE makes a device of the type, with its two numbers."""
+    devtype = NfsFtype4.NF4BLK if kind == "block" else NfsFtype4.NF4CHR
+    making = op.create(b"made", p.Createtype4(devtype, devdata=p.Specdata4(7, 3)))
+    reply = session.compound(op.putfh(scratch.handle), making, op.getattr("type", "rawdev"))
+    if reply.failed is p.CREATE and reply.status == Nfsstat4.NFS4ERR_BADTYPE:
+        skip(f"the server makes no {kind} devices")
+    made = expect(reply).ok().attributes
+    expect(made.type, "type").equals(devtype)
+    if made.rawdev is None:
+        skip("the server does not support rawdev")
+    seen = (made.rawdev.specdata1, made.rawdev.specdata2)
+    expect(seen, "rawdev", because=DEVICE_NUMBERS).equals((7, 3))

@@ -12,6 +12,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import Harm, Level, Requirement, expect, proves
 from suites.nfs4.clauses import NOT_ONLY_OP
 from suites.nfs4.minors import MINORS
+from suites.nfs4.retries import need_answer
 
 ECHOES_SEQUENCE = Requirement(
     rfc="RFC 5661", section="18.36.3", level=Level.MUST, gist="csr_sequence equals csa_sequence"
@@ -20,6 +21,11 @@ SEQUENCE_ID_COUNTS = Requirement(
     rfc="RFC 5661",
     section="18.36.4",
     gist="a sequence id more than one above that of the client id gets NFS4ERR_SEQ_MISORDERED",
+)
+NEXT_MAKES_ANOTHER = Requirement(
+    rfc="RFC 5661",
+    section="18.36.4",
+    gist="the sequence id after that of the client id goes on to the creation of another session",
 )
 REPLAY_IS_CACHED = Requirement(
     rfc="RFC 5661",
@@ -55,6 +61,7 @@ RESTART_ENDS_THE_OLD = Requirement(
     section="18.35.4",
     gist="case 5: once the new incarnation is confirmed, the record of the earlier one is destroyed",
 )
+_AUTH_SYS = p.CallbackSecParms4(p.AUTH_SYS, cbsp_sys_cred=p.AuthsysParms(0, b"nfsproof", 0, 0, []))
 _SIZES = ("ca_headerpadsize", "ca_maxrequestsize", "ca_maxresponsesize", "ca_maxresponsesize_cached")
 
 
@@ -89,7 +96,7 @@ def test_replay(nfs4: Nfs4) -> None:
 
 
 @MINORS
-@proves(SEQUENCE_ID_COUNTS, killed_by="createsession4-second-is-misordered")
+@proves(NEXT_MAKES_ANOTHER, killed_by="createsession4-second-is-misordered")
 def test_second_session(nfs4: Nfs4) -> None:
     """The next sequence id makes another session of the same client, and the first one goes on."""
     client = nfs4.new_client()
@@ -146,7 +153,7 @@ def test_flags(nfs4: Nfs4) -> None:
 def test_with_company(nfs4: Nfs4) -> None:
     """CREATE_SESSION without SEQUENCE, and with another operation after it, fails with NOT_ONLY_OP."""
     client = nfs4.new_client()
-    reply = nfs4.compound(op.create_session(client.id, client.sequence_id), op.putrootfh())
+    reply = need_answer(nfs4.compound(op.create_session(client.id, client.sequence_id), op.putrootfh()))
     expect(reply.status, "status").equals(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
 
 
@@ -159,3 +166,37 @@ def test_ends_old_incarnation(nfs4: Nfs4) -> None:
     new = nfs4.new_client(new_owner(owner.co_ownerid)).create_session()
     expect(new.renew()).ok()
     expect(old.renew()).status(Nfsstat4.NFS4ERR_BADSESSION, Nfsstat4.NFS4ERR_DEADSESSION)
+
+
+@MINORS
+@proves(SIZES_DO_NOT_GROW, killed_by="createsession4-doubles-back-sizes")
+def test_back_sizes(nfs4: Nfs4) -> None:
+    """The sizes of both channels do not grow, with paddings, another program for callbacks and two flavors."""
+    client = nfs4.new_client()
+    fore = op.channel(headerpadsize=64, requestsize=16384, responsesize=16384, operations=16, requests=2)
+    back = op.channel(
+        headerpadsize=32,
+        requestsize=4096,
+        responsesize=4096,
+        responsesize_cached=0,
+        operations=2,
+        requests=1,
+    )
+    flags = p.CREATE_SESSION4_FLAG_PERSIST | p.CREATE_SESSION4_FLAG_CONN_BACK_CHAN
+    parms = [p.CallbackSecParms4(p.AUTH_NONE), _AUTH_SYS]
+    created = expect(
+        nfs4.create_session(
+            client.id,
+            client.sequence_id,
+            flags,
+            fore=fore,
+            back=back,
+            cb_program=p.CALLBACK_PROGRAM + 7,
+            sec_parms=parms,
+        )
+    ).ok()
+    expect(created.csr_flags & ~flags, "flags that the request does not name").equals(0)
+    for channel, asked in (("fore", fore), ("back", back)):
+        granted = getattr(created, f"csr_{channel}_chan_attrs")
+        for name in _SIZES:
+            expect(getattr(granted, name), f"{name} of the {channel} channel").at_most(getattr(asked, name))

@@ -11,9 +11,10 @@ from nfsclient.clients.nfs4 import Nfs4, new_owner
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import Level, Requirement, expect, observe, proves
 from suites.nfs4.clauses import NOT_ONLY_OP
 from suites.nfs4.minors import MINORS
+from suites.nfs4.retries import need_answer
 
 CONFIRMED_R = Requirement(
     rfc="RFC 5661",
@@ -70,6 +71,22 @@ UPDATE_OF_ANOTHER = Requirement(
     section="18.35.4",
     gist="case 8: an update with another verifier gets NFS4ERR_NOT_SAME",
 )
+DEFINED_FLAGS_ARE_TAKEN = Requirement(
+    rfc="RFC 5661",
+    section="18.35.3",
+    gist="eia_flags and eir_flags have bits of a list; a bit of the list for the arguments is no error",
+)
+IMPLEMENTATION_DECIDES_NOTHING = Requirement(
+    rfc="RFC 5661",
+    section="18.35.3",
+    level=Level.MUST,
+    gist="servers accept a zero-length eia_client_impl_id, and do not change their behavior because of one",
+)
+_DEFINED: t.Final = {
+    "moved_refer": p.EXCHGID4_FLAG_SUPP_MOVED_REFER,
+    "moved_migr": p.EXCHGID4_FLAG_SUPP_MOVED_MIGR,
+    "princ_stateid": p.EXCHGID4_FLAG_BIND_PRINC_STATEID,
+}
 _ROLES: t.Final = frozenset(
     {
         p.EXCHGID4_FLAG_USE_PNFS_MDS,
@@ -125,12 +142,16 @@ def test_undefined_flag(nfs4: Nfs4, flags: int) -> None:
 @proves(NOT_ONLY_OP, killed_by="compound4-sessionless-with-company")
 def test_with_company(nfs4: Nfs4) -> None:
     """EXCHANGE_ID without SEQUENCE, and with another operation after it, fails with NOT_ONLY_OP."""
-    reply = nfs4.compound(op.exchange_id(new_owner()), op.putrootfh())
+    reply = need_answer(nfs4.compound(op.exchange_id(new_owner()), op.putrootfh()))
     expect(reply.status, "status").equals(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
 
 
 @MINORS
-@proves(SAME_CLIENT_SAME_RESULT, CONFIRMED_R, killed_by="exchangeid4-confirmed-gets-a-new-id")
+@proves(
+    SAME_CLIENT_SAME_RESULT,
+    CONFIRMED_R,
+    killed_by=("exchangeid4-confirmed-gets-a-new-id", "exchangeid4-never-confirms"),
+)
 def test_confirmed_again(nfs4: Nfs4) -> None:
     """A confirmed owner with the same verifier gets the same client id, and CONFIRMED_R."""
     owner = new_owner()
@@ -196,3 +217,28 @@ def test_update_other_verifier(nfs4: Nfs4) -> None:
     nfs4.new_client(owner).create_session()
     result = nfs4.exchange_id(new_owner(owner.co_ownerid), p.EXCHGID4_FLAG_UPD_CONFIRMED_REC_A)
     expect(result).refused(Nfsstat4.NFS4ERR_NOT_SAME, because=UPDATE_OF_ANOTHER)
+
+
+@MINORS
+@pytest.mark.parametrize("name", _DEFINED)
+@proves(DEFINED_FLAGS_ARE_TAKEN, killed_by="exchangeid4-knows-roles-only")
+def test_defined_flag(nfs4: Nfs4, name: str) -> None:
+    """A flag that is defined for the arguments is no error."""
+    flag = _DEFINED[name]
+    result = nfs4.exchange_id(new_owner(), flag)
+    observe(
+        name, "set" if result.eir_resok4 is not None and result.eir_resok4.eir_flags & flag else "not set"
+    )
+    expect(result).ok()
+
+
+@MINORS
+@proves(IMPLEMENTATION_DECIDES_NOTHING, killed_by="exchangeid4-refuses-implementations")
+def test_implementation(nfs4: Nfs4) -> None:
+    """EXCHANGE_ID says which program the client is, and succeeds as without that."""
+    name = p.NfsImplId4(b"example.org", b"a client that nobody knows", p.Nfstime4(1_000_000_000, 999_999_999))
+    owner = new_owner()
+    first = expect(nfs4.exchange_id(owner, impl_id=[name])).ok()
+    expect(nfs4.create_session(first.eir_clientid, first.eir_sequenceid)).ok()
+    again = expect(nfs4.exchange_id(owner)).ok()
+    expect(again.eir_clientid, "client id").equals(first.eir_clientid)

@@ -56,7 +56,11 @@ def test_locked(session: Session4, scratch: Nfs4Scratch) -> None:
 
 
 @MINORS
-@proves(FREED_IS_BAD, OUTLIVES_ITS_LOCKS, killed_by="freestateid4-frees-nothing")
+@proves(
+    FREED_IS_BAD,
+    OUTLIVES_ITS_LOCKS,
+    killed_by=("freestateid4-frees-nothing", "locku4-ends-the-stateid"),
+)
 def test_unlocked(session: Session4, scratch: Nfs4Scratch) -> None:
     """FREE_STATEID of a lock-owner without locks succeeds, and its stateid is bad afterwards."""
     opened = open_file(session, scratch.file("file"), BOTH)

@@ -31,6 +31,7 @@ EXISTING_IS_EXIST = Requirement(
     rfc="RFC 5661",
     section="18.9.3",
     gist="if an object of that name exists in the target directory, NFS4ERR_EXIST is returned",
+    harm=Harm.OBJECT,
 )
 EMPTY_NAME_IS_INVALID = Requirement(
     rfc="RFC 5661", section="18.9.3", gist="a name of zero length gets NFS4ERR_INVAL"
@@ -52,7 +53,7 @@ def link(session: Session4, scratch: Nfs4Scratch, file: bytes, name: bytes, *aft
 
 
 @MINORS
-@proves(MAKES_A_NAME, COUNTS_NAMES, killed_by="link4-links-nothing")
+@proves(MAKES_A_NAME, COUNTS_NAMES, killed_by=("link4-links-nothing", "link4-counts-nothing"))
 def test_links(session: Session4, scratch: Nfs4Scratch) -> None:
     """A file with one more name has one more link, and both names are the same file."""
     file = scratch.file("1")

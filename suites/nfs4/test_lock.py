@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
 from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import NfsLockType4, Nfsstat4
 from nfsjudge import Harm, Level, Requirement, expect, observe, proves
@@ -63,11 +64,28 @@ ONE_OWNER_REPLACES = Requirement(
     section="9.3",
     gist="an upgrade or downgrade without a conflict succeeds, or the server does not support it",
 )
+WAITING_IS_NO_OTHER_LOCK = Requirement(
+    rfc="RFC 5661",
+    section="9.6",
+    gist="READW_LT and WRITEW_LT ask for a read or write lock; a conflict is denied, and the client asks again",
+)
+SEQIDS_ARE_IGNORED = Requirement(
+    rfc="RFC 5661",
+    section="18.10.3",
+    level=Level.MUST,
+    gist="open_seqid and lock_seqid may have any value and are ignored, as is seqid of OPEN, LOCKU and CLOSE",
+)
 SAME_OWNER_SAME_STATEID = Requirement(
     rfc="RFC 5661",
     section="9.4",
     level=Level.MUST,
     gist="LOCK returns the other field of the stateid in its arguments, and increments seqid whenever locks change",
+)
+OWNERS_CLIENTID_IS_IGNORED = Requirement(
+    rfc="RFC 5661",
+    section="18.10.3",
+    level=Level.MUST,
+    gist="the client may set the clientid in the lock-owner of LOCK to any value, and the server ignores it",
 )
 
 
@@ -109,7 +127,11 @@ def test_shared(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> Non
 
 
 @MINORS
-@proves(DENIED_NAMES_THE_LOCK, DENIED_HAS_A_CLIENTID, killed_by="lock4-denied-names-nobody")
+@proves(
+    DENIED_NAMES_THE_LOCK,
+    DENIED_HAS_A_CLIENTID,
+    killed_by=("lock4-denied-has-another-range", "lock4-denied-names-nobody"),
+)
 def test_denied(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
     """LOCK4denied has the range, the type and the owner of the lock in the way."""
     pair, owner = opened_by_two(v4, session, scratch), new_state_owner()
@@ -182,3 +204,44 @@ def test_seqid(session: Session4, scratch: Nfs4Scratch) -> None:
     second = expect(try_lock_more(session, opened, first, WRITE_LT, 20, 10)).ok().stateid
     expect(second.other, "other").equals(first.other)
     expect(second.seqid, "seqid").equals(first.seqid + 1)
+
+
+@MINORS
+@proves(OWNERS_CLIENTID_IS_IGNORED, killed_by="lock4-compares-the-clientid")
+def test_clientid_of_owner(session: Session4, scratch: Nfs4Scratch) -> None:
+    """What LOCK returns works in LOCK and LOCKU although the client ID in the lock-owner is another one."""
+    opened = open_file(session, scratch.file("file", b"0123456789"), BOTH)
+    owner = p.StateOwner4((session.client.id if session.client else 0) ^ 1, new_state_owner())
+    stateid = lock_range(session, opened, WRITE_LT, 0, 2, owner=owner)
+    more = expect(try_lock_more(session, opened, stateid, WRITE_LT, 4, 2)).ok().stateid
+    expect(session.compound(op.putfh(opened.handle), op.locku(more, 4, 2))).ok()
+
+
+@MINORS
+@pytest.mark.parametrize("wanted", [NfsLockType4.READW_LT, NfsLockType4.WRITEW_LT], ids=["readw", "writew"])
+@proves(WAITING_IS_NO_OTHER_LOCK, killed_by=("lock4-waits-without-a-conflict", "lockt4-waiting-is-free"))
+def test_waiting(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, wanted: NfsLockType4) -> None:
+    """A lock for which the client would wait is granted or denied at once, as LOCKT says."""
+    pair = opened_by_two(v4, session, scratch)
+    lock_range(pair.other, pair.theirs, WRITE_LT, 0, 10)
+    expect(test_range(session, pair.file, wanted, 0, 10)).refused(Nfsstat4.NFS4ERR_DENIED)
+    expect(try_lock(session, pair.mine, wanted, 0, 10)).refused(Nfsstat4.NFS4ERR_DENIED)
+    expect(test_range(session, pair.file, wanted, 10, 10)).ok()
+    expect(try_lock(session, pair.mine, wanted, 10, 10)).ok()
+    held = test_range(pair.other, pair.file, READ_LT, 10, 10)
+    is_free = wanted is NfsLockType4.READW_LT
+    expect(held).status(Nfsstat4.NFS4_OK if is_free else Nfsstat4.NFS4ERR_DENIED)
+
+
+@MINORS
+@proves(SEQIDS_ARE_IGNORED, killed_by=("lock4-compares-seqids", "locku4-compares-seqids"))
+def test_any_seqid(session: Session4, scratch: Nfs4Scratch) -> None:
+    """OPEN, LOCK, LOCKU and CLOSE succeed with any seqid of an owner."""
+    file, seqid = scratch.file("file"), 0x1234_5678
+    opened = open_file(session, file, BOTH, seqid=seqid)
+    first = lock_range(session, opened, WRITE_LT, 0, 10, open_seqid=seqid, lock_seqid=seqid)
+    more = op.lock_more(first, WRITE_LT, 20, 10, lock_seqid=seqid)
+    second = expect(through_grace(session, op.putfh(file), more)).ok().stateid
+    third = expect(session.compound(op.putfh(file), op.locku(second, 0, 30, seqid=seqid))).ok()
+    expect(third.stateid.other, "other").equals(first.other)
+    expect(session.compound(op.putfh(file), op.close(opened.stateid, seqid=seqid))).ok()

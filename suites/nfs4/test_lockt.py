@@ -9,7 +9,7 @@ from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_ow
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import Level, Requirement, expect, proves, skip
 from suites.nfs4.locks import READ_LT, WRITE_LT, lock_range, need_64_bits, opened_by_two, test_range
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, open_file
@@ -46,10 +46,20 @@ TYPE_IS_CHECKED = Requirement(
     section="18.11.3",
     gist="NFS4ERR_ISDIR for a directory, NFS4ERR_SYMLINK for a symbolic link, else NFS4ERR_WRONG_TYPE",
 )
+OWNERS_CLIENTID_IS_IGNORED = Requirement(
+    rfc="RFC 5661",
+    section="18.11.3",
+    level=Level.MUST,
+    gist="the client may set the clientid in the owner of LOCKT to any value, and the server ignores it",
+)
 
 
 @MINORS
-@proves(FINDS_CONFLICTS, OWNER_HAS_A_CLIENTID, killed_by="lockt4-finds-nothing")
+@proves(
+    FINDS_CONFLICTS,
+    OWNER_HAS_A_CLIENTID,
+    killed_by=("lockt4-finds-nothing", "lockt4-names-nobody"),
+)
 def test_conflict(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
     """LOCKT of a range that another client has locked is denied, with that lock."""
     pair, owner = opened_by_two(v4, session, scratch), new_state_owner()
@@ -110,3 +120,15 @@ def test_symlink(session: Session4, scratch: Nfs4Scratch) -> None:
     """LOCKT of a symbolic link fails with SYMLINK."""
     reply = test_range(session, scratch.symlink("link", b"target"), WRITE_LT, 0, 10)
     expect(reply).refused(Nfsstat4.NFS4ERR_SYMLINK, because=TYPE_IS_CHECKED)
+
+
+@MINORS
+@proves(OWNERS_CLIENTID_IS_IGNORED, killed_by="lockt4-compares-the-clientid")
+def test_clientid_of_owner(session: Session4, scratch: Nfs4Scratch) -> None:
+    """LOCKT knows the locks of its lock-owner although the client ID in that is another one."""
+    opened, owner = open_file(session, scratch.file("file"), BOTH), new_state_owner()
+    lock_range(session, opened, WRITE_LT, 0, 10, owner=owner)
+    if test_range(session, opened.handle, WRITE_LT, 0, 10, owner=owner).status == Nfsstat4.NFS4ERR_DENIED:
+        skip("LOCKT finds the locks of the lock-owner itself: another check judges that")
+    other = p.StateOwner4((session.client.id if session.client else 0) ^ 1, owner)
+    expect(test_range(session, opened.handle, WRITE_LT, 0, 10, owner=other)).ok()

@@ -52,7 +52,11 @@ def test_finds_object(session: Session4, scratch: Nfs4Scratch) -> None:
 
 
 @MINORS
-@proves(FAILS_WITHOUT_A_COMPONENT, RETURNS_NOENT, killed_by="lookup4-finds-every-name")
+@proves(
+    FAILS_WITHOUT_A_COMPONENT,
+    RETURNS_NOENT,
+    killed_by=("lookup4-finds-every-name", "lookup4-absent-is-inval"),
+)
 def test_noent(session: Session4, scratch: Nfs4Scratch) -> None:
     """LOOKUP of a name that does not exist fails with NOENT."""
     reply = session.compound(op.putfh(scratch.handle), op.lookup(b"absent"))

@@ -6,8 +6,17 @@ from __future__ import annotations
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import Level, Requirement, expect, proves, skip
+from suites.nfs4.attribute_values import (
+    failures,
+    mismatches,
+    other_values,
+    statuses,
+    steady_values,
+    supported_names,
+)
 from suites.nfs4.minors import MINORS
 
 NVERIFY_COMPARES = Requirement(
@@ -16,6 +25,23 @@ NVERIFY_COMPARES = Requirement(
     level=Level.MUST,
     gist="NVERIFY returns NFS4ERR_SAME if all attributes match, and succeeds if one does not",
 )
+UNSUPPORTED_IS_ATTRNOTSUPP = Requirement(
+    rfc="RFC 5661",
+    section="18.15.4",
+    gist="a RECOMMENDED attribute that the server does not support for the object gets NFS4ERR_ATTRNOTSUPP",
+)
+WITHOUT_A_VALUE_IS_INVALID = Requirement(
+    rfc="RFC 5661",
+    section="18.15.4",
+    gist="rdattr_error, and any attribute that can only be set, gets NFS4ERR_INVAL",
+)
+_CANDIDATES = {"archive": True, "hidden": True, "system": True, "quota_used": 1, "layout_blksize": 1}
+"""Attributes that few servers support, with a value."""
+_WITHOUT_A_VALUE = {
+    "rdattr_error": Nfsstat4.NFS4_OK,
+    "time_access_set": p.SERVER_TIME4,
+    "time_modify_set": p.SERVER_TIME4,
+}
 
 
 @MINORS
@@ -32,3 +58,50 @@ def test_other(session: Session4, scratch: Nfs4Scratch) -> None:
     """NVERIFY of another size succeeds, and the COMPOUND goes on."""
     file = scratch.file("f", b"four")
     expect(session.compound(op.putfh(file), op.nverify(Fattr4(size=5)), op.getfh())).ok()
+
+
+@MINORS
+@proves(NVERIFY_COMPARES, killed_by="nverify4-times-never-match")
+def test_each_same(session: Session4, scratch: Nfs4Scratch) -> None:
+    """NVERIFY of each attribute that the server supports fails with SAME with the value that GETATTR returns."""
+    file = scratch.file("file")
+    seen = statuses(session, file, op.nverify, steady_values(scratch, file))
+    expect(mismatches(seen, Nfsstat4.NFS4ERR_SAME), "attributes whose value is not SAME").equals([])
+
+
+@MINORS
+@proves(NVERIFY_COMPARES, killed_by="nverify4-ignores-booleans")
+def test_each_other(session: Session4, scratch: Nfs4Scratch) -> None:
+    """NVERIFY of each attribute that the server supports succeeds with another value."""
+    file = scratch.file("file")
+    same = failures(session, file, op.nverify, other_values(steady_values(scratch, file)))
+    expect(mismatches(same), "attributes whose other value NVERIFY does not tell").equals([])
+
+
+@MINORS
+@proves(UNSUPPORTED_IS_ATTRNOTSUPP, killed_by="nverify4-unsupported-is-ok")
+def test_unsupported(session: Session4, scratch: Nfs4Scratch) -> None:
+    """NVERIFY of an attribute that is not in supported_attrs fails with ATTRNOTSUPP."""
+    file = scratch.file("file")
+    supported = supported_names(scratch, file)
+    for name, value in _CANDIDATES.items():
+        if name not in supported:
+            reply = session.compound(op.putfh(file), op.nverify(Fattr4().changed(**{name: value})))
+            expect(reply).status(Nfsstat4.NFS4ERR_ATTRNOTSUPP)
+            return
+    skip(f"the server supports {', '.join(_CANDIDATES)}")
+
+
+@MINORS
+@proves(WITHOUT_A_VALUE_IS_INVALID, killed_by="nverify4-takes-rdattr-error")
+def test_without_value(session: Session4, scratch: Nfs4Scratch) -> None:
+    """NVERIFY of rdattr_error, and of a time that can only be set, fails with INVAL."""
+    file = scratch.file("file")
+    supported = supported_names(scratch, file)
+    asked = {
+        name: Fattr4().changed(**{name: value})
+        for name, value in _WITHOUT_A_VALUE.items()
+        if name in supported
+    }
+    seen = statuses(session, file, op.nverify, asked)
+    expect(mismatches(seen, Nfsstat4.NFS4ERR_INVAL), "attributes that are not INVAL").equals([])

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves, skip, unsupported
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves, skip, unsupported
+from suites.nfs4.attribute_values import expect_near, supported_names
 from suites.nfs4.clauses import CHANGE_INFO, OWNERS_CLIENTID_IS_IGNORED
 from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
@@ -33,6 +34,7 @@ GUARDED_FINDS_A_DUPLICATE = Requirement(
     rfc="RFC 5661",
     section="18.16.3",
     gist="GUARDED4: if an object of that name exists, NFS4ERR_EXIST is returned",
+    harm=Harm.OBJECT,
 )
 UNCHECKED_TAKES_THE_EXISTING = Requirement(
     rfc="RFC 5661",
@@ -69,6 +71,28 @@ CONFIRM_IS_NOT_RETURNED = Requirement(
 EMPTY_NAME_IS_INVALID = Requirement(
     rfc="RFC 5661", section="18.16.3", gist="OPEN of a name of zero length gets NFS4ERR_INVAL"
 )
+SHARES_ARE_CHECKED = Requirement(
+    rfc="RFC 5661",
+    section="18.16.4",
+    level=Level.MUST,
+    gist="other values than those that are valid for share_access and share_deny get NFS4ERR_INVAL",
+)
+ATTRSET_IS_WHAT_WAS_SET = Requirement(
+    rfc="RFC 5661",
+    section="18.16.3",
+    gist="the attribute mask in the result signifies which attributes were set",
+)
+EXCLUSIVE_SETS_SOME = Requirement(
+    rfc="RFC 5661",
+    section="18.16.3",
+    level=Level.MUST,
+    gist="an attribute in cva_attrs that is not in suppattr_exclcreat gets NFS4ERR_INVAL",
+)
+CLAIMS_WHAT_WAS_GRANTED = Requirement(
+    rfc="RFC 5661",
+    section="18.16.3",
+    gist="with CLAIM_DELEGATE_CUR and CLAIM_DELEG_CUR_FH the client claims a delegation that the server has granted",
+)
 
 
 @MINORS
@@ -90,7 +114,7 @@ def test_noent(session: Session4, scratch: Nfs4Scratch) -> None:
 
 
 @MINORS
-@proves(GUARDED_FINDS_A_DUPLICATE, killed_by="open4-guarded-is-unchecked")
+@proves(GUARDED_FINDS_A_DUPLICATE, killed_by=("open4-guarded-is-unchecked", "open4-guarded-empties"))
 def test_guarded(session: Session4, scratch: Nfs4Scratch) -> None:
     """GUARDED4 of a name that exists fails with EXIST, and the file stays as it is."""
     file = scratch.file("file", b"data")
@@ -98,8 +122,29 @@ def test_guarded(session: Session4, scratch: Nfs4Scratch) -> None:
     reply = session.compound(
         op.putfh(scratch.handle), op.open(b"file", BOTH, owner=new_state_owner(), how=how)
     )
-    expect(reply).refused(Nfsstat4.NFS4ERR_EXIST, because=GUARDED_FINDS_A_DUPLICATE)
     expect_data(scratch.read(file), b"data")
+    expect(reply).refused(Nfsstat4.NFS4ERR_EXIST, because=GUARDED_FINDS_A_DUPLICATE)
+
+
+def _need_exclusive(session: Session4) -> None:
+    if session.state.flags & p.CREATE_SESSION4_FLAG_PERSIST:
+        unsupported(
+            "the reply cache is persistent: GUARDED4 takes the place of exclusive creation (Table 10)"
+        )
+
+
+@MINORS
+@proves(EXCLUSIVE_COMPARES_THE_VERIFIER, killed_by="open4-exclusive-empties")
+def test_exclusive_keeps_data(session: Session4, scratch: Nfs4Scratch) -> None:
+    """EXCLUSIVE4_1 of a file that was made otherwise fails, and the file keeps its data."""
+    _need_exclusive(session)
+    file = scratch.file("file", b"data")
+    how = op.exclusive4_1(b"verifier", p.Fattr4())
+    reply = session.compound(
+        op.putfh(scratch.handle), op.open(b"file", BOTH, owner=new_state_owner(), how=how)
+    )
+    expect_data(scratch.read(file), b"data")
+    expect(reply).refused(Nfsstat4.NFS4ERR_EXIST, because=EXCLUSIVE_COMPARES_THE_VERIFIER)
 
 
 @MINORS
@@ -126,10 +171,7 @@ def test_unchecked_keeps_mode(session: Session4, scratch: Nfs4Scratch) -> None:
 @proves(EXCLUSIVE_COMPARES_THE_VERIFIER, killed_by="open4-exclusive-forgets-the-verifier")
 def test_exclusive_again(session: Session4, scratch: Nfs4Scratch) -> None:
     """EXCLUSIVE4_1 with the verifier of before finds the file, with another one fails with EXIST."""
-    if session.state.flags & p.CREATE_SESSION4_FLAG_PERSIST:
-        unsupported(
-            "the reply cache is persistent: GUARDED4 takes the place of exclusive creation (Table 10)"
-        )
+    _need_exclusive(session)
     no_attributes = p.Fattr4()
     made = create_file(session, scratch.handle, b"file", op.exclusive4_1(b"verifier", no_attributes))
     again = create_file(session, scratch.handle, b"file", op.exclusive4_1(b"verifier", no_attributes))
@@ -231,3 +273,97 @@ def test_clientid_of_owner(session: Session4, scratch: Nfs4Scratch) -> None:
     stateid = open_file(session, file, READ, owner=owner).stateid
     expect(session.compound(op.putfh(file), op.read(stateid, 0, 4))).ok()
     expect(session.compound(op.putfh(file), op.close(stateid))).ok()
+
+
+# ---------------------------------------------------------------- each field and value
+
+
+@MINORS
+@pytest.mark.parametrize(
+    ("access", "deny"),
+    [(0, 0), (4, 0), (8 | p.OPEN4_SHARE_ACCESS_READ, 0), (p.OPEN4_SHARE_ACCESS_READ, 4)],
+    ids=["no-access", "access-4", "access-9", "deny-4"],
+)
+@proves(SHARES_ARE_CHECKED, killed_by="open4-takes-any-share")
+def test_invalid_share(session: Session4, scratch: Nfs4Scratch, access: int, deny: int) -> None:
+    """An OPEN without access, or with values of share_access and share_deny that are not defined, is invalid."""
+    reply = try_open(session, scratch.file("file"), access, deny)
+    expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=SHARES_ARE_CHECKED)
+
+
+@MINORS
+@pytest.mark.parametrize("mode", ["unchecked", "guarded"])
+@proves(ATTRSET_IS_WHAT_WAS_SET, killed_by=("open4-swaps-times", "open4-says-that-the-size-was-set"))
+def test_initial(session: Session4, scratch: Nfs4Scratch, mode: str) -> None:
+    """A file that OPEN creates has each attribute of which the result says that it was set."""
+    asked = p.Fattr4(
+        size=5,
+        mode=0o640,
+        time_access_set=p.client_time4(1_000_000_000),
+        time_modify_set=p.client_time4(1_100_000_000, 500_000_000),
+    )
+    how = (op.unchecked if mode == "unchecked" else op.guarded)(asked)
+    creating = op.open(b"made", BOTH, owner=new_state_owner(), how=how)
+    reply = through_grace(session, op.putfh(scratch.handle), creating, op.getfh())
+    if reply.failed is p.OPEN and reply.status == Nfsstat4.NFS4ERR_INVAL:
+        skip("the server creates no file with these attributes")
+    result = expect(reply).of(p.OPEN).ok()
+    said = p.names_of(result.attrset)
+    known = scratch.attributes(reply.handle, "size", "mode", "time_access", "time_modify", "time_delta")
+    expect(set(said) - set(p.names_of(asked.attrmask)), "attributes that the request does not name").equals(
+        set()
+    )
+    if "size" in said:
+        expect(known.size, "size").equals(5)
+    if "mode" in said:
+        expect(known.mode, "mode").equals(0o640)
+    if "time_access_set" in said:
+        expect_near(known, "time_access", 1_000_000_000)
+    if "time_modify_set" in said:
+        expect_near(known, "time_modify", 1_100_000_000)
+
+
+@MINORS
+@proves(UNCHECKED_TAKES_THE_EXISTING, killed_by="open4-unchecked-sets-any-size")
+def test_unchecked_keeps_size(session: Session4, scratch: Nfs4Scratch) -> None:
+    """UNCHECKED4 of a file that exists keeps its data, if the size in the request is not 0."""
+    file = scratch.file("file", b"data")
+    create_file(session, scratch.handle, b"file", op.unchecked(p.Fattr4(size=2)))
+    expect_data(scratch.read(file), b"data")
+
+
+@MINORS
+@proves(EXCLUSIVE_SETS_SOME, killed_by="open4-exclusive-ignores-attributes")
+def test_exclusive_attributes(session: Session4, scratch: Nfs4Scratch) -> None:
+    """EXCLUSIVE4_1 with an attribute that is not in suppattr_exclcreat is invalid, and creates nothing."""
+    known = scratch.attributes(None, "suppattr_exclcreat").suppattr_exclcreat
+    supported = supported_names(scratch, scratch.handle)
+    candidates = [
+        ("time_modify_set", p.client_time4(1_000_000_000)),
+        ("time_access_set", p.client_time4(1_000_000_000)),
+        ("mode_set_masked", p.ModeMasked4(0o007, 0o007)),
+    ]
+    for name, value in candidates:
+        if known is not None and name in supported and name not in p.names_of(known):
+            how = op.exclusive4_1(b"verifier", p.Fattr4().changed(**{name: value}))
+            creating = op.open(b"made", BOTH, owner=new_state_owner(), how=how)
+            reply = through_grace(session, op.putfh(scratch.handle), creating)
+            expect(scratch.names(), "names").equals([])
+            expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=EXCLUSIVE_SETS_SOME)
+            return
+    skip("suppattr_exclcreat has the times, and mode_set_masked is not supported")
+
+
+@MINORS
+@pytest.mark.parametrize("claim", ["delegate_cur", "deleg_cur_fh"])
+@proves(CLAIMS_WHAT_WAS_GRANTED, killed_by="open4-takes-any-delegation")
+def test_claim_of_nothing(session: Session4, scratch: Nfs4Scratch, claim: str) -> None:
+    """An OPEN that claims a delegation with the stateid of an open is refused."""
+    file = scratch.file("file")
+    stateid = open_file(session, file).stateid
+    where, asked = file, op.claim_deleg_cur_fh(stateid)
+    if claim == "delegate_cur":
+        where, asked = scratch.handle, op.claim_delegate_cur(stateid, b"file")
+    reply = session.compound(op.putfh(where), op.open(asked, READ, owner=new_state_owner()))
+    observe(f"claim of {claim}", reply.status.name)
+    expect(reply).refused()

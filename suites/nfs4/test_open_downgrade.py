@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import Level, Requirement, expect, proves, skip
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, WRITE, another_client, open_again, open_file, try_open
 
@@ -94,3 +94,26 @@ def test_invalid(session: Session4, scratch: Nfs4Scratch, access: int, deny: int
     opened = open_file(session, scratch.file("file"), BOTH)
     reply = session.compound(op.putfh(opened.handle), op.open_downgrade(opened.stateid, access, deny))
     expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=VALUES_ARE_CHECKED)
+
+
+@MINORS
+@pytest.mark.parametrize("kept", ["read", "write"])
+@proves(REPLACES_THE_MODES, killed_by=("opendowngrade4-changes-nothing", "opendowngrade4-denies-nothing"))
+def test_one_of_two(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, kept: str) -> None:
+    """A downgrade to one of two opens keeps its access and its denial, and ends those of the other."""
+    file, owner = scratch.file("file"), new_state_owner()
+    reading, writing = (READ, p.OPEN4_SHARE_DENY_READ), (WRITE, p.OPEN4_SHARE_DENY_WRITE)
+    first = open_file(session, file, *writing, owner=owner)
+    second = try_open(session, file, *reading, owner=owner)
+    if second.status == Nfsstat4.NFS4ERR_SHARE_DENIED:
+        skip("the server refuses a second OPEN by the same owner, which does not conflict with the first")
+    if expect(second).ok().stateid.other != first.stateid.other:
+        skip("a second OPEN by the same owner gets a stateid with another other field")
+    same = op.open_downgrade(second.stateid, p.OPEN4_SHARE_ACCESS_BOTH, p.OPEN4_SHARE_DENY_BOTH)
+    stateid = expect(session.compound(op.putfh(file), same)).ok().stateid
+    one = p.OPEN4_SHARE_ACCESS_READ if kept == "read" else p.OPEN4_SHARE_ACCESS_WRITE
+    expect(session.compound(op.putfh(file), op.open_downgrade(stateid, one, one))).ok()
+    other = another_client(v4)
+    denied, allowed = (READ, WRITE) if kept == "read" else (WRITE, READ)
+    expect(try_open(other, file, denied)).refused(Nfsstat4.NFS4ERR_SHARE_DENIED)
+    expect(try_open(other, file, allowed)).ok()

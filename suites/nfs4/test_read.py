@@ -29,6 +29,7 @@ BEYOND_IS_EMPTY = Requirement(
     rfc="RFC 5661",
     section="18.22.3",
     gist="READ at or beyond the size of the file succeeds, with no data and eof TRUE",
+    harm=Harm.DATA,
 )
 NEEDS_A_FILE = Requirement(
     rfc="RFC 5661",
@@ -61,7 +62,7 @@ def test_eof(session: Session4, scratch: Nfs4Scratch) -> None:
 
 @MINORS
 @pytest.mark.parametrize("offset", [4, 5, 1 << 40])
-@proves(BEYOND_IS_EMPTY, killed_by="read4-beyond-is-inval")
+@proves(BEYOND_IS_EMPTY, killed_by=("read4-beyond-is-inval", "read4-beyond-has-bytes"))
 def test_beyond(session: Session4, scratch: Nfs4Scratch, offset: int) -> None:
     """READ beyond the end succeeds without data."""
     opened = open_file(session, scratch.file("file", b"data"))

@@ -155,6 +155,20 @@ def test_attributes(session: Session4, scratch: Nfs4Scratch) -> None:
 
 
 @MINORS
+@proves(ATTRIBUTES_AS_ASKED, killed_by="readdir4-unknown-bit-is-an-error")
+def test_unknown_bit(session: Session4, scratch: Nfs4Scratch) -> None:
+    """A bit that no attribute has is left out of the attributes of entries, without an error."""
+    scratch.file("1")
+    asked = [*p.bitmap("type", "mode"), 1 << 31]
+    reading = p.Readdir4Args(0, bytes(p.NFS4_VERIFIER_SIZE), _PAGE, _PAGE, asked)
+    page = expect(session.compound(op.putfh(scratch.handle), reading)).of(p.READDIR).ok()
+    entry = next((one for one in page.reply.entries if one.name == b"1"), None)
+    expect_that(entry is not None, "an entry '1'", "none", because=LISTS_ENTRIES)
+    assert entry is not None
+    expect(set(p.names_of(entry.attrs.attrmask)) - {"mode"}, "attributes").equals({"type"})
+
+
+@MINORS
 @pytest.mark.parametrize("maxcount", [0, 20])
 @proves(NO_ENTRY_IS_TOOSMALL, killed_by="readdir4-small-pages-are-empty")
 def test_too_small(session: Session4, scratch: Nfs4Scratch, maxcount: int) -> None:

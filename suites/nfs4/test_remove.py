@@ -29,6 +29,7 @@ FULL_IS_NOTEMPTY = Requirement(
     rfc="RFC 5661",
     section="15.1.4.10",
     gist="NFS4ERR_NOTEMPTY: an attempt was made to remove a directory that was not empty",
+    harm=Harm.OBJECT,
 )
 NEEDS_A_DIRECTORY = Requirement(
     rfc="RFC 5661",

@@ -30,12 +30,14 @@ INCOMPATIBLE_IS_EXIST = Requirement(
     rfc="RFC 5661",
     section="18.26.3",
     gist="a target that is not compatible, or a directory that is not empty, gets NFS4ERR_EXIST",
+    harm=Harm.OBJECT,
 )
 SAME_FILE_IS_NO_ACTION = Requirement(
     rfc="RFC 5661",
     section="18.26.3",
     level=Level.MUST,
     gist="if both names refer to the same file, which is not open, RENAME performs no action and returns NFS4_OK",
+    harm=Harm.OBJECT,
 )
 EMPTY_NAME_IS_INVALID = Requirement(
     rfc="RFC 5661", section="18.26.3", gist="a name of zero length gets NFS4ERR_INVAL"

@@ -32,6 +32,12 @@ SLOTS_ARE_LIMITED = Requirement(
     section="15.1.11.2",
     gist="a slot that the replier does not have in its slot table gets NFS4ERR_BADSLOT",
 )
+CACHE_HAS_A_SIZE = Requirement(
+    rfc="RFC 5661",
+    section="2.10.6.4",
+    level=Level.MUST,
+    gist="a reply that is to be cached and exceeds ca_maxresponsesize_cached gets NFS4ERR_REP_TOO_BIG_TO_CACHE",
+)
 FIRST_SEQUENCE_ID_IS_ONE = Requirement(
     rfc="RFC 5661",
     section="2.10.6.1",
@@ -125,7 +131,7 @@ def test_error_keeps_slot(session: Session4) -> None:
 
 
 @MINORS
-@proves(RETRY_GETS_THE_CACHED_REPLY, killed_by="sequence4-executes-retries")
+@proves(RETRY_GETS_THE_CACHED_REPLY, killed_by=("sequence4-executes-retries", "sequence4-forgets-replies"))
 def test_retry_of_success(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """A retry of a request to be cached gets the reply of the first time."""
     session = session_of_its_own(v4)
@@ -204,3 +210,20 @@ def test_highest_slot(nfs4: Nfs4, session: Session4) -> None:
     last = session.state.slots.allowed - 1
     result = expect(nfs4.compound(session.sequence(0, highest_slot=last))).of(p.SEQUENCE).ok()
     expect(result.sr_highest_slotid, "sr_highest_slotid").at_least(last)
+
+
+@MINORS
+@proves(CACHE_HAS_A_SIZE, killed_by="sequence4-caches-any-size")
+def test_too_big_to_cache(nfs4: Nfs4) -> None:
+    """SEQUENCE alone, to be cached where even its own reply is too large, gets REP_TOO_BIG_TO_CACHE."""
+    client = nfs4.new_client()
+    result = nfs4.create_session(client.id, client.sequence_id, fore=op.channel(responsesize_cached=10))
+    made = result.csr_resok4
+    if made is None:
+        skip(f"the server makes no session with so small a reply cache: {result.csr_status.name}")
+    granted = made.csr_fore_chan_attrs.ca_maxresponsesize_cached
+    if granted > 10:
+        skip(f"the server grants {granted} bytes: another check judges that")
+    reply = nfs4.compound(op.sequence(made.csr_sessionid, 1, cachethis=True))
+    nfs4.destroy_session(made.csr_sessionid)
+    expect(reply).status(Nfsstat4.NFS4ERR_REP_TOO_BIG_TO_CACHE)

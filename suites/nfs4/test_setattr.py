@@ -10,7 +10,8 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
-from nfsjudge import Harm, Level, Part, Requirement, expect, expect_data, proves, skip
+from nfsjudge import Harm, Level, Part, Requirement, expect, expect_data, proves, skip, unsupported
+from suites.nfs4.attribute_values import expect_near, supported_names
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, another_client, open_file
 
@@ -18,6 +19,7 @@ SETS_ATTRIBUTES = Requirement(
     rfc="RFC 5661",
     section="18.30.3",
     gist="SETATTR changes one or more of the attributes of a file system object",
+    harm=Harm.SUCCESS,
 )
 ATTRSSET_IS_WHAT_WAS_SET = Requirement(
     rfc="RFC 5661",
@@ -48,6 +50,7 @@ SIZE_NEEDS_WRITING = Requirement(
     section="9.1.2",
     level=Level.MUST,
     gist="SETATTR of the size with an open that does not allow writing gets NFS4ERR_OPENMODE",
+    harm=Harm.DATA,
 )
 SIZE_OBEYS_SHARES = Requirement(
     rfc="RFC 5661",
@@ -55,11 +58,49 @@ SIZE_OBEYS_SHARES = Requirement(
     gist="SETATTR of the size is incompatible with a share reservation that denies writing",
     harm=Harm.DATA,
 )
+DENIAL_IS_LOCKED = Requirement(
+    rfc="RFC 5661",
+    section="9.1.2",
+    level=Level.SHOULD,  # said of READ and WRITE; a size "has the same locking requirements" (18.30.3)
+    gist="what an OPEN denies is rejected with NFS4ERR_LOCKED: WRITE, and so SETATTR of the size",
+)
 BAD_TIME_IS_INVALID = Requirement(
     rfc="RFC 5661",
     section="3.3.1",
     gist="values greater than 999,999,999 for nseconds are considered invalid",
 )
+OWNER_THAT_IT_HAS = Requirement(
+    rfc="RFC 5661",
+    section="18.30.4",
+    level=Level.SHOULD,
+    gist="setting the owner succeeds if the current owner of the object is the one in the request",
+)
+MODE_FOLLOWS_THE_ACL = Requirement(
+    rfc="RFC 5661",
+    section="6.4.1.2",
+    level=Level.MUST,
+    gist="when the ACL is set and the mode is not, the nine low bits of the mode match what the ACL allows",
+)
+ONLY_MASKED_BITS_CHANGE = Requirement(
+    rfc="RFC 5661",
+    section="6.2.5",
+    gist="mode_set_masked changes the bits of the mode that its mask names, and no others",
+)
+MASKED_BITS_ARE_DEFINED = Requirement(
+    rfc="RFC 5661",
+    section="6.2.5",
+    level=Level.MUST,
+    gist="mode and mode_set_masked in one SETATTR, or bits that mode does not define, get NFS4ERR_INVAL",
+)
+_READS = p.ACE4_READ_DATA
+_WRITES = p.ACE4_WRITE_DATA | p.ACE4_APPEND_DATA
+
+
+def _need(scratch: Nfs4Scratch, file: bytes, *names: str) -> None:
+    """UNSUPPORTED where the server lacks one of the attributes."""
+    lacking = sorted(set(names) - set(supported_names(scratch, file)))
+    if lacking:
+        unsupported(f"the server does not support {', '.join(lacking)}")
 
 
 def _need_settable_times(scratch: Nfs4Scratch, file: bytes) -> None:
@@ -95,6 +136,18 @@ def test_size(session: Session4, scratch: Nfs4Scratch, size: int) -> None:
     expect(session.compound(op.putfh(file), op.setattr(Fattr4(size=size), opened.stateid))).ok()
     expect(scratch.attributes(file, "size").size, "size").equals(size)
     expect_data(scratch.read(file), b"0123456789"[:size].ljust(size, b"\0"))
+
+
+@MINORS
+@pytest.mark.parametrize("kept", [0, 4], ids=["nothing", "some"])
+@proves(SETS_THE_SIZE, killed_by="setattr4-extension-restores-old-data")
+def test_cut_and_extended(session: Session4, scratch: Nfs4Scratch, kept: int) -> None:
+    """Data that SETATTR has cut off does not return when the file is extended again."""
+    file = scratch.file("file", b"0123456789")
+    opened = open_file(session, file, BOTH)
+    for size in (kept, 10):
+        expect(session.compound(op.putfh(file), op.setattr(Fattr4(size=size), opened.stateid))).ok()
+    expect_data(scratch.read(file), b"0123456789"[:kept].ljust(10, b"\0"))
 
 
 @MINORS
@@ -157,14 +210,16 @@ def test_size_needs_writing(session: Session4, scratch: Nfs4Scratch) -> None:
 
 
 @MINORS
-@proves(SIZE_OBEYS_SHARES, killed_by="setattr4-ignores-denials")
+@proves(
+    SIZE_OBEYS_SHARES, DENIAL_IS_LOCKED, killed_by=("setattr4-ignores-denials", "setattr4-denial-is-inval")
+)
 def test_size_that_is_denied(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
-    """SETATTR of the size by another client is refused while an open denies writing."""
+    """SETATTR of the size by another client fails with LOCKED while an open denies writing."""
     file = scratch.file("file", b"data")
     open_file(session, file, READ, p.OPEN4_SHARE_DENY_WRITE)
     reply = another_client(v4).compound(op.putfh(file), op.setattr(Fattr4(size=0)))
     expect(scratch.attributes(file, "size").size, "size", because=SIZE_OBEYS_SHARES).equals(4)
-    expect(reply).refused()
+    expect(reply).refused(Nfsstat4.NFS4ERR_LOCKED, because=DENIAL_IS_LOCKED)
 
 
 @MINORS
@@ -179,3 +234,137 @@ def test_invalid_time(session: Session4, scratch: Nfs4Scratch) -> None:
         skip("the server does not support time_modify_set")
     reply = session.compound(op.putfh(file), op.setattr(Fattr4(time_modify_set=time)))
     expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=BAD_TIME_IS_INVALID)
+
+
+# ---------------------------------------------------------------- attributes beyond mode and size
+
+
+@MINORS
+@proves(SETS_ATTRIBUTES, ATTRSSET_IS_WHAT_WAS_SET, killed_by="setattr4-keeps-the-group", needs="root")
+def test_owners(session: Session4, scratch: Nfs4Scratch) -> None:
+    """SETATTR of owner and owner_group changes both, and attrsset has both."""
+    file = scratch.file("file")
+    _need(scratch, file, "owner", "owner_group")
+    before = scratch.attributes(file, "owner", "owner_group")
+    reply = session.compound(op.putfh(file), op.setattr(Fattr4(owner=b"4242", owner_group=b"4343")))
+    if reply.status in {Nfsstat4.NFS4ERR_BADOWNER, Nfsstat4.NFS4ERR_INVAL}:
+        skip(f"the server takes no decimal digits for an owner: {reply.status}")
+    result = expect(reply).of(p.SETATTR).ok()
+    expect(p.names_of(result.attrsset), "attrsset", because=ATTRSSET_IS_WHAT_WAS_SET).equals(
+        ["owner", "owner_group"]
+    )
+    after = scratch.attributes(file, "owner", "owner_group")
+    expect(after.owner, "owner").differs_from(before.owner)
+    expect(after.owner_group, "owner_group").differs_from(before.owner_group)
+
+
+@MINORS
+@proves(OWNER_THAT_IT_HAS, killed_by="setattr4-owner-is-never-set")
+def test_own_owner(session: Session4, scratch: Nfs4Scratch) -> None:
+    """SETATTR of the owner that a file has succeeds, and changes nothing."""
+    file = scratch.file("file")
+    _need(scratch, file, "owner")
+    known = scratch.attributes(file, "owner")
+    status = session.compound(op.putfh(file), op.setattr(known)).status
+    expect(scratch.attributes(file, "owner").owner, "owner").equals(known.owner)
+    expect(status, "status").equals(Nfsstat4.NFS4_OK)
+
+
+@MINORS
+@proves(MODE_FOLLOWS_THE_ACL, ATTRSSET_IS_WHAT_WAS_SET, killed_by="setattr4-acl-keeps-the-mode")
+def test_acl(session: Session4, scratch: Nfs4Scratch) -> None:
+    """SETATTR of an ACL changes the permission bits of the mode, and attrsset has the ACL."""
+    file = scratch.file("file", mode=0o666)
+    _need(scratch, file, "acl", "mode")
+    allowing = [(p.ACE4_WHO_OWNER, _READS | _WRITES), (p.ACE4_WHO_GROUP, _READS)]
+    acl = [p.Nfsace4(p.ACE4_ACCESS_ALLOWED_ACE_TYPE, 0, mask, who) for who, mask in allowing]
+    reply = session.compound(op.putfh(file), op.setattr(Fattr4(acl=acl)))
+    if reply.failed is p.SETATTR:  # section 6.4.1: a server may refuse what it cannot store
+        skip(f"the server does not take the ACL: {reply.status}")
+    result = expect(reply).of(p.SETATTR).ok()
+    expect(p.names_of(result.attrsset), "attrsset", because=ATTRSSET_IS_WHAT_WAS_SET).equals(["acl"])
+    mode = scratch.attributes(file, "mode").mode or 0
+    expect(mode & 0o666, "bits for reading and writing in the mode").equals(0o640)
+
+
+@MINORS
+@proves(ONLY_MASKED_BITS_CHANGE, killed_by="setattr4-ignores-the-mask")
+def test_masked_mode(session: Session4, scratch: Nfs4Scratch) -> None:
+    """SETATTR of mode_set_masked changes the bits of the mask, and keeps the others."""
+    file = scratch.file("file", mode=0o640)
+    _need(scratch, file, "mode_set_masked")
+    masked = Fattr4(mode_set_masked=p.ModeMasked4(0o004, 0o007))
+    expect(session.compound(op.putfh(file), op.setattr(masked))).ok()
+    expect(scratch.attributes(file, "mode").mode, "mode").equals(0o644)
+
+
+@MINORS
+@pytest.mark.parametrize("case", ["with-mode", "undefined"])
+@proves(MASKED_BITS_ARE_DEFINED, killed_by="setattr4-takes-any-mask")
+def test_invalid_mask(session: Session4, scratch: Nfs4Scratch, case: str) -> None:
+    """mode_set_masked together with mode, or with bits that no mode has, is invalid."""
+    file = scratch.file("file", mode=0o640)
+    _need(scratch, file, "mode_set_masked")
+    asked = Fattr4(mode_set_masked=p.ModeMasked4(0o004, 0o10007))
+    if case == "with-mode":
+        asked = Fattr4(mode=0o600, mode_set_masked=p.ModeMasked4(0o004, 0o007))
+    reply = session.compound(op.putfh(file), op.setattr(asked))
+    expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=MASKED_BITS_ARE_DEFINED)
+
+
+@MINORS
+@proves(SETS_ATTRIBUTES, ATTRSSET_IS_WHAT_WAS_SET, killed_by="setattr4-swaps-times")
+def test_both_times(session: Session4, scratch: Nfs4Scratch) -> None:
+    """SETATTR sets the times of access and modification to two times of the client, and attrsset has both."""
+    file = scratch.file("file")
+    _need_settable_times(scratch, file)
+    _need(scratch, file, "time_access_set", "time_modify_set")
+    asked = Fattr4(
+        time_access_set=p.client_time4(1_000_000_000, 250_000_000),
+        time_modify_set=p.client_time4(1_100_000_000),
+    )
+    result = expect(session.compound(op.putfh(file), op.setattr(asked))).of(p.SETATTR).ok()
+    expect(p.names_of(result.attrsset), "attrsset", because=ATTRSSET_IS_WHAT_WAS_SET).equals(
+        ["time_access_set", "time_modify_set"]
+    )
+    known = scratch.attributes(file, "time_access", "time_modify", "time_delta")
+    expect_near(known, "time_access", 1_000_000_000)
+    expect_near(known, "time_modify", 1_100_000_000)
+
+
+@MINORS
+@pytest.mark.parametrize("which", ["access", "modify"])
+@proves(SETS_ATTRIBUTES, killed_by="setattr4-server-time-changes-nothing")
+def test_server_time(session: Session4, scratch: Nfs4Scratch, which: str) -> None:
+    """SETATTR with SET_TO_SERVER_TIME4 sets one time to that of the server, and keeps the other one."""
+    file = scratch.file("file")
+    _need_settable_times(scratch, file)
+    _need(scratch, file, "time_access_set", "time_modify_set")
+    old = p.client_time4(1_000_000_000)
+    expect(
+        session.compound(op.putfh(file), op.setattr(Fattr4(time_access_set=old, time_modify_set=old)))
+    ).ok()
+    asked = Fattr4().changed(**{f"time_{which}_set": p.SERVER_TIME4})
+    expect(session.compound(op.putfh(file), op.setattr(asked))).ok()
+    known = scratch.attributes(file, "time_access", "time_modify", "time_delta")
+    moved = getattr(known, f"time_{which}")
+    expect(moved.seconds, f"seconds of time_{which}").at_least(1_000_000_001)
+    expect_near(known, "time_modify" if which == "access" else "time_access", 1_000_000_000)
+
+
+@MINORS
+@proves(SETS_ATTRIBUTES, ATTRSSET_IS_WHAT_WAS_SET, killed_by="setattr4-creation-time-is-mtime")
+def test_time_create(session: Session4, scratch: Nfs4Scratch) -> None:
+    """SETATTR sets the time of creation, and keeps the time of modification."""
+    file = scratch.file("file")
+    _need_settable_times(scratch, file)
+    _need(scratch, file, "time_create")
+    before = scratch.attributes(file, "time_modify").time_modify
+    reply = session.compound(op.putfh(file), op.setattr(Fattr4(time_create=p.Nfstime4(1_000_000_000))))
+    if reply.status in {Nfsstat4.NFS4ERR_INVAL, Nfsstat4.NFS4ERR_ATTRNOTSUPP}:
+        skip(f"the server has a time of creation, and does not set it: {reply.status}")
+    result = expect(reply).of(p.SETATTR).ok()
+    expect(p.names_of(result.attrsset), "attrsset", because=ATTRSSET_IS_WHAT_WAS_SET).equals(["time_create"])
+    known = scratch.attributes(file, "time_create", "time_modify", "time_delta")
+    expect_near(known, "time_create", 1_000_000_000)
+    expect(known.time_modify, "time_modify").equals(before)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import typing as t
+
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner
@@ -10,7 +12,8 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves
+from nfsclient.xdr import XdrType
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves
 from suites.nfs4.locks import WRITE_LT, lock_range
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, another_client, open_again, open_file
@@ -43,6 +46,17 @@ CLIENT_MUST_FIT = Requirement(
     section="8.2.4",
     gist="a stateid that is not associated with the client of the session gets NFS4ERR_BAD_STATEID",
     harm=Harm.SECRET,
+)
+FILE_MUST_FIT = Requirement(
+    rfc="RFC 5661",
+    section="8.2.4",
+    gist="a stateid that does not belong to the current filehandle is refused: NFS4ERR_BAD_STATEID",
+    harm=Harm.DATA,
+)
+UNKNOWN_IS_BAD = Requirement(
+    rfc="RFC 5661",
+    section="8.2.4",
+    gist="a stateid that the server does not know is refused: NFS4ERR_BAD_STATEID",
 )
 INVALID_IS_BAD = Requirement(
     rfc="RFC 5661",
@@ -174,3 +188,45 @@ def test_saved(session: Session4, scratch: Nfs4Scratch) -> None:
     reply = session.compound(op.putfh(file), opening, *away, op.read(p.CURRENT_STATEID, 0, 4))
     result = expect(reply).of(p.READ).ok()
     expect_data(result.data, b"data"[: len(result.data)])
+
+
+# ---------------------------------------------------------------- the same rules for each operation
+
+
+_WITH_STATEID: dict[str, t.Callable[[p.Stateid4], XdrType]] = {
+    "read": lambda stateid: op.read(stateid, 0, 4),
+    "write": lambda stateid: op.write(stateid, 0, b"more"),
+    "setattr": lambda stateid: op.setattr(p.Fattr4(size=0), stateid),
+    "lock": lambda stateid: op.lock(stateid, WRITE_LT, 0, 10, owner=new_state_owner()),
+    "open_downgrade": lambda stateid: op.open_downgrade(stateid, p.OPEN4_SHARE_ACCESS_READ),
+    "close": op.close,
+    "locku": lambda stateid: op.locku(stateid, 0, 10),
+    "delegreturn": op.delegreturn,
+    "free_stateid": op.free_stateid,
+}
+"""Operations of an open file with a stateid."""
+_OF_OPENS = list(_WITH_STATEID)[:6]
+_NOBODYS = p.Stateid4(1, bytes.fromhex("a55a5aa5a55a5aa5a55a5aa5"))
+
+
+@pytest.mark.parametrize("operation", _OF_OPENS)
+@proves(FILE_MUST_FIT, killed_by="stateids4-of-any-file")
+def test_other_file(session: Session4, scratch: Nfs4Scratch, operation: str) -> None:
+    """An operation with the stateid of an open of another file is refused, and changes nothing."""
+    file = scratch.file("file", b"data")
+    opened = open_file(session, scratch.file("another", b"0123"), BOTH)
+    reply = session.compound(op.putfh(file), _WITH_STATEID[operation](opened.stateid))
+    expect_data(scratch.read(file), b"data")
+    observe("stateid of another file", reply.status.name)
+    expect(reply).refused()
+
+
+@pytest.mark.parametrize("operation", _WITH_STATEID)
+@proves(UNKNOWN_IS_BAD, killed_by="stateids4-unknown-is-anonymous")
+def test_unknown(session: Session4, scratch: Nfs4Scratch, operation: str) -> None:
+    """An operation with a stateid that the server never gave is refused, and changes nothing."""
+    file = scratch.file("file", b"data")
+    reply = session.compound(op.putfh(file), _WITH_STATEID[operation](_NOBODYS))
+    expect_data(scratch.read(file), b"data")
+    observe("stateid that was never given", reply.status.name)
+    expect(reply).refused()

@@ -6,8 +6,17 @@ from __future__ import annotations
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import Level, Requirement, expect, proves, skip
+from suites.nfs4.attribute_values import (
+    failures,
+    mismatches,
+    other_values,
+    statuses,
+    steady_values,
+    supported_names,
+)
 from suites.nfs4.minors import MINORS
 
 VERIFY_COMPARES = Requirement(
@@ -16,6 +25,23 @@ VERIFY_COMPARES = Requirement(
     level=Level.MUST,
     gist="VERIFY succeeds if the attributes match; if one does not, it returns NFS4ERR_NOT_SAME",
 )
+UNSUPPORTED_IS_ATTRNOTSUPP = Requirement(
+    rfc="RFC 5661",
+    section="18.31.4",
+    gist="a RECOMMENDED attribute that the server does not support for the object gets NFS4ERR_ATTRNOTSUPP",
+)
+WITHOUT_A_VALUE_IS_INVALID = Requirement(
+    rfc="RFC 5661",
+    section="18.31.4",
+    gist="rdattr_error, and any attribute that can only be set, gets NFS4ERR_INVAL",
+)
+_CANDIDATES = {"archive": True, "hidden": True, "system": True, "quota_used": 1, "layout_blksize": 1}
+"""Attributes that few servers support, with a value."""
+_WITHOUT_A_VALUE = {
+    "rdattr_error": Nfsstat4.NFS4_OK,
+    "time_access_set": p.SERVER_TIME4,
+    "time_modify_set": p.SERVER_TIME4,
+}
 
 
 @MINORS
@@ -43,3 +69,52 @@ def test_one_of_two(session: Session4, scratch: Nfs4Scratch) -> None:
     other = Fattr4(size=known.size, fileid=(known.fileid or 0) + 1)
     reply = session.compound(op.putfh(file), op.verify(other))
     expect(reply).refused(Nfsstat4.NFS4ERR_NOT_SAME, because=VERIFY_COMPARES)
+
+
+@MINORS
+@proves(VERIFY_COMPARES, killed_by="verify4-fsid-never-matches")
+def test_each_same(session: Session4, scratch: Nfs4Scratch) -> None:
+    """VERIFY of each attribute that the server supports succeeds with the value that GETATTR returns."""
+    file = scratch.file("file")
+    differing = failures(session, file, op.verify, steady_values(scratch, file))
+    expect(mismatches(differing), "attributes whose value VERIFY does not find").equals([])
+
+
+@MINORS
+@proves(VERIFY_COMPARES, killed_by="verify4-ignores-times")
+def test_each_other(session: Session4, scratch: Nfs4Scratch) -> None:
+    """VERIFY of each attribute that the server supports fails with NOT_SAME with another value."""
+    file = scratch.file("file")
+    seen = statuses(session, file, op.verify, other_values(steady_values(scratch, file)))
+    expect(
+        mismatches(seen, Nfsstat4.NFS4ERR_NOT_SAME), "attributes whose other value is not NOT_SAME"
+    ).equals([])
+
+
+@MINORS
+@proves(UNSUPPORTED_IS_ATTRNOTSUPP, killed_by="verify4-unsupported-is-not-same")
+def test_unsupported(session: Session4, scratch: Nfs4Scratch) -> None:
+    """VERIFY of an attribute that is not in supported_attrs fails with ATTRNOTSUPP."""
+    file = scratch.file("file")
+    supported = supported_names(scratch, file)
+    for name, value in _CANDIDATES.items():
+        if name not in supported:
+            reply = session.compound(op.putfh(file), op.verify(Fattr4().changed(**{name: value})))
+            expect(reply).status(Nfsstat4.NFS4ERR_ATTRNOTSUPP)
+            return
+    skip(f"the server supports {', '.join(_CANDIDATES)}")
+
+
+@MINORS
+@proves(WITHOUT_A_VALUE_IS_INVALID, killed_by="verify4-takes-rdattr-error")
+def test_without_value(session: Session4, scratch: Nfs4Scratch) -> None:
+    """VERIFY of rdattr_error, and of a time that can only be set, fails with INVAL."""
+    file = scratch.file("file")
+    supported = supported_names(scratch, file)
+    asked = {
+        name: Fattr4().changed(**{name: value})
+        for name, value in _WITHOUT_A_VALUE.items()
+        if name in supported
+    }
+    seen = statuses(session, file, op.verify, asked)
+    expect(mismatches(seen, Nfsstat4.NFS4ERR_INVAL), "attributes that are not INVAL").equals([])

@@ -30,12 +30,19 @@ NEEDS_WRITE_ACCESS = Requirement(
     rfc="RFC 5661",
     section="15.1.8.8",
     gist="NFS4ERR_OPENMODE: the operation is not sanctioned by the stateid, such as WRITE after an OPEN for reading",
+    harm=Harm.DATA,
 )
 VERIFIER_STANDS = Requirement(
     rfc="RFC 5661",
     section="18.32.3",
     level=Level.MUST,
     gist="writeverf is unchanged during a single instance of the server",
+)
+GROWS_BY_ZEROS = Requirement(
+    rfc="RFC 5661",
+    section="12.5.4.2",
+    gist="a file that grows is zero extended, also by a WRITE past its end: the gap before the data reads as zeros",
+    harm=Harm.DATA,
 )
 _HOW = {
     "data_sync": StableHow4.DATA_SYNC4,
@@ -57,6 +64,16 @@ def test_data(session: Session4, scratch: Nfs4Scratch) -> None:
     expect_data(
         scratch.read(opened.handle), b"012" + b"abc"[: result.count] + b"0123456789"[3 + result.count :]
     )
+
+
+@MINORS
+@pytest.mark.parametrize("offset", [5, 70_000], ids=["small", "large"])
+@proves(GROWS_BY_ZEROS, killed_by="write4-fills-the-gap")
+def test_gap(session: Session4, scratch: Nfs4Scratch, offset: int) -> None:
+    """WRITE beyond the end of a file leaves zeros before its data."""
+    opened = open_file(session, scratch.file("file", b"abc"), BOTH)
+    expect(session.compound(op.putfh(opened.handle), op.write(opened.stateid, offset, b"e"))).ok()
+    expect_data(scratch.read(opened.handle), b"abc".ljust(offset, b"\0") + b"e")
 
 
 @MINORS

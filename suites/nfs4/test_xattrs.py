@@ -31,12 +31,14 @@ CREATE_NEEDS_A_NEW_KEY = Requirement(
     section="8.4.2.3",
     level=Level.MUST,
     gist="SETXATTR4_CREATE of a key that exists gets NFS4ERR_EXIST",
+    harm=Harm.DATA,
 )
 REPLACE_NEEDS_A_KEY = Requirement(
     rfc="RFC 8276",
     section="8.4.2.3",
     level=Level.MUST,
     gist="SETXATTR4_REPLACE of a key that does not exist gets NFS4ERR_NOXATTR",
+    harm=Harm.SUCCESS,
 )
 SETTING_CHANGES = Requirement(
     rfc="RFC 8276",
@@ -61,6 +63,7 @@ REMOVE_NEEDS_A_KEY = Requirement(
     section="8.4.4.3",
     level=Level.MUST,
     gist="REMOVEXATTR of a key that does not exist gets NFS4ERR_NOXATTR",
+    harm=Harm.SUCCESS,
 )
 _4_2: t.Final = pytest.mark.parametrize("minor", [2], ids=["4.2"])
 

@@ -44,13 +44,6 @@ FILE_SYNC_METADATA_IS_STABLE = Requirement(
     level=Level.MUST,
     harm=Harm.DATA,
 )
-WRITE_SYNC_IS_STABLE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="data written with DATA_SYNC or FILE_SYNC is on stable storage before WRITE returns",
-    level=Level.MUST,
-    harm=Harm.DATA,
-)
 RECOVERS_FROM_REPEATED_CRASHES = Requirement(
     rfc="RFC 1813",
     section="4.8",
@@ -130,24 +123,6 @@ def test_stable_among_unstable(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses)
         broken = DATA_SYNC_DATA_IS_STABLE if level is StableHow.DATA_SYNC else FILE_SYNC_DATA_IS_STABLE
         seen = read_range(survivor, file, at, 500)
         expect_data(seen, stable, f"{level.name} data after the crash", at=at, because=broken)
-    losses.need_data()
-
-
-@across(CRASH, "FILE_SYNC and DATA_SYNC")
-@proves(WRITE_SYNC_IS_STABLE, killed_by=("write3-lies-about-file-sync", "write3-lies-about-data-sync"))
-def test_sync_levels(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> Steps:
-    """Data written with DATA_SYNC or FILE_SYNC survives a crash."""
-    data = pattern(8000)
-    written = {}
-    files = {level: scratch.file(level.name) for level in (StableHow.DATA_SYNC, StableHow.FILE_SYNC)}
-    yield ARRANGED
-    for stable, file in files.items():
-        written[stable.name] = file, expect(nfs3.write(file, 0, data, stable)).ok().count
-    yield CRASH
-    survivor = losses.target.client(Nfs3)
-    for name, (file, count) in written.items():
-        seen = read_range(survivor, file_again(losses.target, scratch, file, name.encode()), 0, count)
-        expect_data(seen, data[:count], "data after the crash", of="range")
     losses.need_data()
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from fixtures.checks.wire import PROC_UNAVAIL, SUCCESS, MakeWire, Proto, words
 from nfsclient.errors import RpcTimeout
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import Harm, Requirement, expect, proves
 from suites.rpc.calls import null_call, show_xid
 from suites.rpc.parameters import HIGHEST, TRANSPORTS, short
 
@@ -15,6 +15,7 @@ XID_IS_PER_CALLER = Requirement(
     rfc="RFC 1831",
     section="8",
     gist="an xid belongs to one caller: calls from two callers with the same xid are two calls",
+    harm=Harm.SECRET,
 )
 ECHOES_XID = Requirement(
     rfc="RFC 1831",

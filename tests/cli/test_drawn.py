@@ -155,6 +155,7 @@ def test_what_knobs_excuse_are_requirements_of_level_should() -> None:
             excused = [each for each in requirements if each.citation == citation and words in each.gist]
             assert excused, one
             assert {each.level for each in excused} == {Level.SHOULD}, one
+            assert {each.harm for each in excused} == {None}, f"{one}: a legal choice would be FAIL"
 
 
 # ---------------------------------------------------------------- mutants

@@ -6,15 +6,17 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+import typing as t
 from pathlib import Path
 
 import pytest
 
-from nfsjudge.clients import Cell, cell_of, id_of
+from nfsjudge.clients import RIGHT, STUCK, Cell, cell_of, id_of
 from nfsproof.cli import run_command_line
-from nfsproof.clients import program
+from nfsproof.clients import program, running
 from nfsproof.clients.plans import PLANS
 from nfsproof.clients.subjects import CLIENTS, LibraryClient, NoClient
+from nfsproof.clients.trial import Result, Trial
 from nfsproof.clients.works import all_works
 from nfsproof.exits import Exit
 from reports import load
@@ -117,6 +119,37 @@ def test_a_client_without_the_version_has_nothing_to_do(
     words = ["clients", "old", "nfsclient", "--version", "4.1", "--plan", "none", "--work", "names"]
     assert run_command_line([*words, "--report", str(tmp_path)]) == Exit.OK, capsys.readouterr().out
     assert run_command_line(["clients", "old", "--version", "4.1", "--report", str(tmp_path)]) == Exit.NOTHING
+
+
+def test_a_plan_ends_at_the_first_work_that_is_stuck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[tuple[str, list[str]]] = []
+
+    class StuckAtNames(Trial):
+        def run(self, capture: t.BinaryIO) -> list[Result]:
+            del capture
+            tried.append((self.plan.name, [work.name for work in self.works]))
+            for work in self.works:
+                stuck = work.name == "names"
+                self.results.append(Result(work, STUCK if stuck else RIGHT, "rename was not reached in time"))
+                if stuck:
+                    break
+            return self.results
+
+    monkeypatch.setattr(running, "Trial", StuckAtNames)
+    monkeypatch.setitem(CLIENTS, "old", lambda: LibraryClient("old", ("3",)))
+    works = [word for work in ("write", "read", "names", "attributes") for word in ("--work", work)]
+    words = ["clients", "old", "--version", "3", "--plan", "reply-cut", *works, "--report", str(tmp_path)]
+    run_command_line(words)
+    names = [work for work in all_works() if work in {"write", "read", "names", "attributes"}]
+    after = names[names.index("names") + 1 :]
+    assert after
+    # Under the control, the works after the one that is stuck are tried in another trial.
+    assert tried == [("none", names), ("none", after), ("reply-cut", names)]
+    checks = {check.id: check for check in load(tmp_path / "old").checks}
+    for name in after:
+        left = checks[f"client/reply-cut/{name}[3]"]
+        assert (left.verdict, left.capture) == ("VOID", "")
+        assert left.reason == f"not tried: names is stuck under this plan (--work {name} tries it)"
 
 
 def test_what_there_is_is_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -65,7 +65,7 @@ class Reconnectable(Stage):
                 return proceed(context, args)
             reply = proceed(context, args) if after else None
             deed()
-            self.server.keep_silent()
+            self.server.keep_silent(done=after)
             return reply if reply is not None else proceed(context, args)
 
         self._interpose(procedure, middleware)

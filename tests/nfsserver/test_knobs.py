@@ -188,8 +188,30 @@ def test_jukebox_seconds_pass_by_the_clock_of_the_server(rig: Rig, nfs3: AnyNfs3
     assert nfs3.getattr(rig.root).status == S.NFS3_OK
 
 
+def test_first_try_of_each_call_is_put_off(rig: Rig, nfs3: AnyNfs3) -> None:
+    file = rig.file(b"f", DATA)
+    rig.server.knobs.set("jukebox_tries", 1)
+    statuses = [nfs3.read(file, at, 5).status for at in (0, 0, 5, 5, 0)]
+    assert statuses == [S.NFS3ERR_JUKEBOX, S.NFS3_OK, S.NFS3ERR_JUKEBOX, S.NFS3_OK, S.NFS3_OK]
+    assert nfs3.create(rig.root, b"new").status == S.NFS3ERR_JUKEBOX
+    assert nfs3.create(rig.root, b"new").status == S.NFS3_OK
+
+
+def test_tries_at_random_are_those_of_the_seed(rig: Rig, nfs3: AnyNfs3) -> None:
+    file = rig.file(b"f", bytes(100))
+
+    def answers(seed: int) -> list[S]:
+        rig.server.knobs.set("jukebox_tries_random", seed)
+        return [S(nfs3.read(file, at, 1).status) for at in range(100)]
+
+    first = answers(1)
+    assert set(first) == {S.NFS3_OK, S.NFS3ERR_JUKEBOX}
+    assert answers(1) == first
+    assert answers(2) != first
+
+
 def test_null_is_never_put_off(rig: Rig, nfs3: AnyNfs3) -> None:
-    rig.server.knobs.set("jukebox_calls", 1)
+    rig.server.knobs.update(jukebox_calls=1, jukebox_tries=1)
     nfs3.null()
 
 

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pty
+import subprocess
 import threading
 import typing as t
 from collections.abc import Iterator
@@ -264,10 +266,48 @@ def test_the_trial_says_which_command_does_nothing(url: str, folder: Path) -> No
     controls = _all_controls(folder, touch_locally="true", remove_locally="true", fill_disk="true")
     target = ControlledTarget(url, controls)
     target.start()
-    steps = {step.name: step for step in Trial(target, controls).steps()}
+    passing = _Passing()
+    steps = {step.name: step for step in Trial(target, controls, passing, passing.sleep).steps()}
     target.stop()
     failed = {name for name, step in steps.items() if step.outcome is Outcome.FAILED}
     assert failed == {"touch_locally", "remove_locally", "fill_disk"}
+    assert steps["touch_locally"].seen.endswith("seen 4096 bytes by GETATTR, for 65 s")
+
+
+class _Passing:
+    """A clock that only moves when somebody sleeps; what is to happen then is done at its time."""
+
+    def __init__(self, at: float = math.inf, what: str = "") -> None:
+        self._now, self._at, self._what = 0.0, at, what
+
+    def __call__(self) -> float:
+        return self._now
+
+    def sleep(self, seconds: float) -> None:
+        self._now += seconds
+        if self._now >= self._at:
+            self._at = math.inf
+            subprocess.run(["/bin/sh", "-c", self._what], check=True)
+
+
+@pytest.mark.parametrize("shows", ["later", "when the caches are dropped"])
+def test_a_server_that_caches_attributes_is_waited_for(url: str, folder: Path, shows: str) -> None:
+    """The command changes nothing yet: as if the server went on to answer from its cache for a minute."""
+    path = f"NFSPROOF_PATH=/export/nfsproof-control-{os.getpid()}"
+    late = f"{path}; export NFSPROOF_PATH; {command(folder, 'touch_locally')}"
+    others: dict[str, str] = {} if shows == "later" else {"drop_caches": late}
+    controls = parse_controls(
+        [f"{name}={text}" for name, text in {"touch_locally": "true", **others}.items()]
+    )
+    target = ControlledTarget(url, controls)
+    target.start()
+    passing = _Passing(60, late if shows == "later" else "false")
+    steps = {step.name: step for step in Trial(target, controls, passing, passing.sleep).steps()}
+    target.stop()
+    seen = steps["touch_locally"].seen
+    assert steps["touch_locally"].outcome is Outcome.OK, seen
+    told = "NFS showed it 60 s later" if shows == "later" else "NFS showed it when the caches were dropped"
+    assert told in seen
 
 
 def test_after_an_interrupt_a_command_that_hangs_ends(started: t.Callable[..., ControlledTarget]) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Captures have exactly the bytes that the server received and sent.
+"""Captures have exactly the bytes that the server received and sent; and calls have every value of each field.
 
-Those of every 24th check; of all checks with ``NFSPROOF_EVERY=1``, as in CI.
+Captures of every 24th check; of all checks with ``NFSPROOF_EVERY=1``, as in CI. The values need all.
 """
 
 from __future__ import annotations
@@ -19,16 +19,21 @@ from pathlib import Path
 
 import pytest
 
+from nfsclient.protocol import nfs4
 from nfsclient.replay import Replay
 from nfsclient.rpc.loop import Loop
+from nfsclient.xdr import bits_of
 from nfsjudge.placing import fragment_sizes, records
 from nfsjudge.records import CheckRecord, read_records
+from nfsserver.nfs4.values import supported
 from nfsserver.server import Server
 from nfstargets.embedded import EXPORT, SECOND_EXPORT
 from tests.plugin.conftest import ROOT
 from tests.plugin.recorded_run import HEARD, Heard
 from tests.plugin.settled_run import EVERY
 from tests.plugin.test_plugin_wireshark import packets_of
+from tests.suites.argument_values import Sent, gaps
+from tests.suites.unsent import without_reason
 from tests.waiting import AT_MOST
 
 _SYN, _ACK = 2, 16
@@ -132,6 +137,21 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         checks = {one.id: one for one in read_records(lines) if isinstance(one, CheckRecord)}
     parsed = [json.loads(line) for line in heard.read_text().splitlines()]
     return Run(every, report, checks, {one["check"]: one["connections"] for one in parsed})
+
+
+def test_each_field_of_the_arguments_has_several_values(run: Run) -> None:
+    if run.every != 1:
+        pytest.skip(f"needs a run of all checks: {EVERY}=1")
+    sent = Sent()
+    for connections in run.heard.values():
+        for one in connections:
+            received = [bytes.fromhex(data) for data in one["received"]]
+            is_udp = one["transport"] == "udp"
+            for message in received if is_udp else [data for _, _, data in records(b"".join(received))]:
+                sent.add_message(message)
+    left, unused = without_reason(gaps(sent, bits_of(supported(nfs4.LATEST_MINOR))))
+    assert left == [], "no check sends this: write one, or give the reason in tests/suites/unsent.py"
+    assert unused == [], "checks send this now: tests/suites/unsent.py has reasons for nothing"
 
 
 def test_captures_have_the_bytes_that_the_server_received_and_sent(run: Run) -> None:

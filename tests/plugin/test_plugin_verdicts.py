@@ -72,6 +72,40 @@ def test_strict_should_makes_nonstrict_red(suite: Suite) -> None:
     assert outcome.junit()["it"].find("failure") is not None
 
 
+HARM = """
+from nfsclient.protocol.nfs3 import Nfsstat3
+from nfsjudge import Harm, Level, Part
+GAP = Requirement(
+    rfc="RFC 1813", section="3.3.7", gist="zeros", part=Part.IMPLEMENTATION, level=Level.SHOULD, harm=Harm.DATA
+)
+class Reply:
+    status = Nfsstat3.NFS3ERR_IO
+    resok = None
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict"),
+    [
+        ("expect('ff', 'gap', because=GAP).equals('00')", "FAIL"),
+        ("expect(Reply(), because=GAP).ok()", "NONSTRICT"),
+    ],
+    ids=["damage", "refusal"],
+)
+def test_harm_makes_a_broken_should_red(suite: Suite, body: str, verdict: str) -> None:
+    suite.write(HARM + check("it", body))
+    outcome = suite.run()
+    assert outcome.verdicts == {"it": verdict}
+    assert outcome.exit_code == EXITS[verdict]
+    harm = ", harm data: acknowledged data is lost or wrong"
+    assert (f"RFC 1813 section 3.3.7 (SHOULD, IMPLEMENTATION){harm}" in outcome.text) is (verdict == "FAIL")
+    properties = {one.attrib["name"]: one.attrib["value"] for one in outcome.junit()["it"].iter("property")}
+    assert (properties["level"], properties.get("harm", "")) == (
+        "SHOULD",
+        "data" if verdict == "FAIL" else "",
+    )
+
+
 def test_a_failure_prints_what_a_server_author_needs(suite: Suite) -> None:
     suite.write("""
         @proves(RULE, killed_by=MUTANT)

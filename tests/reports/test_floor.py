@@ -48,6 +48,30 @@ def test_a_basic_procedure_that_is_refused_is_counted() -> None:
     assert len(too_little([*checks("UNSUPPORTED", 90, reason), *checks("PASS", 10)])) == 1
 
 
+def test_what_could_not_be_set_up_is_counted() -> None:
+    """Records of earlier versions call it lacking."""
+    old = "the target lacks symlink: a scratch directory cannot be made: MKDIR answers NFS3ERR_IO"
+    assert len(too_little([*checks("UNSUPPORTED", 60, old), *checks("PASS", 50)])) == 1
+    new = "whether the target has symlink is not known: a scratch directory cannot be made: MKDIR answers NFS3ERR_IO"
+    (line,) = too_little([*checks("SKIP", 60, new), *checks("PASS", 50)])
+    assert line.endswith("could be judged: MKDIR answers NFS3ERR_IO (60)")
+
+
+@pytest.mark.parametrize("protocol", ["nfs3", "nfs4"])
+def test_an_optional_operation_that_is_refused_is_not_counted(protocol: str) -> None:
+    reason = "a hard link cannot be made: LINK answers NFS3ERR_NOTSUPP"
+    assert too_little([*checks("UNSUPPORTED", 60, reason, protocol), *checks("PASS", 10, "", protocol)]) == []
+
+
+def test_an_operation_that_always_asks_to_wait_is_not_green() -> None:
+    reason = "the server is still not ready after all retries: NFS3ERR_JUKEBOX (10008)"
+    waiting = [CheckRecord(f"nfs3/COMMIT/c{at}", "SKIP", reason=reason) for at in range(3)]
+    (line,) = too_little([*waiting, *checks("PASS", 100)])
+    assert line.startswith("nfs3/COMMIT: 3 checks waited in vain, and none could be judged")
+    assert too_little([*waiting[1:], *checks("PASS", 100)]) == []
+    assert too_little([*waiting, CheckRecord("nfs3/COMMIT/other", "PASS"), *checks("PASS", 100)]) == []
+
+
 # ---------------------------------------------------------------- where it is said
 
 SAID = "nfs3: only 0 of 60 checks (0 %) could be judged"

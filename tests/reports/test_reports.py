@@ -107,6 +107,7 @@ def test_reports_read_records_and_nothing_else_of_ours() -> None:
             assert of_the_judge <= {
                 "nfsjudge.clients",
                 "nfsjudge.duplicates",
+                "nfsjudge.harm",
                 "nfsjudge.records",
                 "nfsjudge.verdict",
                 "nfsjudge.wording",

@@ -12,13 +12,13 @@ from nfsclient.clients.nfs4.callbacks import CallbackService
 from nfsclient.clients.patience import Patience
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Operation4
+from nfsclient.rpc.blocking import RpcClient
 from nfsclient.sessions.reply import CompoundReply
 from nfsclient.xdr import Void, XdrType
 
 if t.TYPE_CHECKING:
     from nfsclient.clients.nfs4.session import Session4
     from nfsclient.rpc.auth import Credential
-    from nfsclient.rpc.blocking import RpcClient
 
 A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
@@ -33,8 +33,9 @@ def new_owner(ownerid: bytes | None = None) -> p.ClientOwner4:
 class Nfs4(TypedClient):
     """NFSv4 over one connection. Compounds go out as they are given, without any session.
 
-    With `patience` a compound of one operation (EXCHANGE_ID, CREATE_SESSION, ...) that is answered DELAY is tried
-    again. `establish` makes a session, which is what most callers want.
+    With `patience` a compound is sent again as it is if its first operation is answered DELAY: then nothing was
+    executed, and the slot of a SEQUENCE has not moved (RFC 5661 section 2.10.6.1.2).
+    `establish` makes a session, which is what most callers want.
     Raises `RpcError`, `XdrError`; methods that return one result also `CompoundError` where there is none.
     """
 
@@ -83,18 +84,16 @@ class Nfs4(TypedClient):
         args = p.Compound4Args(
             self.tag if tag is None else tag, self.minor if minor is None else minor, list(operations)
         )
-        return CompoundReply(args, self.send(args, into=into))
+
+        def attempt() -> CompoundReply:
+            return CompoundReply(args, self.send(args, into=into))
+
+        reply = attempt()
+        return reply if self.patience is None else self.patience.retry(attempt, is_delayed_at_once, reply)
 
     def single(self, operation: Operation4[A, R], args: A) -> R:
         """A compound of one operation; its result, whatever the status. DELAY is tried again with patience."""
-
-        def attempt() -> CompoundReply:
-            return self.compound(args)
-
-        reply = attempt()
-        if self.patience is not None:
-            reply = self.patience.retry(attempt, is_delay, reply)
-        return reply.of(operation)
+        return self.compound(args).of(operation)
 
     # ------------------------------------------------------------ clients and sessions
 
@@ -133,10 +132,7 @@ class Nfs4(TypedClient):
     def new_client(self, owner: p.ClientOwner4 | None = None, flags: int = 0) -> Client4:
         """EXCHANGE_ID that must succeed. Raises `CompoundError`."""
         who = new_owner() if owner is None else owner
-        reply = self.compound(op.exchange_id(who, flags))
-        if self.patience is not None:
-            reply = self.patience.retry(lambda: self.compound(op.exchange_id(who, flags)), is_delay, reply)
-        result = reply.ok().of(p.EXCHANGE_ID)
+        result = self.compound(op.exchange_id(who, flags)).ok().of(p.EXCHANGE_ID)
         assert result.eir_resok4 is not None
         return Client4(self, who, result.eir_resok4)
 
@@ -154,9 +150,9 @@ class Nfs4(TypedClient):
         return session
 
 
-def is_delay(reply: CompoundReply) -> bool:
-    """Whether a compound ended with DELAY."""
-    return reply.status == p.Nfsstat4.NFS4ERR_DELAY
+def is_delayed_at_once(reply: CompoundReply) -> bool:
+    """Whether the first operation of a compound got DELAY: nothing was executed, and no slot has moved."""
+    return reply.status == p.Nfsstat4.NFS4ERR_DELAY and len(reply.res.resarray) <= 1
 
 
 NOT_COUNTED: t.Final = frozenset(
@@ -200,8 +196,6 @@ class Client4:
         from nfsclient.sessions.slots import next_sequence_id
 
         reply = self.nfs4.compound(args)
-        if self.nfs4.patience is not None:
-            reply = self.nfs4.patience.retry(lambda: self.nfs4.compound(args), is_delay, reply)
         if reply.status not in NOT_COUNTED:
             self.sequence_id = next_sequence_id(self.sequence_id)
         created = reply.ok().of(p.CREATE_SESSION).csr_resok4
@@ -210,6 +204,8 @@ class Client4:
         session = Session4(self.nfs4, state, self)
         if callbacks:
             self.nfs4.callbacks.serve(session.callbacks)
+            if isinstance(self.nfs4.rpc, RpcClient):
+                session.keep_backchannel()
         return session
 
     def destroy(self) -> p.DestroyClientid4Res:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import typing as t
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from nfsclient.clients.nfs4.client import Client4, Nfs4
+from nfsclient.clients.nfs4.client import Client4, Nfs4, is_delayed_at_once
 from nfsclient.errors import RpcError
 from nfsclient.protocol import nfs4 as p
 from nfsclient.sessions.backchannel import Backchannel
@@ -39,6 +39,7 @@ class Session4:
         """All connections of the session."""
         self.callbacks = Backchannel.of(state)
         """Answers callbacks, if the session was made with them."""
+        self._bind_again: Callable[[], None] | None = None
 
     @property
     def id(self) -> bytes:
@@ -93,10 +94,19 @@ class Session4:
         """Send a request of `state.begin`, for the first time or again, over any connection, and take its reply.
 
         After `ConnectionLost` the same request may be sent again, here or on another connection; while its connection
-        lives it must not (section 2.9.2).
+        lives it must not (section 2.9.2). With patience it is sent again after DELAY of its SEQUENCE, which leaves the
+        slot as it was.
         """
         chosen = self.nfs4 if via is None else via
-        return self.state.finish(request, chosen.send(request.args, into=into))
+
+        def attempt() -> CompoundReply:
+            self.state.resume(request)
+            return self.state.finish(request, chosen.send(request.args, into=into))
+
+        reply = self.state.finish(request, chosen.send(request.args, into=into))
+        if not reply.status or chosen.patience is None:
+            return reply
+        return chosen.patience.retry(attempt, is_delayed_at_once, reply)
 
     def bind(
         self, nfs4: Nfs4, dir: p.ChannelDirFromClient4 = p.ChannelDirFromClient4.CDFC4_FORE_OR_BOTH
@@ -148,11 +158,34 @@ class Session4:
 
         Whether they have come is in `callbacks.count`, what they were in `callbacks.received`.
         """
-        loop = t.cast("RpcClient", self.nfs4.rpc).loop
-        return loop.run_until(lambda: self.callbacks.count >= count, loop.clock() + timeout)
+        rpc = t.cast("RpcClient", self.nfs4.rpc)
+
+        def have_come() -> bool:
+            rpc.keep_open()  # the server may have closed an idle connection, and callbacks need one
+            return self.callbacks.count >= count
+
+        return rpc.loop.run_until(have_come, rpc.loop.clock() + timeout)
+
+    def keep_backchannel(self) -> None:
+        """Bind the backchannel to the connection that its `RpcClient` makes again after idleness (section 2.10.3.1)."""
+        rpc = t.cast("RpcClient", self.nfs4.rpc)
+
+        def bind_again() -> None:
+            with contextlib.suppress(CompoundError):  # the next use of the session shows why
+                self.bind(self.nfs4)
+
+        self._bind_again = bind_again
+        rpc.on_reopened.append(bind_again)
+
+    def _forget_backchannel(self) -> None:
+        rpc = t.cast("RpcClient", self.nfs4.rpc)
+        if self._bind_again is not None and self._bind_again in rpc.on_reopened:
+            rpc.on_reopened.remove(self._bind_again)
 
     def destroy(self) -> p.DestroySession4Res:
         """DESTROY_SESSION."""
+        if self._bind_again is not None:
+            self._forget_backchannel()
         return self.nfs4.destroy_session(self.id)
 
     def close(self) -> None:

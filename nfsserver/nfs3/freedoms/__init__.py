@@ -12,7 +12,15 @@ from nfsclient.protocol import nfs3 as protocol
 from nfsserver.deciding import accepts_less, matches
 from nfsserver.freedom import Freedom, decided_by_call
 from nfsserver.nfs3.freedoms.counts import accept_less, commit_always, return_less
-from nfsserver.nfs3.freedoms.jukebox import delays, fetch, jukebox, names_of, names_of_data, recall
+from nfsserver.nfs3.freedoms.jukebox import (
+    delays,
+    fetch,
+    jukebox,
+    names_of,
+    names_of_data,
+    recall,
+    try_again,
+)
 from nfsserver.nfs3.freedoms.lacking import (
     grant_less,
     lack,
@@ -126,6 +134,7 @@ FREEDOMS: t.Final = (
         of_reply=decided_by_call,
         differs=delays,
     ),
+    Freedom(_EVERY, ("jukebox_tries", "jukebox_tries_random"), try_again),
 )
 """The innermost first."""
 

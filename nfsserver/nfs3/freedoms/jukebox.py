@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from nfsclient.protocol.nfs3 import Diropargs3, Nfsstat3, Setattr3Args
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import XdrType, fields_of
-from nfsserver.deciding import Name, is_early, matches, place_of
+from nfsserver.deciding import Name, comes_too_early, is_early, matches, place_of
 from nfsserver.fs import FsError, Inode
 from nfsserver.handlers import ServerApi
 from nfsserver.middleware import Proceed
@@ -50,6 +50,14 @@ def jukebox(server: ServerApi, context: CallContext, args: t.Any, proceed: Proce
         return proceed(context, args)
     early = [is_early(server, place) for place in places(server, args)]  # all of them are counted
     return _later(context) if any(early) else proceed(context, args)
+
+
+def try_again(server: ServerApi, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
+    """JUKEBOX for the first tries of a call, whatever it is about."""
+    arguments = context.message[context.arguments_at :]
+    if comes_too_early(server, context.operation.name, arguments):
+        return _later(context)
+    return proceed(context, args)
 
 
 def names_of(server: ServerApi, args: t.Any) -> list[bytes]:

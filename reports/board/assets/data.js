@@ -54,11 +54,11 @@ function symptomOf(run, check) {
   return RESULTS[run].symptoms[check] ?? -1;
 }
 
-/** A clause by number: {rfc, section, part, level, gist, url, citation}. */
+/** A clause by number: {rfc, section, part, level, gist, harm, url, citation}. */
 function clauseOf(number) {
   if (number === undefined || number === null) return null;
-  const [rfc, section, part, level, gist, url] = CLAUSES[number];
-  return { rfc, section, part, level, gist, url, citation: `${rfc} section ${section}` };
+  const [rfc, section, part, level, gist, harm, url] = CLAUSES[number];
+  return { rfc, section, part, level, gist, harm, url, citation: `${rfc} section ${section}` };
 }
 
 /** The clause that a row is filed under: what a red verdict is about, or the check's first. */

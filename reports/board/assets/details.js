@@ -93,6 +93,7 @@ function clauseLine(clause, tag = "div") {
   return el(tag, { class: "clause" },
     link(clause.url, clause.citation), el("span", { class: "tag", text: clause.level }),
     clause.part === "IMPLEMENTATION" ? el("span", { class: "tag quiet", text: clause.part }) : null,
+    clause.harm ? el("span", { class: "tag quiet", text: `harm ${clause.harm}` }) : null,
     el("p", { text: clause.gist }));
 }
 

@@ -95,6 +95,21 @@ def written_and_removed(s: Scene) -> None:
     s.see(s.top, "change")
 
 
+@scene("nfs4/change-comes-again")
+def written_often(s: Scene) -> None:
+    file, stateid = s.file()
+    for number in range(10):
+        s.see(file, "change")
+        s.run(op.putfh(file), op.write(stateid, number, b"data"))
+
+
+@scene("nfs4/rename-changes")
+def renamed_in_a_directory(s: Scene) -> None:
+    s.file()
+    s.run(op.putfh(s.top), op.lookup(b"new"))
+    s.run(op.putfh(s.top), op.savefh(), op.rename(b"file", b"new")).ok()
+
+
 @scene("nfs4/change-info-before")
 def made_two(s: Scene) -> None:
     for name in (b"one", b"two"):
@@ -190,6 +205,22 @@ def test_what_may_have_changed_in_between_is_not_compared(rig4: Rig4) -> None:
     played = Scene(rig4)
     changed_by_somebody(played, link(played))
     assert played.findings() == {}
+
+
+def test_rename_to_a_name_that_may_have_been_there_is_not_judged(rig4: Rig4) -> None:
+    def rename(s: Scene) -> None:
+        s.file()
+        s.run(op.putfh(s.top), op.savefh(), op.rename(b"file", b"new")).ok()
+
+    assert mutated(rig4, "rename4-change-stands", rename).findings() == {}
+
+
+def test_a_change_that_comes_again_after_calls_that_overlap_is_not_judged(rig4: Rig4) -> None:
+    played = mutated(rig4, "getattr4-change-comes-again", written_often)
+    assert played.findings()
+    for one in played.exchanges[:-1]:
+        one.sent_at, one.received_at = 1.0, 2.0
+    assert "nfs4/change-comes-again" not in played.findings()
 
 
 def test_calls_that_overlap_are_not_compared(rig4: Rig4) -> None:

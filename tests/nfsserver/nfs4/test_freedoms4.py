@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients import Patience
+from nfsclient.clients.nfs4 import Nfs4, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.xdr import XdrType
@@ -85,6 +86,20 @@ def test_names_are_late_too_and_nothing_has_happened(rigs: Rigs) -> None:
     removing = (op.putrootfh(), op.lookup(b"export"), op.remove(b"f"))
     assert _statuses(session, *removing) == [S.NFS4_OK, S.NFS4_OK, S.NFS4ERR_DELAY]
     assert _statuses(session, *removing) == [S.NFS4_OK] * 3
+
+
+def test_first_try_of_each_operation_is_late(rigs: Rigs) -> None:
+    """SEQUENCE too, and then its slot has not moved; GETFH is not, which has no DELAY in its list."""
+    _, session, file = rigs(jukebox_tries=1)
+    request = session.state.begin([op.putfh(file), op.getfh(), op.read(p.ANONYMOUS_STATEID, 0, 1)])
+    before = request.slot.sequence_id
+    assert [p.status_of(one) for one in session.perform(request).res.resarray] == [S.NFS4ERR_DELAY]
+    session.state.resume(request)
+    assert session.perform(request).statuses == [S.NFS4ERR_DELAY]
+    assert request.slot.sequence_id == before + 1
+    patient = Nfs4(session.nfs4.rpc, patience=Patience(lambda _: None, lambda: 0.0))
+    again = Session4(patient, session.state).compound(*request.operations)
+    assert again.statuses == [S.NFS4_OK] * 3
 
 
 def test_what_has_begun_is_not_delayed(rigs: Rigs) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from nfsjudge.harm import Harm
 from nfsjudge.records import (
     AnyRecord,
     CheckRecord,
@@ -17,7 +18,7 @@ from nfsjudge.records import (
     from_line,
     to_line,
 )
-from nfsjudge.requirement import SERVER_STAYS, XDR_STRICT, Harm
+from nfsjudge.requirement import SERVER_STAYS, XDR_STRICT
 from reports.board.data import build
 from reports.causes import SEVERITIES, causes
 from reports.causes.seen import load_seen

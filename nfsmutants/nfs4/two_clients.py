@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs4/test_two_clients.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsmutants.form import AnyCall, Call, mutant
+from nfsmutants.nfs4.bending import succeeded
+from nfsmutants.rules import (
+    RFC5661_ACCESS,
+    RFC5661_CLOSE,
+    RFC5661_DESTROY_SESSION,
+    RFC5661_RECLAIM_COMPLETE,
+    RFC5661_WRITE,
+)
+from nfsserver.nfs4.common import compound_of
+
+
+@mutant((p.OPEN, p.LOCK), RFC5661_RECLAIM_COMPLETE)
+def reclaims4_never_end(call: AnyCall) -> t.Any:
+    """OPEN and LOCK that reclaim after RECLAIM_COMPLETE succeed, as if they were new"""
+    result = call.proceed()
+    if result.status not in {Nfsstat4.NFS4ERR_NO_GRACE, Nfsstat4.NFS4ERR_RECLAIM_BAD}:
+        return result
+    if call.operation is p.LOCK:
+        return call.proceed_with(reclaim=False)
+    return call.proceed_with(claim=p.OpenClaim4(p.OpenClaimType4.CLAIM_FH))
+
+
+@mutant(p.CLOSE, RFC5661_CLOSE)
+def close4_unlocks_for_all(call: Call[p.Close4Args, p.Close4Res]) -> p.Close4Res:
+    """CLOSE releases all locks of the file"""
+    compound, result = compound_of(call.context), call.proceed()
+    if succeeded(result) and compound.current is not None:
+        locks = compound.states.held.locks
+        for lock in locks.of_file(compound.current):
+            locks.free(lock)
+    return result
+
+
+@mutant((p.CREATE_SESSION, p.DESTROY_SESSION), RFC5661_DESTROY_SESSION)
+def destroysession4_ends_the_state(call: AnyCall) -> t.Any:
+    """DESTROY_SESSION ends the opens and locks of the client"""
+    result = call.proceed()
+    if call.operation is p.CREATE_SESSION:
+        if result.csr_resok4 is not None:
+            call.state[bytes(result.csr_resok4.csr_sessionid)] = call.args.csa_clientid
+    elif bytes(call.args.dsa_sessionid) in call.state:
+        compound_of(call.context).states.held.release(call.state[bytes(call.args.dsa_sessionid)])
+    return result
+
+
+@mutant(p.WRITE, RFC5661_WRITE)
+def write4_puts_the_file_back(call: Call[p.Write4Args, p.Write4Res]) -> p.Write4Res:
+    """WRITE of a small file writes all of it, as the session knew it after its last WRITE"""
+    compound, result = compound_of(call.context), call.proceed()
+    inode, resok = compound.current, result.resok4
+    if inode is None or inode.data is None or resok is None or inode.size > 4096:
+        return result
+    key = id(compound.session), inode.fileid
+    known = bytearray(call.state.get(key, inode.data.read(0, inode.size)))
+    end = call.args.offset + resok.count
+    known.extend(bytes(max(0, end - len(known))))
+    known[call.args.offset : end] = bytes(call.args.data)[: resok.count]
+    inode.data.write(0, bytes(known), stable=True)
+    call.state[key] = bytes(known)
+    return result
+
+
+@mutant(p.ACCESS, RFC5661_ACCESS)
+def access4_remembers_what_it_granted(call: Call[p.Access4Args, p.Access4Res]) -> p.Access4Res:
+    """ACCESS repeats what it answered to the session for the object before"""
+    compound, inode = compound_of(call.context), compound_of(call.context).current
+    key = id(compound.session), None if inode is None else (inode.fileid, inode.generation)
+    if key not in call.state:
+        call.state[key] = call.proceed()
+    return t.cast("p.Access4Res", call.state[key])

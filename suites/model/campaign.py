@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+"""Many programs of a seed, each in a separate directory; one that breaks is made shorter, and is run again for show.
+
+Programs run without being recorded: hundreds of calls would hide those that matter. The shortest one that breaks the
+same property runs once more on new connections, recorded, so that evidence and script have its calls and no others.
+"""
+
+from __future__ import annotations
+
+import itertools
+import typing as t
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from nfsclient.errors import NfsClientError
+from nfsjudge import observe, skip
+from nfsjudge.expect import fail
+from suites.model.claims import GROUPS
+from suites.model.judging import Broken
+from suites.model.machine import Experience, Machine
+from suites.model.players import Player
+from suites.model.steps import Deck, Drawing, Program
+
+PROGRAMS: t.Final = 3
+"""In a check."""
+BUDGET: t.Final = 20.0
+"""Seconds after which no step begins; and again while a program is made shorter."""
+MOST_CALLS: t.Final = 6000
+"""Calls of all programs of a check, and again while one is made shorter."""
+MOST_TRIES: t.Final = 80
+"""Shorter programs that are tried."""
+
+
+class Ground(t.Protocol):
+    """Where programs run."""
+
+    def join(self, *, recorded: bool) -> list[Player]:
+        """Two clients, on new connections."""
+        ...
+
+    def directory(self, name: str, players: Sequence[Player]) -> dict[str, bytes]:
+        """A new, empty directory: its handle by version."""
+        ...
+
+
+@dataclass(slots=True)
+class Run:
+    """A program that ran: what it did, and the worst that it found."""
+
+    program: Program
+    broken: Broken | None
+
+
+class Campaign:
+    """The programs of one check."""
+
+    def __init__(
+        self,
+        ground: Ground,
+        clock: Callable[[], float],
+        *,
+        name: str,
+        group: str,
+        seed: int,
+        is_root: bool = False,
+        lacks: Iterable[str] = (),
+    ) -> None:
+        """`name`, `group` and `seed` decide the programs, the group what is judged.
+
+        `is_root`: owners may be set; `lacks`: verbs, and the mode EXCLUSIVE, that the target does not have.
+        """
+        self._ground = ground
+        self._clock = clock
+        self._name = f"{name} {group}"
+        self._judged = GROUPS[group]
+        self._seed = seed
+        self._is_root = is_root
+        self._numbers = itertools.count()
+        self._experience = Experience()
+        for verb in lacks:
+            self._experience.leave_out(*(("CREATE", verb) if verb == "EXCLUSIVE" else (verb,)))
+        self._players = ground.join(recorded=False)
+        self._end = clock() + BUDGET
+        self.steps = 0
+
+    def judge(self, programs: int = PROGRAMS) -> None:
+        """Run all programs, as far as time suffices; the shortest one that breaks fails the check."""
+        __tracebackhide__ = True
+        weak: Run | None = None
+        found: Run | None = None
+        deck: Deck = []
+        for number in range(programs):
+            if self._is_over() or self._experience.is_busy:
+                break
+            drawing = Drawing(f"{self._name} {self._seed} {number}", deck, is_root=self._is_root)
+            run = self._try(drawing.program())
+            self.steps += len(run.program)
+            if run.broken is not None and run.broken.requirement.is_binding:
+                found = run
+                break
+            weak = weak or (run if run.broken is not None else None)
+        observe("seed", self._seed)
+        observe("steps of random programs", self.steps)
+        chosen = found or weak
+        if chosen is not None:
+            self._fail(self._show(self._shortest(chosen)))
+        if not self.steps:
+            skip("the server refuses the steps of every program")
+
+    def _is_over(self) -> bool:
+        return self._clock() > self._end or self._experience.calls > MOST_CALLS
+
+    def _run(self, program: Program, players: Sequence[Player] | None = None) -> Run:
+        """Run a program in a new directory. What was done is the part of it that was possible."""
+        chosen = self._players if players is None else players
+        roots = self._ground.directory(f"p{next(self._numbers)}", chosen)
+        machine = Machine(chosen, roots, self._experience, self._judged, is_over=self._is_over)
+        try:
+            machine.run(program)
+        except Broken as broken:
+            return Run(tuple(machine.done), broken)
+        weak = next(iter(machine.weak.values()), None)
+        return Run(tuple(machine.done), weak)
+
+    def _try(self, program: Program) -> Run:
+        """Run a program; if it ends with an error of the connection or a reply, once more, recorded.
+
+        A server may close connections that are idle, or after a SYSTEM_ERR, so the second time counts.
+        """
+        try:
+            return self._run(program)
+        except NfsClientError:
+            self._end, self._experience.calls = self._clock() + BUDGET, 0
+            run = self._run(program, self._ground.join(recorded=True))
+            self._players = self._ground.join(recorded=False)
+            return run
+
+    # ------------------------------------------------------------ shorter
+
+    def _shortest(self, broken: Run) -> Run:
+        """The shortest program found that breaks the same property."""
+        self._end, self._experience.calls = self._clock() + BUDGET, 0
+        tries = MOST_TRIES
+        while tries > 0:
+            for cut in _shorter(broken.program):
+                tries -= 1
+                if tries < 0 or self._is_over():
+                    return broken
+                try:
+                    again = self._run(cut)
+                except NfsClientError:  # what was found stands, as the server is now
+                    return broken
+                if _is_same(again, broken):
+                    broken = again
+                    break
+            else:
+                return broken
+        return broken
+
+    def _show(self, run: Run) -> Run:
+        """Run it again, recorded. It may not break again: then this is what broke."""
+        self._end, self._experience.calls = self._clock() + BUDGET, 0
+        again = self._run(run.program, self._ground.join(recorded=True))
+        if _is_same(again, run):
+            return again
+        assert run.broken is not None
+        run.broken.subject = None
+        observe("the same program again", "did not break")
+        return run
+
+    def _fail(self, run: Run) -> t.NoReturn:
+        __tracebackhide__ = True
+        found = run.broken
+        assert found is not None
+        steps = "; ".join(f"{number}. {step.words()}" for number, step in enumerate(run.program, 1))
+        # A note, not a part of the symptom: another seed finds another program for the same cause.
+        observe("program", f"in an empty directory: {steps}")
+        fail(
+            found.what,
+            (found.expected,),
+            found.observed,
+            found.requirement,
+            subject=found.subject,
+            field=found.field,
+        )
+
+
+def _is_same(run: Run, other: Run) -> bool:
+    if run.broken is None or other.broken is None:
+        return False
+    return run.broken.property is other.broken.property
+
+
+def _shorter(program: Program) -> Iterator[Program]:
+    """Parts of a program, the shortest first: without a half, a quarter, ..., one step."""
+    size = len(program) // 2
+    while size:
+        for start in range(0, len(program), size):
+            cut = program[:start] + program[start + size :]
+            if cut:
+                yield cut
+        size //= 2

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""What a program claims: each property with its clause, by version of NFS."""
+
+from __future__ import annotations
+
+import enum
+import typing as t
+from collections.abc import Mapping
+
+from nfsjudge import Harm, Level, Requirement
+from suites.nfs3 import clauses as v3
+from suites.nfs3.test_create import GUARDED_KEEPS_EXISTING
+from suites.nfs3.test_getattr import FILEID_IS_UNIQUE
+from suites.nfs3.test_setattr_size import SIZE_CHANGE_UPDATES_MTIME
+from suites.nfs3.test_times import WRITE_MOVES_CTIME
+
+
+class Property(enum.StrEnum):
+    """What can be wrong."""
+
+    NAMES = "names"
+    LISTED = "listed"
+    COOKIES = "cookies"
+    TYPE = "type"
+    SIZE = "size"
+    DATA = "data"
+    GAP = "gap"
+    EXTENSION = "extension"
+    TEXT = "text"
+    NLINK = "nlink"
+    FILEID = "fileid"
+    SET = "set"
+    """Mode, owner and size as SETATTR set them."""
+    MTIME_SET = "mtime set"
+    WRITE_MOVES_MTIME = "write moves mtime"
+    SIZE_MOVES_MTIME = "size moves mtime"
+    TIMES_GO_ON = "times go on"
+    CHANGE = "change"
+    BEFORE = "before"
+    TRUNCATES = "truncates"
+    """CREATE UNCHECKED of an existing file."""
+    GUARDED = "guarded"
+    EXCLUSIVE = "exclusive"
+
+
+GROUPS: t.Final[Mapping[str, frozenset[Property]]] = {
+    "names": frozenset(
+        {
+            *(Property.NAMES, Property.LISTED, Property.COOKIES),
+            *(Property.TRUNCATES, Property.GUARDED, Property.EXCLUSIVE),
+        }
+    ),
+    "data": frozenset({Property.SIZE, Property.DATA, Property.GAP, Property.EXTENSION, Property.TEXT}),
+    "attributes": frozenset(
+        {
+            *(Property.TYPE, Property.NLINK, Property.FILEID, Property.SET, Property.MTIME_SET),
+            *(Property.WRITE_MOVES_MTIME, Property.SIZE_MOVES_MTIME, Property.TIMES_GO_ON),
+        }
+    ),
+    "change": frozenset({Property.CHANGE, Property.BEFORE}),
+}
+"""What one check judges: a server that breaks one of these is still judged by the others."""
+Claims: t.TypeAlias = Mapping[Property, Requirement]
+
+
+def _v3(section: str, gist: str, level: Level = Level.STATED, harm: Harm | None = None) -> Requirement:
+    return Requirement(rfc="RFC 1813", section=section, gist=gist, level=level, harm=harm)
+
+
+def _v4(section: str, gist: str, level: Level = Level.STATED, harm: Harm | None = None) -> Requirement:
+    return Requirement(rfc="RFC 5661", section=section, gist=gist, level=level, harm=harm)
+
+
+V3: t.Final[Claims] = {
+    Property.NAMES: _v3(
+        "1.6",
+        "a call is complete when it returns: names that it made are there for all, names that it removed are not",
+        harm=Harm.SUCCESS,
+    ),
+    Property.LISTED: v3.READDIR_LISTS_ENTRIES,
+    Property.COOKIES: v3.READDIR_COOKIE_RESUMES,
+    Property.TYPE: _v3("2.5", "type is the type of the object, as long as it exists", harm=Harm.OBJECT),
+    Property.SIZE: _v3(
+        "2.5",
+        "size is the size of the file in bytes, with every change that was answered before",
+        harm=Harm.DATA,
+    ),
+    Property.DATA: v3.READ_RETURNS_CURRENT_DATA,
+    Property.GAP: v3.WRITE_GAP_IS_ZERO,
+    Property.EXTENSION: v3.EXTENSION_READS_AS_ZEROS,
+    Property.TEXT: v3.SYMLINK_DATA_IS_NOT_INTERPRETED,
+    Property.NLINK: v3.NLINK_COUNTS,
+    Property.FILEID: FILEID_IS_UNIQUE,
+    Property.SET: v3.SETATTR_SETS_ATTRIBUTES,
+    Property.MTIME_SET: v3.SETS_TIMES_TO_TIME_DELTA,
+    Property.WRITE_MOVES_MTIME: WRITE_MOVES_CTIME,
+    Property.SIZE_MOVES_MTIME: SIZE_CHANGE_UPDATES_MTIME,
+    Property.TIMES_GO_ON: _v3(
+        "2.5",
+        "mtime and ctime are times of last changes: later ones are not earlier, unless SETATTR sets them",
+        Level.SHOULD,  # the text does not speak of clocks that are set back
+    ),
+    Property.BEFORE: v3.WCC_BEFORE_IS_PRE_OPERATION,
+    Property.GUARDED: GUARDED_KEEPS_EXISTING,
+    Property.EXCLUSIVE: v3.EXCLUSIVE_NEEDS_ITS_VERIFIER,
+}
+V4: t.Final[Claims] = {
+    Property.NAMES: _v4(
+        "18.13.3",
+        "LOOKUP finds the object of a name, and no object of a name that was removed",
+        harm=Harm.SUCCESS,
+    ),
+    Property.LISTED: _v4(
+        "18.23.3", "READDIR retrieves the entries of the directory, each of them once", harm=Harm.DATA
+    ),
+    Property.COOKIES: _v4(
+        "18.23.3",
+        "each entry has a cookie value for that entry, which continues the listing after it",
+        harm=Harm.DATA,
+    ),
+    Property.TYPE: _v4("5.8.1.2", "attribute type designates the type of the object", harm=Harm.OBJECT),
+    Property.SIZE: _v4("5.8.1.5", "attribute size is the size of the object in bytes", harm=Harm.DATA),
+    Property.DATA: _v4(
+        "18.22.3",
+        "READ returns the data of the file from the offset on, as it was written last",
+        harm=Harm.DATA,
+    ),
+    Property.GAP: _v4(
+        "18.32.4",
+        "bytes between the end of the file and data that is written beyond it read as zeros",
+        Level.SHOULD,  # said of SETATTR (section 18.30.4), and known of all file systems
+        Harm.DATA,
+    ),
+    Property.EXTENSION: _v4("18.30.4", "a larger size adds zeros to the end of the file", harm=Harm.DATA),
+    Property.TEXT: _v4("18.24.3", "READLINK returns the text of the symbolic link", harm=Harm.DATA),
+    Property.NLINK: _v4("5.8.2.25", "attribute numlinks is the number of hard links to the object"),
+    Property.FILEID: _v4("5.8.2.7", "attribute fileid identifies the file uniquely within its file system"),
+    Property.SET: _v4(
+        "18.30.3", "SETATTR that succeeds has set all attributes of the request", harm=Harm.SUCCESS
+    ),
+    Property.MTIME_SET: _v4("5.8.2.44", "SETATTR of time_modify_set sets the time of the last modification"),
+    Property.WRITE_MOVES_MTIME: _v4(
+        "18.32.4", "writing data to a file updates its time_modify and its change"
+    ),
+    Property.SIZE_MOVES_MTIME: _v4(
+        "18.30.4", "SETATTR of another size updates the time_modify and the change of the file"
+    ),
+    Property.TIMES_GO_ON: _v4(
+        "5.8.2.43",
+        "time_modify and time_metadata are times of last changes: later ones are not earlier, unless SETATTR sets them",
+        Level.SHOULD,  # the text does not speak of clocks that are set back
+    ),
+    Property.CHANGE: _v4(
+        "5.8.1.4",
+        "by change a client can determine that the object was modified: it has a value that it did not have before",
+        harm=Harm.DATA,
+    ),
+    Property.BEFORE: _v4(
+        "3.3.8",
+        "before in an atomic change_info4 is the change attribute that the directory had",
+        Level.SHOULD,  # a client only drops what it has cached
+    ),
+    Property.TRUNCATES: _v4(
+        "18.16.3",
+        "UNCHECKED4 with a size of zero truncates an existing file, and keeps it otherwise",
+        harm=Harm.DATA,
+    ),
+    Property.GUARDED: _v4(
+        "18.16.3", "GUARDED4 fails if the name exists, and keeps what it names", harm=Harm.OBJECT
+    ),
+    Property.EXCLUSIVE: _v4(
+        "18.16.3", "EXCLUSIVE4_1 succeeds only for a file created with its verifier", harm=Harm.OBJECT
+    ),
+}
+CLAIMS: t.Final[Mapping[str, Claims]] = {"v3": V3, "v4": V4}
+
+
+def claims_of(group: str, *versions: Claims) -> tuple[Requirement, ...]:
+    """The clauses of a group, each once, in the order of `Property`."""
+    found = [
+        claims[which] for claims in versions for which in Property if which in GROUPS[group] & claims.keys()
+    ]
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Two changes in a row, in every pair of `suites.pairs`, by NFSv2."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
+from fixtures.checks.target import TargetView
+from nfsclient.clients import Nfs2
+from nfsjudge import Harm, Level, Requirement, proves
+from suites.nfs2.clauses import NLINK_COUNTS_NAMES
+from suites.nfs2.common import CommonNfs2
+from suites.pairs import CHANGES, Clauses, World, every_change, every_pair
+
+ATTRIBUTES_ARE_CURRENT = Requirement(
+    rfc="RFC 1094",
+    section="2.2.2",
+    gist="the attributes of a file show every change that was answered before, to every client",
+)
+DATA_IS_CURRENT = Requirement(
+    rfc="RFC 1094",
+    section="2.2.7",
+    gist="READ returns the data of the file, with every change that was answered before",
+    harm=Harm.DATA,
+)
+NEW_BYTES_ARE_ZERO = Requirement(
+    rfc="RFC 1094",
+    section="2.2.3",
+    level=Level.SHOULD,  # no sentence says what a larger size adds
+    gist="bytes that a larger size or a gap adds to a file are zeros, not what was in the file before",
+    harm=Harm.DATA,
+)
+NAMES_ARE_CURRENT = Requirement(
+    rfc="RFC 1094",
+    section="2.2.5",
+    gist="LOOKUP finds what the directory holds now, with every change of names that was answered before",
+    harm=Harm.DATA,
+)
+LISTS_ARE_CURRENT = Requirement(
+    rfc="RFC 1094",
+    section="2.2.17",
+    gist="READDIR lists what the directory holds now",
+    harm=Harm.DATA,
+)
+CHANGES_FOLLOW_ONE_ANOTHER = Requirement(
+    rfc="RFC 1094",
+    section="2.2",
+    gist="when a procedure returns, the operation is complete: a call that needs its effect succeeds",
+    harm=Harm.SUCCESS,
+)
+SETATTR_SETS = Requirement(
+    rfc="RFC 1094",
+    section="2.2.3",
+    gist="after a successful SETATTR the attributes have the new values",
+    harm=Harm.SUCCESS,
+)
+MTIME_IS_OF_DATA = Requirement(
+    rfc="RFC 1094", section="2.3.5", gist="mtime is the time when the data of the file was last modified"
+)
+MTIME_STAYS = Requirement(
+    rfc="RFC 1094",
+    section="2.3.5",
+    level=Level.SHOULD,  # the text does not say what else may move it
+    gist="mtime should stay as it was set while the data of the file does not change",
+)
+FILEID_STAYS = Requirement(
+    rfc="RFC 1094",
+    section="2.3.5",
+    level=Level.SHOULD,  # the text says that it is unique, not that it is constant
+    gist="fileid identifies the file: it should stay the same while the file exists",
+)
+ONE_FILE = Requirement(
+    rfc="RFC 1094",
+    section="2.3.3",
+    gist="a handle is of one file: that of a removed file does not reach another one",
+    harm=Harm.DATA,
+)
+CLAUSES: t.Final = Clauses(
+    data=DATA_IS_CURRENT,
+    zeros=NEW_BYTES_ARE_ZERO,
+    attributes=ATTRIBUTES_ARE_CURRENT,
+    sets=SETATTR_SETS,
+    mtime_moves=MTIME_IS_OF_DATA,
+    mtime_stays=MTIME_STAYS,
+    fileid_stays=FILEID_STAYS,
+    counts_links=NLINK_COUNTS_NAMES,
+    finds=NAMES_ARE_CURRENT,
+    misses=NAMES_ARE_CURRENT,
+    lists=LISTS_ARE_CURRENT,
+    one_file=ONE_FILE,
+    works=CHANGES_FOLLOW_ONE_ANOTHER,
+)
+
+
+@proves(
+    ATTRIBUTES_ARE_CURRENT,
+    NAMES_ARE_CURRENT,
+    killed_by=("getattr2-remembers-attributes-by-connection", "lookup2-remembers-names-by-connection"),
+)
+def test_single(nfs2: Nfs2, second_client: Nfs2, scratch: Nfs2Scratch, target: TargetView) -> None:
+    """After each of the changes that programs make, two clients see what it made."""
+    clients = CommonNfs2(nfs2), CommonNfs2(second_client)
+    every_change(World(*clients, scratch, CLAUSES, target.has("nfs2_hardlink")))
+
+
+@pytest.mark.parametrize("first", CHANGES)
+@proves(ATTRIBUTES_ARE_CURRENT, killed_by="setattr2-after-a-change-is-lost")
+def test_after(nfs2: Nfs2, second_client: Nfs2, scratch: Nfs2Scratch, target: TargetView, first: str) -> None:
+    """After each pair of changes that begins with this one, two clients see what both changes made."""
+    clients = CommonNfs2(nfs2), CommonNfs2(second_client)
+    every_pair(World(*clients, scratch, CLAUSES, target.has("nfs2_hardlink")), first)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Two changes in a row, in every pair of `suites.pairs`, by NFSv3."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import TargetView
+from nfsclient.clients import Nfs3
+from nfsjudge import Harm, Level, Requirement, proves
+from suites.nfs3.clauses import (
+    EXTENSION_READS_AS_ZEROS,
+    HANDLE_IS_OF_ONE_FILE,
+    NLINK_COUNTS,
+    READ_RETURNS_CURRENT_DATA,
+    READDIR_LISTS_ENTRIES,
+    SETATTR_SETS_ATTRIBUTES,
+)
+from suites.nfs3.common import CommonNfs3
+from suites.pairs import CHANGES, Clauses, World, every_change, every_pair
+
+ATTRIBUTES_ARE_CURRENT = Requirement(
+    rfc="RFC 1813",
+    section="3.3.1",
+    gist="the attributes of an object show every change that was answered before, to every client",
+)
+NAMES_ARE_CURRENT = Requirement(
+    rfc="RFC 1813",
+    section="3.3.3",
+    gist="LOOKUP finds what the directory holds now, with every change of names that was answered before",
+    harm=Harm.DATA,
+)
+CHANGES_FOLLOW_ONE_ANOTHER = Requirement(
+    rfc="RFC 1813",
+    section="1.6",
+    gist="a modifying call is complete when it returns: a call that needs its effect succeeds",
+    harm=Harm.SUCCESS,
+)
+MTIME_IS_OF_DATA = Requirement(
+    rfc="RFC 1813", section="2.5", gist="mtime is the time when the data of the file was last modified"
+)
+MTIME_STAYS = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    level=Level.SHOULD,  # the text does not say what else may move it
+    gist="mtime should stay as it was set while the data of the file does not change",
+)
+FILEID_STAYS = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    level=Level.SHOULD,  # the text says that it is unique, not that it is constant
+    gist="fileid identifies the file: it should stay the same while the file exists",
+)
+CLAUSES: t.Final = Clauses(
+    data=READ_RETURNS_CURRENT_DATA,
+    zeros=EXTENSION_READS_AS_ZEROS,
+    attributes=ATTRIBUTES_ARE_CURRENT,
+    sets=SETATTR_SETS_ATTRIBUTES,
+    mtime_moves=MTIME_IS_OF_DATA,
+    mtime_stays=MTIME_STAYS,
+    fileid_stays=FILEID_STAYS,
+    counts_links=NLINK_COUNTS,
+    finds=NAMES_ARE_CURRENT,
+    misses=NAMES_ARE_CURRENT,
+    lists=READDIR_LISTS_ENTRIES,
+    one_file=HANDLE_IS_OF_ONE_FILE,
+    works=CHANGES_FOLLOW_ONE_ANOTHER,
+)
+
+
+@proves(
+    ATTRIBUTES_ARE_CURRENT,
+    NAMES_ARE_CURRENT,
+    READ_RETURNS_CURRENT_DATA,
+    killed_by=(
+        "getattr3-remembers-attributes-by-connection",
+        "readdirplus3-remembers-attributes-by-connection",
+        "lookup3-remembers-names-by-connection",
+        "read3-caches-data-by-connection",
+    ),
+)
+def test_single(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
+    """After each of the changes that programs make, two clients see what it made."""
+    clients = CommonNfs3(nfs3), CommonNfs3(second_client)
+    every_change(World(*clients, scratch, CLAUSES, target.has("hardlink")))
+
+
+@pytest.mark.parametrize("first", CHANGES)
+@proves(ATTRIBUTES_ARE_CURRENT, killed_by="setattr3-after-a-change-is-lost")
+def test_after(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, target: TargetView, first: str) -> None:
+    """After each pair of changes that begins with this one, two clients see what both changes made."""
+    clients = CommonNfs3(nfs3), CommonNfs3(second_client)
+    every_pair(World(*clients, scratch, CLAUSES, target.has("hardlink")), first)

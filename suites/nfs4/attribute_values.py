@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""The attributes of an object one by one, each with the value that it has and with another one."""
+
+from __future__ import annotations
+
+import typing as t
+
+from fixtures.checks.dialects.nfs4 import Nfs4Scratch
+from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import ATTRIBUTES, NUMBERS, Fattr4, NfsFtype4, Nfsstat4
+from nfsclient.xdr import XdrType, mask_of
+from nfsjudge import Requirement, expect, observe, skip
+
+_DRIFTING: t.Final = frozenset(
+    {
+        "files_avail",
+        "files_free",
+        "files_total",
+        "quota_avail_hard",
+        "quota_avail_soft",
+        "quota_used",
+        "space_avail",
+        "space_free",
+        "space_total",
+        "space_used",
+        "space_freed",
+        "time_access",
+    }
+)
+"""What others, or the server itself, may change between two operations."""
+_FEW: t.Final = 12
+"""Operations of a compound that every server takes."""
+_LATER: t.Final = 100_000
+"""Seconds: more than any server rounds a time by."""
+
+Verifying: t.TypeAlias = t.Callable[[Fattr4], XdrType]
+
+
+def supported_names(scratch: Nfs4Scratch, handle: bytes) -> list[str]:
+    """The names in `supported_attrs` of an object."""
+    words = scratch.attributes(handle, "supported_attrs").supported_attrs or []
+    return [name for name in p.names_of(words) if name in NUMBERS]
+
+
+def steady_values(scratch: Nfs4Scratch, handle: bytes) -> dict[str, Fattr4]:
+    """Each supported attribute of a quiet object that can be read, alone, with the value that it has."""
+    names = [
+        name
+        for name in supported_names(scratch, handle)
+        if ATTRIBUTES[NUMBERS[name]].about.is_readable and name not in {*_DRIFTING, "rdattr_error"}
+    ]
+    found: dict[str, Fattr4] = {}
+    for at in range(0, len(names), _FEW):
+        known = scratch.attributes(handle, *names[at : at + _FEW])
+        values = {name: getattr(known, name) for name in names[at : at + _FEW]}
+        found |= {
+            name: Fattr4().changed(**{name: value}) for name, value in values.items() if value is not None
+        }
+    return found
+
+
+def other_values(values: dict[str, Fattr4]) -> dict[str, Fattr4]:
+    """The same attributes, each with a value that it does not have, as far as one can be made."""
+    others = {name: _other(name, getattr(one, name)) for name, one in values.items()}
+    return {name: Fattr4().changed(**{name: value}) for name, value in others.items() if value is not None}
+
+
+def _other(name: str, value: t.Any) -> t.Any:  # noqa: PLR0911  (one case a type)
+    match value:
+        case _ if name == "rawdev":  # has no meaning here (section 5.8.2.31)
+            return None
+        case bool():
+            return not value
+        case NfsFtype4():
+            return NfsFtype4.NF4DIR if value != NfsFtype4.NF4DIR else NfsFtype4.NF4REG
+        case p.ChangeAttrType4():
+            return p.ChangeAttrType4((value + 1) % len(p.ChangeAttrType4))
+        case int():
+            return value ^ 1
+        case p.Nfstime4(seconds, nseconds):
+            return p.Nfstime4(seconds + _LATER, nseconds)
+        case p.Fsid4(major, minor):
+            return p.Fsid4(major ^ 1, minor)
+        case list() if name in {"supported_attrs", "suppattr_exclcreat"}:
+            return list(mask_of({bit for bit in _bits(value) if bit != NUMBERS["size"]} or {0}))
+        case _:  # what a server may spell in several ways
+            return None
+
+
+def _bits(words: list[int]) -> list[int]:
+    return [32 * at + bit for at, word in enumerate(words) for bit in range(32) if word >> bit & 1]
+
+
+def failures(
+    session: Session4, handle: bytes, verifying: Verifying, values: dict[str, Fattr4]
+) -> dict[str, Nfsstat4]:
+    """Those of the attributes for which VERIFY or NVERIFY does not succeed, with the status."""
+    found: dict[str, Nfsstat4] = {}
+    names = list(values)
+    most = max(1, min(session.state.fore.ca_maxoperations - 2, _FEW))
+    while names:
+        some = names[:most]
+        reply = session.compound(op.putfh(handle), *(verifying(values[name]) for name in some))
+        done = len(reply) - 1
+        if reply.status != Nfsstat4.NFS4_OK:
+            if reply.failed not in {p.VERIFY, p.NVERIFY} or reply.status == Nfsstat4.NFS4ERR_DELAY:
+                skip(f"the server answers {reply.status}")
+            found[some[done - 1]] = reply.status
+        names = names[done:]
+    return found
+
+
+def statuses(
+    session: Session4, handle: bytes, verifying: Verifying, values: dict[str, Fattr4]
+) -> dict[str, Nfsstat4]:
+    """The status of VERIFY or NVERIFY of each attribute. SKIP where the server answers DELAY."""
+    found: dict[str, Nfsstat4] = {}
+    for name, one in values.items():
+        reply = session.compound(op.putfh(handle), verifying(one))
+        if reply.status == Nfsstat4.NFS4ERR_DELAY:
+            skip("the server answers NFS4ERR_DELAY")
+        found[name] = reply.status
+    observe("attributes", len(found))
+    return found
+
+
+def mismatches(statuses_by_name: dict[str, Nfsstat4], *expected: Nfsstat4) -> list[str]:
+    """The attributes with another status than those, each as `size: NFS4_OK`."""
+    return [f"{name}: {status.name}" for name, status in statuses_by_name.items() if status not in expected]
+
+
+def expect_near(known: Fattr4, name: str, seconds: int, because: Requirement | None = None) -> None:
+    """A time is what was set, to a second more than the `time_delta` among the same attributes."""
+    __tracebackhide__ = True
+    found, delta = getattr(known, name), known.time_delta
+    expect(found, name, because=because).is_present()
+    width = 1 if delta is None else delta.seconds + 1
+    expect(
+        abs(found.seconds - seconds), f"seconds between the time that was set and {name}", because=because
+    ).at_most(width)

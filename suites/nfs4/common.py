@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""NFSv4 as a `CommonClient`."""
+
+from __future__ import annotations
+
+import typing as t
+
+from fixtures.checks.dialects.nfs4 import new_state_owner, through_grace
+from nfsclient.clients.nfs4 import CompoundReply, Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Fattr4, NfsFtype4
+from nfsclient.xdr import XdrType
+from suites.common_client import Answer, CommonClient, Entry, Page, Seen
+from suites.nfs4.opens import BOTH, WRITE
+
+_ATTRIBUTES: t.Final = ("type", "size", "mode", "numlinks", "fileid", "time_modify")
+_LISTED: t.Final = ("rdattr_error", *_ATTRIBUTES)
+_PAGE: t.Final = 8192
+
+
+def _seen(attributes: Fattr4) -> Seen | None:
+    one = attributes
+    if one.type is None or one.size is None:
+        return None  # in a listing, with rdattr_error
+    mtime = None if one.time_modify is None else one.time_modify.seconds
+    return Seen(one.type == NfsFtype4.NF4REG, one.size, one.mode, one.numlinks, one.fileid, mtime)
+
+
+class CommonNfs4(CommonClient):
+    """A session of NFSv4. A write is an OPEN, a WRITE and a CLOSE; no file stays open."""
+
+    def __init__(self, session: Session4) -> None:
+        self._session = session
+
+    def _run(self, *operations: XdrType) -> CompoundReply:
+        return through_grace(self._session, *operations)
+
+    def getattr(self, handle: bytes) -> Answer[Seen]:
+        reply = self._run(op.putfh(handle), op.getattr(*_ATTRIBUTES))
+        return Answer(reply, None if reply.status else _seen(reply.attributes))
+
+    def lookup(self, where: bytes, name: bytes) -> Answer[tuple[bytes, Seen | None]]:
+        reply = self._run(op.putfh(where), op.lookup(name), op.getfh(), op.getattr(*_ATTRIBUTES))
+        return Answer(reply, None if reply.status else (reply.handle, _seen(reply.attributes)))
+
+    def read(self, handle: bytes, offset: int, count: int) -> Answer[tuple[bytes, bool]]:
+        reply = self._run(op.putfh(handle), op.read(op.ANONYMOUS, offset, count))
+        found = None if reply.status else reply.of(p.READ).resok4
+        return Answer(reply, None if found is None else (bytes(found.data), found.eof))
+
+    def look(self, handle: bytes, count: int) -> Answer[tuple[Seen, bytes, bool]]:
+        reading = op.getattr(*_ATTRIBUTES), op.read(op.ANONYMOUS, 0, count)
+        reply = self._run(op.putfh(handle), *reading)
+        found = None if reply.status else reply.of(p.READ).resok4
+        seen = None if reply.status else _seen(reply.attributes)
+        return Answer(reply, None if found is None or seen is None else (seen, bytes(found.data), found.eof))
+
+    def write(self, handle: bytes, offset: int, data: bytes) -> Answer[int]:
+        opened = self._run(op.putfh(handle), op.open(None, WRITE, owner=new_state_owner()))
+        if opened.status:
+            return Answer(opened)
+        reply = self._run(op.putfh(handle), op.write(opened.stateid, offset, data))
+        result = None if reply.status else reply.of(p.WRITE).resok4
+        closed = self._run(op.putfh(handle), op.close(opened.stateid))
+        if reply.status or not closed.status:
+            return Answer(reply, None if result is None else result.count)
+        return Answer(closed)
+
+    def set(
+        self, handle: bytes, *, size: int | None = None, mode: int | None = None, mtime: int | None = None
+    ) -> Answer[None]:
+        time = None if mtime is None else p.client_time4(mtime)
+        asked = Fattr4(size=size, mode=mode, time_modify_set=time)
+        return Answer(self._run(op.putfh(handle), op.setattr(asked)))
+
+    def create(self, where: bytes, name: bytes) -> Answer[bytes]:
+        opening = op.open(name, BOTH, owner=new_state_owner(), how=op.guarded())
+        reply = self._run(op.putfh(where), opening, op.getfh())
+        if reply.status:
+            return Answer(reply)
+        closed = self._run(op.putfh(reply.handle), op.close(reply.stateid))
+        return Answer(closed if closed.status else reply, reply.handle)
+
+    def mkdir(self, where: bytes, name: bytes) -> Answer[None]:
+        return Answer(self._run(op.putfh(where), op.mkdir(name)))
+
+    def remove(self, where: bytes, name: bytes) -> Answer[None]:
+        return Answer(self._run(op.putfh(where), op.remove(name)))
+
+    def rmdir(self, where: bytes, name: bytes) -> Answer[None]:
+        return self.remove(where, name)
+
+    def rename(self, where: bytes, name: bytes, to_name: bytes) -> Answer[None]:
+        return Answer(self._run(op.putfh(where), op.savefh(), op.rename(name, to_name)))
+
+    def link(self, handle: bytes, where: bytes, name: bytes) -> Answer[None]:
+        return Answer(self._run(op.putfh(handle), op.savefh(), op.putfh(where), op.link(name)))
+
+    def page(self, where: bytes, at: t.Any = None) -> Answer[Page]:
+        cookie, verifier = at or (0, bytes(p.NFS4_VERIFIER_SIZE))
+        asking = op.readdir(cookie, verifier, maxcount=_PAGE, dircount=_PAGE, attributes=_LISTED)
+        reply = self._run(op.putfh(where), asking)
+        found = None if reply.status else reply.of(p.READDIR).resok4
+        if found is None:
+            return Answer(reply)
+        entries = found.reply.entries
+        ends = found.reply.eof or not entries
+        shown = [Entry(one.name, _seen(one.attrs)) for one in entries if one.name not in {b".", b".."}]
+        return Answer(reply, Page(shown, None if ends else (entries[-1].cookie, found.cookieverf)))

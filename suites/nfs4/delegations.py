@@ -1,0 +1,448 @@
+# SPDX-License-Identifier: MIT
+"""Delegations of checks: granted to one client, and recalled for another (RFC 5661 sections 10.2 to 10.4).
+
+A server may answer DELAY to anything, for its own reasons, so nothing follows from one DELAY: a `Conflict` is sent
+again until what is waited for has come, or the patience ends. Meanwhile both clients renew their leases, so a server
+that forgets one of them has lost a lease that was alive. What a server never does costs a run its patience once
+(`fixtures.stage.waits`). A server in this process needs no time: it is served while its caller waits.
+"""
+
+from __future__ import annotations
+
+import abc
+import itertools
+import math
+import typing as t
+from collections.abc import Callable, Sequence
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
+from nfsclient.clients.nfs4 import CompoundReply, Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.errors import ConnectionLost, RpcTimeout
+from nfsclient.protocol import nfs2, nfs3
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.rpc.blocking import RpcClient
+from nfsclient.rpc.core import Pending
+from nfsclient.rpc.program import Procedure
+from nfsclient.sessions.slots import NoFreeSlot
+from nfsclient.xdr import XdrEnum, XdrType
+from nfsjudge import Level, Requirement, expect, expect_that, skip
+from suites.nfs4.opens import READ, another_client, create_file
+
+CONFLICT_RECALLS = Requirement(
+    rfc="RFC 5661",
+    section="10.2",
+    gist="a conflicting request makes the server recall the delegation, and proceeds when it is returned or revoked",
+)
+KEPT_FOR_A_LEASE = Requirement(
+    rfc="RFC 5661",
+    section="10.4.5",
+    # The SHOULD is about revoking at all. That the holder has a lease period for the return is plain prose, and
+    # section 10.2 lets a recall end by the return, or by a wait that timed out.
+    gist="a delegation is revoked if it is not returned within about a lease period, with or without a backchannel",
+)
+LEASE_IS_RENEWED = Requirement(
+    rfc="RFC 5661",
+    section="8.3",
+    level=Level.MUST,
+    gist="SEQUENCE renews a lease that has not expired",
+)
+ACCESS: t.Final = {"read": p.OPEN4_SHARE_ACCESS_READ, "write": p.OPEN4_SHARE_ACCESS_BOTH}
+_REVOKED: t.Final = frozenset({Nfsstat4.NFS4ERR_DELEG_REVOKED, Nfsstat4.NFS4ERR_EXPIRED})
+_GRANTS: t.Final = 12.0
+"""Seconds until a server grants a delegation: Linux grants none in the grace period of NLM after its start."""
+_GRANTS_MORE: t.Final = 2.0
+"""The same where this server has granted some other kind in this run."""
+_ARRIVES: t.Final = 20.0
+"""Seconds for a callback to arrive, and for what it was about to be done."""
+_SHORT: t.Final = 4.0
+"""The same after one that never came."""
+_CLOSELY: t.Final = 1.0
+"""Seconds for a callback that was sent before a reply, and comes after it on another connection."""
+_IN_PROCESS: t.Final = 0.5
+"""Seconds of any wait for a server in this process."""
+_PAUSES: t.Final = (0.05, 0.1, 0.2, 0.4)
+"""Seconds between a DELAY and the next attempt; the last one is repeated."""
+_PAUSE_IN_PROCESS: t.Final = 0.002
+_LOOK: t.Final = 0.05
+"""Seconds between two looks at what no message announces."""
+_SILENCE: t.Final = 1.5
+"""Seconds after which a call of NFSv2 is made again."""
+_LATER: t.Final[frozenset[XdrEnum]] = frozenset(
+    {Nfsstat4.NFS4ERR_DELAY, Nfsstat4.NFS4ERR_GRACE, nfs3.Nfsstat3.NFS3ERR_JUKEBOX}
+)
+_MARGIN: t.Final = 0.9
+"""Of a lease: clocks of two machines differ."""
+RENEWED_BY: t.Final = 1 / 3
+"""The part of a lease after which it is renewed."""
+
+
+class Lease:
+    """The lease of a client, kept while a check waits."""
+
+    def __init__(self, session: Session4, seconds: float) -> None:
+        self.session = session
+        self.seconds = seconds
+        self._loop = rpc_of(session).loop
+        self._renewed = self._loop.clock()
+
+    @property
+    def due(self) -> float:
+        """When it is to be renewed, by the clock of the loop."""
+        return self._renewed + self.seconds * RENEWED_BY
+
+    def keep(self) -> None:
+        """SEQUENCE if it is time. A server that refuses it within the lease fails; SKIP after the lease."""
+        now = self._loop.clock()
+        if now < self.due:
+            return
+        try:
+            reply = self.session.renew()
+        except NoFreeSlot:
+            return  # a request that the server holds: its client is active (section 8.3)
+        if reply.status != Nfsstat4.NFS4_OK and now - self._renewed >= self.seconds * _MARGIN:
+            skip("this machine was too slow to renew a lease")
+        expect(reply, because=LEASE_IS_RENEWED).ok()
+        self._renewed = now
+
+
+class Granted:
+    """A delegation, and who has it."""
+
+    def __init__(
+        self, v4: Nfs4Dialect, holder: Session4, file: bytes, opened: p.Open4ResOk, lease: float, since: float
+    ) -> None:
+        self.v4 = v4
+        self.holder = holder
+        self.file = file
+        self.opened = opened.stateid
+        self.lease = Lease(holder, lease)
+        self.since = since
+        """When OPEN was sent for it, by the clock of the loop."""
+        found = opened.delegation.read or opened.delegation.write
+        assert found is not None
+        self.stateid: p.Stateid4 = found.stateid
+        self.is_write = opened.delegation.write is not None
+
+    @property
+    def age(self) -> float:
+        """Seconds since then."""
+        return self.v4.connections.loop.clock() - self.since
+
+    def need_kept(self) -> None:
+        """Fail if it was revoked within a lease period after its grant; SKIP if it was revoked later.
+
+        One that the server does not know goes through: the check is about that.
+        """
+        age = self.age
+        tested = expect(self.holder.compound(op.test_stateid(self.stateid))).of(p.TEST_STATEID).ok()
+        for status in tested.tsr_status_codes:
+            self._judge(Nfsstat4(status), age)
+
+    def give_back(self) -> None:
+        """DELEGRETURN that must succeed, unless the server has revoked it after a lease period."""
+        age = self.age
+        reply = self.holder.compound(op.putfh(self.file), op.delegreturn(self.stateid))
+        if reply.failed is p.DELEGRETURN:
+            self._judge(reply.status, age)
+        expect(reply).ok()
+
+    def serve(self, done: Callable[[], bool], seconds: float) -> bool:
+        """Wait until `done`, or for some seconds, and keep the lease of the holder."""
+        loop = self.v4.connections.loop
+        deadline = loop.clock() + seconds
+        while not done() and loop.clock() < deadline:
+            self.lease.keep()
+            loop.run_until(done, min(deadline, self.lease.due, loop.clock() + _LOOK))
+        return done()
+
+    def _judge(self, status: Nfsstat4, age: float) -> None:
+        if status == Nfsstat4.NFS4ERR_ADMIN_REVOKED:
+            skip("the delegation was revoked by an administrator, says the server")
+        if status not in _REVOKED:
+            return
+        if age < self.lease.seconds * _MARGIN:
+            expect_that(
+                False,
+                "a delegation within a lease period after it was granted",
+                status.name,
+                because=KEPT_FOR_A_LEASE,
+            )
+        skip(f"the server has revoked the delegation, a lease period after it was granted: {status.name}")
+
+
+def rpc_of(session: Session4) -> RpcClient:
+    """The connection that a session uses."""
+    return t.cast("RpcClient", session.nfs4.rpc)
+
+
+def seconds_for(v4: Nfs4Dialect, usual: float) -> float:
+    """How long to wait for what takes a server `usual` seconds at most: longer for a slow one, shorter in process."""
+    return v4.connections.wait_for(usual) or min(usual, _IN_PROCESS)
+
+
+def seconds_to_see_nothing(v4: Nfs4Dialect, usual: float, lease: Lease | None = None) -> float:
+    """How long to see that nothing happens: no time at all in this process, where it would have happened by then.
+
+    With the lease of a holder, so much less than that that its delegation is not revoked meanwhile.
+    """
+    most = math.inf if lease is None else lease.seconds * RENEWED_BY
+    return min(v4.connections.wait_for(usual), most)
+
+
+# ---------------------------------------------------------------- grants
+
+
+def _open(holder: Session4, file: bytes, access: int) -> p.Open4ResOk:
+    opening = op.open(None, access, owner=new_state_owner())
+    result = expect(through_grace(holder, op.putfh(file), opening)).ok().of(p.OPEN).resok4
+    assert result is not None
+    return result
+
+
+def delegated(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int, name: bytes = b"file") -> Granted:
+    """A file that a new client has opened, with a delegation. SKIP if the server grants none.
+
+    Nobody has opened the file for writing before: Linux has it open for a while after that, and grants no reader one.
+    """
+    made = create_file(v4.session, scratch.handle, name, access=READ)
+    closing = (op.putfh(made.handle), op.close(made.stateid), op.getattr("lease_time"))
+    closed = expect(v4.session.compound(*closing)).ok()
+    lease = float(closed.attributes.lease_time or 1)
+    holder = v4.client(v4.connections.connect("nfs")).establish(callbacks=True)
+    holder.callbacks.on(p.CB_RECALL, Nfsstat4.NFS4_OK)
+    wants_write = bool(access & p.OPEN4_SHARE_ACCESS_WRITE)
+    since, result = _ask(v4, holder, made.handle, access, lease)
+    kind = result.delegation
+    if kind.read is None and kind.write is None:
+        skip(f"the server grants no delegation: {kind.delegation_type.name}")
+    granted = Granted(v4, holder, made.handle, result, lease, since)
+    if wants_write and not granted.is_write:
+        granted.give_back()  # the file could not be removed before that
+        skip("the server grants no write delegation")
+    return granted
+
+
+def _ask(
+    v4: Nfs4Dialect, holder: Session4, file: bytes, access: int, seconds: float
+) -> tuple[float, p.Open4ResOk]:
+    """OPEN until it grants a delegation, or the patience ends: the time of the last one, and its result."""
+    wants_write = bool(access & p.OPEN4_SHARE_ACCESS_WRITE)
+    want = p.OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG if wants_write else p.OPEN4_SHARE_ACCESS_WANT_READ_DELEG
+    waits, loop, lease = v4.connections.waits, v4.connections.loop, Lease(holder, seconds)
+    what = f"grant of a {'write' if wants_write else 'read'} delegation"
+    whole = _GRANTS_MORE if waits.has_come("grant") else _GRANTS
+    deadline = loop.clock() + seconds_to_see_nothing(v4, waits.seconds(what, whole, 0.0))
+    pauses = itertools.chain(_PAUSES, itertools.repeat(_PAUSES[-1]))
+    while True:
+        since = loop.clock()
+        result = _open(holder, file, access | want)
+        is_granted = result.delegation.read is not None or result.delegation.write is not None
+        if is_granted or loop.clock() >= deadline:
+            break
+        # Some servers first try the backchannel, in their own time.
+        expect(holder.compound(op.putfh(file), op.close(result.stateid))).ok()
+        loop.run_until(lambda: False, min(deadline, loop.clock() + next(pauses)))
+        lease.keep()
+    waits.note(what, came=is_granted)
+    if is_granted:
+        waits.note("grant", came=True)
+    return since, result
+
+
+# ---------------------------------------------------------------- callbacks
+
+
+def recalls(holder: Session4) -> list[p.CbRecall4Args]:
+    """The CB_RECALLs that have come, among other callbacks."""
+    return [one.args for one in holder.callbacks.received if isinstance(one.args, p.CbRecall4Args)]
+
+
+# ---------------------------------------------------------------- conflicts
+
+
+class Status(t.Protocol):
+    """A reply, as far as it matters here."""
+
+    @property
+    def status(self) -> XdrEnum: ...
+
+
+class Attempt(abc.ABC):
+    """A request that may have to wait: it is sent, and its reply is taken when it comes."""
+
+    pending: Pending[t.Any]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the reply has come, or will never come."""
+        return self.pending.done
+
+    @abc.abstractmethod
+    def reply(self) -> Status | None:
+        """The reply, once it has come; None also where silence means that it is to be sent again."""
+
+
+class _Compound(Attempt):
+    """A compound in a session. Raises what ended it without a reply."""
+
+    def __init__(self, session: Session4, operations: Sequence[XdrType], timeout: float) -> None:
+        self._session = session
+        self._request = session.state.begin(list(operations))
+        self.pending = rpc_of(session).submit(p.COMPOUND, self._request.args, timeout=timeout)
+        self._reply: CompoundReply | None = None
+
+    def reply(self) -> Status | None:
+        if self._reply is None and self.pending.error is not None:
+            raise self.pending.error
+        if self._reply is None and self.pending.result is not None:
+            self._reply = self._session.state.finish(self._request, self.pending.result)
+        return self._reply
+
+
+class _Call(Attempt):
+    """A call of NFSv2 or NFSv3. In NFSv2 a server can only be silent, or close the connection."""
+
+    def __init__(
+        self, rpc: RpcClient, procedure: Procedure[t.Any, t.Any], args: XdrType, timeout: float
+    ) -> None:
+        self.pending = rpc.submit(procedure, args, timeout=timeout)
+
+    def reply(self) -> Status | None:
+        if self.pending.error is not None and not isinstance(self.pending.error, RpcTimeout | ConnectionLost):
+            raise self.pending.error
+        return t.cast("Status | None", self.pending.result)
+
+
+class Conflict:
+    """A request of somebody else that a delegation is in the way of. It is sent again while the server puts it off.
+
+    `start` sends it, with a time limit in seconds. `leases` are kept meanwhile, in addition to that of the holder.
+    """
+
+    def __init__(
+        self, granted: Granted, name: str, start: Callable[[float], Attempt], leases: Sequence[Lease] = ()
+    ) -> None:
+        self.granted = granted
+        self.name = name
+        self.manner = "waits"
+        """How the first attempt was answered, or that it was not yet."""
+        self._v4 = granted.v4
+        self._start = start
+        self._loop = granted.v4.connections.loop
+        self._leases = (granted.lease, *leases)
+        pauses = _PAUSES if seconds_to_see_nothing(granted.v4, 1.0) else (_PAUSE_IN_PROCESS,)
+        self._pauses = itertools.chain(pauses, itertools.repeat(pauses[-1]))
+        self._send()
+
+    # ------------------------------------------------------------ attempts
+
+    def _send(self) -> None:
+        # A server may hold the request until the delegation is returned, longer than a call usually takes.
+        self._attempt = self._start(self._v4.connections.call_timeout + 4 * seconds_for(self._v4, _ARRIVES))
+        self._again_at = math.inf
+
+    def _look(self) -> Status | None:
+        """The reply that ended it; None while it waits, or is to be sent again."""
+        reply = self._attempt.reply()
+        if self._attempt.is_over and self.manner == "waits":
+            self.manner = "silence" if reply is None else reply.status.name
+        return None if reply is None or reply.status in _LATER else reply
+
+    def _is_put_off(self) -> bool:
+        """Whether the server has just answered that it is to be sent again."""
+        return self._again_at == math.inf and self._attempt.is_over and self._look() is None
+
+    def _go_on(self) -> None:
+        """Send it again if it is time, and renew leases that need it."""
+        now = self._loop.clock()
+        if self._is_put_off():
+            self._again_at = now + next(self._pauses)
+        if now >= self._again_at:
+            self._send()
+        for lease in self._leases:
+            lease.keep()
+
+    def serve(self, done: Callable[[], bool], seconds: float) -> bool:
+        """Wait until `done`, or for some seconds: send the request again after DELAY, and keep the leases."""
+        deadline = self._loop.clock() + seconds
+        while not done():
+            if self._loop.clock() >= deadline:
+                self._loop.catch_up()
+                return done()
+            self._go_on()
+            until = min(deadline, self._again_at, *(lease.due for lease in self._leases))
+            self._loop.run_until(lambda: done() or self._is_put_off(), until)
+        return True
+
+    # ------------------------------------------------------------ what is waited for
+
+    def brings(self, *kinds: type[XdrType]) -> bool:
+        """Whether a callback of these kinds comes, before or after the request has succeeded."""
+        v4, holder = self._v4, self.granted.holder
+        what = f"callback for {self.name}"
+
+        def came() -> bool:
+            return any(isinstance(one.args, kinds) for one in holder.callbacks.received)
+
+        usual = v4.connections.waits.seconds(what, _ARRIVES, _SHORT)
+        self.serve(lambda: came() or self._look() is not None, seconds_for(v4, usual))
+        if not came() and self._look() is not None:  # it may be on its way, on another connection
+            self._loop.run_until(came, self._loop.clock() + seconds_to_see_nothing(v4, _CLOSELY))
+        v4.connections.waits.note(what, came=came())
+        return came()
+
+    def ends(self, seconds: float) -> Status | None:
+        """What it ends with, other than DELAY, within some seconds."""
+        self.serve(lambda: self._look() is not None, seconds)
+        return self._look()
+
+    def succeeds(self, *besides: XdrEnum) -> None:
+        """Fail unless the request succeeds, now that the delegation is returned; `besides` are legal as well."""
+        v4 = self._v4
+        what = f"{self.name} after DELEGRETURN"
+        seconds = seconds_for(v4, v4.connections.waits.seconds(what, _ARRIVES, _SHORT))
+        reply = self.ends(seconds)
+        v4.connections.waits.note(what, came=reply is not None)
+        expect_that(
+            reply is not None, f"an end of {what}", f"{self.manner} all the time", because=CONFLICT_RECALLS
+        )
+        assert reply is not None
+        if reply.status not in besides:
+            expect(reply, because=CONFLICT_RECALLS).ok()
+
+
+_WITHOUT: t.Final = p.OPEN4_SHARE_ACCESS_BOTH | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG
+
+
+def conflict_of(granted: Granted, make: Callable[[], Sequence[XdrType]], name: str) -> Conflict:
+    """A compound of another client; `make` gives its operations, for each attempt."""
+    other = another_client(granted.v4)
+    lease = Lease(other, granted.lease.seconds)
+    return Conflict(granted, name, lambda timeout: _Compound(other, make(), timeout), [lease])
+
+
+def conflicting_open(granted: Granted) -> Conflict:
+    """OPEN for writing by another client, which conflicts with any delegation."""
+
+    def make() -> Sequence[XdrType]:
+        return op.putfh(granted.file), op.open(None, _WITHOUT, owner=new_state_owner())
+
+    return conflict_of(granted, make, "OPEN")
+
+
+def conflict_beside(granted: Granted, procedure: Procedure[t.Any, t.Any], args: XdrType) -> Conflict:
+    """A call of NFSv2 or NFSv3 on another connection, made again after JUKEBOX, and after silence in NFSv2."""
+    connections = granted.v4.connections
+    rpcs = [connections.connect("nfs")]
+    may_be_silent = procedure.version == nfs2.VERSION
+
+    def start(timeout: float) -> Attempt:
+        if not rpcs[-1].is_open:
+            rpcs.append(connections.connect("nfs"))
+        # A server that waits instead executes it once for each time that it was sent: of these, twice is as once.
+        silence = connections.wait_for(_SILENCE) or _PAUSE_IN_PROCESS
+        return _Call(rpcs[-1], procedure, args, silence if may_be_silent else timeout)
+
+    return Conflict(granted, f"{procedure.name} of NFSv{procedure.version}", start)

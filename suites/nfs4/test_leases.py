@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""Leases (RFC 5661 sections 8.3 and 8.4.3): kept alive by SEQUENCE, and of no use to a client that is silent.
+
+Where the lease time can be set, it is 3 s. One of some seconds is waited for as it is. A server in this process puts
+its clock forward instead.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Sequence
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect
+from fixtures.checks.target import TargetView
+from nfsclient.clients.nfs4 import CompoundReply, Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from suites.nfs4.delegations import LEASE_IS_RENEWED
+from suites.nfs4.locks import lock_range, try_lock
+from suites.nfs4.opens import BOTH, READ, Opened, another_client, open_file, try_open
+
+EXPIRED_YIELDS = Requirement(
+    rfc="RFC 5661",
+    section="8.4.3",
+    level=Level.MUST,
+    gist="locks of a client whose lease has expired are revoked as necessary, so that others get conflicting ones",
+)
+_SHORT: t.Final = 3
+"""Seconds of a lease, where it can be set."""
+_BEARABLE: t.Final = 15
+"""Seconds of a lease that is waited for as it is."""
+_PARTS: t.Final = 4
+"""Thirds of a lease that pass: more than one lease."""
+_LATER: t.Final = frozenset({Nfsstat4.NFS4ERR_SHARE_DENIED, Nfsstat4.NFS4ERR_DENIED, Nfsstat4.NFS4ERR_DELAY})
+
+
+def _lease_of(v4: Nfs4Dialect) -> float:
+    found = expect(v4.session.compound(op.putrootfh(), op.getattr("lease_time"))).ok().attributes.lease_time
+    return float(found or 0)
+
+
+def _short_lease(target: TargetView, v4: Nfs4Dialect) -> float:
+    """Seconds of the lease, which is short from now on. SKIP where it is long and cannot be set."""
+    lease = _lease_of(v4)
+    if lease > _BEARABLE:
+        target.set_lease(_SHORT)
+        v4.end_sessions()  # the service may have been started again
+        lease = _lease_of(v4)
+        if lease > _BEARABLE:
+            skip(f"the lease is {lease:g} s, although it was set to {_SHORT} s")
+    observe("lease", f"{lease:g} s")
+    return lease
+
+
+def _pass(target: TargetView, v4: Nfs4Dialect, lease: float, kept: Sequence[Session4]) -> None:
+    """More than a lease passes, while these sessions renew the leases of their clients."""
+    loop = v4.connections.loop
+    renewed = loop.clock()
+    for _ in range(_PARTS):
+        target.pass_time(lease / 3)
+        for session in (v4.session, *kept):
+            reply = session.renew()
+            if reply.status != Nfsstat4.NFS4_OK and loop.clock() - renewed > lease:
+                skip("this machine was too slow to renew a lease")
+            expect(reply, because=LEASE_IS_RENEWED).ok()
+        renewed = loop.clock()
+
+
+def _opened(session: Session4, v4: Nfs4Dialect, deny: int) -> Opened:
+    return open_file(session, v4.scratch.file("file", b"data"), BOTH, deny)
+
+
+@pytest.mark.exclusive
+@proves(LEASE_IS_RENEWED, killed_by=("sequence4-renews-no-lease", "sequence4-renews-by-one-session"))
+def test_renewed(target: TargetView, v4: Nfs4Dialect) -> None:
+    """A client that sends SEQUENCE within each lease keeps what it has open: any of its sessions will do."""
+    lease = _short_lease(target, v4)
+    holder = another_client(v4)
+    held = _opened(holder, v4, p.OPEN4_SHARE_DENY_BOTH)
+    client = holder.client
+    assert client is not None
+    renewing = client.create_session()
+    other = another_client(v4)
+    _pass(target, v4, lease, [renewing, other])
+    reply = try_open(other, held.handle, READ)
+    expect(reply).refused(Nfsstat4.NFS4ERR_SHARE_DENIED)
+    expect(renewing.compound(op.putfh(held.handle), op.read(held.stateid, 0, 4))).ok()
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("kind", ["open", "lock"])
+@proves(EXPIRED_YIELDS, killed_by="nfs4-honours-what-expired")
+def test_expired(target: TargetView, v4: Nfs4Dialect, kind: str) -> None:
+    """What a silent client has open or locked does not keep others from it when its lease is over."""
+    lease = _short_lease(target, v4)
+    silent, other = another_client(v4), another_client(v4)
+    held = _opened(silent, v4, p.OPEN4_SHARE_DENY_BOTH if kind == "open" else 0)
+    if kind == "lock":
+        lock_range(silent, held)
+    mine = None if kind == "open" else open_file(other, held.handle, BOTH)
+
+    def attempt() -> CompoundReply:
+        return (
+            try_open(other, held.handle, READ)
+            if mine is None
+            else try_lock(other, mine, p.NfsLockType4.WRITE_LT, 0, 1)
+        )
+
+    expect(attempt()).refused()
+    _pass(target, v4, lease, [other])
+    reply = attempt()
+    for _ in range(_PARTS):  # a server may look for expired leases now and then only
+        if reply.status not in _LATER:
+            break
+        _pass(target, v4, lease / _PARTS, [other])
+        reply = attempt()
+    expect(reply).ok()

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Two changes in a row, in every pair of `suites.pairs`, by NFSv4.1."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
+from fixtures.checks.target import TargetView
+from nfsclient.clients.nfs4 import Session4
+from nfsjudge import Harm, Level, Requirement, proves
+from suites.nfs4.common import CommonNfs4
+from suites.nfs4.opens import another_client
+from suites.pairs import CHANGES, Clauses, World, every_change, every_pair
+
+ATTRIBUTES_ARE_CURRENT = Requirement(
+    rfc="RFC 5661",
+    section="18.7.3",
+    gist="GETATTR obtains the attributes of the object, with every change that was answered before",
+)
+DATA_IS_CURRENT = Requirement(
+    rfc="RFC 5661",
+    section="18.22.3",
+    gist="READ returns the data of the file, with every change that was answered before",
+    harm=Harm.DATA,
+)
+NEW_BYTES_ARE_ZERO = Requirement(
+    rfc="RFC 5661",
+    section="18.30.4",
+    gist="bytes that a larger size or a gap adds to a file are zeros, not what was in the file before",
+    harm=Harm.DATA,
+)
+SETATTR_SETS = Requirement(
+    rfc="RFC 5661",
+    section="18.30.3",
+    gist="after a successful SETATTR the attributes have the new values",
+    harm=Harm.SUCCESS,
+)
+MTIME_MOVES = Requirement(
+    rfc="RFC 5661",
+    section="5.8.2.43",
+    gist="time_modify is the time of the last modification to the object",
+)
+MTIME_STAYS = Requirement(
+    rfc="RFC 5661",
+    section="5.8.2.43",
+    level=Level.SHOULD,  # the text does not say what counts as a modification
+    gist="time_modify should stay as it was set while the data of the file does not change",
+)
+FILEID_STAYS = Requirement(
+    rfc="RFC 5661",
+    section="5.8.2.7",
+    level=Level.SHOULD,  # the text says that it is unique, not that it is constant
+    gist="fileid identifies the file: it should stay the same while the file exists",
+)
+COUNTS_LINKS = Requirement(
+    rfc="RFC 5661", section="5.8.2.25", gist="numlinks is the number of hard links to the object"
+)
+NAMES_ARE_CURRENT = Requirement(
+    rfc="RFC 5661",
+    section="18.13.3",
+    gist="LOOKUP finds what the directory holds now, with every change of names that was answered before",
+    harm=Harm.DATA,
+)
+LISTS_ARE_CURRENT = Requirement(
+    rfc="RFC 5661",
+    section="18.23.3",
+    gist="READDIR lists what the directory holds now",
+    harm=Harm.DATA,
+)
+ONE_FILE = Requirement(
+    rfc="RFC 5661",
+    section="4.2.1",
+    level=Level.MUST,
+    gist="a filehandle is of one object: that of a removed file does not reach another one",
+    harm=Harm.DATA,
+)
+CHANGES_FOLLOW_ONE_ANOTHER = Requirement(
+    rfc="RFC 5661",
+    section="4.2.2",
+    level=Level.MUST,
+    gist="a filehandle is accepted for the lifetime of its object: no earlier change makes an operation fail",
+    harm=Harm.SUCCESS,
+)
+CLAUSES: t.Final = Clauses(
+    data=DATA_IS_CURRENT,
+    zeros=NEW_BYTES_ARE_ZERO,
+    attributes=ATTRIBUTES_ARE_CURRENT,
+    sets=SETATTR_SETS,
+    mtime_moves=MTIME_MOVES,
+    mtime_stays=MTIME_STAYS,
+    fileid_stays=FILEID_STAYS,
+    counts_links=COUNTS_LINKS,
+    finds=NAMES_ARE_CURRENT,
+    misses=NAMES_ARE_CURRENT,
+    lists=LISTS_ARE_CURRENT,
+    one_file=ONE_FILE,
+    works=CHANGES_FOLLOW_ONE_ANOTHER,
+)
+
+
+@proves(
+    ATTRIBUTES_ARE_CURRENT,
+    NAMES_ARE_CURRENT,
+    killed_by=(
+        "getattr4-remembers-attributes-by-session",
+        "readdir4-remembers-attributes-by-session",
+        "lookup4-remembers-names-by-session",
+    ),
+)
+def test_single(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, target: TargetView) -> None:
+    """After each of the changes that programs make, two clients see what it made."""
+    clients = CommonNfs4(session), CommonNfs4(another_client(v4))
+    every_change(World(*clients, scratch, CLAUSES, target.has("nfs4_hardlink")))
+
+
+@pytest.mark.parametrize("first", CHANGES)
+@proves(ATTRIBUTES_ARE_CURRENT, killed_by="setattr4-after-a-change-is-lost")
+def test_after(
+    v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, target: TargetView, first: str
+) -> None:
+    """After each pair of changes that begins with this one, two clients see what both changes made."""
+    clients = CommonNfs4(session), CommonNfs4(another_client(v4))
+    every_pair(World(*clients, scratch, CLAUSES, target.has("nfs4_hardlink")), first)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""Refusals (RFC 5661 section 15): an operation that fails leaves the objects that it names as they are."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
+from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol.nfs4 import Fattr4
+from nfsclient.rpc.auth import AuthSys
+from nfsclient.xdr import XdrEnum, XdrType
+from nfsjudge import Harm, Requirement, expect, expect_data, proves
+from suites import refused
+from suites.nfs4.opens import BOTH, open_file
+from suites.refused import EMPTY, FILE, FULL, NEW, OTHER, Place
+
+FAILED_OPERATION_CHANGES_NOTHING = Requirement(
+    rfc="RFC 5661",
+    section="15",
+    gist="an operation that fails has an error for its result: the objects that it names stay as they are",
+    harm=Harm.OBJECT,
+)
+_STRANGER: t.Final = AuthSys(4242, 4242)
+
+
+def _in(handle: t.Callable[[Place], bytes], *operations: XdrType) -> refused.Act:
+    """Operations in a directory, or on a file."""
+    return lambda session, at: session.compound(op.putfh(handle(at)), *operations).status
+
+
+def _here(at: Place) -> bytes:
+    return at.here
+
+
+def _file(at: Place) -> bytes:
+    return at.file
+
+
+def _full(at: Place) -> bytes:
+    return at.full
+
+
+def _renames(old: bytes, new: bytes) -> refused.Act:
+    return _in(_here, op.savefh(), op.rename(old, new))
+
+
+def _links(to: bytes) -> refused.Act:
+    def act(session: Session4, at: Place) -> XdrEnum:
+        return session.compound(op.putfh(at.other), op.savefh(), op.putfh(at.here), op.link(to)).status
+
+    return act
+
+
+def _creates(name: bytes) -> refused.Act:
+    def act(session: Session4, at: Place) -> XdrEnum:
+        how = op.guarded(Fattr4(mode=0o600, size=0))
+        opening = op.open(name, BOTH, owner=new_state_owner(), how=how)
+        return through_grace(session, op.putfh(at.here), opening).status
+
+    return act
+
+
+REFUSED: t.Final[dict[str, dict[str, refused.Act]]] = {
+    "exist": {
+        "OPEN": _creates(FILE),
+        "CREATE of a directory": _in(_here, op.mkdir(FILE)),
+        "CREATE of a name of a directory": _in(_here, op.mkdir(FULL)),
+        "CREATE of a symbolic link": _in(_here, op.symlink(FILE, b"target")),
+        "LINK": _links(FILE),
+    },
+    "notempty": {"RENAME": _renames(EMPTY, FULL), "REMOVE": _in(_here, op.remove(FULL))},
+    "noent": {"RENAME": _renames(NEW, FILE), "REMOVE": _in(_here, op.remove(NEW))},
+    "notdir": {
+        "CREATE": _in(_file, op.mkdir(NEW)),
+        "REMOVE": _in(_file, op.remove(OTHER)),
+        "RENAME": _renames(EMPTY, FILE),
+    },
+    "isdir": {
+        "WRITE": _in(_full, op.write(op.ANONYMOUS, 0, b"data")),
+        "SETATTR": _in(_full, op.setattr(Fattr4(size=0))),
+        "RENAME": _renames(FILE, FULL),
+    },
+}
+"""Operations that fail on every server, by the reason."""
+DENIED: t.Final[dict[str, refused.Act]] = {
+    "SETATTR of mode": _in(_file, op.setattr(Fattr4(mode=0o666))),
+    "SETATTR of size": _in(_file, op.setattr(Fattr4(size=0))),
+    "WRITE": _in(_file, op.write(op.ANONYMOUS, 0, b"theirs")),
+    "OPEN": _creates(NEW),
+    "CREATE of a directory": _in(_here, op.mkdir(NEW)),
+    "CREATE of a symbolic link": _in(_here, op.symlink(NEW, b"target")),
+    "REMOVE": _in(_here, op.remove(FILE)),
+    "REMOVE of a directory": _in(_here, op.remove(EMPTY)),
+    "RENAME": _renames(FILE, NEW),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+@proves(FAILED_OPERATION_CHANGES_NOTHING, killed_by="changes4-refuse-and-clear")
+def test_keep_objects(session: Session4, scratch: Nfs4Scratch, reason: str) -> None:
+    """An operation that fails leaves the objects that it names as they are."""
+    refused.expect_nothing_changed(session, scratch, REFUSED[reason])
+
+
+@proves(FAILED_OPERATION_CHANGES_NOTHING, killed_by="changes4-deny-and-do", needs="other_users")
+def test_denied_changes_nothing(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
+    """An operation that the server denies to another user changes nothing."""
+    stranger = v4.new_session(v4.connections.connect("nfs"), _STRANGER)
+    refused.expect_nothing_changed(stranger, scratch, DENIED)
+
+
+@proves(FAILED_OPERATION_CHANGES_NOTHING, killed_by="write4-bad-stateid-writes")
+def test_closed_writes_nothing(session: Session4, scratch: Nfs4Scratch) -> None:
+    """WRITE with the stateid of a file that was closed writes nothing."""
+    opened = open_file(session, scratch.file("file", b"data"), BOTH)
+    expect(session.compound(op.putfh(opened.handle), op.close(opened.stateid))).ok()
+    reply = session.compound(op.putfh(opened.handle), op.write(opened.stateid, 0, b"more"))
+    expect(reply).refused()
+    expect_data(scratch.read(opened.handle), b"data")

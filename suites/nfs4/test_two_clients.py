@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: MIT
+"""State of NFSv4 crossed with time, or with another session, owner or client (RFC 5661)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner
+from nfsclient.clients.nfs4 import CompoundReply, Nfs4, Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
+from nfsclient.rpc.auth import AuthSys
+from nfsclient.rpc.blocking import RpcClient
+from nfsclient.xdr import XdrType
+from nfsjudge import Harm, Level, Requirement, expect, proves, skip, unsupported
+from suites.neighbours import SIZE, Part, Written, expect_nothing_lost, write_at_once
+from suites.nfs3.permissions import STRANGER
+from suites.nfs4.locks import WRITE_LT, lock_range, test_range
+from suites.nfs4.opens import BOTH, another_client, open_file
+from suites.races import ROUNDS
+
+RECLAIMS_END = Requirement(
+    rfc="RFC 5661",
+    section="18.51.3",
+    gist="once RECLAIM_COMPLETE is done, reclaims of the client are refused: NFS4ERR_NO_GRACE",
+    harm=Harm.DATA,
+)
+CLOSE_KEEPS_OTHER_LOCKS = Requirement(
+    rfc="RFC 5661",
+    section="18.2.3",
+    gist="CLOSE releases the locks of the closed open only: those of other owners of the file stay",
+    harm=Harm.DATA,
+)
+STATE_IS_OF_THE_CLIENT = Requirement(
+    rfc="RFC 5661",
+    section="18.37.3",
+    gist="opens, locks and the lease are tied to the client id, and are not affected by DESTROY_SESSION",
+    harm=Harm.DATA,
+)
+EXCLUSIVE_CREATES_ONCE = Requirement(
+    rfc="RFC 5661",
+    section="18.16.3",
+    gist="exclusive creation: of two requests with different verifiers one creates the file",
+    harm=Harm.OBJECT,
+)
+WRITES_DO_NOT_UNDO_OTHERS = Requirement(
+    rfc="RFC 5661",
+    section="18.32.3",
+    gist="WRITE writes its data at its offset, and undoes no WRITE of another client next to it",
+    harm=Harm.DATA,
+)
+ACCESS_IS_CURRENT = Requirement(
+    rfc="RFC 5661",
+    section="18.1.3",
+    level=Level.SHOULD,  # what ACCESS says may be out of date as soon as it is said
+    gist="ACCESS follows the mode that the object has now",
+)
+_ATTEMPTS = 5
+_ACCESS = p.ACCESS4_READ | p.ACCESS4_MODIFY
+
+
+@pytest.mark.parametrize("what", ["open", "lock"])
+@proves(RECLAIMS_END, killed_by="reclaims4-never-end")
+def test_late_reclaim(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, what: str) -> None:
+    """A reclaim after RECLAIM_COMPLETE is refused, and nothing is locked."""
+    file = scratch.file("file")
+    if what == "open":
+        opening = op.open(op.claim_previous(), BOTH, p.OPEN4_SHARE_DENY_BOTH, owner=new_state_owner())
+        reply = session.compound(op.putfh(file), opening)
+    else:
+        opened = open_file(session, file, BOTH)
+        locking = op.lock(opened.stateid, WRITE_LT, 0, 10, owner=new_state_owner(), reclaim=True)
+        reply = session.compound(op.putfh(file), locking)
+    expect(reply).refused(
+        # A client that had nothing before a restart has nothing to reclaim, either (section 8.4.2.1).
+        *(Nfsstat4.NFS4ERR_NO_GRACE, Nfsstat4.NFS4ERR_RECLAIM_BAD, Nfsstat4.NFS4ERR_RECLAIM_CONFLICT),
+        because=RECLAIMS_END,
+    )
+    expect(test_range(another_client(v4), file, WRITE_LT, 0, 10)).ok()
+
+
+@proves(CLOSE_KEEPS_OTHER_LOCKS, killed_by="close4-unlocks-for-all")
+def test_close_keeps_locks(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """After CLOSE of one owner's open, the lock of another owner of the client still excludes other clients."""
+    file, other = scratch.file("file"), another_client(v4)
+    one, two = open_file(session, file, BOTH), open_file(session, file, BOTH)
+    first = lock_range(session, one, WRITE_LT, 0, 10)
+    lock_range(session, two, WRITE_LT, 10, 10)
+    # With locks, the server may refuse CLOSE (section 18.2.3).
+    expect(session.compound(op.putfh(file), op.locku(first, 0, 10))).ok()
+    expect(session.compound(op.putfh(file), op.close(one.stateid))).ok()
+    expect(test_range(other, file, WRITE_LT, 10, 10)).refused(Nfsstat4.NFS4ERR_DENIED)
+    expect(test_range(other, file, WRITE_LT, 0, 10)).ok()
+
+
+@proves(STATE_IS_OF_THE_CLIENT, killed_by="destroysession4-ends-the-state")
+def test_session_ends(v4: Nfs4Dialect, nfs4: Nfs4, scratch: Nfs4Scratch) -> None:
+    """After DESTROY_SESSION of the session that opened and locked a file, another session of the client uses both."""
+    file, other = scratch.file("file", b"data"), another_client(v4)
+    client = nfs4.new_client()
+    one, two = client.create_session(), client.create_session()
+    expect(one.compound(op.reclaim_complete())).ok()
+    opened = open_file(one, file, BOTH)
+    stateid = lock_range(one, opened, WRITE_LT, 0, 10)
+    expect(one.destroy()).ok()
+    expect(two.compound(op.putfh(file), op.read(stateid, 0, 4))).ok()
+    expect(two.compound(op.putfh(file), op.write(opened.stateid, 20, b"data"))).ok()
+    expect(test_range(other, file, WRITE_LT, 0, 10)).refused(Nfsstat4.NFS4ERR_DENIED)
+    expect(two.compound(op.putfh(file), op.locku(stateid, 0, 10))).ok()
+
+
+# ---------------------------------------------------------------- at the same time
+
+
+def _start(session: Session4, *operations: XdrType) -> Callable[[], CompoundReply]:
+    """Send a compound; the result waits for its reply."""
+    rpc = session.nfs4.rpc
+    assert isinstance(rpc, RpcClient)
+    request = session.state.begin(operations, tag=session.nfs4.tag)
+    pending = rpc.submit(p.COMPOUND, request.args, credential=session.nfs4.credential)
+    return lambda: session.state.finish(request, rpc.wait(pending))
+
+
+@proves(EXCLUSIVE_CREATES_ONCE, killed_by="open4-exclusive-forgets-the-verifier")
+def test_exclusive_race(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """Of two OPENs with EXCLUSIVE4_1 of one name by two clients at the same time, exactly one succeeds."""
+    if session.state.flags & p.CREATE_SESSION4_FLAG_PERSIST:
+        unsupported(
+            "the reply cache is persistent: GUARDED4 takes the place of exclusive creation (Table 10)"
+        )
+    clients = [another_client(v4), another_client(v4)]
+    owners = [new_state_owner() for _ in clients]
+    hows = [op.exclusive4_1(verifier, Fattr4()) for verifier in (b"\x11" * 8, b"\xee" * 8)]
+    judged = 0
+    for number in range(ROUNDS // 2):
+        name = b"file-%d" % number
+        for _ in range(_ATTEMPTS):
+            waits = [
+                _start(client, op.putfh(scratch.handle), op.open(name, BOTH, owner=owner, how=how))
+                for client, owner, how in zip(clients, owners, hows, strict=True)
+            ]
+            replies = [wait() for wait in waits]
+            if any(reply.status != Nfsstat4.NFS4ERR_DELAY for reply in replies):
+                break
+        done = sum(reply.status == Nfsstat4.NFS4_OK for reply in replies)
+        if done or all(reply.status == Nfsstat4.NFS4ERR_EXIST for reply in replies):
+            judged += 1
+            expect(done, "OPENs that succeeded").equals(1)
+    if not judged:
+        skip(f"no OPEN succeeded: the last one answers {replies[-1].status}")
+
+
+@pytest.mark.parametrize("where", ["inside", "at-the-end"])
+@proves(WRITES_DO_NOT_UNDO_OTHERS, killed_by="write4-puts-the-file-back")
+def test_neighbours(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, where: str) -> None:
+    """WRITEs of two clients to neighbouring ranges at the same time all take effect."""
+    file = scratch.file("f", bytes(SIZE) if where == "inside" else b"")
+    clients = [session, another_client(v4)]
+    opened = [open_file(client, file, BOTH).stateid for client in clients]
+
+    def start(number: int) -> Callable[[Part], Callable[[], Written]]:
+        waits: list[Callable[[], CompoundReply]] = []
+
+        def submit(part: Part) -> Callable[[], Written]:
+            if len(waits) >= clients[number].state.slots.allowed:
+                waits.pop(0)()
+            writing = op.write(opened[number], part.offset, part.data, p.StableHow4.UNSTABLE4)
+            wait = _once(_start(clients[number], op.putfh(file), writing))
+            waits.append(wait)
+            return lambda: _written(wait())
+
+        return submit
+
+    def again(part: Part) -> int:
+        reply = session.compound(op.putfh(file), op.write(opened[0], part.offset, part.data))
+        return int(expect(reply).of(p.WRITE).ok().count)
+
+    wanted = write_at_once([start(0), start(1)], again)
+    expect_nothing_lost(scratch.read(file), wanted)
+
+
+def _once(wait: Callable[[], CompoundReply]) -> Callable[[], CompoundReply]:
+    """The same reply each time."""
+    replies: list[CompoundReply] = []
+
+    def get() -> CompoundReply:
+        if not replies:
+            replies.append(wait())
+        return replies[0]
+
+    return get
+
+
+def _written(reply: CompoundReply) -> Written:
+    if reply.status == Nfsstat4.NFS4ERR_DELAY:
+        return Written(reply.status, 0)
+    return Written(0, expect(reply).of(p.WRITE).ok().count)
+
+
+# ---------------------------------------------------------------- permissions
+
+
+@proves(ACCESS_IS_CURRENT, killed_by="access4-remembers-what-it-granted", needs="other_users")
+def test_access_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """ACCESS of another user follows a mode that the owner has set since, as for a new file."""
+    stranger = v4.new_session(v4.connections.connect("nfs"), AuthSys(*STRANGER))
+
+    def granted(file: bytes) -> int:
+        reply = stranger.compound(op.putfh(file), op.access(_ACCESS))
+        return int(expect(reply).of(p.ACCESS).ok().access)
+
+    def set_mode(file: bytes, mode: int) -> None:
+        expect(session.compound(op.putfh(file), op.setattr(Fattr4(mode=mode)))).ok()
+
+    known = {}
+    for mode in (0o600, 0o644):
+        new = scratch.file(f"f{mode:o}")
+        set_mode(new, mode)
+        known[mode] = granted(new)
+    if known[0o600] == known[0o644]:
+        skip("ACCESS does not follow the mode: another check judges that")
+    file = scratch.file("file")
+    for mode in (0o644, 0o600, 0o644):
+        set_mode(file, mode)
+        expect(granted(file), f"access of another user after the mode was set to {mode:04o}").equals(
+            known[mode]
+        )

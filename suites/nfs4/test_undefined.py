@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""Values that no declaration has: of enumerations, of arms of unions, and attributes (RFC 5661 section 15.1.1.1)."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
+from nfsclient.clients.nfs4 import Nfs4, Session4, new_owner
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.errors import ConnectionLost, RpcRejected
+from nfsclient.protocol import nfs4 as p
+from nfsclient.xdr import Unread, XdrType, malformations
+from nfsjudge import Level, Requirement, expect, expect_data, observe, proves
+from suites.nfs4.opens import BOTH, READ, open_file
+
+UNDEFINED_VALUES_ARE_REFUSED = Requirement(
+    rfc="RFC 5661",
+    section="15.1.1.1",
+    gist="NFS4ERR_BADXDR applies when an enumeration has a value in the arguments that it does not define",
+)
+UNDEFINED_ATTRIBUTES_ARE_REFUSED = Requirement(
+    rfc="RFC 5661",
+    section="18.30.4",
+    level=Level.SHOULD,
+    gist="an attribute in the request that the server does not support gets NFS4ERR_ATTRNOTSUPP",
+)
+_DATA = b"0123456789"
+
+
+def _bent(args: XdrType, field: str) -> Unread:
+    """The arguments with a value that is not defined in a field."""
+    path = f"{type(args).__name__}.{field}"
+    bent = next(
+        one.data for one in malformations(args) if one.path == path and one.flaw in {"enum", "discriminant"}
+    )
+    return Unread(p.operation_of(args).number, bent)
+
+
+class _Probe(t.NamedTuple):
+    """An operation that succeeds if its field has a defined value."""
+
+    field: str
+    arguments: Callable[[Session4, bytes], XdrType]
+    in_file: bool = True
+    """Whether the current filehandle is a file, not the scratch directory."""
+
+
+def _opening(claim: bytes | None, how: p.Createhow4 | None = None) -> XdrType:
+    return op.open(claim, READ if how is None else BOTH, owner=new_state_owner(), how=how)
+
+
+def _locking(session: Session4, file: bytes) -> XdrType:
+    return op.lock(open_file(session, file, BOTH).stateid, owner=new_state_owner())
+
+
+def _unlocking(session: Session4, file: bytes) -> XdrType:
+    return op.locku(through_grace(session, op.putfh(file), _locking(session, file)).ok().stateid)
+
+
+FROM_ZERO: t.Final = {
+    "open-opentype": _Probe("openhow.opentype", lambda _session, _file: _opening(None)),
+    "open-createmode": _Probe(
+        "openhow.how.mode", lambda _session, _file: _opening(b"made", op.unchecked()), in_file=False
+    ),
+    "open-claim": _Probe("claim.claim", lambda _session, _file: _opening(b"file"), in_file=False),
+    "secinfo_no_name": _Probe("style", lambda _session, _file: op.secinfo_no_name(), in_file=False),
+    "write": _Probe("stable", lambda _session, _file: op.write(op.ANONYMOUS, 0, b"new")),
+}
+"""Enumerations that define 0."""
+FROM_ONE: t.Final = {
+    "create": _Probe("objtype.type", lambda _session, _file: op.mkdir(b"made"), in_file=False),
+    "lock": _Probe("locktype", _locking),
+    "lockt": _Probe("locktype", lambda _session, _file: op.lockt(owner=new_state_owner())),
+    "locku": _Probe("locktype", _unlocking),
+}
+"""Those that define 2, and not 0."""
+
+
+def _expect_refused(session: Session4, scratch: Nfs4Scratch, probe: _Probe) -> None:
+    """The operation is refused, by itself or with the whole call, and has not been executed."""
+    file = scratch.file("file", _DATA)
+    bent = _bent(probe.arguments(session, file), probe.field)
+    try:
+        reply = session.compound(op.putfh(file if probe.in_file else scratch.handle), bent)
+    except (RpcRejected, ConnectionLost) as refusal:  # all operations may be parsed first (section 15.1.1.1)
+        observe("undefined value", type(refusal).__name__)
+        return
+    expect(scratch.names(), "names").equals([b"file"])
+    expect_data(scratch.read(file), _DATA)
+    observe("undefined value", reply.status.name)
+    expect(reply).refused()
+
+
+@pytest.mark.parametrize("case", FROM_ZERO)
+@proves(UNDEFINED_VALUES_ARE_REFUSED, killed_by="compound4-undefined-is-zero")
+def test_from_zero(session: Session4, scratch: Nfs4Scratch, case: str) -> None:
+    """An operation with a value that the enumeration does not define is refused, where 0 is defined."""
+    _expect_refused(session, scratch, FROM_ZERO[case])
+
+
+@pytest.mark.parametrize("case", FROM_ONE)
+@proves(UNDEFINED_VALUES_ARE_REFUSED, killed_by="compound4-undefined-is-two")
+def test_from_one(session: Session4, scratch: Nfs4Scratch, case: str) -> None:
+    """An operation with a value that the enumeration does not define is refused, where 0 is not defined either."""
+    _expect_refused(session, scratch, FROM_ONE[case])
+
+
+@proves(UNDEFINED_VALUES_ARE_REFUSED, killed_by="compound4-undefined-is-two")
+def test_bind_direction(v4: Nfs4Dialect, session: Session4) -> None:
+    """BIND_CONN_TO_SESSION with a direction that is not defined is refused."""
+    expect(session.renew()).ok()
+    second = v4.client(v4.connections.connect("nfs"))
+    _expect_refused_alone(second, _bent(op.bind_conn_to_session(session.id), "bctsa_dir"))
+
+
+@proves(UNDEFINED_VALUES_ARE_REFUSED, killed_by="compound4-undefined-is-zero")
+def test_state_protection(nfs4: Nfs4) -> None:
+    """EXCHANGE_ID with a kind of state protection that is not defined is refused."""
+    _expect_refused_alone(nfs4, _bent(op.exchange_id(new_owner()), "eia_state_protect.spa_how"))
+
+
+def _expect_refused_alone(nfs4: Nfs4, bent: Unread) -> None:
+    try:
+        reply = nfs4.compound(bent)
+    except (RpcRejected, ConnectionLost) as refusal:
+        observe("undefined value", type(refusal).__name__)
+        return
+    observe("undefined value", reply.status.name)
+    expect(reply).refused()
+
+
+# ---------------------------------------------------------------- attributes
+
+_NOBODYS: t.Final = p.Fattr4(attrmask=(0, 0, 1 << 31), rest=bytes(4))
+"""An attribute in the word of the last ones that are defined."""
+
+
+def _with_unknown(operation: str) -> XdrType:
+    match operation:
+        case "create":
+            return op.mkdir(b"made", _NOBODYS)
+        case "open":
+            return op.open(b"made", BOTH, owner=new_state_owner(), how=op.guarded(_NOBODYS))
+        case "verify":
+            return op.verify(_NOBODYS)
+        case "nverify":
+            return op.nverify(_NOBODYS)
+        case _:
+            return op.setattr(_NOBODYS)
+
+
+@pytest.mark.parametrize("operation", ["setattr", "create", "open", "verify", "nverify"])
+@proves(UNDEFINED_ATTRIBUTES_ARE_REFUSED, killed_by="attributes4-ignores-unknown-ones")
+def test_attribute(session: Session4, scratch: Nfs4Scratch, operation: str) -> None:
+    """An operation with the value of an attribute that nobody has is refused, and creates nothing."""
+    reply = session.compound(op.putfh(scratch.handle), _with_unknown(operation))
+    observe("attribute that nobody has", reply.status.name)
+    expect(scratch.names(), "names").equals([])
+    expect(reply).refused()

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Calls that are refused on purpose: the objects that they name, and those next to them, stay as they are.
+
+Each version of NFS has a table of acts by the reason for which they fail. A server may let some of them succeed, such
+as RMDIR of a directory with entries in NFSv3; the check ends there as SKIP, as nothing is refused.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Mapping
+
+from fixtures.checks.scratch import Scratch
+from nfsclient.xdr import XdrEnum
+from nfsjudge import expect, expect_data, expect_names, observe, show, skip
+
+FILE: t.Final = b"file"
+OTHER: t.Final = b"other"
+FULL: t.Final = b"full"
+EMPTY: t.Final = b"empty"
+NEW: t.Final = b"new"
+_INSIDE: t.Final = b"inside"
+_DATA: t.Final = {FILE: b"precious data", OTHER: b"other", _INSIDE: b"inside"}
+_NAMES: t.Final = [EMPTY, FILE, FULL, OTHER]
+_NOT_READY: t.Final = 10008
+"""JUKEBOX and DELAY: the server has begun."""
+_PERMISSIONS: t.Final = 0o7777
+
+
+class Place:
+    """A directory that only its owner may change, with two files, an empty directory and one with a file."""
+
+    def __init__(self, scratch: Scratch[t.Any, t.Any]) -> None:
+        self._scratch = scratch
+        self.here = scratch.directory("here", mode=0o755)
+        self.file = scratch.file(FILE, _DATA[FILE], directory=self.here, mode=0o644)
+        self.other = scratch.file(OTHER, _DATA[OTHER], directory=self.here, mode=0o644)
+        self.full = scratch.directory(FULL, directory=self.here, mode=0o755)
+        self.empty = scratch.directory(EMPTY, directory=self.here, mode=0o755)
+        self._inside = scratch.file(_INSIDE, _DATA[_INSIDE], directory=self.full)
+        self._modes = self._seen_modes()
+
+    def _seen_modes(self) -> list[int]:
+        objects = (self.here, self.file, self.full)
+        return [(self._scratch.attributes(one).mode or 0) & _PERMISSIONS for one in objects]
+
+    def expect_kept(self, after: str) -> None:
+        """Everything is as it was made."""
+        __tracebackhide__ = True
+        expect_names(self._scratch.names(self.here), _NAMES)
+        expect_names(self._scratch.names(self.full), [_INSIDE])
+        for handle, name in ((self.file, FILE), (self.other, OTHER), (self._inside, _INSIDE)):
+            expect_data(self._scratch.read(handle), _DATA[name])
+        expect(self._seen_modes(), f"modes of the directory, the file and the full directory {after}").equals(
+            self._modes
+        )
+
+
+Act: t.TypeAlias = Callable[[t.Any, Place], XdrEnum]
+"""(client, place) -> the status of a call that should fail."""
+
+
+def expect_nothing_changed(client: t.Any, scratch: Scratch[t.Any, t.Any], acts: Mapping[str, Act]) -> None:
+    """Each act fails and changes nothing."""
+    __tracebackhide__ = True
+    place = Place(scratch)
+    for what, act in acts.items():
+        status = act(client, place)
+        observe(what, show(status))
+        if not status:
+            skip(f"the server does not refuse {what}")
+        if status == _NOT_READY:
+            skip(f"the server is still not ready for {what}")
+        place.expect_kept(f"after {what} answered {status}")

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""Which breach does the harm that its clause declares: one rule for verdicts, the lint and the order of causes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nfsjudge import Harm, Level, Part, Requirement
+from nfsjudge.harm import HARMS, harm_done, harm_text, is_refusal
+from nfsjudge.records import CheckRecord, RequirementRecord, failure_text
+from reports.causes.severity import severity_of
+
+IO, EXIST, STALE = "NFS3ERR_IO (5)", "NFS3ERR_EXIST (17)", "NFS3ERR_STALE (70)"
+
+
+@pytest.mark.parametrize(
+    ("expected", "observed", "refused"),
+    [
+        (["success"], IO, True),
+        (["success"], "NFS4ERR_SHARE_DENIED (10015)", True),
+        (["success"], "NFSERR_IO (5)", True),
+        (["success"], STALE, False),  # it is gone
+        (["success"], "NFS4ERR_NOENT (2)", False),
+        ([EXIST], "success", False),
+        ([EXIST], IO, True),
+        ([EXIST], STALE, True),
+        (["an error"], "success", False),
+        ([EXIST, "an error"], IO, True),
+        (["success", EXIST], IO, True),
+        (["success"], "no reply within 5 s", True),
+        (["success"], "SYSTEM_ERR", True),
+        (["00"], "ff", False),
+        (["4"], "0", False),
+        ([], "exchange #3: 5 bytes", False),
+    ],
+)
+def test_an_error_did_nothing_unless_it_tells_a_loss(
+    expected: list[str], observed: str, refused: bool
+) -> None:
+    assert is_refusal(expected, observed) is refused
+    assert (harm_done("data", expected, observed) is None) is refused
+
+
+def test_a_breach_that_does_harm_is_red_whatever_the_level() -> None:
+    advice = Requirement(
+        rfc="RFC 1813", section="3.3.7", gist="zeros", part=Part.IMPLEMENTATION, level=Level.SHOULD
+    )
+    grave = Requirement(
+        rfc="RFC 1813",
+        section="3.3.7",
+        gist="zeros",
+        part=Part.IMPLEMENTATION,
+        level=Level.SHOULD,
+        harm=Harm.DATA,
+    )
+    assert not advice.is_red(["00"], "ff")
+    assert grave.is_red(["00"], "ff")
+    assert not grave.is_red(["success"], IO)
+    assert Requirement(rfc="RFC 1813", section="3.3.7", gist="x").is_red(["success"], IO)
+
+
+def test_nothing_breaks_a_may() -> None:
+    with pytest.raises(ValueError, match="MAY"):
+        Requirement(rfc="RFC 1813", section="3.3.7", gist="x", level=Level.MAY, harm=Harm.DATA)
+
+
+def test_every_harm_has_words_and_a_name_of_strangers_none() -> None:
+    assert set(HARMS) == set(Harm)
+    assert harm_text("data", ["00"], "ff") == "harm data: acknowledged data is lost or wrong"
+    assert harm_text("flood", ["00"], "ff") == harm_text("", ["00"], "ff") == ""
+
+
+@pytest.mark.parametrize(("observed", "told"), [("ff", True), (IO, False)])
+def test_a_failure_text_names_level_and_harm(observed: str, told: bool) -> None:
+    clause = RequirementRecord("RFC 1813", "3.3.7", "IMPLEMENTATION", "SHOULD", "a gap is zeros", "data")
+    expected = ["00"] if told else ["success"]
+    text = failure_text(CheckRecord("nfs3/WRITE/gap", "FAIL", clause, expected, observed, what="data"))
+    line = "  clause:     RFC 1813 section 3.3.7 (SHOULD, IMPLEMENTATION)"
+    assert f"{line}{', harm data: acknowledged data is lost or wrong' if told else ''}\n" in text
+
+
+@given(
+    st.sampled_from([*map(str, Harm), "", "other"]),
+    st.sampled_from([["success"], [EXIST], ["an error"], ["00"], ["4", "5"]]),
+    st.sampled_from([IO, STALE, "success", "ff", "no reply", "none"]),
+)
+def test_verdict_and_severity_agree(declared: str, expected: list[str], observed: str) -> None:
+    clause = RequirementRecord("RFC 1813", "3.3.7", "DESCRIPTION", "SHOULD", "a clause", declared)
+    record = CheckRecord("nfs3/WRITE/gap", "FAIL", clause, expected, observed, what="data")
+    done = harm_done(declared, expected, observed)
+    assert (severity_of(record) == declared) is (done is not None)

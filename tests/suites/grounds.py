@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Where programs of `suites.model` run in tests: the embedded server in this process, with any knobs and mutants."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from fixtures.checks.dialects.nfs4 import Grace, OwnNfs4
+from nfsclient.clients import Mount, Nfs3, Patience
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol.nfs3 import Sattr3
+from nfsclient.rpc.auth import AuthSys
+from nfsclient.rpc.blocking import RpcClient, connect_tcp
+from nfsclient.rpc.loop import Loop
+from nfsmutants import Mutants
+from nfsserver import Server
+from suites.model.player3 import Player3
+from suites.model.player4 import Player4
+from suites.model.players import Player
+
+NOBODY_WAITS: t.Final = 0.0001
+
+
+class LocalGround:
+    """Two clients of a server; `versions` is that of each: "v3" or "v4"."""
+
+    def __init__(
+        self, versions: Sequence[str], knobs: Mapping[str, t.Any] | None = None, mutants: Iterable[str] = ()
+    ) -> None:
+        self._versions = versions
+        self.loop = Loop()
+        self._server = Server(knobs={**(knobs or {})}, seed=1)
+        Mutants(self._server, mutants)
+        self._server.listen(self.loop, udp=False)
+        self._opened: list[RpcClient] = []
+        self.on_exchange: Callable[[t.Any], None] | None = None
+        self._patience = Patience.of(self.loop, first=NOBODY_WAITS, longest=0.01, total=2.0)
+
+    def _rpc(self, number: int) -> RpcClient:
+        made = connect_tcp(
+            "127.0.0.1",
+            self._server.port,
+            loop=self.loop,
+            credential=AuthSys(0, 0, (), b"client-%d" % number),
+        )
+        made.on_exchange = self.on_exchange
+        self._opened.append(made)
+        return made
+
+    def join(self, *, recorded: bool) -> list[Player]:
+        """Two clients, on new connections."""
+        return [
+            self._player3(number) if version == "v3" else self._player4(number)
+            for number, version in enumerate(self._versions)
+        ]
+
+    def _player3(self, number: int) -> Player3:
+        return Player3(Nfs3(self._rpc(number), patience=self._patience), self._root())
+
+    def _player4(self, number: int) -> Player4:
+        client = OwnNfs4(self._rpc(number), patience=self._patience)
+        client.made, client.grace = [], Grace(lambda _seconds: None)
+        session = client.establish()
+        found = session.compound(op.putrootfh(), op.lookup(b"export"), op.getfh())
+        return Player4(session, found.handle)
+
+    def _root(self) -> bytes:
+        reply = Mount(self._rpc(0)).mnt(b"/export").resok
+        assert reply is not None
+        return reply.fhandle
+
+    def directory(self, name: str, players: Sequence[Player]) -> dict[str, bytes]:
+        """A new, empty directory."""
+        nfs3, root = Nfs3(self._rpc(0), patience=self._patience), self._root()
+        nfs3.mkdir(root, name.encode(), Sattr3(mode=0o777))
+        handles = {}
+        for player in players:
+            there = root
+            if isinstance(player, Player4):
+                there = player._session.compound(op.putrootfh(), op.lookup(b"export"), op.getfh()).handle
+            found = player.lookup(there, name.encode()).handle
+            assert found is not None
+            handles[player.version] = found
+        return handles
+
+    def close(self) -> None:
+        """End the server and all connections."""
+        for rpc in self._opened:
+            rpc.close()
+        self._server.close()

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""Clauses: each has one level wherever it stands, and a mutant that breaks it."""
+
+from __future__ import annotations
+
+import typing as t
+from collections import defaultdict
+from importlib import import_module
+from pathlib import Path
+
+from nfsjudge import Proof, Requirement
+from nfsjudge.lint import all_rules
+from nfsmutants import find_mutant
+from tests.cli.test_suites import checks
+
+ROOT = Path(__file__).resolve().parents[2]
+PROOFS = [(name, proof) for name, _, proof in checks() if proof is not None]
+
+OTHER_LEVEL = {
+    "nfs3/ctime-stands": "it also judges a size that SETATTR changes, of which the text says nothing",
+    "nfs3/not-sync-unguarded": "it judges a status alone, also that of other procedures",
+    "nfs3/readdir-progress": "a last page without eof may be followed by an empty one: it is about progress",
+    "nfs3/write-verifier": "a capture does not show whether the server was restarted",
+}
+"""Rules of the lint that are milder than a check with the same mutant and section, and why."""
+WITHOUT_MUTANT = {
+    "MODIFY is the permission to modify": "the error is the same, ACCESS has granted another right",
+    "NFS3ERR_ACCES or NFS3ERR_PERM reports": "other errors of the same refusal",
+    "NFS3ERR_TOOSMALL reports that the buffer": "other errors of the same refusal",
+    "a name that the server cannot store": "the mutant refuses; a server that accepts does the same to the name",
+    "a new entry has exactly the given name": "the same mutant, for names that are no text",
+    "CREATE creates a file: it neither": "the same mutant, for CREATE in place of MKDIR, SYMLINK and LINK",
+    "RENAME does not replace a directory": "the mutant answers success, and the first clause is broken too",
+    "names with a special meaning are not": "the same mutant, where the server answers success",
+    "the attributes in the arguments of MKDIR": "the same mutant, for MKDIR in place of CREATE",
+    "the attributes in the arguments of MKNOD": "the same mutant, for MKNOD in place of CREATE",
+    "no_trunc is one answer for all": "the same mutant: a name is cut that another procedure refuses",
+    "the data of a symbolic link is stored": "the same mutant, for data that is no text",
+    "size and nlink of a directory should": "the milder clause for directories, the same mutant",
+    "UMNT requires AUTH_UNIX": "the same mutant, for UMNT in place of MNT",
+    "UMNTALL requires AUTH_UNIX": "the same mutant, for UMNTALL in place of MNT",
+    "MNT3ERR_NAMETOOLONG reports that": "its mutant answers another error, which breaks the first clause too",
+    "a universal address of IPv6": "the same mutant, where the server has addresses of IPv6",
+    "a program should register only": "the same mutant, in the older version of the port mapper",
+}
+"""Beginnings of gists that are the first of no check, and that a mutant of another clause breaks, and why."""
+DELEGATION = "suites.nfs4.test_delegation:"
+
+
+def _requirements() -> t.Iterator[tuple[str, Requirement]]:
+    for path in [*(ROOT / "suites").rglob("*.py"), *(ROOT / "nfsjudge" / "lint").glob("*.py")]:
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for value in vars(import_module(name)).values():
+            if isinstance(value, Requirement):
+                yield name, value
+
+
+def test_a_clause_has_one_level_and_one_harm_wherever_it_stands() -> None:
+    found = defaultdict(set)
+    for _, one in _requirements():
+        found[one.rfc, one.section, one.gist].add((one.level, one.part, one.harm))
+    assert {clause: kinds for clause, kinds in found.items() if len(kinds) > 1} == {}
+
+
+def test_the_lint_judges_as_the_checks_do() -> None:
+    """A rule and a check that see the same mutant, and cite the same section, make the same of it."""
+    milder = set()
+    for rule in all_rules():
+        for name, proof in PROOFS:
+            if not set(rule.killed_by) & set(proof.killed_by):
+                continue
+            same = [one for one in proof.requirements if one.citation == rule.requirement.citation]
+            if same and all(_is_red(one) != _is_red(rule.requirement) for one in same):
+                milder.add(rule.name)
+                assert rule.name in OTHER_LEVEL, f"{rule.name}: another level than {name}"
+    assert milder == set(OTHER_LEVEL)
+
+
+def _is_red(one: Requirement) -> bool:
+    return one.is_binding or one.harm is not None
+
+
+def test_before_of_change_info_is_binding_in_the_lint_and_in_checks() -> None:
+    levels = {one.level for _, one in _requirements() if one.citation == "RFC 5661 section 3.3.8"}
+    assert len(levels) == 1
+    (rule,) = (one for one in all_rules() if one.name == "nfs4/change-info-before")
+    assert rule.severity == "FAIL"
+
+
+def test_a_check_of_nfs4_has_a_mutant_for_each_clause() -> None:
+    few = [
+        name
+        for name, proof in PROOFS
+        if name.startswith(("suites.nfs4.", "suites.faults."))
+        and len(proof.killed_by) < len(proof.requirements)
+    ]
+    assert [name for name in few if not name.startswith(DELEGATION)] == []
+    elsewhere = [
+        (name, str(clause))
+        for name, proof in PROOFS
+        if name.startswith("suites.nfs4.") and len(proof.requirements) > 1
+        for clause in proof.requirements
+        if not any(_is_near(clause.citation, find_mutant(one).breaks) for one in proof.killed_by)
+    ]
+    assert [name for name, _ in elsewhere if not name.startswith(DELEGATION)] == []
+
+
+def _is_near(citation: str, broken: str) -> bool:
+    """Whether one section is the other, or contains it."""
+    return f"{citation}.".startswith(f"{broken}.") or f"{broken}.".startswith(f"{citation}.")
+
+
+def test_each_clause_is_broken_by_a_mutant() -> None:
+    """It is the first of some check, or of one with as many mutants as clauses; or it says the same in another RFC."""
+    mains = {proof.main for _, proof in PROOFS}
+    unproved = {
+        clause
+        for name, proof in PROOFS
+        for clause in proof.requirements
+        if not name.startswith(DELEGATION)
+        and clause not in mains
+        and len(proof.killed_by) < len(proof.requirements)
+        and not _is_told_twice(clause, proof)
+    }
+    proved = {
+        clause
+        for _, proof in PROOFS
+        if len(proof.killed_by) >= len(proof.requirements)
+        for clause in proof.requirements
+    }
+    missing = [one for one in unproved - proved if not one.gist.startswith(tuple(WITHOUT_MUTANT))]
+    assert missing == []
+
+
+def _is_told_twice(clause: Requirement, proof: Proof) -> bool:
+    """Whether the check proves what two documents, or two sections, say of two versions of a protocol."""
+    others = [one for one in proof.requirements if one is not clause]
+    return any(one.rfc != clause.rfc or one.gist == clause.gist for one in others)
+
+
+def test_reasons_are_of_clauses_that_exist() -> None:
+    gists = {clause.gist for _, proof in PROOFS for clause in proof.requirements}
+    stale = [one for one in WITHOUT_MUTANT if not any(gist.startswith(one) for gist in gists)]
+    assert stale == []
