@@ -47,3 +47,16 @@ def test_cleaning_up_waits_once_and_leaves_the_verdicts_of_checks_alone(
     verdicts = [outcome.verdicts[name] for name in names]
     assert verdicts == ["VOID"] + ["PASS"] * 5
     assert "left in the export: 6 directories" in outcome.text
+
+
+def test_looking_whether_the_target_has_died_needs_no_procedure_that_is_given_up(
+    suite: Suite, serve: Callable[..., Server]
+) -> None:
+    """That look makes a directory and removes it again, which needs READDIR."""
+    server = serve("mute-readdir", now=True)
+    names = [f"it_{number}" for number in range(5)]
+    body = "scratch.file('f', b'data'); expect(nfs3.readdir(scratch.handle, 0, bytes(8), 1000)).ok()"
+    suite.write("".join(check(name, body, "nfs3, scratch") for name in names))
+    outcome = suite.run("--target", server.url, "--call-timeout=2")
+    assert [outcome.verdicts[name] for name in names] == ["FAIL"] * 3 + ["VOID"] * 2
+    assert "INTERNALERROR" not in outcome.text
