@@ -285,6 +285,21 @@ class Settings:
         "RFC 5661 section 18.32.3",
         draws=(True,),
     )
+    commit: bool = _knob(
+        True,
+        "the server supports COMMIT; otherwise WRITE makes all data stable, as with `always_commits` (NFSv3 only)",
+        "RFC 1813 section 1.6",
+        "RFC 1813 section 3.3.7",
+        draws=(False,),
+    )
+    empty_write_moves_times: bool = _knob(
+        False,
+        "WRITE of no data updates the times of the file",
+        "RFC 1813 section 3.3.7",
+        limit="empty_write_moves_times",
+        nonstrict=("RFC 1813 section 3.3.7: neither the contents nor mtime",),
+        draws=(True,),
+    )
     nonvolatile_memory: bool = _knob(
         False,
         "uncommitted data survives crashes, so the write verifier never changes",
@@ -350,6 +365,8 @@ class Settings:
         most=3600,
         nonstrict=(
             "RFC 1813 section 2.5: of a directory",
+            "RFC 1094 section 2.3.5: of a directory",
+            "RFC 5661 section 5.8.2.43: of a directory",
             "RFC 1813 section 2.5: have the times of the",
         ),
         draws=(0.002, 3.0),
@@ -519,6 +536,13 @@ class Settings:
         True,
         "OPEN sets OPEN4_RESULT_LOCKTYPE_POSIX",
         "RFC 5661 section 18.16.3",
+        draws=(False,),
+        of_nfs4=True,
+    )
+    lock_needs_access: bool = _knob(
+        True,
+        "LOCK gets OPENMODE if the open does not permit what the lock is for; otherwise any open will do",
+        "RFC 5661 section 18.10.3",
         draws=(False,),
         of_nfs4=True,
     )

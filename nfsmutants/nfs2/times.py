@@ -3,10 +3,25 @@
 
 from __future__ import annotations
 
-from nfsclient.protocol.nfs2 import GETATTR, WRITE, Attrstat, Timeval
+import typing as t
+
+from nfsclient.protocol.nfs2 import (
+    CREATE,
+    GETATTR,
+    LINK,
+    MKDIR,
+    REMOVE,
+    RENAME,
+    RMDIR,
+    SYMLINK,
+    WRITE,
+    Attrstat,
+    Diropargs,
+    Timeval,
+)
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, inode_of
-from nfsmutants.form import mutant
+from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs2.calls import Getattr, Write
 from nfsmutants.rules import RFC1094_ATTRIBUTES, RFC1094_TIMES
 from nfsserver.nfs2.common import fattr
@@ -48,3 +63,21 @@ def write2_keeps_ctime(call: Write) -> Attrstat:
         return reply
     inode.ctime = before
     return replace(reply, attributes=fattr(inode))
+
+
+# ---------------------------------------------------------------- directories
+
+_DIRECTORY_CHANGES: t.Final = (CREATE, MKDIR, SYMLINK, LINK, REMOVE, RMDIR, RENAME)
+
+
+@mutant(_DIRECTORY_CHANGES, RFC1094_ATTRIBUTES)
+def names2_keep_mtime_of_directories(call: AnyCall) -> t.Any:
+    """Calls that change the entries of a directory do not update its mtime"""
+    places = [getattr(call.args, field, None) for field in ("where", "to", "from_")]
+    handles = [place.dir for place in (*places, call.args) if isinstance(place, Diropargs)]
+    directories = [inode_of(call.server, handle) for handle in handles]
+    known = [(directory, directory.mtime) for directory in directories if directory is not None]
+    reply = call.proceed()
+    for directory, mtime in known:
+        directory.mtime = mtime
+    return reply

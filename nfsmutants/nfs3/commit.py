@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from nfsclient.protocol.nfs3 import COMMIT, Commit3Args, Commit3Res, Commit3ResFail, Nfsstat3, WccAttr
 from nfsclient.xdr import replace
-from nfsmutants.bending import amend, change, inode_of
+from nfsmutants.bending import amend, change, count, inode_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.calls import Commit
 from nfsmutants.rules import RFC1813_COMMIT, RFC1813_COMMIT_HINTS, RFC1813_DATA_TYPES
@@ -137,3 +137,12 @@ def commit3_over_udp_flushes_nothing(call: Commit) -> Commit3Res:
     if call.context.transport == "udp" and inode is not None:
         inode.crash()
     return call.proceed()
+
+
+@mutant(COMMIT, RFC1813_COMMIT)
+def commit3_fails_the_second_time(call: Commit) -> Commit3Res:
+    """The second COMMIT of a run answers NFS3ERR_IO"""
+    reply = call.proceed()
+    if count(call.state) != 2 or reply.resok is None:
+        return reply
+    return Commit3Res(Nfsstat3.NFS3ERR_IO, resfail=Commit3ResFail(reply.resok.file_wcc))

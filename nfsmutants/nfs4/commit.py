@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsmutants.bending import count
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import restate4
 from nfsmutants.rules import RFC5661_COMMIT, RFC5661_ERRORS
@@ -27,3 +28,10 @@ def commit4_loses_the_data(call: Call[p.Read4Args, p.Read4Res]) -> p.Read4Res:
 def commit4_of_a_directory_is_inval(call: Commit) -> p.Commit4Res:
     """COMMIT of a directory gets INVAL"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_ISDIR, Nfsstat4.NFS4ERR_INVAL)
+
+
+@mutant(p.COMMIT, RFC5661_COMMIT)
+def commit4_fails_the_second_time(call: Commit) -> p.Commit4Res:
+    """The second COMMIT of a run gets IO"""
+    result = call.proceed()
+    return restate4(result, Nfsstat4.NFS4_OK, Nfsstat4.NFS4ERR_IO) if count(call.state) == 2 else result

@@ -41,6 +41,14 @@ def write3_lies_about_data_sync(call: Write) -> Write3Res:
     return amend(call.proceed_with(stable=StableHow.UNSTABLE), committed=StableHow.DATA_SYNC)
 
 
+@mutant(WRITE, RFC1813_WRITE)
+def write3_calls_unstable_data_stable(call: Write) -> Write3Res:
+    """WRITE with UNSTABLE answers FILE_SYNC, but does not commit the data"""
+    reply = call.proceed()
+    is_unstable = reply.resok is not None and reply.resok.committed is StableHow.UNSTABLE
+    return amend(reply, committed=StableHow.FILE_SYNC) if is_unstable else reply
+
+
 @mutant((READ, WRITE), RFC1813_STABLE_DATA)
 def write3_second_crash_loses_stable_data(call: AnyCall) -> t.Any:
     """The second crash in a row loses data written with FILE_SYNC"""

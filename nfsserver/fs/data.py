@@ -35,13 +35,15 @@ def write(
     """Write, and say how many bytes found room (at least one, or ENOSPC; EDQUOT: the owner has used up his).
 
     EISDIR, EINVAL: no regular file; EACCES; EFBIG: the end lies above the maximum file size. Writing
-    nothing changes nothing, times included.
+    nothing changes nothing, times included, unless the limits say so.
     """
     content = require_regular(inode)
     check_writable(fs, inode)
     if not permissions.may_write_data(caller, inode):
         raise FsError(errno.EACCES)
     if not len(data):
+        if fs.limits.empty_write_moves_times:
+            inode.touch(fs.stamp(), modified=True)
         return 0
     if not fs.limits.allows("max_file_size", offset + len(data)):
         raise FsError(errno.EFBIG)

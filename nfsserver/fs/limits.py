@@ -52,6 +52,8 @@ class Limits:
     """Nanoseconds until the reported times of a directory show a change of its entries."""
     ctime_is_mtime: bool = False
     """Whether mtime is reported as ctime, too."""
+    empty_write_moves_times: bool = False
+    """Whether a WRITE of no data updates times."""
     restricted_names: bool = False
     """Whether names must be UTF-8 without control characters and without any of ``\\ : * ? " < > |``."""
 

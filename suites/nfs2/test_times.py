@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import typing as t
+from collections.abc import Callable
+
 import pytest
 
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
+from fixtures.checks.scratch import need
 from nfsclient.clients import Nfs2
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from suites.nfs2.objects import LONG_AGO, set_old_mtime
@@ -22,6 +26,18 @@ MTIME_IS_LAST_WRITE = Requirement(
 CTIME_CHANGES_WITH_SIZE = Requirement(
     rfc="RFC 1094", section="2.3.5", gist="a write that changes the size of the file changes ctime"
 )
+
+DIRECTORY_MTIME_FOLLOWS_ENTRIES = Requirement(
+    rfc="RFC 1094",
+    section="2.3.5",
+    level=Level.SHOULD,  # section 2.3.5 defines mtime for the data of files only
+    gist="a change of its entries should update the mtime of a directory",
+)
+CHANGES: t.Final = (
+    *("create", "mkdir", "symlink", "link"),
+    *("remove", "rmdir", "rename_from", "rename_to"),
+)
+"""Calls that change the entries of a directory."""
 
 
 @pytest.mark.parametrize("name", ["atime", "mtime", "ctime"])
@@ -59,3 +75,41 @@ def test_write_moves_ctime(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     if written.useconds and not changed.useconds:
         skip("the server may return ctime in coarser units than mtime")
     expect(after.ctime, "ctime after a WRITE that extended the file").differs_from(before)
+
+
+# ---------------------------------------------------------------- directories
+
+
+def _arranged(nfs2: Nfs2, scratch: Nfs2Scratch, change: str, here: bytes) -> Callable[[], object]:
+    """Make what the change of the directory `here` needs; the function that makes it."""
+    there, old, new = scratch.directory("there"), b"old", b"new"
+    match change:
+        case "create":
+            return lambda: scratch.file(new, directory=here)
+        case "mkdir":
+            return lambda: scratch.directory(new, directory=here)
+        case "symlink":
+            return lambda: scratch.symlink(new, b"text", directory=here)
+        case "link":
+            file = scratch.file(old, directory=there)
+            return lambda: scratch.link(file, new, directory=here)
+        case "rmdir":
+            scratch.directory(old, directory=here)
+            return lambda: need(nfs2.rmdir(here, old), "the change", "RMDIR")
+        case "remove":
+            scratch.file(old, directory=here)
+            return lambda: need(nfs2.remove(here, old), "the change", "REMOVE")
+    source, target = (here, there) if change == "rename_from" else (there, here)
+    scratch.file(old, directory=source)
+    return lambda: need(nfs2.rename(source, old, target, new), "the change", "RENAME")
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@proves(DIRECTORY_MTIME_FOLLOWS_ENTRIES, killed_by="names2-keep-mtime-of-directories")
+def test_directory_mtime(nfs2: Nfs2, scratch: Nfs2Scratch, change: str) -> None:
+    """A change of the entries of a directory updates its mtime."""
+    here = scratch.directory("here")
+    act = _arranged(nfs2, scratch, change, here)
+    set_old_mtime(nfs2, scratch, here)
+    act()
+    expect(scratch.attributes(here).mtime, "mtime of the directory").differs_from(LONG_AGO)

@@ -105,6 +105,16 @@ def test_verifier_repeated(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(reply).field("resok.verf").equals(verf)
 
 
+@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-fails-the-second-time")
+def test_again(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """COMMIT succeeds each time after further WRITEs, also for a range that was committed before."""
+    file, size = scratch.file("f"), 5000
+    for salt, (offset, count) in enumerate([(0, 0), (0, size), (0, size), (0, 0)], 1):
+        _write_unstable(nfs3, file, pattern(size, salt))
+        expect(nfs3.commit(file, offset, count)).ok()
+    expect_data(scratch.read(file), pattern(size, 4))
+
+
 @proves(COMMIT_ZERO_COUNT, killed_by="commit3-refuses-count-zero")
 def test_whole_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """COMMIT with offset 0 and count 0 succeeds."""

@@ -37,6 +37,18 @@ def test_data(session: Session4, scratch: Nfs4Scratch) -> None:
     expect_data(scratch.read(opened.handle), b"0123456789"[: written.count])
 
 
+@proves(KEEPS_DATA, killed_by="commit4-fails-the-second-time")
+def test_again(session: Session4, scratch: Nfs4Scratch) -> None:
+    """COMMIT succeeds each time after further WRITEs, and when nothing was written since."""
+    opened = open_file(session, scratch.file("file"), BOTH)
+    for data in (b"first", b"other", b"third"):
+        writing = op.write(opened.stateid, 0, data, p.StableHow4.UNSTABLE4)
+        written = expect(session.compound(op.putfh(opened.handle), writing)).of(p.WRITE).ok()
+        expect(session.compound(op.putfh(opened.handle), op.commit())).ok()
+    expect(session.compound(op.putfh(opened.handle), op.commit(0, 5))).ok()
+    expect_data(scratch.read(opened.handle)[: written.count], b"third"[: written.count])
+
+
 @MINORS
 @proves(TYPE_IS_CHECKED, killed_by="commit4-of-a-directory-is-inval")
 def test_directory(session: Session4, scratch: Nfs4Scratch) -> None:

@@ -17,13 +17,13 @@ from fixtures.checks.scratch import need
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves, show, skip, unsupported
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves, show, skip, unsupported
 from suites.losses import Losses
 from suites.nfs3.clauses import (
     FILE_SYNC_DATA_IS_STABLE,
     WRITE_GAP_IS_ZERO,
 )
-from suites.nfs3.contents import pattern, read_range, write_all
+from suites.nfs3.contents import commit, pattern, read_range, write_all
 from suites.nfs3.short_writes import Sender, sender
 from suites.nfs3.times import LONG_AGO
 from suites.recovery.after_crash import file_again
@@ -51,6 +51,13 @@ RECOVERS_FROM_REPEATED_CRASHES = Requirement(
     level=Level.MUST,
     harm=Harm.DATA,
 )
+COMMITTED_IS_TRUE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    level=Level.MUST,
+    gist="committed must be UNSTABLE unless the data is on stable storage",
+    harm=Harm.DATA,
+)
 NOT_HANDLED = "the server refuses WRITEs this large"
 
 
@@ -74,6 +81,24 @@ def test_file_sync(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, write: str)
 def test_data_sync(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, write: str) -> Steps:
     """Data written with DATA_SYNC survives a crash."""
     yield from survives(nfs3, scratch, losses, write, StableHow.DATA_SYNC)
+
+
+@across(CRASH, "WRITE UNSTABLE")
+@proves(COMMITTED_IS_TRUE, killed_by="write3-calls-unstable-data-stable")
+def test_claimed_stable(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> Steps:
+    """Data for which WRITE UNSTABLE returns FILE_SYNC or DATA_SYNC survives a crash without COMMIT."""
+    file, data = scratch.file("f", pattern(9000)), pattern(9000, salt=1)
+    yield ARRANGED
+    answers = write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
+    levels = " and ".join(sorted({show(answer.committed) for answer in answers}))
+    observe("committed", levels)
+    if any(answer.committed == StableHow.UNSTABLE for answer in answers):
+        commit(nfs3, file, answers)
+    yield CRASH
+    survivor = losses.target.client(Nfs3)
+    seen = read_range(survivor, file_again(losses.target, scratch, file, b"f"), 0, len(data))
+    expect_data(seen, data, f"data after the crash, for which WRITE UNSTABLE returned {levels}")
+    losses.need_data()
 
 
 @across(CRASH, "FILE_SYNC and DATA_SYNC")

@@ -57,6 +57,25 @@ def test_every_write_is_committed(rig: Rig, nfs3: AnyNfs3) -> None:
     assert bytes(rig.nfs3().read(file, 0, 4).resok.data) == b"data"
 
 
+def test_without_commit_every_write_is_stable(rig: Rig, nfs3: AnyNfs3) -> None:
+    file = rig.file(b"f")
+    rig.server.knobs.set("commit", False)
+    assert nfs3.write(file, 0, b"data", StableHow.UNSTABLE).resok.committed == StableHow.FILE_SYNC
+    assert nfs3.commit(file).status == Nfsstat3.NFS3ERR_NOTSUPP
+    rig.server.crash()
+    assert bytes(rig.nfs3().read(file, 0, 4).resok.data) == b"data"
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_write_of_nothing_and_the_times(rig: Rig, nfs3: AnyNfs3, moves: bool) -> None:
+    file = rig.file(b"f", b"data")
+    rig.server.knobs.set("empty_write_moves_times", moves)
+    before = nfs3.getattr(file).resok.obj_attributes
+    assert nfs3.write(file, 1000, b"").resok.count == 0
+    after = nfs3.getattr(file).resok.obj_attributes
+    assert (after.size, after.mtime != before.mtime) == (4, moves)
+
+
 def test_memory_survives_a_crash(rig: Rig, nfs3: AnyNfs3) -> None:
     file = rig.file(b"f")
     rig.server.knobs.set("nonvolatile_memory", True)

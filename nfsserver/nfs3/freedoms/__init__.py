@@ -24,6 +24,7 @@ from nfsserver.nfs3.freedoms.jukebox import (
 from nfsserver.nfs3.freedoms.lacking import (
     grant_less,
     lack,
+    lack_commit,
     lack_exclusive,
     lack_mknod,
     long_names,
@@ -66,7 +67,8 @@ FREEDOMS: t.Final = (
         of_reply=decided_by_call,
         differs=accepts_less,
     ),
-    Freedom((protocol.WRITE,), ("always_commits",), commit_always),
+    Freedom((protocol.WRITE,), ("always_commits", "commit"), commit_always),
+    Freedom((protocol.COMMIT,), ("commit",), lack_commit),
     Freedom(
         (protocol.READ,),
         ("read_returns",),

@@ -26,6 +26,13 @@ def lack(_server: ServerApi, context: CallContext, _args: t.Any, _proceed: Proce
     return reply_with_nothing(context.operation.res, Nfsstat3.NFS3ERR_NOTSUPP)
 
 
+def lack_commit(
+    server: ServerApi, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]
+) -> t.Any:
+    """NOTSUPP for COMMIT: no data is uncommitted."""
+    return lack(server, context, args, proceed)
+
+
 def lack_mknod(server: ServerApi, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
     """NOTSUPP for MKNOD."""
     return lack(server, context, args, proceed)

@@ -221,6 +221,8 @@ KNOBS: list[dict[str, Value]] = [
     {"case_insensitive": True},
     {"stale_on_remove": False},
     {"always_commits": True},
+    {"commit": False},
+    {"empty_write_moves_times": True},
     {"nonvolatile_memory": True},
     {"crash_loses": 3},
     {"write_back_fails": True, "free_bytes": 4096},

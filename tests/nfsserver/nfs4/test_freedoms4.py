@@ -116,3 +116,12 @@ def test_what_has_begun_is_not_delayed(rigs: Rigs) -> None:
         op.link(b"g"),
     ]
     assert _statuses(session, *making) == [S.NFS4_OK] * 9
+
+
+@pytest.mark.parametrize(("needs", "status"), [(True, S.NFS4ERR_OPENMODE), (False, S.NFS4_OK)])
+def test_lock_and_the_mode_of_its_open(rigs: Rigs, needs: bool, status: p.Nfsstat4) -> None:
+    _, session, file = rigs(lock_needs_access=needs)
+    opening = op.open(None, p.OPEN4_SHARE_ACCESS_READ | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG, owner=b"reader")
+    opened = session.compound(op.putfh(file), opening).ok()
+    lock = op.lock(opened.stateid, p.NfsLockType4.WRITE_LT, 0, 10, owner=b"reader")
+    assert session.compound(op.putfh(file), lock).status == status
