@@ -24,6 +24,7 @@ def pipelined(
 
     It is made on the same connection: if the many calls are not recorded, a few of them would mislead the lint.
     """
-    patient = Nfs3(rpc, patience=nfs3.patience)
     for args, reply in rpc.pipeline(procedure, arguments, outstanding=outstanding):
-        yield args, patient.call(procedure, args) if is_jukebox(reply) else reply
+        if is_jukebox(reply):
+            reply = Nfs3(rpc, patience=nfs3.patience).call(procedure, args)
+        yield args, reply
