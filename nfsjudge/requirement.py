@@ -72,7 +72,8 @@ class Requirement:
 
     def __str__(self) -> str:
         part = " IMPLEMENTATION" if self.part is Part.IMPLEMENTATION else ""
-        return f"{self.citation}{part} ({self.level}): {self.gist}"
+        harm = f", harm {self.harm}" if self.harm is not None else ""
+        return f"{self.citation}{part} ({self.level}{harm}): {self.gist}"
 
 
 CLOSED_STATUS = Requirement(

@@ -15,6 +15,7 @@ from nfsmutants.nfs4.bending import amend4, succeeded
 from nfsmutants.rules import (
     RFC1813_DATA_TYPES,
     RFC5661_ATTRIBUTES,
+    RFC5661_CHANGE_INFO,
     RFC5661_LOOKUP,
     RFC5661_READDIR,
     RFC5661_RENAME,
@@ -153,7 +154,7 @@ def getattr4_empty_files_are_fifos(call: Getattr) -> p.Getattr4Res:
     return amend4(result, obj_attributes=lambda it: it.obj_attributes.changed(type=p.NfsFtype4.NF4FIFO))
 
 
-@mutant(p.REMOVE, RFC5661_ATTRIBUTES)
+@mutant(p.REMOVE, RFC5661_CHANGE_INFO)
 def remove4_before_is_older(call: Call[p.Remove4Args, p.Remove4Res]) -> p.Remove4Res:
     """REMOVE returns a change from before it that the directory does not have"""
     return amend4(call.proceed(), "cinfo", before=lambda it: it.before - 1)
@@ -174,3 +175,22 @@ def getattr3_size_is_that_of_nfs3(call: AnyCall) -> t.Any:
         sizes[key] = inode.size
         return reply
     return amend(reply, "obj_attributes", size=sizes.setdefault(key, inode.size))
+
+
+@mutant(p.GETATTR, RFC5661_ATTRIBUTES)
+def getattr4_rounds_large_sizes_up(call: Getattr) -> p.Getattr4Res:
+    """GETATTR of a size above 4096 returns the next multiple of 512"""
+    result = call.proceed()
+    seen = result.resok4.obj_attributes.size if result.resok4 is not None else None
+    if seen is None or seen <= 4096:
+        return result
+    return amend4(result, obj_attributes=lambda it: it.obj_attributes.changed(size=-(-seen // 512) * 512))
+
+
+@mutant(p.LINK, RFC5661_ATTRIBUTES)
+def link4_sets_time_metadata_to_time_modify(call: Call[p.Link4Args, p.Link4Res]) -> p.Link4Res:
+    """LINK sets time_metadata of the file to its time_modify"""
+    inode, result = compound_of(call.context).saved, call.proceed()
+    if inode is not None and result.resok4 is not None:
+        inode.ctime = inode.mtime
+    return result

@@ -19,11 +19,11 @@ from suites.model.claims import GROUPS
 from suites.model.judging import Broken
 from suites.model.machine import Experience, Machine
 from suites.model.players import Player
-from suites.model.steps import Deck, Drawing, Program
+from suites.model.steps import Deck, Drawing, Program, Step
 
 PROGRAMS: t.Final = 3
 """In a check."""
-BUDGET: t.Final = 20.0
+BUDGET: t.Final = 15.0
 """Seconds after which no step begins; and again while a program is made shorter."""
 MOST_CALLS: t.Final = 6000
 """Calls of all programs of a check, and again while one is made shorter."""
@@ -81,6 +81,8 @@ class Campaign:
             self._experience.leave_out(*(("CREATE", verb) if verb == "EXCLUSIVE" else (verb,)))
         self._players = ground.join(recorded=False)
         self._end = clock() + BUDGET
+        self._done: list[Step] = []
+        """The steps of the program that ran last."""
         self.steps = 0
 
     def judge(self, programs: int = PROGRAMS) -> None:
@@ -95,7 +97,7 @@ class Campaign:
             drawing = Drawing(f"{self._name} {self._seed} {number}", deck, is_root=self._is_root)
             run = self._try(drawing.program())
             self.steps += len(run.program)
-            if run.broken is not None and run.broken.requirement.is_binding:
+            if run.broken is not None and run.broken.is_red:
                 found = run
                 break
             weak = weak or (run if run.broken is not None else None)
@@ -115,6 +117,7 @@ class Campaign:
         chosen = self._players if players is None else players
         roots = self._ground.directory(f"p{next(self._numbers)}", chosen)
         machine = Machine(chosen, roots, self._experience, self._judged, is_over=self._is_over)
+        self._done = machine.done
         try:
             machine.run(program)
         except Broken as broken:
@@ -131,7 +134,11 @@ class Campaign:
             return self._run(program)
         except NfsClientError:
             self._end, self._experience.calls = self._clock() + BUDGET, 0
-            run = self._run(program, self._ground.join(recorded=True))
+            try:
+                run = self._run(program, self._ground.join(recorded=True))
+            except NfsClientError:
+                observe("program", _words(self._done))
+                raise
             self._players = self._ground.join(recorded=False)
             return run
 
@@ -172,9 +179,8 @@ class Campaign:
         __tracebackhide__ = True
         found = run.broken
         assert found is not None
-        steps = "; ".join(f"{number}. {step.words()}" for number, step in enumerate(run.program, 1))
         # A note, not a part of the symptom: another seed finds another program for the same cause.
-        observe("program", f"in an empty directory: {steps}")
+        observe("program", _words(run.program))
         fail(
             found.what,
             (found.expected,),
@@ -183,6 +189,11 @@ class Campaign:
             subject=found.subject,
             field=found.field,
         )
+
+
+def _words(program: Iterable[Step]) -> str:
+    steps = "; ".join(f"{number}. {step.words()}" for number, step in enumerate(program, 1))
+    return f"in an empty directory: {steps}"
 
 
 def _is_same(run: Run, other: Run) -> bool:

@@ -13,6 +13,7 @@ from suites.nfs3.test_create import GUARDED_KEEPS_EXISTING
 from suites.nfs3.test_getattr import FILEID_IS_UNIQUE
 from suites.nfs3.test_setattr_size import SIZE_CHANGE_UPDATES_MTIME
 from suites.nfs3.test_times import WRITE_MOVES_CTIME
+from suites.nfs4.clauses import CHANGE_INFO
 
 
 class Property(enum.StrEnum):
@@ -126,10 +127,9 @@ V4: t.Final[Claims] = {
         harm=Harm.DATA,
     ),
     Property.GAP: _v4(
-        "18.32.4",
-        "bytes between the end of the file and data that is written beyond it read as zeros",
-        Level.SHOULD,  # said of SETATTR (section 18.30.4), and known of all file systems
-        Harm.DATA,
+        "12.5.4.2",
+        "a file that grows is zero extended, also by a WRITE past its end: the gap before the data reads as zeros",
+        harm=Harm.DATA,
     ),
     Property.EXTENSION: _v4("18.30.4", "a larger size adds zeros to the end of the file", harm=Harm.DATA),
     Property.TEXT: _v4("18.24.3", "READLINK returns the text of the symbolic link", harm=Harm.DATA),
@@ -155,11 +155,7 @@ V4: t.Final[Claims] = {
         "by change a client can determine that the object was modified: it has a value that it did not have before",
         harm=Harm.DATA,
     ),
-    Property.BEFORE: _v4(
-        "3.3.8",
-        "before in an atomic change_info4 is the change attribute that the directory had",
-        Level.SHOULD,  # a client only drops what it has cached
-    ),
+    Property.BEFORE: CHANGE_INFO,
     Property.TRUNCATES: _v4(
         "18.16.3",
         "UNCHECKED4 with a size of zero truncates an existing file, and keeps it otherwise",

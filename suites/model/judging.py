@@ -31,6 +31,8 @@ class Broken(Exception):
         self.what = what
         self.expected = expected
         self.observed = observed
+        self.is_red = requirement.is_red((expected,), observed)
+        """FAIL rather than NONSTRICT."""
         self.subject: t.Any = None
         self.field: str | None = None
 
@@ -56,13 +58,13 @@ class Judge:
         answer: Answer,
         field: str | None = None,
     ) -> None:
-        """Raise `Broken` unless the property holds; keep it for later if its clause is not binding."""
+        """Raise `Broken` unless the property holds; keep it for later if it is only NONSTRICT."""
         if holds or which in self.weak or which not in self._judged:
             return
         requirement = CLAIMS[player.version][which]
         broken = Broken(which, requirement, f"{what} by {player.title}", expected, observed)
         broken.subject, broken.field = getattr(answer.reply, "res", answer.reply), field
-        if requirement.is_binding:
+        if broken.is_red:
             raise broken
         self.weak[which] = broken
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from nfsclient.errors import ProcUnavail, SystemErr
+from nfsjudge import show
 from suites.model.claims import Property
 from suites.model.judging import Broken, Judge
 from suites.model.players import Inconclusive, Player
@@ -133,7 +134,7 @@ class Machine:
             Property.NAMES,
             f"LOOKUP of {path}",
             "success",
-            str(answer.status),
+            show(answer.status),
             answer,
             "status",
         )
@@ -489,6 +490,7 @@ class Machine:
             answer = self._on(player, thing, player.read_link)
             if answer.is_ok:
                 self._judge.text(player, thing, path, answer)
+                thing.was_read()
 
     def _read(self, player: Player, path: str, offset: int, count: int) -> None:
         thing, at = self._there(path), offset
@@ -498,6 +500,7 @@ class Machine:
             if not answer.is_ok:
                 return
             self._judge.data(player, thing, path, at, answer)
+            thing.was_read()
             at += len(answer.data)
             if answer.is_end or not answer.data or at >= offset + count:
                 return
@@ -508,6 +511,7 @@ class Machine:
         answer = self._on(player, directory, lambda handle: player.listing(handle, plain=plain))
         if answer.is_ok:
             self._judge.listing(player, directory, path, answer)
+            directory.was_read()
         elif not plain:
             self._experience.refused["READDIRPLUS", ""] += 1
 

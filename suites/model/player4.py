@@ -168,11 +168,13 @@ class Player4(Player):
 
     def _open(self, directory: bytes, name: bytes, step: Step) -> Answer:
         attributes = Fattr4(mode=step.mode, size=step.size)
+        # With a persistent reply cache, GUARDED4 takes the place of exclusive creation (RFC 5661 table 10).
+        is_persistent = self._session.state.flags & p.CREATE_SESSION4_FLAG_PERSIST
         how = {
             "GUARDED": lambda: op.guarded(attributes),
             "UNCHECKED": lambda: op.unchecked(attributes),
             "EXCLUSIVE": lambda: op.exclusive4_1(verifier_of(step), Fattr4()),
-        }[step.how]()
+        }["GUARDED" if is_persistent and step.how == "EXCLUSIVE" else step.how]()
         access = p.OPEN4_SHARE_ACCESS_BOTH | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG
         opening = op.open(name, access, owner=new_state_owner(), how=how)
         reply = self._run(op.putfh(directory), opening, op.getfh())

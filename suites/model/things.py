@@ -97,6 +97,10 @@ class Thing:
         """Something of the object may be different."""
         self.fresh.clear()
 
+    def was_read(self) -> None:
+        """The time of the last access may have moved, and `change` with it; the other times stay."""
+        self.fresh.discard("v4")
+
     def data_changed(self, *, by_write: bool) -> None:
         """Its data is different: mtime moves from a value that was set and seen."""
         old = self.mtime

@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
-from nfsjudge import Harm, Level, Part, Requirement, expect, expect_data, proves, skip, unsupported
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves, skip, unsupported
 from suites.nfs4.attribute_values import expect_near, supported_names
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, another_client, open_file
@@ -41,7 +41,6 @@ READ_ONLY_IS_INVALID = Requirement(
 UNSUPPORTED_IS_ATTRNOTSUPP = Requirement(
     rfc="RFC 5661",
     section="18.30.4",
-    part=Part.IMPLEMENTATION,
     level=Level.SHOULD,
     gist="an attribute in the request that the server does not support gets NFS4ERR_ATTRNOTSUPP",
 )

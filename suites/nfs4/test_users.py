@@ -19,7 +19,6 @@ MODE_DENIES = Requirement(
     section="6.2.4",
     level=Level.SHOULD,  # access control lists, and how users are mapped, are the server's
     gist="the mode of an object should decide what a user may do with it",
-    harm=Harm.SECRET,
 )
 GROUPS_COUNT = Requirement(
     rfc="RFC 5661",

@@ -86,13 +86,14 @@ def test_annotations_are_never_evaluated_early() -> None:
 
 
 def test_reports_read_records_only() -> None:
-    """Of the judge, besides names of verdicts, forms of numbers and keys of duplicates; import-linter limits more."""
+    """Of the judge, besides names of verdicts and harms, numbers and keys of duplicates; import-linter limits more."""
     allowed = {
         "nfsjudge.records",
         "nfsjudge.verdict",
         "nfsjudge.wording",
         "nfsjudge.clients",
         "nfsjudge.duplicates",
+        "nfsjudge.harm",
     }
     others = {
         f"{path.relative_to(ROOT)}: {node.module}"

@@ -55,6 +55,7 @@ def test_a_breach_that_does_harm_is_red_whatever_the_level() -> None:
         level=Level.SHOULD,
         harm=Harm.DATA,
     )
+    assert str(grave) == "RFC 1813 section 3.3.7 IMPLEMENTATION (SHOULD, harm data): zeros"
     assert not advice.is_red(["00"], "ff")
     assert grave.is_red(["00"], "ff")
     assert not grave.is_red(["success"], IO)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A server that answers errors: ``python -m tests.plugin.refusing_server OPERATIONS STATUS WHICH EFFECT``.
 
-OPERATIONS are such as ``3.MKDIR,2.MKDIR,4.CREATE``; STATUS is a number. WHICH of their calls it refuses: the ``first``,
-each ``second``, or ``all``. EFFECT: ``done`` if it does what it refuses, else ``not``. It prints its URL.
+OPERATIONS are such as ``3.MKDIR,2.MKDIR,4.CREATE``; STATUS is a number. WHICH of their calls it refuses: as many of the
+first as the number says, each ``second``, or ``all``. EFFECT: ``done`` if it does what it refuses, else ``not``. It
+prints its URL.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ class Refusing:
         if not self._is_meant(args):
             return proceed(context, args)
         self._calls += 1
-        is_refused = {"first": self._calls == 1, "second": self._calls % 2 == 0, "all": True}[self._which]
+        first = int(self._which) if self._which.isdigit() else 0
+        is_refused = {"second": self._calls % 2 == 0, "all": True}.get(self._which, self._calls <= first)
         if not is_refused:
             return proceed(context, args)
         call = Call(server, context, args, {}, proceed)

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import io
 
+import pytest
+
 from fixtures.plugin.asking import AGAIN, LATE, SOON, Asking
 from fixtures.plugin.header import found_line
 from fixtures.stage.capabilities import YES, Capabilities
+from nfsjudge import Skipped, Unsupported
 from nfsjudge.wording import listing
 from nfstargets import TargetAddress
-from reports.lacking import failing_lines, lacks_line, lacks_lines
+from reports.lacking import failing_lines, lacks_line, lacks_lines, report_lines
 
 
 class Shown:
@@ -119,3 +122,26 @@ def test_words_are_listed() -> None:
         "a and b",
         "a, b and c",
     ]
+
+
+def test_what_is_not_known_is_no_lack() -> None:
+    why = "a scratch directory cannot be made: MKDIR answers NFS3ERR_IO"
+    found = {"nfs3": YES, "symlink": f"not known: {why}", "mknod": f"not known: {why}", "nfs2": "no"}
+    assert lacks_line(found) == "lacks nfs2 (no)"
+    assert failing_lines(found) == [f"does not show whether it has symlink, mknod ({why})"]
+    assert report_lines(found) == [f"unknown: symlink, mknod ({why})", "lacks:   nfs2 (no)"]
+
+
+def test_a_check_ends_as_skip_where_something_is_not_known() -> None:
+    capabilities = Capabilities()
+    capabilities["symlink"] = "not known: MKDIR answers NFS3ERR_IO"
+    with pytest.raises(Skipped, match="whether the target has symlink is not known: MKDIR"):
+        capabilities.need("symlink")
+    assert capabilities.consulted == {"symlink"}
+    for _ in range(3):
+        assert capabilities.may_try_again("symlink")
+        capabilities.note_trials(["symlink"])
+    assert not capabilities.may_try_again("symlink")
+    capabilities["symlink"] = "SYMLINK answers NFS3ERR_NOTSUPP"
+    with pytest.raises(Unsupported):
+        capabilities.need("symlink")

@@ -44,6 +44,7 @@ class LocalGround:
             loop=self.loop,
             credential=AuthSys(0, 0, (), b"client-%d" % number),
         )
+        made.outlives_idleness = True  # as the connections of checks
         made.on_exchange = self.on_exchange
         self._opened.append(made)
         return made

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""Random programs: the same seed makes the same ones, any part of one is one, and what breaks is shown short."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from nfsjudge import Nonconformance
+from nfsjudge.outcome import running
+from suites.model.campaign import Campaign
+from suites.model.claims import CLAIMS, GROUPS, Property, claims_of
+from suites.model.steps import LONGEST, PHRASES, Drawing, Step, imitate, possible
+from suites.model.things import World
+from tests.suites.grounds import LocalGround
+
+Make: t.TypeAlias = Callable[..., LocalGround]
+
+
+@pytest.fixture
+def ground() -> Iterator[Make]:
+    made: list[LocalGround] = []
+
+    def make(*versions: str, **options: t.Any) -> LocalGround:
+        made.append(LocalGround(versions, **options))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def campaign(place: LocalGround, group: str, seed: int = 1) -> Campaign:
+    return Campaign(place, time.monotonic, name="test", group=group, seed=seed)
+
+
+# ---------------------------------------------------------------- programs
+
+
+def test_the_same_seed_makes_the_same_programs() -> None:
+    first, again, other = (Drawing(seed).program() for seed in ("1", "1", "2"))
+    assert first == again != other
+    assert len(first) <= LONGEST + len(PHRASES)
+    assert {step.client for step in first} == {1, 2}
+
+
+def test_a_few_programs_have_all_verbs_and_phrases() -> None:
+    deck: list[t.Any] = []
+    programs = [Drawing(str(number), deck).program() for number in range(3)]
+    verbs = {step.verb for program in programs for step in program}
+    assert verbs >= {
+        "CREATE",
+        "MKDIR",
+        "SYMLINK",
+        "LINK",
+        "REMOVE",
+        "RENAME",
+        "WRITE",
+        "SETATTR",
+        "COMMIT",
+        "LIST",
+    }
+    assert {step.how for program in programs for step in program} >= {"GUARDED", "UNCHECKED", "EXCLUSIVE"}
+    assert any((step.size or 0) > 65_536 for program in programs for step in program if step.verb == "WRITE")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_each_step_is_possible_after_those_before_it(seed: int) -> None:
+    world = World()
+    for step in Drawing(str(seed), is_root=True).program():
+        assert possible(world, step)
+        imitate(world, step)
+    for path, thing in world.walk():
+        assert thing.names == sum(other is thing for _, other in world.walk()), path
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (
+            Step(client=1, verb="CREATE", path="a/b", how="UNCHECKED", size=0, mode=0o640),
+            "CREATE a/b UNCHECKED size 0, mode 0640",
+        ),
+        (Step(client=1, verb="RENAME", path="a", other="b/c"), "RENAME a to b/c"),
+        (Step(client=1, verb="LINK", path="a", other="b"), "LINK b to a"),
+        (
+            Step(client=1, verb="WRITE", path="a", offset=4096, size=100, level=0),
+            "WRITE 100 bytes at 4096 of a, UNSTABLE",
+        ),
+        (Step(client=1, verb="READ", path="a", offset=1, size=2), "READ 2 bytes at 1 of a"),
+        (
+            Step(client=1, verb="SETATTR", path="a", mode=0o600, mtime=-1, owner=(1, 2)),
+            "SETATTR mode 0600, uid 1 gid 2, mtime now of a",
+        ),
+        (Step(client=1, verb="LIST", path=""), "LIST the directory"),
+    ],
+)
+def test_words(step: Step, words: str) -> None:
+    assert step.words() == f"client 1: {words}"
+
+
+def test_each_property_is_judged_by_one_group_and_has_a_clause() -> None:
+    judged = [which for group in GROUPS.values() for which in group]
+    assert sorted(judged) == sorted(Property)
+    assert {which for claims in CLAIMS.values() for which in claims} == set(Property)
+    assert all(claims_of(group, claims) for group in GROUPS for claims in CLAIMS.values())
+
+
+# ---------------------------------------------------------------- on servers
+
+
+@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("versions", [("v3", "v3"), ("v4", "v4"), ("v3", "v4")], ids="+".join)
+def test_a_right_server_passes(ground: Make, versions: tuple[str, str], group: str) -> None:
+    made = campaign(ground(*versions), group)
+    made.judge(1)
+    assert made.steps >= 20
+
+
+AWKWARD: t.Final[dict[str, dict[str, t.Any]]] = {
+    "pieces": {"write_accepts": 100, "read_returns": 500, "readdir_page": 1, "rtmax": 512, "wtmax": 512},
+    "handles": {"several_handles": True, "stale_on_rename": True, "stale_on_remove": False},
+    "withheld": {
+        "withhold_handles": True,
+        "withhold_post_op": True,
+        "withhold_pre_op": True,
+        "atomic_change_info": False,
+    },
+    "times": {
+        "time_granularity": 60.0,
+        "ctime_is_mtime": True,
+        "directory_times_lag": 1.0,
+        "plain_directories": True,
+    },
+    "lacking": {
+        "hard_links": False,
+        "symlinks": False,
+        "mknod": False,
+        "readdirplus": False,
+        "exclusive_create": False,
+    },
+    "later": {"jukebox_calls": 2, "offline_names": "a"},
+    "room": {"max_file_size": 5000, "quota_bytes": 20_000, "free_files": 6},
+    "denied": {"read_only_names": "a", "root_squash": True},
+}
+
+
+@pytest.mark.parametrize("knobs", AWKWARD)
+@pytest.mark.parametrize("versions", [("v3", "v3"), ("v4", "v4"), ("v3", "v4")], ids="+".join)
+def test_a_right_but_awkward_server_passes(ground: Make, versions: tuple[str, str], knobs: str) -> None:
+    place = ground(*versions, knobs=AWKWARD[knobs])
+    for group in GROUPS:
+        campaign(place, group).judge(1)
+
+
+def test_what_breaks_is_shown_as_a_short_program(ground: Make) -> None:
+    place = ground("v3", "v3", mutants=["setattr3-size-drops-the-mode"])
+    with running(None) as notes, pytest.raises(Nonconformance, match=r"mode of \w+(/\w+)? by NFSv3") as found:
+        campaign(place, "attributes").judge(8)
+    assert found.value.requirement is CLAIMS["v3"][Property.SET]
+    program = notes.observations["program"].removeprefix("in an empty directory: ").split("; ")
+    assert len(program) <= 4
+    assert "SETATTR size" in program[-1]
+    assert notes.observations["seed"] == "1"
+
+
+def test_a_breach_that_is_not_binding_does_not_hide_one_that_is(ground: Make) -> None:
+    place = ground(
+        "v3", "v3", mutants=["rename3-keeps-nlink-of-replaced-files", "setattr3-size-drops-the-mode"]
+    )
+    with running(None), pytest.raises(Nonconformance) as found:
+        campaign(place, "attributes").judge(8)
+    assert found.value.requirement is CLAIMS["v3"][Property.SET]
+
+
+def test_what_does_harm_is_not_hidden_by_what_does_none(ground: Make) -> None:
+    """Bytes in a gap break a SHOULD, and are red; link counts of NFSv3 are not."""
+    place = ground("v3", "v3", mutants=["write3-fills-gap", "symlink3-adds-a-byte"])
+    with running(None), pytest.raises(Nonconformance) as found:
+        campaign(place, "data").judge(8)
+    wrong = found.value
+    assert wrong.requirement is not None
+    assert wrong.requirement.is_red(wrong.expected, wrong.observed)
