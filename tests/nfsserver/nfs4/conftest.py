@@ -34,7 +34,7 @@ class Rig4(Rig):
 
     def by_path(self, version: str = "4.1", uid: int = 0) -> NfsClient4:
         url = f"nfs://{self.host}:{self.server.port}/export?version={version}&uid={uid}&gid={uid}"
-        made = connect(url, loop=self.loop)
+        made = connect(url, loop=self.loop, delegations=True)
         assert isinstance(made, NfsClient4)
         self._paths.append(made)
         return made
