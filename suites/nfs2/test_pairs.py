@@ -11,9 +11,10 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2
 from nfsjudge import Harm, Level, Requirement, proves
+from suites.changes import CHANGES, Clauses, World
 from suites.nfs2.clauses import NLINK_COUNTS_NAMES
 from suites.nfs2.common import CommonNfs2
-from suites.pairs import CHANGES, Clauses, World, every_change, every_pair
+from suites.pairs import every_change, every_pair
 
 ATTRIBUTES_ARE_CURRENT = Requirement(
     rfc="RFC 1094",

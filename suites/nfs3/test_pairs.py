@@ -11,6 +11,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsjudge import Harm, Level, Requirement, proves
+from suites.changes import CHANGES, Clauses, World
 from suites.nfs3.clauses import (
     EXTENSION_READS_AS_ZEROS,
     HANDLE_IS_OF_ONE_FILE,
@@ -20,7 +21,7 @@ from suites.nfs3.clauses import (
     SETATTR_SETS_ATTRIBUTES,
 )
 from suites.nfs3.common import CommonNfs3
-from suites.pairs import CHANGES, Clauses, World, every_change, every_pair
+from suites.pairs import every_change, every_pair
 
 ATTRIBUTES_ARE_CURRENT = Requirement(
     rfc="RFC 1813",

@@ -11,9 +11,10 @@ from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients.nfs4 import Session4
 from nfsjudge import Harm, Level, Requirement, proves
+from suites.changes import CHANGES, Clauses, World
 from suites.nfs4.common import CommonNfs4
 from suites.nfs4.opens import another_client
-from suites.pairs import CHANGES, Clauses, World, every_change, every_pair
+from suites.pairs import every_change, every_pair
 
 ATTRIBUTES_ARE_CURRENT = Requirement(
     rfc="RFC 5661",

@@ -8,8 +8,9 @@ import typing as t
 import pytest
 
 from nfsjudge import Nonconformance, Unsupported
+from suites.changes import CHANGES, World
 from suites.nfs3.test_pairs import CLAUSES
-from suites.pairs import CHANGES, World, every_change, every_pair
+from suites.pairs import every_change, every_pair
 from tests.suites.toy_file_system import Toy, ToyClient, ToyScratch
 
 
