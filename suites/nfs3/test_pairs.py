@@ -21,6 +21,7 @@ from suites.nfs3.clauses import (
     SETATTR_SETS_ATTRIBUTES,
 )
 from suites.nfs3.common import CommonNfs3
+from suites.nfs3.test_setattr_size import SIZE_CHANGE_UPDATES_MTIME
 from suites.pairs import every_change, every_pair
 
 ATTRIBUTES_ARE_CURRENT = Requirement(
@@ -61,6 +62,7 @@ CLAUSES: t.Final = Clauses(
     attributes=ATTRIBUTES_ARE_CURRENT,
     sets=SETATTR_SETS_ATTRIBUTES,
     mtime_moves=MTIME_IS_OF_DATA,
+    size_moves_mtime=SIZE_CHANGE_UPDATES_MTIME,
     mtime_stays=MTIME_STAYS,
     fileid_stays=FILEID_STAYS,
     counts_links=NLINK_COUNTS,
