@@ -41,8 +41,9 @@ _ERROR = re.compile(r"(?:NFS(?:3|4|)|MNT3?)ERR_(\w+)|UNKNOWN_\d+ \(")
 they are derived from UNIX error numbers)."""
 _SUCCESS = "success"
 _ANY_ERROR = frozenset({"an error", "a status that the RFC defines"})
-_SAYS_GONE = frozenset({"NOENT", "STALE", "BADHANDLE", "FHEXPIRED"})
-"""Errors that show the loss of an object; others say only that the server refused to do something with it."""
+_SAYS_GONE = frozenset({"NOENT"})
+"""Errors that show the loss of an object; others say only that the server refused to do something with it. STALE and its
+like do not: a handle may be revoked at any time (RFC 1813 section 2.5), and the name still be there."""
 _NO_RESULT = re.compile(
     r"no reply|a closed connection|(?:SYSTEM_ERR|GARBAGE_ARGS|PROC_UNAVAIL|PROG_\w+|AUTH_ERROR)\b"
 )

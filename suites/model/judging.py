@@ -114,7 +114,9 @@ class Judge:
             return
         last = thing.last.get(player.version)
         if last is not None and last.fileid is not None:
-            self._equal(seen.fileid[1], last.fileid[1], player, Property.FILEID_STAYS, f"fileid of {path}", answer)
+            self._equal(
+                seen.fileid[1], last.fileid[1], player, Property.FILEID_STAYS, f"fileid of {path}", answer
+            )
         thing.identified[player.version] = self._world.moves
         for other, each in self._world.walk():
             known = each.last.get(player.version)
