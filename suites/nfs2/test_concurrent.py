@@ -37,8 +37,10 @@ def test_neighbours(
 
             def wait() -> Written:
                 reply = clients[number].wait(pending)
-                if reply.status and where == "at-the-end":  # RFC 1094 section 2.2.9 promises no gaps
-                    skip(f"WRITE beyond the end answers {show(reply.status)}: files may have no gaps")
+                if reply.status and where == "at-the-end":
+                    skip(
+                        f"WRITE beyond the end answers {show(reply.status)}: RFC 1094 promises no gaps in files"
+                    )
                 expect(reply).ok()
                 return Written(reply.status, len(part.data))
 
