@@ -38,6 +38,8 @@ class Clauses:
     sets: Requirement
     """SETATTR has no effect."""
     mtime_moves: Requirement
+    size_moves_mtime: Requirement
+    """SETATTR of the size leaves mtime as it was."""
     mtime_stays: Requirement
     fileid_stays: Requirement
     counts_links: Requirement
@@ -73,12 +75,16 @@ class File(Thing):
     """What SETATTR has set, unless the data changed since then."""
     no_mtime: int | None = None
     """What mtime must not be: the data has changed since SETATTR set it."""
+    is_resized_only: bool = False
+    """Whether only the size has changed since then."""
     fileid: int | None = None
 
-    def changes_data(self, data: bytes) -> None:
+    def changes_data(self, data: bytes, *, is_resize: bool = False) -> None:
+        """The data is this now. `is_resize`: by SETATTR of the size."""
         self.data = data
         if self.mtime is not None:
-            self.no_mtime, self.mtime = self.mtime, None
+            self.no_mtime, self.mtime, self.is_resized_only = self.mtime, None, is_resize
+        self.is_resized_only &= is_resize
 
 
 class NotAvailable(Exception):
@@ -267,7 +273,7 @@ def _write_beyond(world: World, client: CommonClient) -> None:
 
 def _resize(world: World, client: CommonClient, size: int) -> None:
     world.need(world.file, client, lambda handle: client.set(handle, size=size))
-    world.file.changes_data(world.file.data[:size].ljust(size, b"\0"))
+    world.file.changes_data(world.file.data[:size].ljust(size, b"\0"), is_resize=True)
 
 
 def _shorten(world: World, client: CommonClient) -> None:

@@ -61,6 +61,12 @@ SETATTR_SETS = Requirement(
 MTIME_IS_OF_DATA = Requirement(
     rfc="RFC 1094", section="2.3.5", gist="mtime is the time when the data of the file was last modified"
 )
+SIZE_MOVES_MTIME = Requirement(
+    rfc="RFC 1094",
+    section="2.3.5",
+    level=Level.SHOULD,  # no sentence says what SETATTR of the size does to times
+    gist="SETATTR that changes the size of a file should update its mtime",
+)
 MTIME_STAYS = Requirement(
     rfc="RFC 1094",
     section="2.3.5",
@@ -85,6 +91,7 @@ CLAUSES: t.Final = Clauses(
     attributes=ATTRIBUTES_ARE_CURRENT,
     sets=SETATTR_SETS,
     mtime_moves=MTIME_IS_OF_DATA,
+    size_moves_mtime=SIZE_MOVES_MTIME,
     mtime_stays=MTIME_STAYS,
     fileid_stays=FILEID_STAYS,
     counts_links=NLINK_COUNTS_NAMES,

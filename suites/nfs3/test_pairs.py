@@ -14,6 +14,7 @@ from nfsjudge import Harm, Level, Requirement, proves
 from suites.changes import CHANGES, Clauses, World
 from suites.nfs3.clauses import (
     EXTENSION_READS_AS_ZEROS,
+    FILEID_STAYS,
     HANDLE_IS_OF_ONE_FILE,
     NLINK_COUNTS,
     READ_RETURNS_CURRENT_DATA,
@@ -21,6 +22,7 @@ from suites.nfs3.clauses import (
     SETATTR_SETS_ATTRIBUTES,
 )
 from suites.nfs3.common import CommonNfs3
+from suites.nfs3.test_setattr_size import SIZE_CHANGE_UPDATES_MTIME
 from suites.pairs import every_change, every_pair
 
 ATTRIBUTES_ARE_CURRENT = Requirement(
@@ -49,18 +51,13 @@ MTIME_STAYS = Requirement(
     level=Level.SHOULD,  # the text does not say what else may move it
     gist="mtime should stay as it was set while the data of the file does not change",
 )
-FILEID_STAYS = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    level=Level.SHOULD,  # the text says that it is unique, not that it is constant
-    gist="fileid identifies the file: it should stay the same while the file exists",
-)
 CLAUSES: t.Final = Clauses(
     data=READ_RETURNS_CURRENT_DATA,
     zeros=EXTENSION_READS_AS_ZEROS,
     attributes=ATTRIBUTES_ARE_CURRENT,
     sets=SETATTR_SETS_ATTRIBUTES,
     mtime_moves=MTIME_IS_OF_DATA,
+    size_moves_mtime=SIZE_CHANGE_UPDATES_MTIME,
     mtime_stays=MTIME_STAYS,
     fileid_stays=FILEID_STAYS,
     counts_links=NLINK_COUNTS,

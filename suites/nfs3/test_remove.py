@@ -37,7 +37,7 @@ REMOVE_OF_DIRECTORY_MATCHES_STATUS = Requirement(
     section="3.3.12",
     level=Level.SHOULD,  # dir_wcc comes with errors because a REMOVE that fails may have changed the directory
     gist="REMOVE of a directory removes it, or fails and leaves it unchanged",
-    harm=Harm.OBJECT,
+    harm=Harm.SUCCESS,
 )
 REMOVE_NEEDS_A_DIRECTORY = Requirement(
     rfc="RFC 1813",

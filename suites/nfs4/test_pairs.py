@@ -91,6 +91,7 @@ CLAUSES: t.Final = Clauses(
     attributes=ATTRIBUTES_ARE_CURRENT,
     sets=SETATTR_SETS,
     mtime_moves=MTIME_MOVES,
+    size_moves_mtime=MTIME_MOVES,
     mtime_stays=MTIME_STAYS,
     fileid_stays=FILEID_STAYS,
     counts_links=COUNTS_LINKS,

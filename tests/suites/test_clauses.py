@@ -91,6 +91,11 @@ def test_the_lint_judges_as_the_checks_do() -> None:
     assert milder == set(OTHER_LEVEL)
 
 
+def test_a_rule_of_the_lint_with_harm_is_binding() -> None:
+    """It does not know what a check expected, so a refusal would be red as well."""
+    assert [one.name for one in all_rules() if one.requirement.harm and not one.requirement.is_binding] == []
+
+
 def _is_red(one: Requirement) -> bool:
     return one.is_binding or one.harm is not None
 
