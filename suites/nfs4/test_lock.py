@@ -244,6 +244,8 @@ def test_any_seqid(session: Session4, scratch: Nfs4Scratch) -> None:
     second = expect(through_grace(session, op.putfh(file), more)).ok().stateid
     # Each of one lock, as it was locked: a server may refuse any other range (LOCK_RANGE, section 18.12.4).
     for offset in (0, 20):
-        second = expect(session.compound(op.putfh(file), op.locku(second, offset, 10, seqid=seqid))).ok().stateid
+        second = (
+            expect(session.compound(op.putfh(file), op.locku(second, offset, 10, seqid=seqid))).ok().stateid
+        )
     expect(second.other, "other").equals(first.other)
     expect(session.compound(op.putfh(file), op.close(opened.stateid, seqid=seqid))).ok()
