@@ -100,7 +100,7 @@ V3: t.Final[Claims] = {
     Property.TEXT: v3.SYMLINK_DATA_IS_NOT_INTERPRETED,
     Property.NLINK: v3.NLINK_COUNTS,
     Property.FILEID: FILEID_IS_UNIQUE,
-    Property.FILEID_STAYS: pairs3.FILEID_STAYS,
+    Property.FILEID_STAYS: v3.FILEID_STAYS,
     Property.SET: v3.SETATTR_SETS_ATTRIBUTES,
     Property.MTIME_SET: v3.SETS_TIMES_TO_TIME_DELTA,
     Property.MTIME_STAYS: pairs3.MTIME_STAYS,
