@@ -272,7 +272,8 @@ class Judge:
         if counted != wanted:
             expected, observed = (_names(each) for each in (wanted, counted))
             self.claim(False, player, Property.LISTED, f"names in {place}", expected, observed, answer)
-        again = [cookie for cookie, times in Counter(each.cookie for each in entries).items() if times > 1]
+        positions = Counter((each.verifier, each.cookie) for each in entries)
+        again = [cookie for (_, cookie), times in positions.items() if times > 1]
         if again:
             expected, observed = "another one in each entry", f"{again[0]} twice"
             self.claim(False, player, Property.COOKIES, f"cookies in {place}", expected, observed, answer)
