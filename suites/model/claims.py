@@ -152,7 +152,9 @@ V4: t.Final[Claims] = {
     Property.MTIME_SET: _v4("5.8.2.44", "SETATTR of time_modify_set sets the time of the last modification"),
     Property.MTIME_STAYS: pairs4.MTIME_STAYS,
     Property.WRITE_MOVES_MTIME: _v4(
-        "18.32.4", "writing data to a file updates its time_modify and its change"
+        "18.32.4",
+        "writing data to a file updates its time_modify and its change",
+        Level.SHOULD,  # "it is assumed"
     ),
     Property.SIZE_MOVES_MTIME: _v4(
         "18.30.4", "SETATTR of another size updates the time_modify and the change of the file"
