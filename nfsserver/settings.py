@@ -297,7 +297,7 @@ class Settings:
         "WRITE of no data updates the times of the file",
         "RFC 1813 section 3.3.7",
         limit="empty_write_moves_times",
-        nonstrict=("RFC 1813 section 3.3.7: neither the contents nor mtime",),
+        nonstrict=("RFC 1813 section 3.3.7: does not change mtime",),
         draws=(True,),
     )
     nonvolatile_memory: bool = _knob(
