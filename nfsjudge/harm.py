@@ -36,7 +36,9 @@ HARMS: t.Final = {
 }
 """Each in words, as failure texts have it."""
 
-_ERROR = re.compile(r"(?:NFS(?:3|4|)|MNT3?)ERR_(\w+)")
+_ERROR = re.compile(r"(?:NFS(?:3|4|)|MNT3?)ERR_(\w+)|UNKNOWN_\d+ \(")
+"""An error as texts have it. The open enumerations of NFSv2 and MOUNT 1 have some without a name (RFC 1094 section 2.3.1:
+they are derived from UNIX error numbers)."""
 _SUCCESS = "success"
 _ANY_ERROR = frozenset({"an error", "a status that the RFC defines"})
 _SAYS_GONE = frozenset({"NOENT", "STALE", "BADHANDLE", "FHEXPIRED"})

@@ -63,8 +63,6 @@ class RpcClient(Link):
         self._ended_idle = False
         self._used_at = 0.0
         """When the last call went out, or the last reply was waited for."""
-        self._is_quiet = False
-        """Whether no reply has come since the connection was idle."""
         super().__init__(dial, make_core, loop=loop, timeout=timeout)
         self._used_at = self.loop.clock()
 
@@ -155,7 +153,7 @@ class RpcClient(Link):
         now = self.loop.clock()
         if self.outlives_idleness:
             self.keep_open()
-            self._is_quiet |= now - self._used_at >= IDLE
+            self.core.is_quiet |= now - self._used_at >= IDLE
             self._used_at = now
         self.require_open(procedure.label)
         pending = self.core.submit(
@@ -167,7 +165,7 @@ class RpcClient(Link):
             xid=xid,
             into=into,
         )
-        pending.may_be_unread = self._is_quiet
+        pending.may_be_unread = self.core.is_quiet
         self.flush(limit)
         return pending
 
@@ -181,8 +179,6 @@ class RpcClient(Link):
             return self.wait(self._send_again(pending, error))
         if error is not None:
             raise error.with_traceback(None)
-        if pending.may_be_unread:  # the server has read what came after the idle time
-            self._is_quiet = False
         assert pending.result is not None
         return pending.result
 
@@ -203,7 +199,7 @@ class RpcClient(Link):
         """From the same port, if possible: what may be sent again is known to a server by that, too."""
         self._ended_idle = False  # or what `on_reopened` calls would come here again
         self.reconnect(same_port=True)
-        self._used_at, self._is_quiet = self.loop.clock(), False
+        self._used_at = self.loop.clock()
         for call in list(self.on_reopened):
             call()
 

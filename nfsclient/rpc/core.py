@@ -129,6 +129,8 @@ class CallCore(abc.ABC):
         """Called for messages that belong to no call."""
         self.pending: dict[int, Pending[t.Any]] = {}
         self.windows: list[Window] = []
+        self.is_quiet = False
+        """Whether the connection was idle, and no reply to a call that was sent after that has come."""
         self.plans = Plans()
         self.strays: deque[bytes] = deque(maxlen=_KEPT_STRAYS)
         """Messages that answer no call of this client; the newest are kept, for callers that judge them."""
@@ -201,6 +203,14 @@ class CallCore(abc.ABC):
         pending = self.pending.pop(xid)
         pending.result = result
         pending.done = True
+        if pending.may_be_unread:
+            self._note_read()
+
+    def _note_read(self) -> None:
+        """The server reads what came after the idle time: a close is not one of an idle connection any more."""
+        self.is_quiet = False
+        for one in self.pending.values():
+            one.may_be_unread = False
 
     def cancel(self, pending: Pending[t.Any], error: NfsClientError) -> None:
         """End a call that is not answered."""
@@ -237,6 +247,8 @@ class CallCore(abc.ABC):
         if pending is None:
             self._take_stray(xid, record)
             return None
+        if pending.may_be_unread:
+            self._note_read()
         try:
             if pending.seals is None:
                 pending.result = decode_reply(pending.procedure, record)

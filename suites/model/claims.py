@@ -8,11 +8,14 @@ import typing as t
 from collections.abc import Mapping
 
 from nfsjudge import Harm, Level, Requirement
+from nfsjudge.lint.nfs3_rules import COOKIES_DIFFER
 from suites.nfs3 import clauses as v3
+from suites.nfs3 import test_pairs as pairs3
 from suites.nfs3.test_create import GUARDED_KEEPS_EXISTING
 from suites.nfs3.test_getattr import FILEID_IS_UNIQUE
 from suites.nfs3.test_setattr_size import SIZE_CHANGE_UPDATES_MTIME
 from suites.nfs3.test_times import WRITE_MOVES_CTIME
+from suites.nfs4 import test_pairs as pairs4
 from suites.nfs4.clauses import CHANGE_INFO
 
 
@@ -30,9 +33,13 @@ class Property(enum.StrEnum):
     TEXT = "text"
     NLINK = "nlink"
     FILEID = "fileid"
+    """Unique among the objects that exist."""
+    FILEID_STAYS = "fileid stays"
     SET = "set"
     """Mode, owner and size as SETATTR set them."""
     MTIME_SET = "mtime set"
+    """In the step that sets it; later it is `MTIME_STAYS`."""
+    MTIME_STAYS = "mtime stays"
     WRITE_MOVES_MTIME = "write moves mtime"
     SIZE_MOVES_MTIME = "size moves mtime"
     TIMES_GO_ON = "times go on"
@@ -54,7 +61,8 @@ GROUPS: t.Final[Mapping[str, frozenset[Property]]] = {
     "data": frozenset({Property.SIZE, Property.DATA, Property.GAP, Property.EXTENSION, Property.TEXT}),
     "attributes": frozenset(
         {
-            *(Property.TYPE, Property.NLINK, Property.FILEID, Property.SET, Property.MTIME_SET),
+            *(Property.TYPE, Property.NLINK, Property.FILEID, Property.FILEID_STAYS, Property.SET),
+            *(Property.MTIME_SET, Property.MTIME_STAYS),
             *(Property.WRITE_MOVES_MTIME, Property.SIZE_MOVES_MTIME, Property.TIMES_GO_ON),
         }
     ),
@@ -79,7 +87,7 @@ V3: t.Final[Claims] = {
         harm=Harm.SUCCESS,
     ),
     Property.LISTED: v3.READDIR_LISTS_ENTRIES,
-    Property.COOKIES: v3.READDIR_COOKIE_RESUMES,
+    Property.COOKIES: COOKIES_DIFFER,
     Property.TYPE: _v3("2.5", "type is the type of the object, as long as it exists", harm=Harm.OBJECT),
     Property.SIZE: _v3(
         "2.5",
@@ -92,8 +100,10 @@ V3: t.Final[Claims] = {
     Property.TEXT: v3.SYMLINK_DATA_IS_NOT_INTERPRETED,
     Property.NLINK: v3.NLINK_COUNTS,
     Property.FILEID: FILEID_IS_UNIQUE,
+    Property.FILEID_STAYS: pairs3.FILEID_STAYS,
     Property.SET: v3.SETATTR_SETS_ATTRIBUTES,
     Property.MTIME_SET: v3.SETS_TIMES_TO_TIME_DELTA,
+    Property.MTIME_STAYS: pairs3.MTIME_STAYS,
     Property.WRITE_MOVES_MTIME: WRITE_MOVES_CTIME,
     Property.SIZE_MOVES_MTIME: SIZE_CHANGE_UPDATES_MTIME,
     Property.TIMES_GO_ON: _v3(
@@ -116,8 +126,8 @@ V4: t.Final[Claims] = {
     ),
     Property.COOKIES: _v4(
         "18.23.3",
-        "each entry has a cookie value for that entry, which continues the listing after it",
-        harm=Harm.DATA,
+        "each entry should have a cookie value of its own, which continues the listing after it",
+        Level.SHOULD,  # the text does not say that two cookies differ, and no listing has gone on from them
     ),
     Property.TYPE: _v4("5.8.1.2", "attribute type designates the type of the object", harm=Harm.OBJECT),
     Property.SIZE: _v4("5.8.1.5", "attribute size is the size of the object in bytes", harm=Harm.DATA),
@@ -135,10 +145,12 @@ V4: t.Final[Claims] = {
     Property.TEXT: _v4("18.24.3", "READLINK returns the text of the symbolic link", harm=Harm.DATA),
     Property.NLINK: _v4("5.8.2.25", "attribute numlinks is the number of hard links to the object"),
     Property.FILEID: _v4("5.8.2.7", "attribute fileid identifies the file uniquely within its file system"),
+    Property.FILEID_STAYS: pairs4.FILEID_STAYS,
     Property.SET: _v4(
         "18.30.3", "SETATTR that succeeds has set all attributes of the request", harm=Harm.SUCCESS
     ),
     Property.MTIME_SET: _v4("5.8.2.44", "SETATTR of time_modify_set sets the time of the last modification"),
+    Property.MTIME_STAYS: pairs4.MTIME_STAYS,
     Property.WRITE_MOVES_MTIME: _v4(
         "18.32.4", "writing data to a file updates its time_modify and its change"
     ),

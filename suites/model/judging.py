@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from nfsjudge import Requirement, show
 from suites.model.claims import CLAIMS, Property
-from suites.model.players import SECOND, Player
+from suites.model.players import SECOND, Inconclusive, Player
 from suites.model.seen import Answer, Entry, Seen
 from suites.model.steps import Step
 from suites.model.things import EXTENSION, GAP, UNKNOWN, WRITTEN, Thing, World
@@ -46,6 +46,8 @@ class Judge:
         self._judged = judged
         self.weak: dict[Property, Broken] = {}
         """What is only NONSTRICT: the first of each kind. The program goes on."""
+        self.just_set: Thing | None = None
+        """The object whose times the running step has set."""
 
     def claim(
         self,
@@ -103,15 +105,21 @@ class Judge:
         thing.steady.add(player.version)
 
     def _identity(self, player: Player, thing: Thing, path: str, seen: Seen, answer: Answer) -> None:
-        """A file id stays, and no two objects that exist have the same. One of 0 means nothing."""
+        """No two objects that exist have the same file id, and it should stay. One of 0 means nothing.
+
+        It may change when an object or its directory gets another name, so only those are compared that were seen since
+        the last RENAME.
+        """
         if seen.fileid is None or not seen.fileid[1]:
             return
         last = thing.last.get(player.version)
         if last is not None and last.fileid is not None:
-            self._equal(seen.fileid[1], last.fileid[1], player, Property.FILEID, f"fileid of {path}", answer)
+            self._equal(seen.fileid[1], last.fileid[1], player, Property.FILEID_STAYS, f"fileid of {path}", answer)
+        thing.identified[player.version] = self._world.moves
         for other, each in self._world.walk():
             known = each.last.get(player.version)
-            if each is not thing and known is not None and known.fileid == seen.fileid:
+            is_current = each.identified.get(player.version) == self._world.moves
+            if each is not thing and is_current and known is not None and known.fileid == seen.fileid:
                 what, number = f"fileid of {path}", str(seen.fileid[1])
                 expected = f"another one than {number}, which {other} has"
                 self.claim(False, player, Property.FILEID, what, expected, number, answer)
@@ -125,7 +133,7 @@ class Judge:
             self.claim(
                 is_close,
                 player,
-                Property.MTIME_SET,
+                Property.MTIME_SET if thing is self.just_set else Property.MTIME_STAYS,
                 f"mtime of {path}",
                 _time(thing.mtime),
                 _time(seen.mtime),
@@ -201,10 +209,13 @@ class Judge:
             self.claim(before != after, player, Property.CHANGE, what, expected, str(after), answer)
 
     def is_truncated(self, player: Player, thing: Thing, path: str, answer: Answer) -> bool:
-        """Whether CREATE UNCHECKED with size 0 has truncated an existing file; RFC 1813 leaves that open."""
+        """Whether CREATE UNCHECKED with size 0 has truncated an existing file; RFC 1813 leaves that open.
+
+        Raises `Inconclusive` if nobody can see it.
+        """
         seen = answer.attributes
         if seen is None or seen.size is None:
-            return True
+            raise Inconclusive
         if Property.TRUNCATES in self._judged and Property.TRUNCATES in CLAIMS[player.version]:
             self._equal(seen.size, 0, player, Property.TRUNCATES, f"size of {path}", answer)
             return True
@@ -276,7 +287,7 @@ class Judge:
         last = thing.last.get(player.version)
         if entry.fileid and last is not None and last.fileid is not None:
             what = f"fileid of {path} in the listing"
-            self._equal(entry.fileid, last.fileid[1], player, Property.FILEID, what, answer)
+            self._equal(entry.fileid, last.fileid[1], player, Property.FILEID_STAYS, what, answer)
 
 
 def _names(counted: Counter[str]) -> str:

@@ -175,6 +175,7 @@ class Machine:
             raise Inconclusive from error
 
     def _do(self, step: Step) -> None:
+        self._judge.just_set = None
         player, other = self._players[step.client - 1], self._players[2 - step.client]
         if step.verb in MAKING:
             is_new = self.world.find(step.path) is None
@@ -350,6 +351,8 @@ class Machine:
             return False
         self._judge.before(player, thing, step.path, answer, size)
         self._apply(player, thing, step, answer)
+        if step.mtime is not None:
+            self._judge.just_set = thing
         self._judge.attributes(player, thing, step.path, answer)
         return True
 

@@ -42,7 +42,9 @@ SIZES: t.Final = (0, 1, 3, 100, 4095, 4096, 4097, 8000, 8193)
 LARGE: t.Final = (65_536, 70_001, 131_073, 262_144, 1 << 20)
 FILE_SIZES: t.Final = (0, 1, 3, 100, 4095, 4096, 4097, 10_000, 70_000)
 MODES: t.Final = (0o600, 0o640, 0o644, 0o666, 0o755, 0o777)
-"""All of them let the owner work."""
+"""All of them let the owner read and write a file."""
+_DIRECTORY_MODES: t.Final = (0o700, 0o750, 0o755, 0o777)
+"""All of them let the owner search a directory: others would end the program at the next call below it."""
 OWNERS: t.Final = ((4242, 4343), (4244, 4345))
 OLD_TIMES: t.Final = (946_684_800, 1_000_000_000, 1_100_000_000)
 """Seconds: of 2000, 2001 and 2004. No clock of a server shows them by chance."""
@@ -273,15 +275,16 @@ class Drawing:
     def _setting(self, path: str) -> Step:
         rng, thing = self._random, self._world.find(path)
         values: dict[str, t.Any] = {}
+        modes = _DIRECTORY_MODES if thing is not None and thing.kind == "directory" else MODES
         names = ["mode", "mode", "mtime", "mtime", "owner"]
         if thing is not None and thing.kind == "file":
             names += ["size", "size", "size"]
         for name in rng.sample(names, rng.choice((1, 1, 2, 3))):
             if name == "owner" and not self._is_root:
                 continue
-            made = {"mode": MODES, "mtime": (*OLD_TIMES, -1), "owner": OWNERS, "size": FILE_SIZES}[name]
+            made = {"mode": modes, "mtime": (*OLD_TIMES, -1), "owner": OWNERS, "size": FILE_SIZES}[name]
             values[name] = rng.choice(t.cast("Sequence[t.Any]", made))
-        return self._step("SETATTR", path, **(values or {"mode": rng.choice(MODES)}))
+        return self._step("SETATTR", path, **(values or {"mode": rng.choice(modes)}))
 
     def _phrase(self) -> Iterator[Step]:
         """Steps in a row that programs often make, and that single steps drawn at random rarely are.

@@ -45,6 +45,8 @@ class Thing:
     """Each value of `change` that was seen, and the last epoch in which it was."""
     last: dict[str, Seen] = field(default_factory=dict)
     """By version of NFS: the attributes that were seen last."""
+    identified: dict[str, int] = field(default_factory=dict)
+    """By version of NFS: `World.moves` when the file id was seen last."""
     fresh: set[str] = field(default_factory=set)
     """The versions in which nothing can have changed the times since then."""
     steady: set[str] = field(default_factory=set)
@@ -126,6 +128,8 @@ class World:
 
     def __init__(self) -> None:
         self.root = Thing("directory", names=1)
+        self.moves = 0
+        """How often RENAME was made."""
 
     def find(self, path: str) -> Thing | None:
         """The object of a path."""
@@ -196,6 +200,7 @@ class World:
 
     def rename(self, path: str, new: str) -> None:
         """A name becomes another one; what had that is replaced."""
+        self.moves += 1
         source, target = self.parent(path), self.parent(new)
         thing = source.entries.pop(path.rpartition("/")[2])
         name = new.rpartition("/")[2]

@@ -11,9 +11,10 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2
 from nfsjudge import Harm, Level, Requirement, proves
+from suites.changes import CHANGES, Clauses, World
 from suites.nfs2.clauses import NLINK_COUNTS_NAMES
 from suites.nfs2.common import CommonNfs2
-from suites.pairs import CHANGES, Clauses, World, every_change, every_pair
+from suites.pairs import every_change, every_pair
 
 ATTRIBUTES_ARE_CURRENT = Requirement(
     rfc="RFC 1094",
@@ -60,6 +61,12 @@ SETATTR_SETS = Requirement(
 MTIME_IS_OF_DATA = Requirement(
     rfc="RFC 1094", section="2.3.5", gist="mtime is the time when the data of the file was last modified"
 )
+SIZE_MOVES_MTIME = Requirement(
+    rfc="RFC 1094",
+    section="2.3.5",
+    level=Level.SHOULD,  # no sentence says what SETATTR of the size does to times
+    gist="SETATTR that changes the size of a file should update its mtime",
+)
 MTIME_STAYS = Requirement(
     rfc="RFC 1094",
     section="2.3.5",
@@ -84,6 +91,7 @@ CLAUSES: t.Final = Clauses(
     attributes=ATTRIBUTES_ARE_CURRENT,
     sets=SETATTR_SETS,
     mtime_moves=MTIME_IS_OF_DATA,
+    size_moves_mtime=SIZE_MOVES_MTIME,
     mtime_stays=MTIME_STAYS,
     fileid_stays=FILEID_STAYS,
     counts_links=NLINK_COUNTS_NAMES,

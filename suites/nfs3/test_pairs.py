@@ -11,6 +11,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsjudge import Harm, Level, Requirement, proves
+from suites.changes import CHANGES, Clauses, World
 from suites.nfs3.clauses import (
     EXTENSION_READS_AS_ZEROS,
     HANDLE_IS_OF_ONE_FILE,
@@ -20,7 +21,8 @@ from suites.nfs3.clauses import (
     SETATTR_SETS_ATTRIBUTES,
 )
 from suites.nfs3.common import CommonNfs3
-from suites.pairs import CHANGES, Clauses, World, every_change, every_pair
+from suites.nfs3.test_setattr_size import SIZE_CHANGE_UPDATES_MTIME
+from suites.pairs import every_change, every_pair
 
 ATTRIBUTES_ARE_CURRENT = Requirement(
     rfc="RFC 1813",
@@ -60,6 +62,7 @@ CLAUSES: t.Final = Clauses(
     attributes=ATTRIBUTES_ARE_CURRENT,
     sets=SETATTR_SETS_ATTRIBUTES,
     mtime_moves=MTIME_IS_OF_DATA,
+    size_moves_mtime=SIZE_CHANGE_UPDATES_MTIME,
     mtime_stays=MTIME_STAYS,
     fileid_stays=FILEID_STAYS,
     counts_links=NLINK_COUNTS,

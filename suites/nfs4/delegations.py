@@ -38,8 +38,7 @@ CONFLICT_RECALLS = Requirement(
 KEPT_FOR_A_LEASE = Requirement(
     rfc="RFC 5661",
     section="10.4.5",
-    # The SHOULD is about revoking at all. That the holder has a lease period for the return is plain prose, and
-    # section 10.2 lets a recall end by the return, or by a wait that timed out.
+    level=Level.SHOULD,  # section 10.2 lets the wait for the return time out, and names no time
     gist="a delegation is revoked if it is not returned within about a lease period, with or without a backchannel",
 )
 LEASE_IS_RENEWED = Requirement(
@@ -58,8 +57,12 @@ _ARRIVES: t.Final = 8.0
 """Seconds for a callback to arrive, and for what it was about to be done."""
 _SHORT: t.Final = 1.0
 """The same after one that never came."""
+_AT_LAST: t.Final = 30.0
+"""Seconds of DELAY, and no longer than a lease, before a recall that has not come is missing: once in a run."""
 _ANY: t.Final = "callback"
-"""In `Waits`: a callback for whatever request."""
+"""In `Waits`: a callback for whatever request, after the longest wait."""
+_AT_ONCE: t.Final = 0.25
+"""Seconds in which no wait for a return can have timed out."""
 _CLOSELY: t.Final = 1.0
 """Seconds for a callback that was sent before a reply, and comes after it on another connection."""
 _IN_PROCESS: t.Final = 0.5
@@ -81,13 +84,16 @@ RENEWED_BY: t.Final = 1 / 3
 
 
 class Lease:
-    """The lease of a client, kept while a check waits."""
+    """The lease of a client, kept while a check waits.
 
-    def __init__(self, session: Session4, seconds: float) -> None:
+    `since`: a time before the last request of the client was sent; without it, now. The server counts from later.
+    """
+
+    def __init__(self, session: Session4, seconds: float, since: float | None = None) -> None:
         self.session = session
         self.seconds = seconds
         self._loop = rpc_of(session).loop
-        self._renewed = self._loop.clock()
+        self._renewed = self._loop.clock() if since is None else since
 
     @property
     def due(self) -> float:
@@ -96,30 +102,49 @@ class Lease:
 
     def keep(self) -> None:
         """SEQUENCE if it is time. A server that refuses it within the lease fails; SKIP after the lease."""
-        now = self._loop.clock()
-        if now < self.due:
-            return
+        if self._loop.clock() >= self.due:
+            self.renew()
+
+    def renew(self) -> None:
+        """SEQUENCE, with the same verdicts."""
+        sent = self._loop.clock()
         try:
             reply = self.session.renew()
         except NoFreeSlot:
             return  # a request that the server holds: its client is active (section 8.3)
-        if reply.status != Nfsstat4.NFS4_OK and now - self._renewed >= self.seconds * _MARGIN:
-            skip("this machine was too slow to renew a lease")
+        # The request may have arrived as late as its reply.
+        if reply.status != Nfsstat4.NFS4_OK:
+            self.need()
         expect(reply, because=LEASE_IS_RENEWED).ok()
-        self._renewed = now
+        self._renewed = sent
+
+    def need(self) -> None:
+        """SKIP unless the lease has lasted until now."""
+        if self._loop.clock() - self._renewed >= self.seconds * _MARGIN:
+            skip("this machine, or the server, was too slow to renew a lease")
 
 
 class Granted:
     """A delegation, and who has it."""
 
     def __init__(
-        self, v4: Nfs4Dialect, holder: Session4, file: bytes, opened: p.Open4ResOk, lease: float, since: float
+        self,
+        v4: Nfs4Dialect,
+        holder: Session4,
+        file: bytes,
+        opened: p.Open4ResOk,
+        leases: tuple[Lease, Lease],
+        since: float,
     ) -> None:
         self.v4 = v4
         self.holder = holder
         self.file = file
         self.opened = opened.stateid
-        self.lease = Lease(holder, lease)
+        self.lease = leases[0]
+        self.leases = leases
+        """That of the holder, and that of the session of the check, which nobody else renews meanwhile."""
+        self.contested = math.inf
+        """When the first conflicting request was sent, by the clock of the loop."""
         self.since = since
         """When OPEN was sent for it, by the clock of the loop."""
         found = opened.delegation.read or opened.delegation.write
@@ -135,7 +160,9 @@ class Granted:
         return self.v4.connections.loop.clock() - self.since
 
     def need_kept(self) -> None:
-        """Fail if it was revoked within a lease period after its grant; SKIP if it was revoked later.
+        """Fail if it was revoked at once, without time for a return; SKIP if it was revoked after a lease period.
+
+        In between it is NONSTRICT: no text says how long the server waits, but that it should be about a lease period.
 
         One that the server does not know goes through: the check is about that.
         """
@@ -163,8 +190,9 @@ class Granted:
         loop = self.v4.connections.loop
         deadline = loop.clock() + seconds
         while not done() and loop.clock() < deadline:
-            self.lease.keep()
-            loop.run_until(done, min(deadline, self.lease.due, loop.clock() + _LOOK))
+            for lease in self.leases:
+                lease.keep()
+            loop.run_until(done, min(deadline, loop.clock() + _LOOK))
         return done()
 
     def _judge(self, status: Nfsstat4, age: float) -> None:
@@ -172,6 +200,10 @@ class Granted:
             skip("the delegation was revoked by an administrator, says the server")
         if status not in _REVOKED:
             return
+        if recalls(self.holder) and self.v4.connections.loop.clock() - self.contested < _AT_ONCE:
+            expect_that(
+                False, "a wait for the return of the delegation", status.name, because=CONFLICT_RECALLS
+            )
         if age < self.lease.seconds * _MARGIN:
             expect_that(
                 False,
@@ -217,6 +249,7 @@ def delegated(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int, name: bytes = 
 
     Nobody has opened the file for writing before: Linux has it open for a while after that, and grants no reader one.
     """
+    began = v4.connections.loop.clock()
     made = create_file(v4.session, scratch.handle, name, access=READ)
     asked = expect(v4.session.compound(op.putfh(made.handle), op.getattr("lease_time"))).ok()
     lease = float(asked.attributes.lease_time or 1)
@@ -224,11 +257,12 @@ def delegated(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int, name: bytes = 
     holder = v4.client(v4.connections.connect("nfs")).establish(callbacks=True)
     holder.callbacks.on(p.CB_RECALL, Nfsstat4.NFS4_OK)
     wants_write = bool(access & p.OPEN4_SHARE_ACCESS_WRITE)
-    since, result = _ask(v4, holder, made.handle, access, lease)
+    leases = Lease(holder, lease, began), Lease(v4.session, lease, began)
+    since, result = _ask(v4, made.handle, access, leases)
     kind = result.delegation
     if kind.read is None and kind.write is None:
         skip(f"the server grants no delegation: {kind.delegation_type.name}")
-    granted = Granted(v4, holder, made.handle, result, lease, since)
+    granted = Granted(v4, holder, made.handle, result, leases, since)
     if wants_write and not granted.is_write:
         granted.give_back()  # the file could not be removed before that
         skip("the server grants no write delegation")
@@ -236,12 +270,12 @@ def delegated(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int, name: bytes = 
 
 
 def _ask(
-    v4: Nfs4Dialect, holder: Session4, file: bytes, access: int, seconds: float
+    v4: Nfs4Dialect, file: bytes, access: int, leases: tuple[Lease, Lease]
 ) -> tuple[float, p.Open4ResOk]:
     """OPEN until it grants a delegation, or the patience ends: the time of the last one, and its result."""
     wants_write = bool(access & p.OPEN4_SHARE_ACCESS_WRITE)
     want = p.OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG if wants_write else p.OPEN4_SHARE_ACCESS_WANT_READ_DELEG
-    waits, loop, lease = v4.connections.waits, v4.connections.loop, Lease(holder, seconds)
+    waits, loop, holder = v4.connections.waits, v4.connections.loop, leases[0].session
     what = f"grant of a {'write' if wants_write else 'read'} delegation"
     whole = _GRANTS_MORE if waits.has_come("grant") else _GRANTS
     deadline = loop.clock() + seconds_to_see_nothing(v4, waits.seconds(what, whole, 0.0))
@@ -255,7 +289,8 @@ def _ask(
         # Some servers first try the backchannel, in their own time.
         expect(holder.compound(op.putfh(file), op.close(result.stateid))).ok()
         loop.run_until(lambda: False, min(deadline, loop.clock() + next(pauses)))
-        lease.keep()
+        for lease in leases:
+            lease.keep()
     waits.note(what, came=is_granted)
     if is_granted:
         waits.note("grant", came=True)
@@ -342,9 +377,10 @@ class Conflict:
         self._v4 = granted.v4
         self._start = start
         self._loop = granted.v4.connections.loop
-        self._leases = (granted.lease, *leases)
+        self._leases = (*granted.leases, *leases)
         pauses = _PAUSES if seconds_to_see_nothing(granted.v4, 1.0) else (_PAUSE_IN_PROCESS,)
         self._pauses = itertools.chain(pauses, itertools.repeat(pauses[-1]))
+        granted.contested = min(granted.contested, self._loop.clock())
         self._send()
 
     # ------------------------------------------------------------ attempts
@@ -390,25 +426,37 @@ class Conflict:
     # ------------------------------------------------------------ what is waited for
 
     def brings(self, *kinds: type[XdrType]) -> bool:
-        """Whether a callback of these kinds comes, before or after the request has succeeded."""
+        """Whether a callback of these kinds comes, before or after the request has succeeded.
+
+        What binds a server is that the request does not proceed. So one that goes on to put it off has, once in a run,
+        as long as a lease for the callback.
+        """
         v4, holder = self._v4, self.granted.holder
         what = f"callback for {self.name}"
 
         def came() -> bool:
             return any(isinstance(one.args, kinds) for one in holder.callbacks.received)
 
+        def is_over() -> bool:
+            return came() or self._look() is not None
+
         waits = v4.connections.waits
-        # Where no request has ever brought one, the next kind of request need not show it for as long.
-        whole = waits.seconds(_ANY, _ARRIVES, _SHORT)
-        self.serve(
-            lambda: came() or self._look() is not None, seconds_for(v4, waits.seconds(what, whole, _SHORT))
-        )
+        if not self.serve(is_over, seconds_for(v4, waits.seconds(what, _ARRIVES, _SHORT))):
+            at_last = min(_AT_LAST, self.granted.lease.seconds) - _ARRIVES
+            self.serve(is_over, seconds_to_see_nothing(v4, waits.seconds(_ANY, at_last, 0.0)))
+            waits.note(_ANY, came=came())
         if not came() and self._look() is not None:  # it may be on its way, on another connection
             self._loop.run_until(came, self._loop.clock() + seconds_to_see_nothing(v4, _CLOSELY))
         waits.note(what, came=came())
-        if came() or not waits.has_come(_ANY):
-            waits.note(_ANY, came=came())
         return came()
+
+    def need_callback(self, *kinds: type[XdrType], because: Requirement = CONFLICT_RECALLS) -> None:
+        """Fail unless a callback of these kinds comes, or the request is refused, which SKIP says."""
+        came, reply = self.brings(*kinds), self._look()
+        if not came and reply is not None and reply.status != type(reply.status)(0):
+            skip(f"{self.name} is refused, and so needs no callback: {reply.status.name}")
+        names = " or ".join(f"CB_{kind.__name__[2:-5].upper()}" for kind in kinds)
+        expect_that(came, names, f"no {names}", because=because)
 
     def ends(self, seconds: float) -> Status | None:
         """What it ends with, other than DELAY, within some seconds."""
@@ -435,8 +483,9 @@ _WITHOUT: t.Final = p.OPEN4_SHARE_ACCESS_BOTH | p.OPEN4_SHARE_ACCESS_WANT_NO_DEL
 
 def conflict_of(granted: Granted, make: Callable[[], Sequence[XdrType]], name: str) -> Conflict:
     """A compound of another client; `make` gives its operations, for each attempt."""
+    since = granted.v4.connections.loop.clock()
     other = another_client(granted.v4)
-    lease = Lease(other, granted.lease.seconds)
+    lease = Lease(other, granted.lease.seconds, since)
     return Conflict(granted, name, lambda timeout: _Compound(other, make(), timeout), [lease])
 
 

@@ -83,25 +83,25 @@ def test_change(v4: Nfs4Dialect, target: TargetView, seed: int) -> None:
 # ---------------------------------------------------------------- with NFSv3
 
 
-def _judge_beside(v3: Nfs3Dialect, v4: Nfs4Dialect, target: TargetView, seed: int, group: str) -> None:
+def _judge_with(v3: Nfs3Dialect, v4: Nfs4Dialect, target: TargetView, seed: int, group: str) -> None:
     __tracebackhide__ = True
     lacks, ground = lacking(target, "v3", "v4"), Ground34(v3, v4)
     Campaign(ground, time.monotonic, name="v3 v4", group=group, seed=seed, lacks=lacks).judge()
 
 
 @proves(V3[Property.NAMES], killed_by="lookup3-remembers-names-by-connection")
-def test_names_beside_nfs3(v3: Nfs3Dialect, v4: Nfs4Dialect, target: TargetView, seed: int) -> None:
+def test_names_with_nfs3(v3: Nfs3Dialect, v4: Nfs4Dialect, target: TargetView, seed: int) -> None:
     """After each call of a client by NFSv3 or of one by NFSv4.1, both find the names that there are, each once."""
-    _judge_beside(v3, v4, target, seed, "names")
+    _judge_with(v3, v4, target, seed, "names")
 
 
 @proves(V3[Property.SIZE], killed_by="getattr3-size-is-that-of-nfs3")
-def test_data_beside_nfs3(v3: Nfs3Dialect, v4: Nfs4Dialect, target: TargetView, seed: int) -> None:
+def test_data_with_nfs3(v3: Nfs3Dialect, v4: Nfs4Dialect, target: TargetView, seed: int) -> None:
     """After each call of a client by NFSv3 or of one by NFSv4.1, both read the data and the size that it has left."""
-    _judge_beside(v3, v4, target, seed, "data")
+    _judge_with(v3, v4, target, seed, "data")
 
 
 @proves(V4[Property.NLINK], killed_by="rename4-over-a-link-keeps-numlinks")
-def test_attributes_beside_nfs3(v3: Nfs3Dialect, v4: Nfs4Dialect, target: TargetView, seed: int) -> None:
+def test_attributes_with_nfs3(v3: Nfs3Dialect, v4: Nfs4Dialect, target: TargetView, seed: int) -> None:
     """After each call of a client by NFSv3 or of one by NFSv4.1, both see the attributes that it has left."""
-    _judge_beside(v3, v4, target, seed, "attributes")
+    _judge_with(v3, v4, target, seed, "attributes")

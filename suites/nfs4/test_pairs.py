@@ -11,9 +11,10 @@ from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients.nfs4 import Session4
 from nfsjudge import Harm, Level, Requirement, proves
+from suites.changes import CHANGES, Clauses, World
 from suites.nfs4.common import CommonNfs4
 from suites.nfs4.opens import another_client
-from suites.pairs import CHANGES, Clauses, World, every_change, every_pair
+from suites.pairs import every_change, every_pair
 
 ATTRIBUTES_ARE_CURRENT = Requirement(
     rfc="RFC 5661",
@@ -90,6 +91,7 @@ CLAUSES: t.Final = Clauses(
     attributes=ATTRIBUTES_ARE_CURRENT,
     sets=SETATTR_SETS,
     mtime_moves=MTIME_MOVES,
+    size_moves_mtime=MTIME_MOVES,
     mtime_stays=MTIME_STAYS,
     fileid_stays=FILEID_STAYS,
     counts_links=COUNTS_LINKS,

@@ -27,12 +27,18 @@ class _Closing(TransportMiddleware):
 
     def __init__(self) -> None:
         self.left = 0
+        self.unanswered: list[Connection] | None = None
+        """If it is a list, where the calls after the first ten came from: they are read, and not answered."""
+        self.executed = 0
 
     def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
         if self.left:
             self.left -= 1
             connection.close()
+        elif self.unanswered is not None and self.executed >= 10:
+            self.unanswered.append(connection)
         else:
+            self.executed += 1
             proceed(connection, message)
 
     def around_calls(self, _operation: object, /) -> Sequence[AnyAroundCall]:
@@ -119,6 +125,23 @@ def test_all_calls_that_cross_it_are_sent_again(rig: Rig) -> None:
     args = [nfs3.Getattr3Args(rig.root)] * 20
     statuses = [reply.status for _, reply in rig.rpc.pipeline(nfs3.GETATTR, args, outstanding=8)]
     assert statuses == [nfs3.Nfsstat3.NFS3_OK] * 20
+
+
+def test_none_is_sent_again_after_a_reply_to_one_of_them(rig: Rig) -> None:
+    """The server has read what came after the idle time, so it does not close what is idle."""
+    assert rig.getattr() == nfs3.Nfsstat3.NFS3_OK
+    rig.now += 2 * IDLE
+    rig.closing.executed, rig.closing.unanswered = 0, []
+    pendings = [rig.rpc.submit(nfs3.GETATTR, nfs3.Getattr3Args(rig.root)) for _ in range(20)]
+    while len(rig.closing.unanswered) < 10 or len(rig.rpc.core.pending) > 10:
+        rig.loop.run_once(rig.now)
+    rig.closing.unanswered[0].close()
+    rig.closing.unanswered = None
+    assert [rig.rpc.wait(one).status for one in pendings[:10]] == [nfs3.Nfsstat3.NFS3_OK] * 10
+    for pending in pendings[10:]:
+        with pytest.raises(ConnectionLost):
+            rig.rpc.wait(pending)
+    assert rig.closing.executed == 10
 
 
 @pytest.mark.parametrize(("idle", "times"), [(0.0, 1), (2 * IDLE, 2)])

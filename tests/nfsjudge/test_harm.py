@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nfsjudge import Harm, Level, Part, Requirement
+from nfsclient.protocol.mount import MountStat1, MountStat3
+from nfsclient.protocol.nfs2 import Nfsstat2
+from nfsclient.protocol.nfs3 import Nfsstat3
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.xdr import XdrEnum
+from nfsjudge import Harm, Level, Part, Requirement, show
 from nfsjudge.harm import HARMS, harm_done, harm_text, is_refusal
 from nfsjudge.records import CheckRecord, RequirementRecord, failure_text
 from reports.causes.severity import severity_of
@@ -21,6 +26,9 @@ IO, EXIST, STALE = "NFS3ERR_IO (5)", "NFS3ERR_EXIST (17)", "NFS3ERR_STALE (70)"
         (["success"], IO, True),
         (["success"], "NFS4ERR_SHARE_DENIED (10015)", True),
         (["success"], "NFSERR_IO (5)", True),
+        (["success"], "UNKNOWN_22 (22)", True),  # NFSv2 and MOUNT 1 may answer any UNIX error number
+        (["NFSERR_EXIST (17)"], "UNKNOWN_22 (22)", True),
+        (["NF3REG (1)"], "UNKNOWN_22 (22)", False),
         (["success"], STALE, False),  # it is gone
         (["success"], "NFS4ERR_NOENT (2)", False),
         ([EXIST], "success", False),
@@ -71,6 +79,15 @@ def test_every_harm_has_words_and_a_name_of_strangers_none() -> None:
     assert set(HARMS) == set(Harm)
     assert harm_text("data", ["00"], "ff") == "harm data: acknowledged data is lost or wrong"
     assert harm_text("flood", ["00"], "ff") == harm_text("", ["00"], "ff") == ""
+
+
+@pytest.mark.parametrize(
+    "status",
+    [Nfsstat2(22), Nfsstat3(22), Nfsstat4(22), MountStat1(22), MountStat3(22)],
+    ids=lambda status: type(status).__name__,
+)
+def test_an_error_of_each_version_is_a_refusal(status: XdrEnum) -> None:
+    assert is_refusal(["success"], show(status))
 
 
 @pytest.mark.parametrize(("observed", "told"), [("ff", True), (IO, False)])

@@ -256,3 +256,11 @@ def test_a_raw_answer_that_is_given_is_marked_as_a_whole() -> None:
         assert failed.subject is None
         assert failed.claim is not None
         assert find(exchanges, failed.claim) == (exchanges[1], None)
+
+
+@pytest.mark.parametrize("name", [b".nfs000000000000002a00000001", ".fuse_hidden0000002a00000001"])
+def test_a_removed_file_that_is_open_may_show_another_name(name: bytes | str) -> None:
+    expect_names([b"a", name], [b"a"])
+    expect_names([name], [name])
+    with pytest.raises(Nonconformance, match="missing"):
+        expect_names([name], [b"a", name])

@@ -9,7 +9,8 @@ import pytest
 
 from fixtures.plugin.asking import AGAIN, LATE, SOON, Asking
 from fixtures.plugin.header import found_line
-from fixtures.stage.capabilities import YES, Capabilities
+from fixtures.stage.capabilities import YES, Capabilities, from_status
+from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Skipped, Unsupported
 from nfsjudge.wording import listing
 from nfstargets import TargetAddress
@@ -145,3 +146,19 @@ def test_a_check_ends_as_skip_where_something_is_not_known() -> None:
     capabilities["symlink"] = "SYMLINK answers NFS3ERR_NOTSUPP"
     with pytest.raises(Unsupported):
         capabilities.need("symlink")
+
+
+@pytest.mark.parametrize(
+    ("status", "value"),
+    [
+        (Nfsstat3.NFS3_OK, "yes"),
+        (Nfsstat3.NFS3ERR_NOTSUPP, "CREATE answers NFS3ERR_NOTSUPP"),
+        (Nfsstat3.NFS3ERR_ACCES, "CREATE answers NFS3ERR_ACCES"),
+        (Nfsstat3.NFS3ERR_JUKEBOX, "not known: CREATE answers NFS3ERR_JUKEBOX"),
+        (Nfsstat3.NFS3ERR_NOSPC, "not known: CREATE answers NFS3ERR_NOSPC"),
+        (Nfsstat3.NFS3ERR_DQUOT, "not known: CREATE answers NFS3ERR_DQUOT"),
+        (Nfsstat3.NFS3ERR_IO, "fails: CREATE answers NFS3ERR_IO"),
+    ],
+)
+def test_a_server_that_is_busy_or_full_lacks_nothing(status: Nfsstat3, value: str) -> None:
+    assert from_status("CREATE", status) == value

@@ -135,6 +135,17 @@ def test_a_procedure_that_is_never_answered_costs_one_patience(run: Run) -> None
     assert run.given() == 2.0
 
 
+def test_a_short_wait_is_known_as_one(run: Run) -> None:
+    errors = [RpcTimeout("it", TIMEOUT), RpcTimeout("it", 2.0)]
+    for check, error in zip(("a", "b"), errors, strict=True):
+        run.call("other", WRITE, answered=True)
+        run.call(check, READ, error=error)
+        assert run.limits.why_short(error).endswith("did not wait as long" if check == "b" else "")
+        assert bool(run.limits.why_short(error)) == (check == "b")
+    run.limits.begin_check("c")
+    assert not run.limits.why_short(errors[1])
+
+
 def test_one_that_was_answered_before_has_its_full_time(run: Run) -> None:
     run.call("a", READ, answered=True)
     for check in ("a", "b"):

@@ -19,20 +19,19 @@ def waited(expected: list[str]) -> float:
     return float(expected[0].split()[-2])
 
 
-def test_later_checks_wait_shortly_and_say_the_same(suite: Suite, serve: Callable[..., Server]) -> None:
+def test_later_checks_wait_shortly_and_prove_nothing(suite: Suite, serve: Callable[..., Server]) -> None:
     server = serve("mute-commit", now=True)
     names = [f"it_{number}" for number in range(6)]
     body = "expect(nfs3.commit(scratch.file('f'))).ok()"
     suite.write("".join(check(name, body, "nfs3, scratch") for name in names) + check("other", "pass"))
     outcome = suite.run("--target", server.url, f"--call-timeout={PATIENCE}")
     records = [outcome.checks[name] for name in names]
-    assert [one.verdict for one in records] == ["FAIL"] * 3 + ["VOID"] * 3
-    assert {one.observed for one in records[:3]} == {"none"}
-    first, *later = [waited(one.expected) for one in records[:3]]
-    assert first == PATIENCE
-    assert all(one <= PATIENCE for one in later)  # less, unless this machine is busy
+    assert [one.verdict for one in records] == ["FAIL"] + ["VOID"] * 5
+    assert records[0].observed == "none"
+    assert waited(records[0].expected) == PATIENCE
     procedure = "COMMIT (program 100003 version 3 procedure 21)"
     not_asked = f"not asked: the target does not answer {procedure}, first in nfs3/fake/it-0"
+    assert {one.reason for one in records[1:3]} == {f"{not_asked}, and this check did not wait as long"}
     assert {one.reason for one in records[3:]} == {not_asked}
     assert outcome.verdicts["other"] == "PASS"
 
@@ -58,5 +57,7 @@ def test_looking_whether_the_target_has_died_needs_no_procedure_that_is_given_up
     body = "scratch.file('f', b'data'); expect(nfs3.readdir(scratch.handle, 0, bytes(8), 1000)).ok()"
     suite.write("".join(check(name, body, "nfs3, scratch") for name in names))
     outcome = suite.run("--target", server.url, "--call-timeout=2")
-    assert [outcome.verdicts[name] for name in names] == ["FAIL"] * 3 + ["VOID"] * 2
+    verdicts = [outcome.verdicts[name] for name in names]
+    assert (verdicts[0], verdicts[3:]) == ("FAIL", ["VOID"] * 2)
+    assert set(verdicts[1:3]) <= {"FAIL", "VOID"}  # FAIL if this machine is so busy that they wait as long
     assert "INTERNALERROR" not in outcome.text

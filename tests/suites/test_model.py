@@ -6,15 +6,20 @@ from __future__ import annotations
 import time
 import typing as t
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import pytest
 
+from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Nonconformance
 from nfsjudge.outcome import running
 from suites.model.campaign import Campaign
 from suites.model.claims import CLAIMS, GROUPS, Property, claims_of
+from suites.model.judging import Broken, Judge
+from suites.model.players import Inconclusive
+from suites.model.seen import Answer, Seen
 from suites.model.steps import LONGEST, PHRASES, Drawing, Step, imitate, possible
-from suites.model.things import World
+from suites.model.things import Thing, World
 from tests.suites.grounds import LocalGround
 
 Make: t.TypeAlias = Callable[..., LocalGround]
@@ -184,3 +189,74 @@ def test_what_does_harm_is_not_hidden_by_what_does_none(ground: Make) -> None:
     wrong = found.value
     assert wrong.requirement is not None
     assert wrong.requirement.is_red(wrong.expected, wrong.observed)
+
+
+# ---------------------------------------------------------------- one fact, one level
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_owner_of_a_directory_can_always_search_it(seed: int) -> None:
+    world = World()
+    for step in Drawing(str(seed)).program():
+        if step.verb == "SETATTR" and step.mode is not None:
+            thing = world.find(step.path)
+            assert thing is not None
+            assert thing.kind != "directory" or step.mode & 0o100, step.words()
+        imitate(world, step)
+
+
+class _Look:
+    """A judge of two files, and what GETATTR of them answers."""
+
+    def __init__(self) -> None:
+        self.world = World()
+        for name in ("a", "b"):
+            self.world.add(name, Thing("file"))
+        self.judge = Judge(self.world, frozenset(Property))
+        self.player: t.Any = SimpleNamespace(version="v3", title="NFSv3", time_delta=1)
+
+    def see(self, name: str, fileid: int, mtime: int = 5) -> None:
+        seen = Seen(
+            kind="file",
+            size=0,
+            nlink=1,
+            mode=None,
+            uid=None,
+            gid=None,
+            fileid=(1, fileid),
+            mtime=mtime,
+            ctime=mtime,
+        )
+        thing = self.world.find(name)
+        assert thing is not None
+        self.judge.attributes(self.player, thing, name, Answer(Nfsstat3(0), None, attributes=seen))
+
+
+def test_a_time_that_moves_later_is_milder_than_one_that_was_not_set() -> None:
+    look, wrong = _Look(), 10**18
+    thing = look.world.find("a")
+    assert thing is not None
+    thing.mtime, look.judge.just_set = 5, thing
+    with pytest.raises(Broken):
+        look.see("a", 1, mtime=wrong)
+    look.judge.just_set = None
+    look.see("a", 1, mtime=wrong)
+    assert set(look.judge.weak) == {Property.MTIME_STAYS}
+
+
+def test_a_file_id_may_change_with_the_name_and_stays_unique() -> None:
+    """A server may make it of the path: then a new object gets the number of one that has been renamed."""
+    look = _Look()
+    look.see("a", 1)
+    look.world.rename("a", "c")
+    look.see("b", 1)
+    look.see("c", 3)
+    assert set(look.judge.weak) == {Property.FILEID_STAYS}
+    with pytest.raises(Broken):
+        look.see("b", 3)
+
+
+def test_nobody_believes_in_a_truncation_that_was_not_seen() -> None:
+    look = _Look()
+    with pytest.raises(Inconclusive):
+        look.judge.is_truncated(look.player, look.world.root, "a", Answer(Nfsstat3(13), None))

@@ -8,9 +8,10 @@ import typing as t
 import pytest
 
 from nfsjudge import Nonconformance, Unsupported
+from suites.changes import CHANGES, World, is_failure
 from suites.nfs3.test_pairs import CLAUSES
-from suites.pairs import CHANGES, World, every_change, every_pair
-from tests.suites.toy_file_system import Toy, ToyClient, ToyScratch
+from suites.pairs import every_change, every_pair
+from tests.suites.toy_file_system import LOSES_AFTER_RENAME, Toy, ToyClient, ToyScratch
 
 
 def _world(fault: str, *, has_links: bool = True) -> World:
@@ -32,7 +33,7 @@ def _failures(fault: str) -> dict[str, Nonconformance]:
     return found
 
 
-@pytest.mark.parametrize("freedom", ["", "handles become stale", "no gaps", "modes of the owner only"])
+@pytest.mark.parametrize("freedom", ["", "handles become stale", "no gaps", "modes of the owner only", "hidden files"])
 def test_a_right_server_passes(freedom: str) -> None:
     every_change(_world(freedom))
     assert not _failures(freedom)
@@ -64,3 +65,18 @@ def test_a_fault_of_the_second_change_is_found_in_its_pairs_only(
     found = _failures(fault)
     assert found.keys() == firsts
     assert all(text in str(failure) for failure in found.values())
+
+
+def test_what_one_change_does_oddly_hides_no_loss_after_it() -> None:
+    with pytest.raises(Nonconformance, match="nlink") as odd:
+        every_change(_world(LOSES_AFTER_RENAME))
+    assert not is_failure(odd.value)
+    with pytest.raises(Nonconformance, match="after rename, then write: ") as lost:
+        every_pair(_world(LOSES_AFTER_RENAME), "rename")
+    assert is_failure(lost.value)
+
+
+def test_a_size_that_leaves_the_time_is_milder_than_a_write_that_does() -> None:
+    found = _failures("sizes leave mtime")
+    assert found.keys() == {"mtime"}
+    assert not is_failure(found["mtime"])

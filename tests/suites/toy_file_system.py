@@ -11,6 +11,7 @@ from nfsclient.protocol.nfs3 import Nfsstat3
 from suites.common_client import Answer, CommonClient, Entry, Page, Seen
 
 NOW: t.Final = 1_700_000_000
+LOSES_AFTER_RENAME: t.Final = "a rename makes nlink 2, and a write after it is lost"
 
 
 @dataclass
@@ -37,6 +38,7 @@ class Node:
     """Since somebody has looked at it."""
     was_moved: bool = False
     """Its directory was renamed."""
+    was_renamed: bool = False
 
 
 @dataclass
@@ -116,6 +118,8 @@ class ToyClient(CommonClient):
             return Answer(Reply(Nfsstat3.NFS3ERR_IO))
         if offset > len(node.data) and self.toy.fault == "no gaps":
             return Answer(Reply(Nfsstat3.NFS3ERR_INVAL))
+        if node.was_renamed and self.toy.fault == LOSES_AFTER_RENAME:
+            return Answer(Reply(), len(data))
         before = node.data.ljust(offset, b"\0")
         node.data = before[:offset] + data + before[offset + len(data) :]
         node.mtime, node.was_written = NOW, True
@@ -133,7 +137,8 @@ class ToyClient(CommonClient):
             if size < len(node.data):
                 node.cut = node.data[size:]
             node.data = (node.data + more)[:size]
-            node.mtime = NOW
+            if self.toy.fault != "sizes leave mtime":
+                node.mtime = NOW
         if mode is not None:
             node.mode = mode & 0o600 if self.toy.fault == "modes of the owner only" else mode
         if mtime is not None:
@@ -169,6 +174,12 @@ class ToyClient(CommonClient):
         if to_name in names:
             self._drop(names[to_name])
         moved = names[to_name] = names.pop(name)
+        moved.was_renamed = True
+        if self.toy.fault == LOSES_AFTER_RENAME:
+            moved.nlink += 1
+        if self.toy.fault == "hidden files":
+            names[b".fuse_hidden%d" % next(self.toy.numbers)] = Node(next(self.toy.numbers))
+            self.toy.handles[b"h%d" % next(self.toy.numbers)] = [*names.values()][-1]
         for node in (moved, *(moved.names or {}).values()):
             node.was_moved = node is not moved
             if self.toy.fault == "handles become stale":

@@ -198,6 +198,8 @@ KNOBS: list[dict[str, Value]] = [
     {"read_returns": 5},
     {"jukebox_calls": 2},
     {"jukebox_seconds": 1.0},
+    {"jukebox_tries": 1},
+    {"jukebox_tries_random": 7, "idle_close": 0.5},
     {"withhold_pre_op": True},
     {"withhold_post_op": True},
     {"withhold_handles": True},

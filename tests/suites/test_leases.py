@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""A lease that checks keep: what a server is red for, and what a stall on the way excuses."""
+
+from __future__ import annotations
+
+import types
+import typing as t
+
+import pytest
+
+from nfsclient.clients.nfs4 import CompoundReply
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsjudge import Nonconformance, Skipped
+from suites.nfs4.delegations import Lease
+
+
+class _Forgets:
+    """A session that the server answers after some seconds, with BADSESSION."""
+
+    def __init__(self, seconds: float) -> None:
+        self._now = 1.1
+        self._seconds = seconds
+        self.nfs4 = types.SimpleNamespace(
+            rpc=types.SimpleNamespace(loop=types.SimpleNamespace(clock=lambda: self._now))
+        )
+
+    def renew(self) -> CompoundReply:
+        self._now += self._seconds
+        refused = p.Sequence4Res(Nfsstat4.NFS4ERR_BADSESSION)
+        args = p.Compound4Args(b"", 1, [])
+        return CompoundReply(args, p.Compound4Res(Nfsstat4.NFS4ERR_BADSESSION, b"", [refused]))
+
+
+def _lease(answers_after: float) -> Lease:
+    return Lease(t.cast("t.Any", _Forgets(answers_after)), 3.0, since=0.0)
+
+
+def test_a_session_that_is_forgotten_within_its_lease_is_red() -> None:
+    with pytest.raises(Nonconformance):
+        _lease(0.1).keep()
+
+
+def test_a_request_that_may_have_arrived_after_the_lease_proves_nothing() -> None:
+    with pytest.raises(Skipped):
+        _lease(2.0).keep()

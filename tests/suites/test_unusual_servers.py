@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""Checks on right servers that use freedoms without a knob: none may be FAIL, NONSTRICT or VOID there."""
+
+from __future__ import annotations
+
+import sys
+import typing as t
+
+from tests.suites.test_broken_servers import RunOn, run_on
+
+__all__ = ["run_on"]
+UNUSUAL: t.Final = (sys.executable, "-P", "-m", "tests.suites.unusual_v4")
+CHECKS: t.Final = (
+    "nfs4/LOCK/any-seqid",
+    "nfs4/VERIFY/each-same",
+    "nfs4/NVERIFY/each-same",
+)
+
+
+def test_freedoms_of_version_4_are_not_red(run_on: RunOn) -> None:
+    ended = run_on((), *CHECKS, program=UNUSUAL)
+    assert {check.verdict for check in ended.run.checks} <= {"PASS", "SKIP"}, ended.text

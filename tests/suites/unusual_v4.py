@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""An NFSv4.1 server that uses freedoms of RFC 5661 for which the embedded server has no knob. All of it is right."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.rpc.loop import Loop
+from nfsclient.rpc.program import AnyOperation
+from nfsclient.rpc.service import CallContext
+from nfsmutants.nfs4.bending import refusal
+from nfsserver import Server
+from nfsserver.handlers import ServerApi
+from nfsserver.middleware import AnyAroundCall, AroundMessage
+from nfsserver.nfs4.common import compound_of
+from nfsserver.serve import serve
+from nfsserver.transport import TransportMiddleware
+from tests.suites.one_at_a_time import announce
+
+_OWNERS: t.Final = ("owner", "owner_group")
+
+
+class Unusual:
+    """What is done differently, around the calls of each operation."""
+
+    def __init__(self) -> None:
+        self._locked: set[tuple[int, int]] = set()
+        self._moved: set[int] = set()
+        self._around: dict[AnyOperation, AnyAroundCall] = {
+            p.LOCK: self._lock,
+            p.LOCKU: self._unlock,
+            p.VERIFY: self._verify,
+            p.NVERIFY: self._verify,
+        }
+
+    def around_calls(self, operation: AnyOperation, /) -> list[AnyAroundCall]:
+        return [self._around[operation]] if operation in self._around else []
+
+    def around_messages(self) -> list[AroundMessage]:
+        return []
+
+    def below_messages(self) -> list[TransportMiddleware]:
+        return []
+
+    def _lock(self, _server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+        self._locked.add((args.offset, args.length))
+        return proceed(context, args)
+
+    def _unlock(self, _server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+        """Only ranges as they were locked (section 18.12.4)."""
+        if (args.offset, args.length) not in self._locked:
+            return p.Locku4Res(Nfsstat4.NFS4ERR_LOCK_RANGE)
+        return proceed(context, args)
+
+    def _verify(self, _server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+        """Owners without "@" say nothing (section 5.9); `change` moves once by itself when a file settles."""
+        sent = args.obj_attributes
+        if any(name is not None and b"@" not in name for name in (sent.owner, sent.owner_group)):
+            return refusal(context.operation.res(Nfsstat4.NFS4_OK), Nfsstat4.NFS4ERR_BADOWNER)
+        inode = compound_of(context).current
+        if sent.change is not None and inode is not None and inode.fileid not in self._moved:
+            self._moved.add(inode.fileid)
+            inode.change += 1
+        return proceed(context, args)
+
+
+if __name__ == "__main__":
+    made = Server()
+    made.surround(Unusual())
+    serve(made, Loop(), announce=announce)
