@@ -8,7 +8,7 @@ import itertools
 import pytest
 
 from fixtures.checks.dialects.nfs3 import DIRECTORIES
-from fixtures.checks.scratch import MOST_NAMES, collect_names
+from fixtures.checks.scratch import MOST_NAMES, collect_names, require_inside
 from nfsjudge import Damage
 
 
@@ -27,3 +27,15 @@ def test_names_without_end() -> None:
     page = [b"name"] * 10_000
     with pytest.raises(Damage, match=f"not come to an end after {MOST_NAMES + 10_000} entries"):
         collect_names(b"0", lambda _: (page, b"%d" % next(numbers)), DIRECTORIES)
+
+
+def test_names_that_stay_in_their_directory() -> None:
+    """A server may have made the empty name, and then lists it."""
+    for name in (b"a", b"", b"a/b", b"..a"):
+        require_inside(name, DIRECTORIES)
+
+
+@pytest.mark.parametrize("name", [b"/etc", b"..", b"../a", b"a/../../b"])
+def test_names_that_lead_elsewhere(name: bytes) -> None:
+    with pytest.raises(Damage, match="name in READDIR"):
+        require_inside(name, DIRECTORIES)
