@@ -50,7 +50,7 @@ def expect_two_files(
     because: Requirement,
     may_be_one: Requirement | None = None,
 ) -> None:
-    """Create a file by each name: they are two files, and the data of the first stays.
+    """Create a file by each name: the first is not found by the second name, they are two files, its data stays.
 
     With `may_be_one` the second may be refused as existing; that is what success without a second file breaks.
     """
@@ -68,6 +68,10 @@ def expect_two_files(
     handle = found.value[0]
     written = client.write(handle, 0, _DATA)
     expect(written.reply, because=because).ok()
+    if may_be_one is None:
+        is_found = client.lookup(where, second).succeeded
+        text = f"LOOKUP of a name that differs from that of the file in {how}"
+        expect_that(not is_found, "no file", "a file", text, because=because)
     again = client.create(where, second)
     if not again.succeeded:
         if may_be_one is None:
