@@ -126,7 +126,7 @@ V4: t.Final[Claims] = {
     ),
     Property.COOKIES: _v4(
         "18.23.3",
-        "each entry should have a cookie value of its own, which continues the listing after it",
+        "each entry should have another cookie value, which continues the listing after it",
         Level.SHOULD,  # the text does not say that two cookies differ, and no listing has gone on from them
     ),
     Property.TYPE: _v4("5.8.1.2", "attribute type designates the type of the object", harm=Harm.OBJECT),
