@@ -428,7 +428,7 @@ class Conflict:
     def brings(self, *kinds: type[XdrType]) -> bool:
         """Whether a callback of these kinds comes, before or after the request has succeeded.
 
-        What binds a server is that the request does not proceed. So one that goes on to put it off has, once in a run,
+        What binds a server is that the request does not proceed. So a server that still puts it off has, once in a run,
         as long as a lease for the callback.
         """
         v4, holder = self._v4, self.granted.holder

@@ -310,7 +310,7 @@ def test_initial(session: Session4, scratch: Nfs4Scratch, mode: str) -> None:
     result = expect(reply).of(p.OPEN).ok()
     said = p.names_of(result.attrset)
     known = scratch.attributes(reply.handle, "size", "mode", "time_access", "time_modify", "time_delta")
-    # It tells what was set for the object, which may be more than was asked for; not so in SETATTR (section 18.30.3).
+    # It tells what was set for the object, maybe more than the request names; not so in SETATTR (section 18.30.3).
     observe(
         "attributes besides those of the request", " ".join(sorted({*said} - {*p.names_of(asked.attrmask)}))
     )
