@@ -37,12 +37,14 @@ HARMS: t.Final = {
 """Each in words, as failure texts have it."""
 
 _ERROR = re.compile(r"(?:NFS(?:3|4|)|MNT3?)ERR_(\w+)|UNKNOWN_\d+ \(")
-"""An error as texts have it. The open enumerations of NFSv2 and MOUNT 1 have some without a name (RFC 1094 section 2.3.1:
-they are derived from UNIX error numbers)."""
+"""An error as texts have it. The open enumerations of NFSv2 and MOUNT 1 have some without a name, which are UNIX error
+numbers (RFC 1094 section 2.3.1)."""
 _SUCCESS = "success"
 _ANY_ERROR = frozenset({"an error", "a status that the RFC defines"})
-_SAYS_GONE = frozenset({"NOENT", "STALE", "BADHANDLE", "FHEXPIRED"})
-"""Errors that show the loss of an object; others say only that the server refused to do something with it."""
+_SAYS_GONE = frozenset({"NOENT"})
+"""Errors that show the loss of an object; others say only that the server refused to do something with it.
+
+STALE and its like do not: a handle may be revoked at any time (RFC 1813 section 2.5), and the name still be there."""
 _NO_RESULT = re.compile(
     r"no reply|a closed connection|(?:SYSTEM_ERR|GARBAGE_ARGS|PROC_UNAVAIL|PROG_\w+|AUTH_ERROR)\b"
 )

@@ -23,6 +23,7 @@ _DAY: t.Final = 86_400
 _SIZE: t.Final = 900
 """Bytes in a new file: few, for servers that read a few at a time."""
 _NOENT: t.Final = 2
+_FHEXPIRED: t.Final = 10014
 _INVAL: t.Final = 22
 
 
@@ -195,11 +196,15 @@ class World:
         self.file.links += 1
 
     def use(self, thing: Thing, client: CommonClient, call: Callable[[bytes], Answer[T]]) -> Answer[T]:
-        """A call by the handle of `thing`: by a new one if a rename has made the handle stale."""
+        """A call by the handle of `thing`: by a new one if a rename has made the handle stale, or if it has expired."""
         answer = call(thing.handle)
-        if not (thing.was_moved and (answer.has_lost_handle or int(answer.reply.status) == _NOENT)):
+        is_expired = (
+            int(answer.reply.status) == _FHEXPIRED
+        )  # at any time, if it is volatile (RFC 5661 section 4.2.3)
+        is_lost = thing.was_moved and (answer.has_lost_handle or int(answer.reply.status) == _NOENT)
+        if not is_expired and not is_lost:
             return answer
-        observe("handles after a rename", "stale")
+        observe("handles", "expired" if is_expired else "stale after a rename")
         if thing is self.home:
             found = client.lookup(self.scratch.handle, thing.name)
         else:

@@ -24,7 +24,7 @@ def names_alike(longest: int) -> dict[str, tuple[bytes, bytes]]:
     """Pairs of names by how they differ. `longest` is the longest name that the server takes."""
     size = min(255, longest)
     half = size // 2
-    return {
+    pairs = {
         "the last byte of the longest name": (b"n" * (size - 1) + b"1", b"n" * (size - 1) + b"2"),
         "the first half": (b"1" * half + b"n" * half, b"2" * half + b"n" * half),
         "length": (b"name", b"name1"),
@@ -34,6 +34,11 @@ def names_alike(longest: int) -> dict[str, tuple[bytes, bytes]]:
         "normalization": (_composed("NFC"), _composed("NFD")),
         "a dot at the end": (b"final", b"final."),
         "a space at the end": (b"space", b"space "),
+    }
+    return {
+        how: names
+        for how, names in pairs.items()
+        if names[0] != names[1] and max(len(name) for name in names) <= longest
     }
 
 

@@ -45,6 +45,10 @@ class Object4:
     """The attribute change as GETATTR gave it last, whatever has happened since."""
     past: dict[int, Source] = field(default_factory=dict)
     """Values of change that GETATTR gave before that one, each with where it was seen last; `MOST_VALUES` of them."""
+    is_delegated: bool = False
+    """Whether somebody has had a write delegation: others then get a change that was made up (section 10.4.3)."""
+    losses: int = 0
+    """Of the state, when `past` began."""
     changed_by: str = ""
     """An operation that has certainly changed the object since `read`; empty if there was none."""
 
@@ -70,6 +74,8 @@ class State4:
     flags: dict[bytes, Known] = field(default_factory=dict)
     """Session -> the status flags that SEQUENCE returned last, if nothing since can have ended their reasons."""
 
+    losses: int = 0
+    """How often a session or client was not known any more: the server may have lost data, and values of change."""
     has_delegated_times: bool = False
     """Whether a client keeps the times of some file (RFC 9754)."""
 

@@ -55,6 +55,7 @@ CHANGE_MOVES = _clause(
 BEFORE_IS_BEFORE = _clause(
     "3.3.8",
     "before in an atomic change_info4 is the change attribute that the directory had: nothing changed it since",
+    Level.SHOULD,  # the value is the one just before the operation, and may have moved by itself (section 5.8.1.4)
 )
 NAMES_AGREE = _clause("18.13.3", "LOOKUP finds the name of an object in its directory, and no other name")
 SEQIDS_GO_ON = _clause(
@@ -161,6 +162,8 @@ def change_comes_again(case: Case) -> Breach | None:
     if seen is None or seen[1].change is None or not _is_apart(case) or case.world.others:
         return None
     known, value = object_of(case.world, seen[0]), seen[1].change
+    if known.is_delegated:
+        return None
     if known.read is None or known.read.value == value or value not in known.past:
         return None
     expected = f"another change than {value}, which it had before {known.read.value}"

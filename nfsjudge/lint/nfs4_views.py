@@ -216,20 +216,35 @@ def unsettle(world: World, step: Step | None) -> None:
     """Forget what an operation may end, for whatever client and at whatever address it was sent."""
     if step is None or step.operation not in QUIET:
         world.state4.flags.clear()
-    if step is not None and _delegates_times(step):
+    if step is None:
+        return
+    if step.operation in {p.SEQUENCE, p.CREATE_SESSION} and step.result is not None:
+        world.state4.losses += p.status_of(step.result) in _LOSSES
+    kind = _delegates(step)
+    if kind is _WRITE_WITH_TIMES:
         world.state4.has_delegated_times = True
+    handle = t.cast("Step4", step).after
+    if kind in {_WRITE, _WRITE_WITH_TIMES} and handle is not None:
+        object_of(world, handle).is_delegated = True
 
 
-def _delegates_times(step: Step) -> bool:
-    """Whether the client keeps the times of a file from now on: WRITE may leave them, and with them `change`."""
+_WRITE: t.Final = p.OpenDelegationType4.OPEN_DELEGATE_WRITE
+_WRITE_WITH_TIMES: t.Final = p.OpenDelegationType4.OPEN_DELEGATE_WRITE_ATTRS_DELEG
+"""The client keeps the times of a file from now on: WRITE may leave them, and with them `change`."""
+_LOSSES: t.Final = frozenset(
+    {Nfsstat4.NFS4ERR_BADSESSION, Nfsstat4.NFS4ERR_DEADSESSION, Nfsstat4.NFS4ERR_STALE_CLIENTID}
+)
+
+
+def _delegates(step: Step) -> p.OpenDelegationType4 | None:
+    """The kind of delegation that an operation gives."""
     if step.operation is p.OPEN:
         given = getattr(results_of(step), "delegation", None)
     elif step.operation is p.WANT_DELEGATION:
         given = getattr(step.result, "wdr_resok4", None)
     else:
-        return False
-    kinds = p.OpenDelegationType4
-    return given is not None and given.delegation_type == kinds.OPEN_DELEGATE_WRITE_ATTRS_DELEG
+        return None
+    return None if given is None else t.cast("p.OpenDelegationType4", given.delegation_type)
 
 
 def object_of(world: World, handle: bytes) -> Object4:
@@ -242,6 +257,9 @@ def object_of(world: World, handle: bytes) -> Object4:
         found.identity.clear()
         found.past.clear()
         found.generation, found.read, found.changed_by = world.generation, None, ""
+    if found.losses != world.state4.losses:
+        found.past.clear()
+        found.losses, found.read, found.changed_by = world.state4.losses, None, ""
     if (found.epoch, found.touched) != (world.epoch, facts.touched):
         found.values.clear()
         found.epoch, found.touched = world.epoch, facts.touched
@@ -253,7 +271,7 @@ def _note_change(world: World, step: Step) -> None:
     if handles is None:
         # Directories in which names went are there afterwards.
         kept = {one.directory: object_of(world, one.directory) for one in directory_changes(step)}
-        read = {handle: (found.read, found.past, found.changed_by) for handle, found in kept.items()}
+        read = {handle: (found.read, dict(found.past), found.changed_by) for handle, found in kept.items()}
         world.removed()
         for handle, (change, past, changed_by) in read.items():
             found = object_of(world, handle)

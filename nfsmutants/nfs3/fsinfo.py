@@ -59,6 +59,12 @@ def fsinfo3_returns_rtmax_0(call: Fsinfo) -> Fsinfo3Res:
     return amend(call.proceed(), rtmax=0)
 
 
+@mutant(FSINFO, RFC1813_FSINFO)
+def fsinfo3_returns_maxfilesize_0(call: Fsinfo) -> Fsinfo3Res:
+    """FSINFO returns a maxfilesize of 0"""
+    return amend(call.proceed(), maxfilesize=0)
+
+
 @mutant(LINK, RFC1813_FSINFO)
 def link3_is_not_supported(_call: Link) -> Link3Res:
     """LINK answers NOTSUPP though FSINFO claims hard links"""

@@ -258,6 +258,15 @@ def write3_no_data_extends(call: Write) -> Write3Res:
 
 
 @mutant(WRITE, RFC1813_WRITE_HINTS)
+def write3_no_data_truncates(call: Write) -> Write3Res:
+    """WRITE of 0 bytes cuts the file off at its offset"""
+    inode = inode_of(call.server, call.args.file)
+    if not call.args.data and inode is not None and inode.data is not None and inode.size > call.args.offset:
+        inode.data.truncate(call.args.offset)
+    return call.proceed()
+
+
+@mutant(WRITE, RFC1813_WRITE_HINTS)
 def write3_answers_isdir(call: Write) -> Write3Res:
     """WRITE to a directory answers NFS3ERR_ISDIR, as in NFSv2"""
     reply = call.proceed()

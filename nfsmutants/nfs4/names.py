@@ -7,7 +7,9 @@ import typing as t
 from collections.abc import Callable
 
 from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs4.bending import refusal
 from nfsmutants.rules import RFC5661_ERRORS, RFC5661_LOOKUP
 
 Rename: t.TypeAlias = Callable[[bytes, bool], bytes]
@@ -70,5 +72,18 @@ def names4_long_ones_are_cut(call: AnyCall) -> t.Any:
 
 @mutant(_WITH_NAMES, RFC5661_ERRORS)
 def names4_replaces_bad_utf8(call: AnyCall) -> t.Any:
-    """Bytes of a name that are no UTF-8 become a question mark"""
-    return _renamed(call, lambda name, _is_made: name.replace(b"\xff", b"?"))
+    """Bytes of a new name that are no UTF-8 become a question mark"""
+    return _renamed(call, lambda name, is_made: name.replace(b"\xff", b"?") if is_made else name)
+
+
+@mutant(_WITH_NAMES, RFC5661_LOOKUP)
+def names4_dots_are_known(call: AnyCall) -> t.Any:
+    """An operation on "." or ".." says that it is a directory"""
+    seen: list[bytes] = []
+
+    def other(name: bytes, _is_made: bool) -> bytes:
+        seen.append(name)
+        return name
+
+    result = _renamed(call, other)
+    return refusal(result, Nfsstat4.NFS4ERR_ISDIR) if {b".", b".."} & {*seen} else result

@@ -114,7 +114,9 @@ class Judge:
             return
         last = thing.last.get(player.version)
         if last is not None and last.fileid is not None:
-            self._equal(seen.fileid[1], last.fileid[1], player, Property.FILEID_STAYS, f"fileid of {path}", answer)
+            self._equal(
+                seen.fileid[1], last.fileid[1], player, Property.FILEID_STAYS, f"fileid of {path}", answer
+            )
         thing.identified[player.version] = self._world.moves
         for other, each in self._world.walk():
             known = each.last.get(player.version)
@@ -139,7 +141,7 @@ class Judge:
                 _time(seen.mtime),
                 answer,
             )
-        if thing.left is not None:
+        if thing.left is not None and not (thing.left[1] and thing.is_dirty and player.version == "v4"):
             old, by_write = thing.left
             which = Property.WRITE_MOVES_MTIME if by_write else Property.SIZE_MOVES_MTIME
             was = f"another one than {_time(old)}, which it had before the data changed"
@@ -270,7 +272,8 @@ class Judge:
         if counted != wanted:
             expected, observed = (_names(each) for each in (wanted, counted))
             self.claim(False, player, Property.LISTED, f"names in {place}", expected, observed, answer)
-        again = [cookie for cookie, times in Counter(each.cookie for each in entries).items() if times > 1]
+        positions = Counter((each.verifier, each.cookie) for each in entries)
+        again = [cookie for (_, cookie), times in positions.items() if times > 1]
         if again:
             expected, observed = "another one in each entry", f"{again[0]} twice"
             self.claim(False, player, Property.COOKIES, f"cookies in {place}", expected, observed, answer)

@@ -223,7 +223,7 @@ class Player4(Player):
             return answer, verifier
         answer.is_end = found.reply.eof
         answer.entries = [
-            Entry(each.name, each.cookie, None, None if plain else seen4(each.attrs))
+            Entry(each.name, each.cookie, None, None if plain else seen4(each.attrs), bytes(found.cookieverf))
             for each in found.reply.entries
         ]
         return answer, found.cookieverf

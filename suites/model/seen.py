@@ -36,6 +36,8 @@ class Entry:
     cookie: int
     fileid: int | None
     attributes: Seen | None
+    verifier: bytes = b""
+    """Of the page, in NFSv4: there a position is a cookie with its verifier (RFC 5661 section 18.23.3)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,12 @@ NLINK_COUNTS = Requirement(
     level=Level.SHOULD,  # a server may have to simulate fields
     gist="nlink is the number of names (hard links) of a file",
 )
+FILEID_STAYS = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    level=Level.SHOULD,  # the text says that it is unique, not that it is constant
+    gist="fileid identifies the file: it should stay the same while the file exists",
+)
 NSECONDS_BELOW_ONE_SECOND = Requirement(
     rfc="RFC 1813",
     section="2.5",

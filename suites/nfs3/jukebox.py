@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import typing as t
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import KnobsView
+from fixtures.stage.patience import RunPatience, Spent
+from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Fattr3, Nfsstat3
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import expect_names, expect_unchanged, show, skip, unsupported
@@ -32,6 +36,21 @@ _FAILURES: t.Final = frozenset(
 """Errors that any call may end with, after JUKEBOX or not."""
 _FIELDS: t.Final = ("type", "fileid", "mode", "size", "nlink")
 """Attributes that show whether a call took effect."""
+
+
+def with_full_patience(nfs3: Nfs3, name: str) -> Nfs3:
+    """A client with the whole patience of the run for the procedure, which another check may have used up.
+
+    SKIP if the run has no patience left with anything.
+    """
+    patience = nfs3.patience
+    if not isinstance(patience, RunPatience) or f"NFSv3 {name}" not in patience.spent:
+        return nfs3
+    if patience.spent.is_tired:
+        skip(f"the run has used up its patience: {name} is not called for long enough")
+    client = copy.copy(nfs3)
+    client.patience = dataclasses.replace(patience, spent=Spent())
+    return client
 
 
 def need_jukebox(rpc: RpcClient, knobs: KnobsView, call: Call, args: t.Any, xid: int | None = None) -> None:

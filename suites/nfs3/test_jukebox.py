@@ -30,6 +30,7 @@ from suites.nfs3.jukebox import (
     is_changed,
     need_jukebox,
     snapshot,
+    with_full_patience,
 )
 
 JUKEBOX_CAN_BE_RETRIED = Requirement(
@@ -216,7 +217,7 @@ def arguments(scratch: Nfs3Scratch, name: str) -> t.Any:
 def test_ends(nfs3: Nfs3, arguments: t.Any, name: str) -> None:
     """A call about a quiet object that is made again after JUKEBOX gets another answer."""
     procedure = CALLS[name].procedure
-    reply = nfs3.call(procedure, arguments)
+    reply = with_full_patience(nfs3, procedure.name).call(procedure, arguments)
     expect_that(
         reply.status != Nfsstat3.NFS3ERR_JUKEBOX,
         "another status than NFS3ERR_JUKEBOX",

@@ -14,6 +14,7 @@ from nfsjudge import Harm, Level, Requirement, proves
 from suites.changes import CHANGES, Clauses, World
 from suites.nfs3.clauses import (
     EXTENSION_READS_AS_ZEROS,
+    FILEID_STAYS,
     HANDLE_IS_OF_ONE_FILE,
     NLINK_COUNTS,
     READ_RETURNS_CURRENT_DATA,
@@ -49,12 +50,6 @@ MTIME_STAYS = Requirement(
     section="2.5",
     level=Level.SHOULD,  # the text does not say what else may move it
     gist="mtime should stay as it was set while the data of the file does not change",
-)
-FILEID_STAYS = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    level=Level.SHOULD,  # the text says that it is unique, not that it is constant
-    gist="fileid identifies the file: it should stay the same while the file exists",
 )
 CLAUSES: t.Final = Clauses(
     data=READ_RETURNS_CURRENT_DATA,

@@ -37,6 +37,7 @@ OWNERS_CLIENTID_IS_IGNORED = Requirement(
 CHANGE_INFO = Requirement(
     rfc="RFC 5661",
     section="3.3.8",
+    level=Level.SHOULD,  # a directory may get another value by itself, just before and after (section 5.8.1.4)
     gist="change_info4 has the change attribute of the directory before and after the operation",
 )
 

@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import Nfs4, Session4, new_owner
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Requirement, expect, proves, unsupported
+from nfsjudge import Harm, Level, Requirement, expect, proves, unsupported
 from suites.alike import alike, with_one_byte_altered
 from suites.nfs4.common import CommonNfs4
 from suites.nfs4.locks import WRITE_LT, lock_range, test_range
@@ -32,17 +32,18 @@ CLIENTS_ARE_COMPARED_WHOLE = Requirement(
     rfc="RFC 5661",
     section="2.4",
     gist="co_ownerid identifies the client: two clients get two client ids, however similar they are",
-    harm=Harm.OBJECT,
+    harm=Harm.SUCCESS,
 )
 STATEIDS_ARE_COMPARED_WHOLE = Requirement(
     rfc="RFC 5661",
     section="15.1.5.2",
+    level=Level.SHOULD,  # no text says that state has one spelling only
     gist="NFS4ERR_BAD_STATEID: a stateid that differs in one byte does not designate any valid state",
-    harm=Harm.SECRET,
 )
 SESSIONS_ARE_COMPARED_WHOLE = Requirement(
     rfc="RFC 5661",
     section="15.1.11.1",
+    level=Level.SHOULD,  # as above
     gist="a session id that differs in one byte is not known: NFS4ERR_BADSESSION",
 )
 VERIFIERS_ARE_COMPARED_WHOLE = Requirement(

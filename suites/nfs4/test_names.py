@@ -11,9 +11,21 @@ import pytest
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch, new_state_owner, through_grace
 from nfsclient.clients.nfs4 import CompoundReply, Session4
 from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import XdrType
-from nfsjudge import Harm, Requirement, expect, expect_names, observe, proves, skip, unsupported
+from nfsjudge import (
+    Harm,
+    Level,
+    Requirement,
+    expect,
+    expect_names,
+    expect_that,
+    observe,
+    proves,
+    skip,
+    unsupported,
+)
 from suites.nfs4.opens import BOTH, READ
 
 DOTS_ARE_NOT_SPECIAL = Requirement(
@@ -21,6 +33,12 @@ DOTS_ARE_NOT_SPECIAL = Requirement(
     section="18.13.4",
     gist='NFSv4.1 assigns no special semantics to the names "." and ".."',
     harm=Harm.OBJECT,
+)
+DOTS_ARE_NOT_FOUND = Requirement(
+    rfc="RFC 5661",
+    section="18.13.4",
+    level=Level.SHOULD,
+    gist='errors say nothing of the directory and its parent: they are not what "." and ".." name',
 )
 A_NAME_IS_ONE_COMPONENT = Requirement(
     rfc="RFC 5661",
@@ -36,8 +54,13 @@ TOO_LONG_IS_NAMETOOLONG = Requirement(
 NO_UTF8_IS_REFUSED = Requirement(
     rfc="RFC 5661",
     section="14.5",
+    level=Level.SHOULD,
     gist="a name that is no UTF-8 is refused, or is the name of the object if the file system takes such names",
-    harm=Harm.OBJECT,
+)
+NO_UTF8_IS_KEPT = Requirement(
+    rfc="RFC 5661",
+    section="14.4",
+    gist="where FSCHARSET_CAP4_CONTAINS_NON_UTF8 is set, names that are no UTF-8 are kept as they are",
 )
 _LONGEST = 4096
 """Bytes: longer names are not tried."""
@@ -99,7 +122,11 @@ def _expect_nothing_or_this(
 
 @pytest.mark.parametrize("operation", ALL)
 @pytest.mark.parametrize("name", [b".", b".."], ids=["dot", "dots"])
-@proves(DOTS_ARE_NOT_SPECIAL, killed_by="names4-dots-are-directories")
+@proves(
+    DOTS_ARE_NOT_SPECIAL,
+    DOTS_ARE_NOT_FOUND,
+    killed_by=("names4-dots-are-directories", "names4-dots-are-known"),
+)
 def test_dots(session: Session4, scratch: Nfs4Scratch, operation: str, name: bytes) -> None:
     """ "." and ".." are not the directory and its parent: nothing is found by them, and what is made has that name."""
     on = _arrange(scratch)
@@ -110,6 +137,11 @@ def test_dots(session: Session4, scratch: Nfs4Scratch, operation: str, name: byt
         return
     expect_names(scratch.names(), [b"file"])
     expect(reply).refused()
+    # These say that the name was found, and that it is that of a directory.
+    is_found = reply.status in {Nfsstat4.NFS4ERR_ISDIR, Nfsstat4.NFS4ERR_NOTEMPTY}
+    expect_that(
+        not is_found, "an error that is not about a directory", reply.status.name, because=DOTS_ARE_NOT_FOUND
+    )
 
 
 @pytest.mark.parametrize("operation", ALL)
@@ -139,14 +171,28 @@ def test_too_long(session: Session4, scratch: Nfs4Scratch, operation: str) -> No
     reply = _try(session, on, operation, name)
     others = [name[:-1]] if operation in FINDING else []
     expect_names(scratch.names(), sorted([b"file", *others]))
-    expect(reply).refused(
-        Nfsstat4.NFS4ERR_NAMETOOLONG, Nfsstat4.NFS4ERR_NOENT, because=TOO_LONG_IS_NAMETOOLONG
-    )
+    # Of a name that is too long, an operation that looks for it may say that there is none.
+    also = [Nfsstat4.NFS4ERR_NOENT] if operation in FINDING else []
+    expect(reply).refused(Nfsstat4.NFS4ERR_NAMETOOLONG, *also, because=TOO_LONG_IS_NAMETOOLONG)
 
 
 @pytest.mark.parametrize("operation", MAKING)
-@proves(NO_UTF8_IS_REFUSED, killed_by="names4-replaces-bad-utf8")
+@proves(NO_UTF8_IS_REFUSED, NO_UTF8_IS_KEPT, A_NAME_IS_ONE_COMPONENT, killed_by="names4-replaces-bad-utf8")
 def test_no_utf8(session: Session4, scratch: Nfs4Scratch, operation: str) -> None:
-    """A new name that is no UTF-8 is refused, or is listed with the same bytes."""
+    """A new name that is no UTF-8 is refused, or its object is found by the same bytes."""
     reply = _try(session, _arrange(scratch), operation, _BAD_UTF8)
-    _expect_nothing_or_this(scratch, reply, operation, _BAD_UTF8)
+    names = set(scratch.names())
+    if reply.status != Nfsstat4.NFS4_OK or names == {b"file", _BAD_UTF8} - (
+        {b"file"} if operation == "rename-to" else set()
+    ):
+        _expect_nothing_or_this(scratch, reply, operation, _BAD_UTF8)
+        return
+    # The storage may have another set of characters, and list the name in that.
+    if operation != "rename-to":
+        expect_names(sorted(names), [b"file"], others=True, because=A_NAME_IS_ONE_COMPONENT)
+    capabilities = scratch.attributes(None, "fs_charset_cap").fs_charset_cap or 0
+    if capabilities & p.FSCHARSET_CAP4_CONTAINS_NON_UTF8:
+        expect_names(sorted(names), [_BAD_UTF8], others=True, because=NO_UTF8_IS_KEPT)
+    found = session.compound(op.putfh(scratch.handle), op.lookup(_BAD_UTF8))
+    observe("name that is listed with other bytes", found.status.name)
+    expect(found.status, "status of LOOKUP by the bytes that were sent").equals(Nfsstat4.NFS4_OK)

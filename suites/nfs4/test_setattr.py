@@ -11,7 +11,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves, skip, unsupported
-from suites.nfs4.attribute_values import expect_near, supported_names
+from suites.nfs4.attribute_values import expect_near, is_translated, supported_names
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, another_client, open_file
 
@@ -265,6 +265,8 @@ def test_own_owner(session: Session4, scratch: Nfs4Scratch) -> None:
     _need(scratch, file, "owner")
     known = scratch.attributes(file, "owner")
     status = session.compound(op.putfh(file), op.setattr(known)).status
+    if status == Nfsstat4.NFS4ERR_BADOWNER and not is_translated(known.owner or b""):
+        skip("the server translates no name for the owner, and refuses what it says instead (section 5.9)")
     expect(scratch.attributes(file, "owner").owner, "owner").equals(known.owner)
     expect(status, "status").equals(Nfsstat4.NFS4_OK)
 
@@ -292,9 +294,10 @@ def test_masked_mode(session: Session4, scratch: Nfs4Scratch) -> None:
     """SETATTR of mode_set_masked changes the bits of the mask, and keeps the others."""
     file = scratch.file("file", mode=0o640)
     _need(scratch, file, "mode_set_masked")
+    before = scratch.attributes(file, "mode").mode or 0  # OPEN may not have set it
     masked = Fattr4(mode_set_masked=p.ModeMasked4(0o004, 0o007))
     expect(session.compound(op.putfh(file), op.setattr(masked))).ok()
-    expect(scratch.attributes(file, "mode").mode, "mode").equals(0o644)
+    expect(scratch.attributes(file, "mode").mode, "mode").equals(before & ~0o007 | 0o004)
 
 
 @MINORS

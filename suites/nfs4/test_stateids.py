@@ -14,7 +14,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import XdrType
 from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves
-from suites.nfs4.locks import WRITE_LT, lock_range
+from suites.nfs4.locks import WRITE_LT, lock_range, test_range
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, another_client, open_again, open_file
 
@@ -45,7 +45,6 @@ CLIENT_MUST_FIT = Requirement(
     rfc="RFC 5661",
     section="8.2.4",
     gist="a stateid that is not associated with the client of the session gets NFS4ERR_BAD_STATEID",
-    harm=Harm.SECRET,
 )
 FILE_MUST_FIT = Requirement(
     rfc="RFC 5661",
@@ -217,6 +216,9 @@ def test_other_file(session: Session4, scratch: Nfs4Scratch, operation: str) -> 
     opened = open_file(session, scratch.file("another", b"0123"), BOTH)
     reply = session.compound(op.putfh(file), _WITH_STATEID[operation](opened.stateid))
     expect_data(scratch.read(file), b"data")
+    if operation == "lock":
+        tested = test_range(session, file, WRITE_LT, 0, 10)
+        expect(tested.status, "status of LOCKT of the other file").differs_from(Nfsstat4.NFS4ERR_DENIED)
     observe("stateid of another file", reply.status.name)
     expect(reply).refused()
 

@@ -13,7 +13,7 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import XdrType
-from nfsjudge import Requirement, expect, expect_names, proves
+from nfsjudge import Level, Requirement, expect, expect_names, proves
 from suites.nfs4.opens import READ
 
 DIRECTORY_IS_ISDIR = Requirement(
@@ -36,6 +36,13 @@ OTHERS_ARE_WRONG_TYPE = Requirement(
     section="15.1.2.9",
     gist="NFS4ERR_WRONG_TYPE: the type is invalid for the operation, and no more specific error applies",
 )
+OPEN_NAMES_THE_TYPE = Requirement(
+    rfc="RFC 5661",
+    section="18.16.4",
+    level=Level.SHOULD,
+    gist="OPEN of a directory gets NFS4ERR_ISDIR, of a symbolic link NFS4ERR_SYMLINK, of others NFS4ERR_WRONG_TYPE",
+)
+"""The errors of section 15.1.2 are about filehandles, and an OPEN by name has that of the directory."""
 _CLAUSES: t.Final = {
     Nfsstat4.NFS4ERR_ISDIR: DIRECTORY_IS_ISDIR,
     Nfsstat4.NFS4ERR_NOTDIR: OTHERS_ARE_NOTDIR,
@@ -129,11 +136,13 @@ _ALSO: t.Final = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-@proves(*_CLAUSES.values(), killed_by="types4-wrong-one-is-serverfault")
+@proves(*_CLAUSES.values(), OPEN_NAMES_THE_TYPE, killed_by="types4-wrong-one-is-serverfault")
 def test_wrong(session: Session4, scratch: Nfs4Scratch, case: str) -> None:
     """An operation on an object of the wrong type gets the error of that type, and changes nothing."""
     wrong = WRONG[case]
     handle = _make(scratch, wrong.kind)
     reply = session.compound(*wrong.operations(handle, scratch.handle))
     expect_names(scratch.names(), [_NAMES[wrong.kind]])
-    expect(reply).refused(wrong.status, *_ALSO.get(case, ()), because=_CLAUSES[wrong.status])
+    is_of_open = case in {"open-directory", "open-link", "open-fifo"}
+    because = OPEN_NAMES_THE_TYPE if is_of_open else _CLAUSES[wrong.status]
+    expect(reply).refused(wrong.status, *_ALSO.get(case, ()), because=because)

@@ -29,8 +29,8 @@ IO, EXIST, STALE = "NFS3ERR_IO (5)", "NFS3ERR_EXIST (17)", "NFS3ERR_STALE (70)"
         (["success"], "UNKNOWN_22 (22)", True),  # NFSv2 and MOUNT 1 may answer any UNIX error number
         (["NFSERR_EXIST (17)"], "UNKNOWN_22 (22)", True),
         (["NF3REG (1)"], "UNKNOWN_22 (22)", False),
-        (["success"], STALE, False),  # it is gone
-        (["success"], "NFS4ERR_NOENT (2)", False),
+        (["success"], STALE, True),  # the handle may have been revoked
+        (["success"], "NFS4ERR_NOENT (2)", False),  # it is gone
         ([EXIST], "success", False),
         ([EXIST], IO, True),
         ([EXIST], STALE, True),

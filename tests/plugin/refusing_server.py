@@ -35,13 +35,15 @@ class Refusing:
     """Middleware that refuses some calls of an operation."""
 
     def __init__(
-        self, version: str, operation: AnyOperation, status: int, which: str, *, does_it: bool
+        self, version: str, operation: AnyOperation, status: int, which: str, *, effect: str
     ) -> None:
+        """`effect`: not, done, or (of MKDIR in NFSv3) done without the mode."""
         self._version = version
         self._operation = operation
         self._status = status
         self._which = which
-        self._does_it = does_it
+        self._does_it = effect != "not"
+        self._without_mode = effect == "modeless"
         self._calls = 0
 
     def around_calls(self, operation: AnyOperation, /) -> Sequence[AnyAroundCall]:
@@ -68,7 +70,8 @@ class Refusing:
             done = proceed(context, args) if self._does_it else self._operation.res(Nfsstat4.NFS4ERR_IO)
             return refusal(done, Nfsstat4(self._status))
         if self._does_it:
-            proceed(context, args)
+            made = type(args)(args.where, nfs3.Sattr3()) if self._without_mode else args
+            proceed(context, made)
         return (
             refuse2(call, Nfsstat2(self._status))
             if self._version == "2"
@@ -87,7 +90,7 @@ def main(operations: str, status: int, which: str, effect: str) -> None:
     for one in operations.split(","):
         version, _, name = one.partition(".")
         operation = getattr(_MODULES[version], name)
-        server.surround(Refusing(version, operation, status, which, does_it=effect == "done"))
+        server.surround(Refusing(version, operation, status, which, effect=effect))
     server.listen(loop, port=0)
     port = server.port
     sys.stdout.write(f"serving nfs://127.0.0.1/export?nfsport={port}&mountport={port}\n")

@@ -7,12 +7,17 @@ import os
 import re
 import subprocess
 import sys
+import typing as t
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from fixtures.checks.contradictions import PLAIN_NAME, contradicted
+from fixtures.stage.refusals import Refusals
+from nfsclient.protocol import mount, nfs2, nfs3
 from nfsjudge.records import CheckRecord, RunRecord
 from reports import load
 from reports.run import Run
@@ -156,8 +161,8 @@ def test_what_a_server_lacks_is_still_unsupported(run_on: RunOn) -> None:
             ("nfs2/GETATTR", "nfs3/GETATTR", "nfs4/LOOKUP"),
         ),
         (
-            {"2.CREATE": "2.2.10", "3.CREATE": "3.3.8", "4.OPEN": "15"},
-            ("nfs2/GETATTR", "nfs3/READ/one-byte", "nfs3/READ/eof-at-end", "nfs4/READ"),
+            {"2.CREATE": "2.2.10", "3.CREATE": "3.3.8"},
+            ("nfs2/GETATTR", "nfs3/READ/one-byte", "nfs3/READ/eof-at-end"),
         ),
         (
             {
@@ -208,6 +213,27 @@ def test_a_denial_of_what_was_done_is_red_once(
     assert not [check for check in denied.failed() if " refuses" in check.what]
 
 
+def test_an_open_that_fails_may_have_created_the_file(run_on: RunOn) -> None:
+    """It creates, and then opens: a right server may be unable to do the second only."""
+    ended = run_on(refusing("4.OPEN", ACCES, "all", "done"), "nfs4/OPEN/creates", "nfs4/OPEN/upgrade")
+    assert ended.failed() == []
+    assert ended.verdicts["NONSTRICT"] == 1
+
+
+def test_an_object_without_what_was_asked_for_is_not_all_of_the_request(run_on: RunOn) -> None:
+    """A server may make the directory and fail at its mode: an error is right then (RFC 1813 section 3.3.9)."""
+    ended = run_on(refusing("3.MKDIR", ACCES, "all", "modeless"), "nfs3/GETATTR")
+    assert not [check for check in ended.failed() if " refuses" in check.what]
+
+
+def test_an_error_of_the_disk_counts_when_it_is_met_again(run_on: RunOn) -> None:
+    ended = run_on(refusing("3.RENAME", IO, "all", "done"), "nfs3/RENAME")
+    refused = [check for check in ended.failed() if " refuses" in check.what]
+    assert len(refused) == 1
+    ended = run_on(refusing("3.RENAME", IO, "1", "done"), "nfs3/RENAME")
+    assert not [check for check in ended.failed() if " refuses" in check.what]
+
+
 def test_an_error_that_contradicts_an_announced_limit_is_red_once(run_on: RunOn) -> None:
     """maxfilesize is 2^63 - 1, and WRITE answers FBIG: without a look, all of the checks would be SKIP."""
     ended = run_on(refusing("3.WRITE,4.WRITE", FBIG, "all", "not"), "nfs3/WRITE/wtmax", "nfs4/WRITE")
@@ -231,3 +257,51 @@ def test_an_error_that_contradicts_earlier_answers_is_red_once(run_on: RunOn) ->
     assert check.requirement is not None
     assert (check.requirement.section, check.requirement.level) == ("8.2.4", "MUST")
     assert ended.verdicts["SKIP"] > 2
+
+
+def test_each_error_of_an_operation_is_counted_by_itself() -> None:
+    refusals = Refusals()
+    assert not refusals.counts("WRITE", "a", "STALE", at_once=False)
+    assert not refusals.counts("WRITE", "b", "IO", at_once=False)
+    assert refusals.counts("WRITE", "c", "BADHANDLE", at_once=True)
+    assert refusals.counts("WRITE", "c", "IO", at_once=False)
+    assert not refusals.counts("WRITE", "d", "IO", at_once=False)
+
+
+def _step(operation: t.Any, status: int = 0, **values: object) -> t.Any:
+    """A step of NFSv2 or NFSv3 that found, or was about, a handle."""
+    return SimpleNamespace(
+        operation=operation,
+        status=status,
+        args=SimpleNamespace(object=values.get("about")),
+        result=SimpleNamespace(resok=SimpleNamespace(object=values.get("found"))),
+    )
+
+
+@pytest.mark.parametrize(
+    ("giver", "is_own_user", "contradicts"),
+    [
+        (nfs3.LOOKUP, True, True),
+        (mount.MNT3, True, True),
+        (nfs3.LOOKUP, False, False),
+        (nfs2.LOOKUP, True, False),
+        (mount.MNT1, True, False),
+    ],
+)
+def test_a_handle_is_proved_for_its_version_and_the_user_of_the_run(
+    giver: t.Any, is_own_user: bool, contradicts: bool
+) -> None:
+    before, badhandle, stale = [_step(giver, found=b"handle")], 10001, 70
+    for status in (badhandle, stale):
+        refused = _step(nfs3.GETATTR, status, about=b"handle")
+        found = contradicted(before, refused, is_own_user=is_own_user)
+        assert (found is not None) == contradicts
+        if found is not None:
+            assert found.counts_at_once == (status == badhandle)
+            assert found.requirement.is_binding == (status == badhandle)
+
+
+@pytest.mark.parametrize("name", [b".", b"..", b".hidden", b"", b"a" * 65, b"a/b"])
+def test_names_that_a_server_may_treat_otherwise_are_not_plain(name: bytes) -> None:
+    assert PLAIN_NAME.fullmatch(name) is None
+    assert PLAIN_NAME.fullmatch(b"a.B-1_") is not None

@@ -48,6 +48,9 @@ OF_SEVERAL = {
     "suites.nfs4.test_delegation:": "one answer stands for another: a recall, or a revocation in its place",
     "suites.faults.test_backchannel:": "as test_delegation",
     "suites.nfs4.test_local_changes:": "as test_delegation",
+    "suites.nfs4.test_grants:": "one mutant denies each operation, also those for which ACCESS is only advice",
+    "suites.nfs4.test_names:test_no_utf8": "two clauses are of servers that list the name with other bytes",
+    "suites.nfs4.test_write_again:test_second_unstable_time": "one mutant; change is judged by test_local_changes, too",
     "suites.nfs4.test_model:": "a machine compares all that clients see with a model",
     "suites.nfs4.test_create:test_device": "the mutant of CREATE shows in the attribute of the second clause",
     "suites.nfs4.test_dropped_caches:": "the mutant of READ shows that what WRITE had acknowledged is gone",
@@ -95,11 +98,12 @@ def _is_red(one: Requirement) -> bool:
     return one.is_binding or one.harm is not None
 
 
-def test_before_of_change_info_is_binding_in_the_lint_and_in_checks() -> None:
+def test_before_of_change_info_is_a_should_in_the_lint_and_in_checks() -> None:
+    """A directory may get another value by itself between a GETATTR and the operation."""
     levels = {one.level for _, one in _requirements() if one.citation == "RFC 5661 section 3.3.8"}
     assert len(levels) == 1
     (rule,) = (one for one in all_rules() if one.name == "nfs4/change-info-before")
-    assert rule.severity == "FAIL"
+    assert rule.severity == "NONSTRICT"
 
 
 def test_a_check_of_nfs4_has_a_mutant_for_each_clause() -> None:

@@ -33,7 +33,9 @@ def _failures(fault: str) -> dict[str, Nonconformance]:
     return found
 
 
-@pytest.mark.parametrize("freedom", ["", "handles become stale", "no gaps", "modes of the owner only", "hidden files"])
+@pytest.mark.parametrize(
+    "freedom", ["", "handles become stale", "no gaps", "modes of the owner only", "hidden files"]
+)
 def test_a_right_server_passes(freedom: str) -> None:
     every_change(_world(freedom))
     assert not _failures(freedom)

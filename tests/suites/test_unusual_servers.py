@@ -14,6 +14,10 @@ CHECKS: t.Final = (
     "nfs4/LOCK/any-seqid",
     "nfs4/VERIFY/each-same",
     "nfs4/NVERIFY/each-same",
+    "nfs4/OPEN/initial",
+    "nfs4/SETATTR/own-owner",
+    "nfs4/limits/response-size",
+    "nfs4/limits/request-size",
 )
 
 

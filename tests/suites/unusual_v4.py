@@ -10,11 +10,12 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext
-from nfsmutants.nfs4.bending import refusal
+from nfsclient.xdr import bits_of, mask_of
+from nfsmutants.nfs4.bending import amend4
 from nfsserver import Server
 from nfsserver.handlers import ServerApi
 from nfsserver.middleware import AnyAroundCall, AroundMessage
-from nfsserver.nfs4.common import compound_of
+from nfsserver.nfs4.common import compound_of, failed
 from nfsserver.serve import serve
 from nfsserver.transport import TransportMiddleware
 from tests.suites.one_at_a_time import announce
@@ -33,6 +34,9 @@ class Unusual:
             p.LOCKU: self._unlock,
             p.VERIFY: self._verify,
             p.NVERIFY: self._verify,
+            p.OPEN: self._open,
+            p.CREATE_SESSION: self._create_session,
+            p.SETATTR: self._verify,
         }
 
     def around_calls(self, operation: AnyOperation, /) -> list[AnyAroundCall]:
@@ -58,11 +62,26 @@ class Unusual:
         """Owners without "@" say nothing (section 5.9); `change` moves once by itself when a file settles."""
         sent = args.obj_attributes
         if any(name is not None and b"@" not in name for name in (sent.owner, sent.owner_group)):
-            return refusal(context.operation.res(Nfsstat4.NFS4_OK), Nfsstat4.NFS4ERR_BADOWNER)
+            return failed(t.cast("t.Any", context.operation), Nfsstat4.NFS4ERR_BADOWNER)
         inode = compound_of(context).current
         if sent.change is not None and inode is not None and inode.fileid not in self._moved:
             self._moved.add(inode.fileid)
             inode.change += 1
+        return proceed(context, args)
+
+    def _open(self, _server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+        """All that was set counts in attrset (section 18.16.3)."""
+        result = proceed(context, args)
+        if result.resok4 is not None and args.openhow.how is not None:
+            words = mask_of({*bits_of(result.resok4.attrset), p.NUMBERS["owner"]})
+            return amend4(result, attrset=list(words))
+        return result
+
+    def _create_session(self, _server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+        """A channel of some KiB is too small (section 18.36.3)."""
+        least = min(args.csa_fore_chan_attrs.ca_maxrequestsize, args.csa_fore_chan_attrs.ca_maxresponsesize)
+        if least <= 8192:
+            return p.CreateSession4Res(Nfsstat4.NFS4ERR_TOOSMALL)
         return proceed(context, args)
 
 

@@ -54,7 +54,8 @@ def died(death: str) -> CheckRecord:
         (red("stays", clause(SERVER_STAYS.gist, Harm.CRASH), "x", "a reply", "none"), "crash"),
         (FindingRecord("target/kernel", "nfs3/A/b", "VOID", observed="an oops"), "crash"),
         (red("data", clause(harm="data"), "data at offset 0", "00", "ff"), "data"),
-        (red("foreign", clause(harm="data"), "status of READ", "success", "NFS3ERR_STALE (70)"), "data"),
+        (red("gone", clause(harm="data"), "status of READ", "success", "NFS3ERR_NOENT (2)"), "data"),
+        (red("revoked", clause(harm="data"), "status of READ", "success", "NFS3ERR_STALE (70)"), "status"),
         (red("refused", clause(harm="data"), "status of READ", "success", "NFS3ERR_IO (5)"), "status"),
         (
             red(
