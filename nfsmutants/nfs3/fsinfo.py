@@ -54,12 +54,6 @@ def fsinfo3_has_no_granularity(call: Fsinfo) -> Fsinfo3Res:
 
 
 @mutant(FSINFO, RFC1813_FSINFO)
-def fsinfo3_returns_rtmax_0(call: Fsinfo) -> Fsinfo3Res:
-    """FSINFO returns an rtmax of 0"""
-    return amend(call.proceed(), rtmax=0)
-
-
-@mutant(FSINFO, RFC1813_FSINFO)
 def fsinfo3_returns_maxfilesize_0(call: Fsinfo) -> Fsinfo3Res:
     """FSINFO returns a maxfilesize of 0"""
     return amend(call.proceed(), maxfilesize=0)

@@ -14,6 +14,12 @@ from nfsmutants.rules import RFC1813_FSINFO
 
 
 @mutant(FSINFO, RFC1813_FSINFO)
+def fsinfo3_returns_rtmax_0(call: Fsinfo) -> Fsinfo3Res:
+    """FSINFO returns an rtmax of 0"""
+    return amend(call.proceed(), rtmax=0)
+
+
+@mutant(FSINFO, RFC1813_FSINFO)
 def fsinfo3_returns_wtmax_0(call: Fsinfo) -> Fsinfo3Res:
     """FSINFO returns a wtmax of 0"""
     return amend(call.proceed(), wtmax=0)
