@@ -8,7 +8,13 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
+from fixtures.checks.dialects.nfs4 import (
+    Nfs4Dialect,
+    Nfs4Scratch,
+    list_names,
+    new_state_owner,
+    through_grace,
+)
 from nfsclient.clients.nfs4 import Nfs4, Session4, new_owner
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.errors import ConnectionLost, RpcRejected, RpcTimeout
@@ -110,8 +116,7 @@ def _expect_refused(
     except _WHOLE_CALL as refusal:  # all operations may be parsed first (section 15.1.1.1)
         observe("undefined value", type(refusal).__name__)
         looking = another_client(v4)  # that call has its slot for ever
-        listing = expect(looking.compound(op.putfh(scratch.handle), op.readdir())).of(p.READDIR).ok()
-        expect([bytes(each.name) for each in listing.reply.entries], "names").equals([b"file"])
+        expect(list_names(looking, scratch.handle), "names").equals([b"file"])
         reading = looking.compound(op.putfh(file), op.read(op.ANONYMOUS, 0, len(_DATA)))
         data = expect(reading).of(p.READ).ok().data
         expect_data(data, _DATA[: len(data)])
