@@ -30,19 +30,7 @@ def _knob(
     of_nfs4: bool = False,
 ) -> t.Any:
     """One knob; `nfsserver.knobs.Knob` says what the parameters mean."""
-    metadata = {
-        "meaning": meaning,
-        "cites": cites,
-        "draws": draws,
-        "rarely": rarely,
-        "nonstrict": nonstrict,
-        "least": least,
-        "most": most,
-        "choices": choices,
-        "limit": limit,
-        "is_of_rpc": is_of_rpc,
-        "of_nfs4": of_nfs4,
-    }
+    metadata = {name: value for name, value in locals().items() if name != "default"}
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -389,10 +377,7 @@ class Settings:
         "RENAME makes the handles of the renamed object stale",
         "RFC 1813 section 3.3.14",
         limit="stale_on_rename",
-        nonstrict=(
-            "RFC 1813 section 2.5: renamed",
-            "RFC 1813 section 3.3.14: file handle",
-        ),
+        nonstrict=("RFC 1813 section 2.5: renamed", "RFC 1813 section 3.3.14: file handle"),
         draws=(True,),
     )
     truncates_names: bool = _knob(
@@ -505,11 +490,7 @@ class Settings:
         of_nfs4=True,
     )
     atomic_change_info: bool = _knob(
-        True,
-        "change_info is atomic",
-        "RFC 5661 section 3.3.8",
-        draws=(False,),
-        of_nfs4=True,
+        True, "change_info is atomic", "RFC 5661 section 3.3.8", draws=(False,), of_nfs4=True
     )
     owner_names: bool = _knob(
         False,
@@ -519,11 +500,7 @@ class Settings:
         of_nfs4=True,
     )
     utf8_names: bool = _knob(
-        True,
-        "names that are no UTF-8 get INVAL",
-        "RFC 5661 section 14.4",
-        draws=(False,),
-        of_nfs4=True,
+        True, "names that are no UTF-8 get INVAL", "RFC 5661 section 14.4", draws=(False,), of_nfs4=True
     )
     named_attributes: bool = _knob(
         True,
