@@ -174,6 +174,50 @@ def mismatches(statuses_by_name: dict[str, Nfsstat4], *expected: Nfsstat4) -> li
     return [f"{name}: {status.name}" for name, status in statuses_by_name.items() if status not in expected]
 
 
+# ---------------------------------------------------------------- what VERIFY and NVERIFY refuse alike
+
+_RARE: t.Final[dict[str, t.Any]] = {
+    "archive": True,
+    "hidden": True,
+    "system": True,
+    "quota_used": 1,
+    "layout_blksize": 1,
+}
+"""Attributes that few servers support, with a value."""
+_WITHOUT_A_VALUE: t.Final[dict[str, t.Any]] = {
+    "rdattr_error": Nfsstat4.NFS4_OK,
+    "time_access_set": p.SERVER_TIME4,
+    "time_modify_set": p.SERVER_TIME4,
+}
+
+
+def expect_attrnotsupp(session: Session4, scratch: Nfs4Scratch, verifying: Verifying) -> None:
+    """VERIFY or NVERIFY of an attribute that is not in `supported_attrs` fails with ATTRNOTSUPP."""
+    __tracebackhide__ = True
+    file = scratch.file("file")
+    supported = supported_names(scratch, file)
+    for name, value in _RARE.items():
+        if name not in supported:
+            reply = session.compound(op.putfh(file), verifying(Fattr4().changed(**{name: value})))
+            expect(reply).status(Nfsstat4.NFS4ERR_ATTRNOTSUPP)
+            return
+    skip(f"the server supports {', '.join(_RARE)}")
+
+
+def expect_inval_without_value(session: Session4, scratch: Nfs4Scratch, verifying: Verifying) -> None:
+    """VERIFY or NVERIFY of rdattr_error, and of a time that can only be set, fails with INVAL."""
+    __tracebackhide__ = True
+    file = scratch.file("file")
+    supported = supported_names(scratch, file)
+    asked = {
+        name: Fattr4().changed(**{name: value})
+        for name, value in _WITHOUT_A_VALUE.items()
+        if name in supported
+    }
+    seen = statuses(session, file, verifying, asked)
+    expect(mismatches(seen, Nfsstat4.NFS4ERR_INVAL), "attributes that are not INVAL").equals([])
+
+
 def expect_near(known: Fattr4, name: str, seconds: int, because: Requirement | None = None) -> None:
     """A time is what was set, to a second more than the `time_delta` among the same attributes."""
     __tracebackhide__ = True

@@ -6,17 +6,17 @@ from __future__ import annotations
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
-from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
-from nfsjudge import Level, Requirement, expect, proves, skip
+from nfsjudge import Level, Requirement, expect, proves
 from suites.nfs4.attribute_values import (
+    expect_attrnotsupp,
+    expect_inval_without_value,
     failures,
     mismatches,
     other_values,
     statuses,
     steady,
     steady_values,
-    supported_names,
 )
 from suites.nfs4.minors import MINORS
 
@@ -36,13 +36,6 @@ WITHOUT_A_VALUE_IS_INVALID = Requirement(
     section="18.15.4",
     gist="rdattr_error, and any attribute that can only be set, gets NFS4ERR_INVAL",
 )
-_CANDIDATES = {"archive": True, "hidden": True, "system": True, "quota_used": 1, "layout_blksize": 1}
-"""Attributes that few servers support, with a value."""
-_WITHOUT_A_VALUE = {
-    "rdattr_error": Nfsstat4.NFS4_OK,
-    "time_access_set": p.SERVER_TIME4,
-    "time_modify_set": p.SERVER_TIME4,
-}
 
 
 @MINORS
@@ -86,26 +79,11 @@ def test_each_other(session: Session4, scratch: Nfs4Scratch) -> None:
 @proves(UNSUPPORTED_IS_ATTRNOTSUPP, killed_by="nverify4-unsupported-is-ok")
 def test_unsupported(session: Session4, scratch: Nfs4Scratch) -> None:
     """NVERIFY of an attribute that is not in supported_attrs fails with ATTRNOTSUPP."""
-    file = scratch.file("file")
-    supported = supported_names(scratch, file)
-    for name, value in _CANDIDATES.items():
-        if name not in supported:
-            reply = session.compound(op.putfh(file), op.nverify(Fattr4().changed(**{name: value})))
-            expect(reply).status(Nfsstat4.NFS4ERR_ATTRNOTSUPP)
-            return
-    skip(f"the server supports {', '.join(_CANDIDATES)}")
+    expect_attrnotsupp(session, scratch, op.nverify)
 
 
 @MINORS
 @proves(WITHOUT_A_VALUE_IS_INVALID, killed_by="nverify4-takes-rdattr-error")
 def test_without_value(session: Session4, scratch: Nfs4Scratch) -> None:
     """NVERIFY of rdattr_error, and of a time that can only be set, fails with INVAL."""
-    file = scratch.file("file")
-    supported = supported_names(scratch, file)
-    asked = {
-        name: Fattr4().changed(**{name: value})
-        for name, value in _WITHOUT_A_VALUE.items()
-        if name in supported
-    }
-    seen = statuses(session, file, op.nverify, asked)
-    expect(mismatches(seen, Nfsstat4.NFS4ERR_INVAL), "attributes that are not INVAL").equals([])
+    expect_inval_without_value(session, scratch, op.nverify)
