@@ -78,7 +78,13 @@ URLS = [
         "&rsize=512&wsize=1024",
         "&secure=0",
     ),
-    *("&uid=1000&gid=1000", "&debug=1&timeo=5", "&rpcbindport={port}", "&sec=sys&xprtsec=none"),
+    *(
+        "&uid=1000&gid=1000",
+        "&debug=1&timeo=5",
+        "&rpcbindport={port}",
+        "&sec=sys&xprtsec=none",
+        "&delegations=1",
+    ),
 ]
 """A parameter of each kind."""
 

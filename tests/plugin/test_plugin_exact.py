@@ -43,7 +43,10 @@ _KEPT_OUT = ("recovery/rewrite/", "faults/packets/", "faults/replayed/", "nfs3/m
 """Checks that keep 64 MiB out of their evidence, those in which a bridge makes packets that no client has sent, and
 those that record a random program only where it breaks."""
 
-_NOT_REPEATABLE = ("nfs4/", "faults/backchannel/", "faults/sessions/", "faults/recovery/stream-cut4")
+_NOT_REPEATABLE = (
+    *("nfs4/", "nfs3/delegations/", "nfs2/delegations/"),
+    *("faults/backchannel/", "faults/sessions/", "faults/recovery/stream-cut4"),
+)
 """A script sends the client ids and sessions of the run: a server refuses them."""
 
 Passed: t.TypeAlias = dict[bool, list[bytes]]
