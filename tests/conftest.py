@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from fixtures.stage.memory import memory_file
 from nfsproof.starter import leave_the_home_of_the_user
 from tests.needs import MARK, need
 
@@ -44,7 +46,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """A tool that is missing ends a test before its fixtures are made."""
+    """A tool that is missing ends a test before its fixtures are made; and no test starts with what runs remember.
+
+    Servers of two tests may have had the same port, and a run of a URL remembers for an hour what was found there.
+    """
+    shutil.rmtree(memory_file("").parent, ignore_errors=True)
     for mark in item.iter_markers(MARK):
         need(*mark.args)
 
