@@ -21,6 +21,7 @@ from nfsclient.discovery import Endpoint, Ports, as_url, discover, find_ports, o
 from nfsclient.errors import NfsClientError, UrlError
 from nfsclient.protocol import nfs2, nfs3
 from nfsclient.protocol.portmap import PORT as RPCBIND_PORT
+from nfsclient.protocol.registry import Service
 from nfsclient.replay4 import Nfs4Side
 from nfsclient.rpc.auth import Credential
 from nfsclient.rpc.blocking import RpcClient
@@ -31,7 +32,6 @@ from nfsclient.rpc.program import Procedure
 from nfsclient.url import NfsUrl
 from nfsclient.xdr import XdrType, format_value
 
-Service: t.TypeAlias = t.Literal["nfs", "mount", "portmap"]
 Say: t.TypeAlias = Callable[[str], object]
 
 TIMEOUT = 5.0

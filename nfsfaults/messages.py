@@ -15,11 +15,10 @@ from collections.abc import Callable
 from functools import cached_property
 
 from nfsclient.errors import NfsClientError
-from nfsclient.protocol import nfs4
+from nfsclient.protocol.registry import callback_of, programs
 from nfsclient.rpc.messages import CallHeader, ReplyHeader, parse_reply
 from nfsclient.rpc.program import AnyOperation, Procedure, Step
 from nfsclient.xdr import XdrType
-from nfsfaults.names import program_of
 
 Toward: t.TypeAlias = t.Literal["server", "client"]
 """Which way a message goes."""
@@ -71,9 +70,9 @@ class Message:
     @cached_property
     def procedure(self) -> Procedure[t.Any, t.Any] | None:
         """None for programs and numbers that are not declared here."""
-        program = program_of(self.heading.program, self.heading.version)
+        program = programs().get((self.heading.program, self.heading.version))
         if program is None and self.toward == ("client" if self.kind == "call" else "server"):
-            program = nfs4.NFS4_CALLBACK if self.heading.version == nfs4.NFS4_CALLBACK.version else None
+            program = callback_of(self.heading.version)
         return None if program is None else program.by_number.get(self.heading.procedure)
 
     @cached_property

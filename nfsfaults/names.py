@@ -3,21 +3,11 @@
 
 from __future__ import annotations
 
-import typing as t
 from dataclasses import dataclass
-from functools import cache
 
-from nfsclient.protocol import mount, nfs2, nfs3, nfs4, portmap, rpcbind
+from nfsclient.protocol.registry import families
 from nfsclient.rpc.program import AnyOperation, Program
 from nfsclient.similar import similar_text
-
-PROGRAMS: t.Final[dict[str, tuple[Program, ...]]] = {
-    "nfs": (nfs2.NFS2, nfs3.NFS3, nfs4.NFS4),
-    "mount": (mount.MOUNT1, mount.MOUNT2, mount.MOUNT3),
-    "portmap": (portmap.PORTMAP2, rpcbind.RPCBIND3, rpcbind.RPCBIND4),
-    "nfs-callback": (nfs4.NFS4_CALLBACK,),
-}
-"""Name -> its versions. The messages of other programs pass as bytes, and can be selected by number."""
 
 
 class BadPlan(ValueError):
@@ -32,19 +22,6 @@ class Names:
     """Program numbers; None: any."""
     operations: frozenset[AnyOperation] | None
     """Procedures, and operations that compounds carry; None: any."""
-
-
-@cache
-def program_of(number: int, version: int) -> Program | None:
-    """The declaration of a version of a program, if there is one here.
-
-    A callback program is whatever the client has chosen, so its number is not looked up.
-    """
-    for versions in PROGRAMS.values():
-        for program in versions:
-            if (program.number, program.version) == (number, version):
-                return program
-    return None
 
 
 def names_of(program: str | int | None, version: int | None, names: tuple[str, ...]) -> Names:
@@ -62,13 +39,14 @@ def names_of(program: str | int | None, version: int | None, names: tuple[str, .
 
 def _programs(program: str | int | None) -> tuple[Program, ...]:
     if program is None:
-        return tuple(one for versions in PROGRAMS.values() for one in versions)
+        return tuple(one for versions in families().values() for one in versions)
     if isinstance(program, int):
-        return tuple(one for versions in PROGRAMS.values() for one in versions if one.number == program)
-    if program not in PROGRAMS:
-        near = similar_text(program, PROGRAMS, f"known: {', '.join(PROGRAMS)}, or a number")
+        return tuple(one for versions in families().values() for one in versions if one.number == program)
+    known = families()
+    if program not in known:
+        near = similar_text(program, known, f"known: {', '.join(known)}, or a number")
         raise BadPlan(f"program: unknown program {program!r}{near}")
-    return PROGRAMS[program]
+    return known[program]
 
 
 def _numbers(program: str | int | None) -> frozenset[int] | None:
@@ -76,7 +54,7 @@ def _numbers(program: str | int | None) -> frozenset[int] | None:
         return None
     if isinstance(program, int):
         return frozenset({program})
-    return frozenset(one.number for one in PROGRAMS[program])
+    return frozenset(one.number for one in families()[program])
 
 
 def _named(name: str, candidates: tuple[Program, ...]) -> list[AnyOperation]:

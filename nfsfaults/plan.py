@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from nfsclient.protocol.registry import is_of_callbacks
 from nfsfaults.actions import READING, Action, Need, name_of
 from nfsfaults.messages import Kind, Message, Toward
 from nfsfaults.names import BadPlan, Names, names_of
@@ -28,7 +29,7 @@ class Selector:
 
     on: Kind = "call"
     program: str | int | None = None
-    """A name of `names.PROGRAMS` or a number; None: any."""
+    """A name of `registry.families` or a number; None: any."""
     version: int | None = None
     operations: tuple[str, ...] = ()
     """Procedures ("WRITE") and operations of a compound ("SEQUENCE"); empty: any."""
@@ -62,6 +63,10 @@ class Selector:
         """What the words mean."""
         return names_of(self.program, self.version, self.operations)
 
+    @property
+    def _wants_callbacks(self) -> bool:
+        return isinstance(self.program, str) and is_of_callbacks(self.program)
+
     def could_be(self, kind: Kind, program: int, version: int) -> bool:
         """Whether a message with such a heading may be meant; a reply to an unknown call (0) may be."""
         if kind != self.on:
@@ -69,7 +74,7 @@ class Selector:
         if program == 0:
             return self.program is None and self.version is None and not self.operations
         if self.names.programs is not None and program not in self.names.programs:
-            return self.program == "nfs-callback"  # clients choose the number
+            return self._wants_callbacks  # clients choose the number
         return self.version is None or version == self.version
 
     def _is_callback(self, message: Message) -> bool:
@@ -83,7 +88,7 @@ class Selector:
         operations = self.names.operations
         if operations is not None and operations.isdisjoint(message.operations):
             return False
-        if self.program == "nfs-callback" and not self._is_callback(message):
+        if self._wants_callbacks and not self._is_callback(message):
             return False
         if self.where is None:
             return True

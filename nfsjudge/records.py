@@ -217,6 +217,8 @@ class RunRecord:
     """Of the embedded server, as NAME=VALUE."""
     seed: int = 1
     """What checks drew at random (`--seed`)."""
+    protocols: dict[str, str] = field(default_factory=dict)
+    """Name of a protocol, as in ids -> as people write it: ``nfs3`` -> ``NFSv3``."""
     watched: str = ""
     """The server process that was watched, or why none was: ``process 17 (ganesha.nfsd)``, ``no process: ...``."""
     kind: str = "run"

@@ -18,11 +18,12 @@ import typing as t
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from nfsclient.protocol import mount, nfs2, nfs3, nfs4, portmap, rpcbind
+from nfsclient.protocol import nfs4
+from nfsclient.protocol.registry import modules, protocol_of, protocol_of_version
 from nfsclient.replay import SILENCE, Story
 from nfsclient.rpc.auth import AuthNone, AuthSys, Credential, RawCredential
 from nfsclient.rpc.exchange import Exchange, RawBytes, Segment
-from nfsclient.rpc.program import Procedure
+from nfsclient.rpc.program import AnyOperation, Procedure
 from nfsclient.rpc.record import fragment
 from nfsclient.xdr import Unread, Void, XdrEnum, XdrType, parts_of
 from nfsclient.xdr.kinds import (
@@ -43,22 +44,6 @@ from nfsjudge.sends import Batch, Closing, besides
 
 MOST_CHARACTERS = 8 << 20
 """Of a script; what would be longer is not made."""
-_PROTOCOLS: t.Final = {
-    "nfs4": nfs4,
-    "nfs3": nfs3,
-    "nfs2": nfs2,
-    "mount": mount,
-    "portmap": portmap,
-    "rpcbind": rpcbind,
-}
-_SERVICES: t.Final = {mount.PROGRAM: "mount", portmap.PROGRAM: "portmap"}
-_VERSIONS: t.Final = {
-    (nfs2.PROGRAM, 2): 2,
-    (nfs4.PROGRAM, 4): 4,
-    (mount.PROGRAM, 1): 2,
-    (mount.PROGRAM, 2): 2,
-}
-"""Program and version -> the version of NFS that it is, or goes with."""
 _MADE_UP = re.compile(rb"nfsproof-[0-9a-f]{12}|nfsproof [0-9a-f]{16}")
 """Names of objects, and of clients of NFSv4, that a check made up."""
 _OWNER: t.Final = b"nfsproof "
@@ -187,13 +172,16 @@ class _Writer:
     def imports(self) -> str:
         """What the lines use."""
         auth = sorted(self._used & {"AuthNone", "AuthSys", "RawCredential"})
-        protocols = sorted(self._used & set(_PROTOCOLS))
+        protocols: dict[str, list[str]] = {}
+        for name, module in sorted(modules().items()):
+            if name in self._used:
+                protocols.setdefault(module.__name__.rpartition(".")[0], []).append(name)
         plain = sorted(self._used & {"Unread", "Void"})
         replay = ["Replay", "Story", *(["opaque"] if "opaque" in self._used else [])]
         return "\n".join(
             f"    {line}"
             for line in [
-                *([f"from nfsclient.protocol import {', '.join(protocols)}"] if protocols else []),
+                *(f"from {package} import {', '.join(names)}" for package, names in protocols.items()),
                 f"from nfsclient.replay import {', '.join(replay)}",
                 *([f"from nfsclient.rpc.auth import {', '.join(auth)}"] if auth else []),
                 *([f"from nfsclient.xdr import {', '.join(plain)}"] if plain else []),
@@ -254,7 +242,7 @@ class _Writer:
         constant = self._constant(batch.procedure)
         if constant is None:
             raise CannotWrite(f"{batch.procedure.label} is no procedure of a protocol")
-        self.given.version = _VERSIONS.get((batch.procedure.program, batch.procedure.version), 3)
+        self.given.version = _nfs_version(batch.procedure)
         words = [self._connection(batch.like), constant, self.value(first)]
         if batch.path:
             values = [self._leaf(args, batch.path) for args in batch.args]
@@ -308,7 +296,7 @@ class _Writer:
     def _words(self, number: int, one: Exchange) -> list[str]:
         assert one.procedure is not None
         words = [str(number), self._connection(one), str(self._constant(one.procedure))]
-        self.given.version = _VERSIONS.get((one.procedure.program, one.procedure.version), 3)
+        self.given.version = _nfs_version(one.procedure)
         words.append(self.value(one.args))
         if one.credential is not None and one.credential != self.setting.credential:
             words.append(f"credential={self._credential(one.credential)}")
@@ -451,8 +439,9 @@ class _Writer:
         if cls is Unread:
             self._used.add("Unread")
             return "Unread"
-        for name, module in _PROTOCOLS.items():
-            if getattr(module, cls.__name__, None) is cls:
+        for name, module in modules().items():
+            is_own = cls.__module__ == module.__name__ or cls.__module__.startswith(f"{module.__name__}.")
+            if is_own and getattr(module, cls.__name__, None) is cls:
                 self._used.add(name)
                 return f"{name}.{cls.__name__}"
         raise CannotWrite(f"{cls.__name__} is no type of a protocol")
@@ -554,7 +543,14 @@ def _service_of(one: Exchange | RawBytes) -> str:
         if isinstance(one, RawBytes) and one.transport == "tcp":
             data = next((message for _, _, message in records(one.data)), b"")
         program = int.from_bytes(data[12:16], "big")
-    return _SERVICES.get(program, "nfs")
+    protocol = protocol_of(program)
+    return "nfs" if protocol is None else protocol.service
+
+
+def _nfs_version(procedure: AnyOperation) -> int:
+    """The version of NFS that a procedure is of, or goes with."""
+    protocol = protocol_of_version(procedure.program, procedure.version)
+    return 3 if protocol is None else protocol.nfs_versions.get(procedure.version, 3)
 
 
 _CONSTANTS: dict[Procedure[t.Any, t.Any], str] = {}
@@ -563,7 +559,7 @@ _CONSTANTS: dict[Procedure[t.Any, t.Any], str] = {}
 def _constants() -> Mapping[Procedure[t.Any, t.Any], str]:
     """Procedure -> the name by which a script has it."""
     if not _CONSTANTS:
-        for name, module in _PROTOCOLS.items():
+        for name, module in modules().items():
             for constant, value in vars(module).items():
                 if isinstance(value, Procedure):
                     _CONSTANTS.setdefault(value, f"{name}.{constant}")

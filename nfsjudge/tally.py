@@ -15,12 +15,7 @@ import struct
 import typing as t
 from collections.abc import Iterable
 
-from nfsclient.protocol.mount import MOUNT1, MOUNT2, MOUNT3
-from nfsclient.protocol.nfs2 import NFS2
-from nfsclient.protocol.nfs3 import NFS3
-from nfsclient.protocol.nfs4 import NFS4
-from nfsclient.protocol.portmap import PORTMAP2
-from nfsclient.protocol.rpcbind import RPCBIND3, RPCBIND4
+from nfsclient.protocol.registry import protocols
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import AnyOperation, Program, Step
 from nfsjudge.records import ProcedureStatistics, StatisticsRecord
@@ -28,13 +23,6 @@ from nfsjudge.records import ProcedureStatistics, StatisticsRecord
 Named: t.TypeAlias = tuple[tuple[str, tuple[Program, ...]], ...]
 """Protocols, as in ids, with their programs."""
 
-_NAMED: t.Final[Named] = (
-    ("nfs2", (NFS2,)),
-    ("nfs3", (NFS3,)),
-    ("nfs4", (NFS4,)),
-    ("mount", (MOUNT1, MOUNT2, MOUNT3)),
-    ("portmap", (PORTMAP2, RPCBIND3, RPCBIND4)),
-)
 Name: t.TypeAlias = tuple[str, str, str]
 """Protocol, the procedure that carries the operation (empty for a call), operation."""
 OTHER: t.Final[Name] = ("rpc", "", "other")
@@ -90,7 +78,9 @@ class _Row:
 class Tally:
     """Operations of one process: those that were called, and those that compounds carried."""
 
-    def __init__(self, named: Named = _NAMED) -> None:
+    def __init__(self, named: Named | None = None) -> None:
+        if named is None:
+            named = tuple((one.name, one.programs) for one in protocols())
         self._protocols = {(one.number, one.version): name for name, programs in named for one in programs}
         self._names: dict[tuple[int, ...], Name] = {
             (one.program, one.version, one.number): (name, "", one.name)

@@ -7,6 +7,7 @@ import ast
 import re
 import typing as t
 
+from nfsclient.protocol.registry import modules
 from nfsjudge.reproduce import MISSING
 
 _NODES = (
@@ -34,8 +35,7 @@ _NODES = (
         ast.Store,
     ),
 )
-_MODULES = frozenset({"nfsclient.protocol", "nfsclient.replay", "nfsclient.rpc.auth", "nfsclient.xdr"})
-_PROTOCOLS = frozenset({"nfs2", "nfs3", "nfs4", "mount", "portmap", "rpcbind"})
+_MODULES = frozenset({"nfsclient.replay", "nfsclient.rpc.auth", "nfsclient.xdr"})
 _TYPES = frozenset({"Replay", "Story", "AuthNone", "AuthSys", "RawCredential", "Unread", "Void", "opaque"})
 _VARIABLE = re.compile(r"replay|[rpgcs]\d+|(name|owner)\d+|root[234]")
 _OF_REPLAY = frozenset(
@@ -95,14 +95,16 @@ def _is_harmless(node: ast.AST) -> bool:
     match node:
         case ast.ImportFrom():
             return (
-                node.module in _MODULES
+                node.module is not None
                 and not node.level
-                and all(each.name in _PROTOCOLS | _TYPES and each.asname is None for each in node.names)
+                and all(_may_import(node.module, each) for each in node.names)
             )
         case ast.Name(ctx=ast.Store()):
             return _VARIABLE.fullmatch(node.id) is not None
         case ast.Name():
-            return _VARIABLE.fullmatch(node.id) is not None or node.id in _PROTOCOLS | _TYPES | {"bytes"}
+            return _VARIABLE.fullmatch(node.id) is not None or node.id in modules().keys() | _TYPES | {
+                "bytes"
+            }
         case ast.Attribute(ctx=ast.Load()):
             return _is_known(node)
         case ast.Assign():
@@ -112,6 +114,16 @@ def _is_harmless(node: ast.AST) -> bool:
                 isinstance(node.func, ast.Name) and node.func.id in _TYPES
             )
     return isinstance(node, _NODES) and not isinstance(node, ast.Attribute)
+
+
+def _may_import(package: str, alias: ast.alias) -> bool:
+    """A type from one of the modules of `_MODULES`, or a protocol from the package that declares it."""
+    if alias.asname is not None:
+        return False
+    protocol = modules().get(alias.name)
+    if protocol is not None and protocol.__name__ == f"{package}.{alias.name}":
+        return True
+    return package in _MODULES and alias.name in _TYPES
 
 
 def _is_known(node: ast.Attribute) -> bool:
@@ -124,18 +136,16 @@ def _is_known(node: ast.Attribute) -> bool:
         case ast.Name(id="Replay"):
             return node.attr == "of_arguments"
         case ast.Name(id=name):
-            return name in _PROTOCOLS and _is_declared(name, node.attr)
+            return name in modules() and _is_declared(name, node.attr)
         case ast.Attribute(value=ast.Name(id=name)):
-            return name in _PROTOCOLS and node.attr.isupper()
+            return name in modules() and node.attr.isupper()
     return False
 
 
 def _is_declared(protocol: str, name: str) -> bool:
     """Whether a protocol has such a type or procedure, and not only a module that it imports."""
-    from importlib import import_module
-
     from nfsclient.rpc.program import Procedure
     from nfsclient.xdr import XdrEnum, XdrType
 
-    value = getattr(import_module(f"nfsclient.protocol.{protocol}"), name, None)
+    value = getattr(modules()[protocol], name, None)
     return isinstance(value, Procedure) or (isinstance(value, type) and issubclass(value, XdrType | XdrEnum))

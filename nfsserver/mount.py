@@ -27,6 +27,7 @@ from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import Void
 from nfsserver.fs import FsError
 from nfsserver.handlers import Handlers, ServerApi, answers
+from nfsserver.service import Service, register
 
 AUTH_SYS = 1
 """The flavor number of AUTH_SYS, the only one with which NFS accepts handles here."""
@@ -126,5 +127,7 @@ AUTHENTICATED3: t.Final[frozenset[AnyOperation]] = frozenset(
     {protocol.MNT3, protocol.UMNT3, protocol.UMNTALL3}
 )
 """What version 3 asks AUTH_SYS for (RFC 1813 sections 5.2.1, 5.2.3, 5.2.4); version 1 takes AUTH_NONE."""
+
+register(Service(MOUNT1, HANDLERS1), Service(MOUNT2, HANDLERS2), Service(MOUNT3, HANDLERS3, AUTHENTICATED3))
 
 __all__ = ["AUTHENTICATED3", "HANDLERS1", "HANDLERS2", "HANDLERS3", "MOUNT1", "MOUNT2", "MOUNT3"]

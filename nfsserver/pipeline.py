@@ -20,7 +20,7 @@ from nfsserver.consulted import Consulted
 from nfsserver.freedom import Freedom
 from nfsserver.handlers import Handler, ServerApi
 from nfsserver.middleware import AnyAroundCall, AroundMessage, Middleware
-from nfsserver.services import Service, require_user
+from nfsserver.service import Service, require_user
 from nfsserver.settings import Settings
 from nfsserver.transport import TransportMiddleware
 

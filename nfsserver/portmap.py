@@ -23,6 +23,7 @@ from nfsclient.xdr import Void, XdrType
 from nfsserver.binding import OF_PROTOCOL, Registry, netid_of, owner_of, port_of
 from nfsserver.forwarding import Wanted, pass_on
 from nfsserver.handlers import Handler, Handlers, ServerApi, answers
+from nfsserver.service import Service, register
 
 A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
@@ -125,5 +126,7 @@ HANDLERS: t.Final[Handlers] = dict(
         counted(protocol.CALLIT, callit),
     ]
 )
+
+register(Service(PORTMAP2, HANDLERS))
 
 __all__ = ["HANDLERS", "PORTMAP2"]

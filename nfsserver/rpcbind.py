@@ -34,6 +34,7 @@ from nfsserver.binding import NETIDS, netid_of, owner_of, reachable
 from nfsserver.forwarding import Wanted, pass_on
 from nfsserver.handlers import Handlers, ServerApi
 from nfsserver.portmap import counted, null
+from nfsserver.service import Service, register
 
 _SOCKADDR_IN = struct.Struct("=H2s4s8x")
 """Family, port, address, padding: the form that Linux gives to addresses of IPv4."""
@@ -161,5 +162,7 @@ HANDLERS4: t.Final[Handlers] = dict(
         counted(protocol.GETSTAT4, getstat),
     ]
 )
+
+register(Service(RPCBIND3, HANDLERS3), Service(RPCBIND4, HANDLERS4))
 
 __all__ = ["HANDLERS3", "HANDLERS4", "RPCBIND3", "RPCBIND4"]

@@ -22,7 +22,8 @@ from nfsserver.messages import Messages
 from nfsserver.middleware import A, AroundCall, Interposed, Middleware, R
 from nfsserver.mounts import Mounts
 from nfsserver.pipeline import Pipeline
-from nfsserver.services import SERVICES, Service
+from nfsserver.service import Service
+from nfsserver.services import services
 from nfsserver.settings import Value
 from nfsserver.state.manager import StableStorage, StateManager, Terms
 from nfsserver.transport import SurroundedRpcServer, TransportMiddleware, listen
@@ -69,7 +70,7 @@ class Server:
         self._services: list[Service] = []
         self._rpc: SurroundedRpcServer | None = None
         self._address: Address | None = None
-        for service in SERVICES:
+        for service in services():
             self.offer(service)
         self._obey()
 

@@ -11,6 +11,7 @@ import datetime as dt
 import hashlib
 import html
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,16 +51,6 @@ CATEGORIES = {
     "VOID": "Void: could not be judged",
     "SKIP": "Skipped: a precondition was missing",
 }
-
-EPICS = {
-    "nfs2": "NFSv2",
-    "nfs3": "NFSv3",
-    "nfs4": "NFSv4",
-    "rpc": "ONC RPC",
-    "portmap": "rpcbind",
-    "lint": "Lint",
-}
-"""Other protocols are their names in capitals."""
 
 MAX_ATTACHMENT = 16 * 2**20
 """Bytes. A larger capture or log stays where it is."""
@@ -233,11 +224,13 @@ def _result(writer: _Writer, record: CheckRecord | FindingRecord, protocol: str)
 
 
 def _labels(writer: _Writer, record: CheckRecord | FindingRecord, protocol: str) -> list[Label]:
-    epic = EPICS.get(protocol, protocol.upper())
+    titles = {"lint": "Lint", **(writer.run.about.protocols if writer.run.about else {})}
+    # Records of earlier versions have no titles.
+    epic = titles.get(protocol) or re.sub(r"^NFS(?=\d)", "NFSv", protocol.upper())
     feature = record.id.split("/")[1] if record.id.count("/") > 1 else protocol
     pairs = [
         (LabelType.EPIC, epic),
-        (LabelType.FEATURE, EPICS.get(feature, feature)),
+        (LabelType.FEATURE, titles.get(feature, feature)),
         (LabelType.STORY, _story(record.requirement)),
         (LabelType.SEVERITY, _severity(record)),
         (LabelType.PARENT_SUITE, writer.label),

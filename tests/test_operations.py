@@ -11,6 +11,7 @@ import pytest
 from fixtures.kills.mutants import Trace
 from fixtures.plugin import evidence, statuses
 from fixtures.plugin.classify import Judgement
+from nfsclient.protocol.registry import registered
 from nfsclient.replay import Story
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import RpcClient, connect_tcp
@@ -18,11 +19,12 @@ from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.loop import Loop
 from nfsclient.xdr import replace
 from nfsjudge import Verdict, reproduce
-from nfsjudge.lint import Finding, engine, lint
+from nfsjudge.lint import Finding, lint, views
 from nfsjudge.lint import rule as rules
 from nfsjudge.lint.case import Case
-from nfsjudge.lint.engine import Protocol, register, rules_for
+from nfsjudge.lint.engine import rules_for
 from nfsjudge.lint.rule import Breach, rule
+from nfsjudge.lint.views import Views, register
 from nfsjudge.messages import Mark, message_records
 from nfsjudge.pointing import Claim, find
 from nfsjudge.records import StatisticsRecord, from_line, to_line
@@ -163,14 +165,14 @@ def test_the_steps_of_a_call(rig: Rig) -> None:
 def lint_of_toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The lint knows TOY, and has a rule over GET and one over COMPOUND."""
     monkeypatch.setattr(rules, "_rules", dict(rules._rules))
-    monkeypatch.setattr(engine, "_PROTOCOLS", dict(engine._PROTOCOLS))
+    monkeypatch.setattr(views, "_REGISTERED", dict(views._REGISTERED))
 
     def learn(world: World, step: Step, _views: object, *, is_shared: bool) -> None:
         world.properties.clear()
         if step.operation is PUT and step.result is not None and not is_shared:
             world.properties[0] = (step.args.value, world.source)
 
-    register(TOY, Protocol(lambda _step: [], lambda step: [] if step.operation is GET else None, learn))
+    register(TOY, Views(lambda _step: [], lambda step: [] if step.operation is GET else None, learn))
 
     @rule("toy/get-what-was-put", KEEPS, of=(GET,))
     def get_what_was_put(case: Case) -> Breach | None:
@@ -230,14 +232,14 @@ REFUSED = (
 )
 
 
-def test_statuses_are_those_of_operations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statuses, "_PROTOCOLS", {toy.PROGRAM: "toy"})
-    assert statuses.statuses_of([exchange(*REFUSED), exchange([get()], [got(1)])]) == [
-        "toy1 ADD FULL",
-        "toy1 GET OK",
-        "toy1 PUT OK",
-    ]
-    assert statuses.statuses_of([exchange([get()], [], ToyStat.FULL)]) == ["toy1 COMPOUND FULL"]
+def test_statuses_are_those_of_operations() -> None:
+    with registered(toy.PROTOCOL):
+        assert statuses.statuses_of([exchange(*REFUSED), exchange([get()], [got(1)])]) == [
+            "toy1 ADD FULL",
+            "toy1 GET OK",
+            "toy1 PUT OK",
+        ]
+        assert statuses.statuses_of([exchange([get()], [], ToyStat.FULL)]) == ["toy1 COMPOUND FULL"]
 
 
 def test_statistics_count_operations() -> None:
@@ -328,15 +330,15 @@ def test_a_mark_points_into_the_results_of_a_compound() -> None:
 
 
 def test_a_script_marks_the_operation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reproduce, "_PROTOCOLS", {"toy": toy})
     monkeypatch.setattr(reproduce, "_CONSTANTS", {})
     one = exchange(*REFUSED)
-    text = reproduce.write_script(
-        Story("toy/ADD/x", "FAIL", "a clause"),
-        reproduce.Setting("nfs://host/export", credential=AuthSys(0, 0)),
-        [one],
-        marks=[Mark(one.steps[1].result, "status", "expected OK")],
-    )
+    with registered(toy.PROTOCOL):
+        text = reproduce.write_script(
+            Story("toy/ADD/x", "FAIL", "a clause"),
+            reproduce.Setting("nfs://host/export", credential=AuthSys(0, 0)),
+            [one],
+            marks=[Mark(one.steps[1].result, "status", "expected OK")],
+        )
     assert "toy.COMPOUND, toy.CompoundArgs(tag=7" in text
     assert "deviates='resarray[1].opadd.status', note='expected OK'" in text
 

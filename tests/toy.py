@@ -11,13 +11,19 @@ import typing as t
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nfsclient.protocol import registry
+from nfsclient.protocol.registry import Protocol
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import AnyOperation, Operation, Procedure, Program, Step
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import Array, Case, Struct, Union, Void, XdrEnum, u32
+from nfsjudge import policy
+from nfsjudge.lint import views
+from nfsjudge.lint.case import View
+from nfsserver import service
 from nfsserver.handlers import Handlers, ServerApi, answers
-from nfsserver.services import Service
+from nfsserver.service import Service
 
 PROGRAM, VERSION = 0x20000077, 1
 
@@ -110,6 +116,9 @@ def steps_of(args: CompoundArgs | None, res: CompoundRes | None) -> Sequence[Ste
 NULL = Procedure(PROGRAM, VERSION, 0, "NULL", Void, Void)
 COMPOUND = Procedure(PROGRAM, VERSION, 1, "COMPOUND", CompoundArgs, CompoundRes, steps=steps_of)
 TOY = Program(PROGRAM, VERSION, "TOY", (NULL, COMPOUND), tuple(OPERATIONS.values()))
+PROTOCOL: t.Final = Protocol(
+    name="toy", title="Toy", rfcs={0: "RFC 9999"}, modules=(__name__,), service="mount"
+)
 
 
 def put(value: int) -> ArgOp:
@@ -170,6 +179,34 @@ def _compound(server: ServerApi, context: CallContext, args: CompoundArgs) -> Co
 
 
 SERVICE: t.Final = Service(TOY, dict([answers(COMPOUND, _compound)]))
+
+
+# ---------------------------------------------------------------- what a protocol registers
+
+
+def join_in() -> None:
+    """Register TOY with all that it brings, as the modules of a real protocol do. It stays until the process ends."""
+    registry.register(PROTOCOL)
+    service.register(SERVICE)
+    policy.register(
+        policy.ProtocolPolicy(statuses=(policy.StatusPolicy(status=ToyStat),), versions={TOY: "toy"})
+    )
+    views.register(TOY, VIEWS)
+
+
+def _no_views(_step: Step) -> list[View]:
+    return []
+
+
+def _no_change(_step: Step) -> list[bytes]:
+    return []
+
+
+def _learn(*_args: object, **_options: object) -> None:
+    pass
+
+
+VIEWS: t.Final = views.Views(_no_views, _no_change, _learn)
 
 
 # ---------------------------------------------------------------- exchanges without a server

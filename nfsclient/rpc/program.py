@@ -19,6 +19,8 @@ from nfsclient.xdr import Buffer, XdrType
 A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
 
+TRANSIENT: t.Final = range(0x4000_0000, 0x6000_0000)
+"""Programs that are numbered as they are needed (RFC 5531 section 8.3), as clients of NFSv4 do for callbacks."""
 _RESULTS: t.Final = 28
 """Where the results begin in a usual reply, with its record mark."""
 
@@ -126,6 +128,8 @@ class Program:
     procedures: tuple[Procedure[t.Any, t.Any], ...]
     carried: tuple[AnyOperation, ...] = ()
     """The operations that its compound procedures carry."""
+    is_callback: bool = False
+    """Whether servers call it at clients, under a number that each client chooses (`TRANSIENT`)."""
 
     @property
     def operations(self) -> tuple[AnyOperation, ...]:

@@ -7,9 +7,7 @@ else of nfsproof imports it.
 
 from __future__ import annotations
 
-import typing as t
-
-from nfsclient.protocol import mount, nfs2, nfs3, nfs4, portmap, rpcbind
+from nfsclient.protocol.registry import modules
 from nfsclient.rpc import auth, messages
 from nfsclient.similar import similar_text
 from nfsclient.xdr import XdrType
@@ -48,15 +46,13 @@ __all__ = [
     "layer_of",
     "packet_of",
 ]
-_DECLARED: t.Final = (nfs3, nfs4, nfs2, mount, portmap, rpcbind, messages, auth)
-"""Where wire types are looked up by name."""
 
 
 def __getattr__(name: str) -> type[XdrLayer]:
     """The layer of a procedure (`Nfs3WriteCall`) or of a wire type (`Write3Args`)."""
     if name in LAYERS:
         return LAYERS[name]
-    for module in _DECLARED:
+    for module in (*modules().values(), messages, auth):
         found = getattr(module, name, None)
         if isinstance(found, type) and issubclass(found, XdrType) and found.__name__ == name:
             return layer_of(found)

@@ -7,10 +7,10 @@ import typing as t
 
 from scapy.packet import bind_top_down
 
+from nfsclient.protocol.registry import families
 from nfsclient.rpc.program import Procedure, Program
 from nfsclient.xdr import XdrType
 from nfsclient.xdr.kinds import Node, StructNode, UnionNode
-from nfsfaults.names import PROGRAMS
 from nfsfaults.packet.rpc import CALL_LAYERS, REPLY_LAYERS, RpcCall
 from nfsfaults.packet.wire_types import XdrLayer, field_name, make_field, make_layer, packet_of
 
@@ -27,44 +27,7 @@ class _Body(XdrLayer):
         return {field.name: packet_of(value)}, end
 
 
-class NfsCall(_Body):
-    """The arguments of any procedure of NFS."""
-
-
-class NfsReply(_Body):
-    """The results of any procedure of NFS."""
-
-
-class MountCall(_Body):
-    """The arguments of any procedure of MOUNT."""
-
-
-class MountReply(_Body):
-    """The results of any procedure of MOUNT."""
-
-
-class PortmapCall(_Body):
-    """The arguments of any procedure of portmap and rpcbind."""
-
-
-class PortmapReply(_Body):
-    """The results of any procedure of portmap and rpcbind."""
-
-
-class NfsCallbackCall(_Body):
-    """The arguments of any procedure of the callbacks of NFSv4."""
-
-
-class NfsCallbackReply(_Body):
-    """The results of any procedure of the callbacks of NFSv4."""
-
-
-_FAMILIES: t.Final[dict[str, tuple[type[_Body], type[_Body]]]] = {
-    "nfs": (NfsCall, NfsReply),
-    "mount": (MountCall, MountReply),
-    "portmap": (PortmapCall, PortmapReply),
-    "nfs-callback": (NfsCallbackCall, NfsCallbackReply),
-}
+_families: t.Final[dict[str, tuple[type[_Body], type[_Body]]]] = {}
 LAYERS: t.Final[dict[str, type[XdrLayer]]] = {}
 """Name -> layer of a procedure."""
 
@@ -93,10 +56,33 @@ def _add(
     )
 
 
-for _family, _versions in PROGRAMS.items():
-    for _program in _versions:
-        for _procedure in _program.procedures:
-            _add(_program, _procedure, _FAMILIES[_family])
+def _family(name: str) -> tuple[type[_Body], type[_Body]]:
+    """``nfs-callback`` -> `NfsCallbackCall` and `NfsCallbackReply`: what all layers of a family derive from."""
+    if name not in _families:
+        word = name.title().replace("-", "")
+        docs = (f"The arguments of any procedure of {name}.", f"The results of any procedure of {name}.")
+        call, reply = (
+            t.cast("type[_Body]", type(f"{word}{suffix}", (_Body,), {"__doc__": doc, "__module__": __name__}))
+            for suffix, doc in zip(("Call", "Reply"), docs, strict=True)
+        )
+        _families[name] = call, reply
+    return _families[name]
+
+
+def add_layers() -> None:
+    """Layers for the procedures of all registered protocols; those that are there stay."""
+    for family, versions in families().items():
+        for program in versions:
+            for procedure in program.procedures:
+                if procedure not in CALL_LAYERS:
+                    _add(program, procedure, _family(family))
+
+
+add_layers()
+NfsCall, NfsReply = _family("nfs")
+MountCall, MountReply = _family("mount")
+PortmapCall, PortmapReply = _family("portmap")
+NfsCallbackCall, NfsCallbackReply = _family("nfs-callback")
 
 
 def call_of(procedure: Procedure[t.Any, t.Any], **args: t.Any) -> XdrLayer:

@@ -18,13 +18,12 @@ from scapy.layers.inet import TCP, UDP
 from scapy.packet import Packet, bind_bottom_up, bind_top_down
 
 from nfsclient.errors import XdrError
-from nfsclient.protocol import nfs4
+from nfsclient.protocol.registry import callback_of, programs
 from nfsclient.rpc.auth import AuthSysParms
 from nfsclient.rpc.messages import AcceptStat, AuthFlavor, CallHeader, MsgType, OpaqueAuth, ReplyHeader
 from nfsclient.rpc.program import Procedure
 from nfsclient.rpc.record import DEFAULT_MAX_RECORD, LAST_FRAGMENT
 from nfsclient.xdr import Void, XdrType, fields_of
-from nfsfaults.names import program_of
 from nfsfaults.packet.wire_types import BLANK, REFINED, XdrField, XdrLayer, guarded, make_field, packet_of
 
 AnyProcedure: t.TypeAlias = Procedure[t.Any, t.Any]
@@ -33,8 +32,6 @@ _MOST_CALLS: t.Final = 4096
 _MOST_FRAGMENTS: t.Final = 65_536
 _MARK = struct.Struct(">I")
 _LENGTH: t.Final = 0x7FFF_FFFF
-_TRANSIENT: t.Final = range(0x4000_0000, 0x6000_0000)
-"""Program numbers that clients choose for their callbacks (RFC 5531 section 8.4)."""
 
 _calls: OrderedDict[_Key, AnyProcedure] = OrderedDict()
 CALL_LAYERS: t.Final[dict[AnyProcedure, type[XdrLayer]]] = {}
@@ -45,9 +42,7 @@ REPLY_LAYERS: t.Final[dict[AnyProcedure, type[XdrLayer]]] = {}
 
 def procedure_of(program: int, version: int, number: int) -> AnyProcedure | None:
     """The declaration of a procedure. A transient program of version 1 is taken for NFSv4's callback program."""
-    found = program_of(program, version)
-    if found is None and program in _TRANSIENT and version == nfs4.NFS4_CALLBACK.version:
-        found = nfs4.NFS4_CALLBACK
+    found = programs().get((program, version)) or callback_of(version, program)
     return None if found is None else found.by_number.get(number)
 
 

@@ -8,30 +8,19 @@ import typing as t
 from collections.abc import Mapping
 
 from nfsclient.errors import NfsClientError, UnknownArm, XdrError
-from nfsclient.protocol.mount import MOUNT1, MOUNT2, MOUNT3
-from nfsclient.protocol.nfs2 import NFS2
-from nfsclient.protocol.nfs3 import NFS3
-from nfsclient.protocol.nfs4 import COMPOUND, NFS4, NFS4_CALLBACK
-from nfsclient.protocol.portmap import PORTMAP2
-from nfsclient.protocol.rpcbind import RPCBIND3, RPCBIND4
+from nfsclient.protocol.nfs4 import COMPOUND
+from nfsclient.protocol.registry import callback_of, programs, protocol_of_version, protocols
 from nfsclient.rpc.auth import Credential, RawCredential, decode_credential
 from nfsclient.rpc.core import decode_reply
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.messages import AuthFlavor, CallHeader
-from nfsclient.rpc.program import Program
+from nfsclient.rpc.program import AnyOperation, Program
 from nfsclient.rpc.record import Record
 
-PROGRAMS: t.Final[dict[tuple[int, int], Program]] = {
-    (program.number, program.version): program
-    for program in (NFS2, NFS3, MOUNT1, MOUNT2, MOUNT3, PORTMAP2, RPCBIND3, RPCBIND4)
-}
-"""What is decoded where nothing else is said: without NFSv4, whose calls mean little out of their session."""
-JUDGED: t.Final = PROGRAMS | {(NFS4.number, NFS4.version): NFS4}
-"""What the lint decodes; other programs are judged as RPC alone."""
-_MINOR_VERSIONS: t.Final = frozenset({1, 2})
-"""Of NFSv4, those that are judged."""
-_TRANSIENT: t.Final = range(0x4000_0000, 0x6000_0000)
-"""Programs that are numbered as they are needed (RFC 5531 section 8.3), as clients of NFSv4 do for callbacks."""
+
+def plain_programs() -> Mapping[tuple[int, int], Program]:
+    """What is decoded where nothing else is said: without NFSv4, whose calls mean little out of their session."""
+    return programs(one for one in protocols() if not one.has_minor_versions)
 
 
 def exchange_of_call(
@@ -39,7 +28,7 @@ def exchange_of_call(
     moment: float,
     peer: str,
     transport: t.Literal["tcp", "udp"],
-    programs: Mapping[tuple[int, int], Program] = PROGRAMS,
+    known: Mapping[tuple[int, int], Program] | None = None,
 ) -> Exchange:
     """An exchange without a reply. Arguments that do not decode are None: that is the client's affair."""
     exchange = Exchange(
@@ -50,7 +39,7 @@ def exchange_of_call(
     except XdrError:
         return exchange
     exchange.credential = _credential(header)
-    program = programs.get((header.prog, header.vers))
+    program = (plain_programs() if known is None else known).get((header.prog, header.vers))
     exchange.procedure = None if program is None else program.by_number.get(header.proc)
     if exchange.procedure is not None:
         with contextlib.suppress(XdrError):
@@ -75,16 +64,22 @@ def call_to_judge(message: bytes, moment: float, peer: str, transport: t.Literal
     A compound of NFSv4.0 is left alone, and so is one whose minor version nobody can read. RPCSEC_GSS may have signed
     or encrypted arguments and results.
     """
-    exchange = exchange_of_call(message, moment, peer, transport, JUDGED)
+    exchange = exchange_of_call(message, moment, peer, transport, programs())
     minor: int | None = getattr(exchange.args, "minorversion", None)
     reason = ""
     if isinstance(exchange.credential, RawCredential) and exchange.credential.flavor == AuthFlavor.RPCSEC_GSS:
         reason = "RPCSEC_GSS"
-    elif exchange.procedure is COMPOUND and minor not in _MINOR_VERSIONS:
+    elif exchange.procedure is COMPOUND and minor not in _judged_minors(exchange.procedure):
         reason = f"NFSv4.{minor}" if minor is not None else "NFSv4, with arguments that do not decode"
     if reason:
         exchange.procedure = exchange.args = None
     return Asked(exchange, minor, reason)
+
+
+def _judged_minors(procedure: AnyOperation) -> t.Collection[int]:
+    """The minor versions that are judged."""
+    protocol = protocol_of_version(procedure.program, procedure.version)
+    return () if protocol is None else protocol.rfcs
 
 
 def set_aside(exchange: Exchange) -> str:
@@ -106,8 +101,9 @@ def is_callback(message: bytes) -> bool:
         header, at = CallHeader.unpack_from(message)
     except XdrError:
         return False
-    procedure = NFS4_CALLBACK.by_number.get(header.proc)
-    if header.prog not in _TRANSIENT or procedure is None:
+    program = callback_of(header.vers, header.prog)
+    procedure = None if program is None else program.by_number.get(header.proc)
+    if procedure is None:
         return False
     try:
         procedure.args.from_xdr(message[at:])

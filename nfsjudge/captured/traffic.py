@@ -7,6 +7,7 @@ import typing as t
 from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 
+from nfsclient.protocol.registry import OTHER_PROGRAMS, protocol_of
 from nfsjudge.captured.calls import call_to_judge, is_callback
 from nfsjudge.captured.frames import Frames
 from nfsjudge.captured.packets import Packet
@@ -218,5 +219,6 @@ def program_of(message: bytes, minor: int | None = None) -> str:
     """Program and version of a call, by name where it has one."""
     program, version = int.from_bytes(message[12:16], "big"), int.from_bytes(message[16:20], "big")
     more = "" if minor is None else f".{minor}"
-    names = {100_000: "portmap", 100_003: "NFS", 100_005: "MOUNT", 100_021: "NLM", 100_024: "NSM"}
-    return f"{names.get(program, program)} version {version}{more}"
+    protocol = protocol_of(program)
+    name = OTHER_PROGRAMS.get(program, program) if protocol is None else protocol.programs[0].name
+    return f"{name} version {version}{more}"

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nfsjudge.lint import mount_rules, nfs2_rules, nfs3_rules, nfs3_state, nfs4_rules, nfs4_state, rpc_rules
+from nfsclient.protocol.registry import parts_of
 from nfsjudge.lint.engine import Event, Happening, Linter, lint
 from nfsjudge.lint.rule import SEVERITIES, Breach, Finding, Rule, Severity, all_rules
 
@@ -18,11 +18,7 @@ __all__ = [
     "Severity",
     "all_rules",
     "lint",
-    "mount_rules",
-    "nfs2_rules",
-    "nfs3_rules",
-    "nfs3_state",
-    "nfs4_rules",
-    "nfs4_state",
-    "rpc_rules",
 ]
+
+parts_of("nfsjudge.lint", "{}_rules")
+parts_of("nfsjudge.lint", "{}_state")

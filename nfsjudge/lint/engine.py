@@ -11,18 +11,19 @@ import enum
 import functools
 import itertools
 import typing as t
-from collections.abc import Callable, Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nfsclient.protocol import mount, nfs2, nfs3, nfs4, portmap
+from nfsclient.protocol.registry import parts_of
 from nfsclient.rpc.exchange import Exchange
-from nfsclient.rpc.program import AnyOperation, Program, Step
-from nfsjudge.lint import nfs2_views, nfs3_views, nfs4_views
+from nfsclient.rpc.program import AnyOperation, Step
 from nfsjudge.lint.case import Case, View
 from nfsjudge.lint.rule import SEVERITIES, Finding, Rule, Severity, all_rules
 from nfsjudge.lint.slots4 import Slots
+from nfsjudge.lint.views import HARMLESS, UNKNOWN, Views, views_for
 from nfsjudge.lint.world import Source, World
 
+parts_of("nfsjudge.lint", "{}_views")
 _SLOW: t.Final = 0.4
 """Seconds after which a call over UDP may have been sent again, and be executed again at any later time."""
 
@@ -48,85 +49,13 @@ class Event:
     note: str = ""
 
 
-def _settled(_world: World, _step: Step | None) -> None:
-    pass
-
-
-def _no_number(_exchange: Exchange) -> None:
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class Protocol:
-    """How the world learns from the operations of a protocol. Its rules are found by their operations."""
-
-    views: Callable[[Step], list[View]]
-    """What the result says of objects; paths begin at the result."""
-    changed: Callable[[Step], Sequence[bytes] | None]
-    """The handles of the objects that an operation may have changed; None for any object whatever."""
-    learn: Callable[..., None]
-    """(world, step, views, is_shared=): take in what a step says, and forget what it may have changed."""
-    request: Callable[[Exchange], Hashable] = _no_number
-    """What two exchanges share of which the second is the first one again, besides their XID; None if nothing does."""
-    unsettle: Callable[[World, Step | None], None] = _settled
-    """(world, step): forget what a step may end besides objects, in the world of any address of the server."""
-
-
-def _nothing(_step: Step) -> list[View]:
-    return []
-
-
-def _no_change(_step: Step) -> list[bytes]:
-    return []
-
-
-def _learn_nothing(*_args: object, **_options: object) -> None:
-    pass
-
-
-def _anything(_step: Step) -> None:
-    return None
-
-
-def _learn_of_change(world: World, _step: Step | None, _views: list[View], *, is_shared: bool) -> None:  # noqa: ARG001
-    world.removed()
-
-
-NFS3: t.Final = Protocol(nfs3_views.views_of, nfs3_views.changed, nfs3_views.learn)
-_HARMLESS: t.Final = Protocol(_nothing, _no_change, _learn_nothing)
-_UNKNOWN: t.Final = Protocol(_nothing, _anything, _learn_of_change)
-NFS2: t.Final = Protocol(nfs2_views.views_of, nfs2_views.changed, nfs2_views.learn)
-_PROTOCOLS: t.Final[dict[tuple[int, int], Protocol]] = {}
-
-
-def register(program: Program, protocol: Protocol) -> None:
-    """Let the world learn from a program; without that, its calls may have changed anything."""
-    _PROTOCOLS[program.number, program.version] = protocol
-
-
-register(nfs2.NFS2, NFS2)
-register(nfs3.NFS3, NFS3)
-register(
-    nfs4.NFS4,
-    Protocol(
-        nfs4_views.views_of,
-        nfs4_views.changed,
-        nfs4_views.learn,
-        nfs4_views.request_of,
-        nfs4_views.unsettle,
-    ),
-)
-_HARMLESS_PROGRAMS: t.Final = frozenset({mount.PROGRAM, portmap.PROGRAM, 100_011, 100_021, 100_024})
-"""Programs that change no files: MOUNT, portmap and rpcbind, RQUOTA, NLM, NSM."""
-
-
 class _Unit(t.NamedTuple):
     """One operation of an exchange. An exchange without operations is one unit without a step."""
 
     number: int
     exchange: Exchange
     step: Step | None
-    protocol: Protocol
+    protocol: Views
     actor: int
     """Whose changes do not disturb it: those of units with the same number."""
     is_first: bool
@@ -139,7 +68,7 @@ class _Unit(t.NamedTuple):
     def changed(self) -> Sequence[bytes] | None:
         """The handles of what it may have changed; None for anything."""
         if self.step is None:
-            return [] if self.protocol is _HARMLESS else None
+            return [] if self.protocol is HARMLESS else None
         return self.protocol.changed(self.step)
 
 
@@ -148,7 +77,7 @@ def _units(group: Sequence[tuple[int, Exchange]]) -> list[list[_Unit]]:
     actors = itertools.count() if len(group) > 1 else itertools.repeat(0)
     found = []
     for number, exchange in group:
-        protocol = protocol_of(exchange)
+        protocol = views_for(exchange)
         steps = exchange.steps or (None,)
         found.append(
             [_Unit(number, exchange, step, protocol, next(actors), not at) for at, step in enumerate(steps)]
@@ -253,7 +182,7 @@ class Linter:
     def _is_replayed(self, exchange: Exchange) -> bool:
         """Whether a call with the same XID, or the same request in a session, was made before."""
         keys: list[Hashable] = [(exchange.xid, exchange.procedure)] if exchange.call else []
-        keys.append(protocol_of(exchange).request(exchange))
+        keys.append(views_for(exchange).request(exchange))
         known = [key in self._asked for key in keys if key is not None]
         for key in keys:
             if key is not None:
@@ -266,7 +195,7 @@ class Linter:
         """Whether a request of a session may be one that was made before the first exchange, or was not seen."""
         if self._slots is None:
             return False
-        if protocol_of(exchange) is _UNKNOWN:
+        if views_for(exchange) is UNKNOWN:
             self._slots.forget()
         return self._slots.may_be_retry(exchange)
 
@@ -369,19 +298,6 @@ class Linter:
                 continue
             step = case.step if case.operation is not None else None
             self.findings[rule.name] = Finding(rule, breach, case.exchange, unit.number, step=step)
-
-
-def protocol_of(exchange: Exchange) -> Protocol:
-    """How to learn from an exchange. What is not known may have changed anything."""
-    procedure = exchange.procedure
-    if procedure is None:
-        program = int.from_bytes(exchange.call[12:16], "big")
-        return _HARMLESS if not exchange.call or program in _HARMLESS_PROGRAMS else _UNKNOWN
-    if exchange.is_compound and not exchange.steps:
-        return _UNKNOWN
-    if procedure.program in _HARMLESS_PROGRAMS or procedure.number == 0:
-        return _HARMLESS
-    return _PROTOCOLS.get((procedure.program, procedure.version), _UNKNOWN)
 
 
 @functools.cache

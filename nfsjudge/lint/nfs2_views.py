@@ -11,6 +11,7 @@ from nfsclient.protocol import nfs2
 from nfsclient.protocol.nfs2 import IGNORED, Nfsstat2, Sattr, Timeval
 from nfsclient.rpc.program import AnyOperation, Step
 from nfsjudge.lint.case import View
+from nfsjudge.lint.views import Views, register
 from nfsjudge.lint.world import World
 
 MILLION: t.Final = 1_000_000
@@ -150,3 +151,6 @@ def times_of(view: View) -> list[tuple[str, Timeval]]:
     """(name, time) of the attributes in a reply."""
     after: t.Any = view.after
     return [(name, getattr(after, name)) for name in ("atime", "mtime", "ctime")]
+
+
+register(nfs2.NFS2, Views(views_of, changed, learn))

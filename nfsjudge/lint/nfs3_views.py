@@ -16,6 +16,7 @@ from nfsclient.protocol import nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Fattr3, Nfsstat3, Sattr3, StableHow, TimeHow, WccData
 from nfsclient.rpc.program import AnyOperation, Step
 from nfsjudge.lint.case import View
+from nfsjudge.lint.views import Views, register
 from nfsjudge.lint.world import World
 
 Getter: t.TypeAlias = Callable[[t.Any], t.Any]
@@ -251,3 +252,6 @@ def _note_results(world: World, step: Step) -> None:
         world.of(args.object).granted = (result.resok.access & args.access, world.source, world.epoch)
     elif operation is nfs3.FSINFO and result.resok.obj_attributes is not None:
         world.properties[result.resok.obj_attributes.fsid] = (result.resok.properties, world.source)
+
+
+register(nfs3.NFS3, Views(views_of, changed, learn))

@@ -14,6 +14,7 @@ from nfsclient.rpc.program import Step
 from nfsclient.xdr import Unread
 from nfsjudge.lint.case import View
 from nfsjudge.lint.known4 import MOST_STATEIDS, Identity4, Known, Object4
+from nfsjudge.lint.views import Views, register
 from nfsjudge.lint.world import World
 
 OK: t.Final = Nfsstat4.NFS4_OK
@@ -388,3 +389,6 @@ def _note_state(world: World, step: Step) -> None:
         if len(state.stateids) >= MOST_STATEIDS:
             state.stateids.clear()
         state.stateids[key] = Known(given[0].seqid, world.source)
+
+
+register(p.NFS4, Views(views_of, changed, learn, request_of, unsettle))

@@ -2,12 +2,12 @@
 """What a protocol leaves open, as tables: statuses that judge nothing, optional procedures, versions.
 
 `expect()` and the plugin look things up here by the type of a status, a procedure or a program, and know no number
-themselves. A protocol registers its tables when its module is imported; this package imports them all.
+themselves. A protocol registers its tables when its module is imported; this package imports the module of each.
 """
 
 from __future__ import annotations
 
-from nfsjudge.policy import mount, nfs2, nfs3, nfs4
+from nfsclient.protocol.registry import parts_of
 from nfsjudge.policy.engine import (
     Ends,
     Inconclusive,
@@ -25,11 +25,9 @@ __all__ = [
     "ProtocolPolicy",
     "StatusPolicy",
     "capability_for",
-    "mount",
-    "nfs2",
-    "nfs3",
-    "nfs4",
     "optional_capability",
     "policy_of",
     "register",
 ]
+
+parts_of("nfsjudge.policy")

@@ -11,17 +11,13 @@ import typing as t
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from nfsclient.protocol.nfs4 import NFS4, NFS4_CALLBACK
+from nfsclient.protocol.registry import callback_of, programs
 from nfsclient.rpc.auth import AuthSysParms
 from nfsclient.rpc.messages import AuthFlavor
 from nfsclient.rpc.record import LAST_FRAGMENT
 from nfsclient.xdr import XdrType
 from nfsclient.xdr.identity import IdentityKind, identities, names_anybody
-from nfsjudge.captured.calls import PROGRAMS
 
-_PROGRAMS: t.Final = PROGRAMS | {(NFS4.number, NFS4.version): NFS4}
-_TRANSIENT: t.Final = range(0x4000_0000, 0x6000_0000)
-"""Programs that are numbered as they are needed (RFC 5531 section 8.3): those of callbacks."""
 _CALL, _REPLY = 0, 1
 _HEADER: t.Final = 24
 """Bytes of a call before its credential."""
@@ -120,7 +116,7 @@ def _types_of(call: bytes) -> Types | None:
     if len(call) < _HEADER:
         return None
     program, version, number = struct.unpack_from(">III", call, 12)
-    found = NFS4_CALLBACK if program in _TRANSIENT else _PROGRAMS.get((program, version))
+    found = callback_of(version, program) or programs().get((program, version))
     procedure = None if found is None else found.by_number.get(number)
     return None if procedure is None else (procedure.args, procedure.res)
 

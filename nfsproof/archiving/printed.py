@@ -9,12 +9,7 @@ import re
 import typing as t
 from collections.abc import Iterator
 
-from nfsclient.protocol.mount import MOUNT1, MOUNT3
-from nfsclient.protocol.nfs2 import NFS2
-from nfsclient.protocol.nfs3 import NFS3
-from nfsclient.protocol.nfs4 import NFS4, NFS4_CALLBACK
-from nfsclient.protocol.portmap import PORTMAP2
-from nfsclient.protocol.rpcbind import RPCBIND4
+from nfsclient.protocol.registry import protocols
 from nfsclient.rpc.auth import AuthSysParms
 from nfsclient.xdr import XdrType
 from nfsclient.xdr.identity import IdentityKind, octets_in
@@ -25,9 +20,9 @@ _LEAST: t.Final = 3
 @functools.cache
 def _kinds() -> dict[str, IdentityKind]:
     """The names of fields that name somebody in all types that have such a field."""
-    programs = (NFS2, NFS3, NFS4, NFS4_CALLBACK, MOUNT1, MOUNT3, PORTMAP2, RPCBIND4)
+    declared = [program for protocol in protocols() for program in protocol.declared]
     roots: list[type[XdrType]] = [AuthSysParms]
-    roots += [cls for program in programs for one in program.procedures for cls in (one.args, one.res)]
+    roots += [cls for program in declared for one in program.procedures for cls in (one.args, one.res)]
     found: dict[str, IdentityKind | None] = {}
     for field in octets_in(roots):
         kind = field.node.identity

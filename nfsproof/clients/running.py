@@ -16,6 +16,7 @@ from pathlib import Path
 from fixtures.plugin.evidence import launcher, requirement_record
 from fixtures.plugin.recorder import BadFolder, Recorder, replaced_report, report_folder
 from fixtures.plugin.suite_version import suite_version
+from nfsclient.protocol.registry import titles
 from nfsclient.similar import similar_text
 from nfsjudge.clients import KEY, OUTCOMES, RIGHT, STUCK, UNTOUCHED, VERDICTS, Cell, id_of
 from nfsjudge.records import CheckRecord, RunRecord
@@ -156,6 +157,7 @@ class _OfClient:
                 environment={"python": sys.version.split()[0], "server": "embedded"},
                 is_partial=bool(wish.plans or wish.works or wish.versions),
                 seed=wish.seed,
+                protocols=titles(),
             )
         )
 

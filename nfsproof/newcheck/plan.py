@@ -11,26 +11,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from fixtures.ids import MODULES, id_of, operations, subject_of, violations
+from fixtures.ids import OF_SEVERAL, folders, id_of, operations, protocols_of, subject_of, violations
+from nfsclient.protocol.registry import protocols
 from nfsclient.rpc.program import AnyOperation, Operation
 from nfsclient.similar import similar_text
 from nfsproof.newcheck.source import Source
 from nfsproof.unfilled import MARK, NAME
 from reports.idlist import IdList
 
-_RFCS = {
-    "nfs2": "RFC 1094",
-    "nfs3": "RFC 1813",
-    "nfs4": "RFC 5661",
-    "mount": "RFC 1813",
-    "portmap": "RFC 1833",
-    "rpc": "RFC 1831",
-    "recovery": "RFC 1813",
-    "faults": "RFC 1831",
-}
-"""Protocol -> the RFC of a section that is named without one."""
-_BY_OPERATION = frozenset({"RFC 5661"})
-"""RFCs in which a section has parts (DESCRIPTION, ...) that are numbered, too: mutants name the whole."""
+_OF_SEVERAL = {"recovery": "RFC 1813", "faults": "RFC 1831"}
+"""A folder of suites that is about several protocols -> the RFC of a section that is named without one."""
 _SECTION = re.compile(r"(?:rfc\s*(?P<rfc>\d+)[\s:]+)?(?P<section>[0-9A-Z]+(?:\.[0-9A-Z]+)*)", re.IGNORECASE)
 _STEM = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _LONGEST_TITLE = 108
@@ -152,8 +142,8 @@ def _parts(check_id: str, root: Path) -> tuple[str, str, str]:
     if "[" in check_id:
         raise CannotMake(f"{check_id}: name it without parameters; pytest.mark.parametrize adds them later")
     protocol, subject, slug = check_id.split("/")
-    if protocol not in _RFCS:
-        raise CannotMake(f"{protocol} is no protocol of the suites: expected one of {', '.join(_RFCS)}")
+    if protocol not in folders():
+        raise CannotMake(f"{protocol} is no protocol of the suites: expected one of {', '.join(folders())}")
     known = operations(protocol)
     if subject.upper() in known and subject not in known:
         raise CannotMake(f"{subject} is an operation: write {protocol}/{subject.upper()}/{slug}")
@@ -265,8 +255,8 @@ def _section(word: str, protocol: str, subject: str) -> tuple[str, str]:
         found = _SECTION.fullmatch(word.strip())
         if found is None:
             raise CannotMake(f'--section: expected 3.3.14 or "RFC 1813 3.3.14", got {word}')
-        return f"RFC {found['rfc']}" if found["rfc"] else _RFCS[protocol], found["section"].upper()
-    rfc = "RFC 1813" if protocol == "mount" else _RFCS[protocol]
+        return f"RFC {found['rfc']}" if found["rfc"] else _rfc_of(protocol), found["section"].upper()
+    rfc = _rfc_of(protocol)
     name = f"{rfc.replace(' ', '')}_{'MOUNT_NULL' if (protocol, subject) == ('mount', 'NULL') else subject}"
     rule: str = getattr(_rules(), name, "")
     if not rule:
@@ -293,11 +283,16 @@ def _mutant(wish: Wish, protocol: str, subject: str, slug: str) -> tuple[str, bo
         if re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) is None:
             raise CannotMake(f"--mutant: {wish.mutant} has other characters than a-z, 0-9 and -")
         return name, name in names
-    version = {"nfs2": "2", "nfs3": "3", "nfs4": "4"}.get(protocol, "")
+    version = protocol[-1] if protocol[-1].isdigit() else ""
     operation = (
         subject.replace("_", "").lower() if subject in operations(protocol) else protocol.rstrip("234")
     )
     return f"{operation}{version}-fill-in-{slug}", False
+
+
+def _rfc_of(folder: str) -> str:
+    """The RFC of a section that is named without one."""
+    return _OF_SEVERAL[folder] if folder in OF_SEVERAL else protocols_of(folder)[0].rfc
 
 
 def _bends(wish: Wish, protocol: str, subject: str) -> tuple[Bent, ...]:
@@ -309,9 +304,10 @@ def _bends(wish: Wish, protocol: str, subject: str) -> tuple[Bent, ...]:
         )
     found = []
     constants = [
-        Bent(name, f"nfsclient.protocol.{module}", value)
-        for module in MODULES[protocol]
-        for name, value in vars(importlib.import_module(f"nfsclient.protocol.{module}")).items()
+        Bent(name, module.__name__, value)
+        for one in protocols_of(protocol)
+        for module in one.loaded
+        for name, value in vars(module).items()
         if isinstance(value, Operation)
     ]
     for word in words:
@@ -332,6 +328,6 @@ def rule_of(clause: Clause) -> str:
     hints = f"{clause.citation} (IMPLEMENTATION)"
     alternative = f"{clause.rfc} section {clause.section}"
     wanted = [hints] if clause.is_implementation else []
-    if clause.rfc in _BY_OPERATION:
+    if any(one.sections_have_parts and clause.rfc in one.rfcs.values() for one in protocols()):
         alternative = f"{clause.rfc} section {clause.section.rpartition('.')[0]}"
     return next((citations[one] for one in (*wanted, clause.citation, alternative) if one in citations), "")

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import json
+import typing as t
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,32 +16,9 @@ from nfsproof.newcheck.source import Source, call_lines
 from nfsproof.unfilled import MARK, NAME
 
 _LONGEST_MODULE = 600
-FIXTURES: dict[str, tuple[tuple[str, str, str], ...]] = {
-    "nfs2": (
-        ("nfs2", "Nfs2", "nfsclient.clients"),
-        ("scratch", "Nfs2Scratch", "fixtures.checks.dialects.nfs2"),
-    ),
-    "nfs3": (
-        ("nfs3", "Nfs3", "nfsclient.clients"),
-        ("scratch", "Nfs3Scratch", "fixtures.checks.dialects.nfs3"),
-    ),
-    "nfs4": (
-        ("session", "Session4", "nfsclient.clients.nfs4"),
-        ("scratch", "Nfs4Scratch", "fixtures.checks.dialects.nfs4"),
-    ),
-    "recovery": (
-        ("nfs3", "Nfs3", "nfsclient.clients"),
-        ("scratch", "Nfs3Scratch", "fixtures.checks.dialects.nfs3"),
-        ("losses", "Losses", "suites.losses"),
-    ),
-    "mount": (("mount3", "Mount", "nfsclient.clients"),),
-    "portmap": (("portmap", "Portmap", "nfsclient.clients"),),
-    "faults": (("faults", "MakeFaulty", "fixtures.checks.faults"),),
-    "rpc": (("wire", "MakeWire", "fixtures.checks.wire"),),
-}
-"""Protocol -> the fixtures that a check begins with: name, type, module of the type."""
-_MARKS = {"nfs4": ("MINORS", "suites.nfs4.minors")}
-"""Protocol -> a mark that most of its checks have, and its module."""
+Fixtures: t.TypeAlias = tuple[tuple[str, str, str], ...]
+"""What a check begins with: names of fixtures, their types, the modules of these. A folder of suites says its own."""
+_BY_DEFAULT: t.Final[Fixtures] = (("wire", "MakeWire", "fixtures.checks.wire"),)
 _HEADER = '# SPDX-License-Identifier: MIT\n"""{}"""\n\nfrom __future__ import annotations\n'
 
 
@@ -100,7 +79,9 @@ def _mutant_header(plan: Plan) -> str:
 
 
 def _add_check(plan: Plan, suite: Source) -> None:
-    fixtures = FIXTURES[plan.protocol]
+    name = f"suites.{plan.protocol}"
+    folder = importlib.import_module(name) if importlib.util.find_spec(name) is not None else None
+    fixtures: Fixtures = getattr(folder, "BEGINS_WITH", _BY_DEFAULT)
     for _, type_name, module in fixtures:
         suite.add_import(module, type_name)
     suite.add_import("nfsjudge", "proves")
@@ -108,7 +89,7 @@ def _add_check(plan: Plan, suite: Source) -> None:
         suite.add_import(plan.clause.imported_from, plan.clause.name)
     if plan.clause.is_new:
         _add_clause(plan, suite)
-    mark, home = _MARKS.get(plan.protocol, ("", ""))
+    mark, home = getattr(folder, "MARK", ("", ""))
     if mark:
         suite.add_import(home, mark)
     title = plan.wish.title or f"{MARK}: the claim in one sentence"

@@ -12,9 +12,9 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from nfsclient.protocol.registry import programs, protocol_of_version
 from nfsfaults.matcher import Matcher
 from nfsfaults.messages import Kind
-from nfsfaults.names import PROGRAMS, program_of
 from nfsfaults.plan import Firing
 from nfsjudge.wording import count
 from nfsproof.proxying.watching import Watch
@@ -127,9 +127,9 @@ def _name(program: int, version: int, procedure: int) -> str:
     """``NFS version 3 READ``."""
     if not program:
         return "replies to unknown calls"
-    declared = program_of(program, version)
-    if declared is None:
+    protocol = protocol_of_version(program, version)
+    if protocol is None:
         return f"program {program} version {version} procedure {procedure}"
-    word = next(name for name, versions in PROGRAMS.items() if declared in versions)
-    operation = declared.by_number.get(procedure)
-    return f"{word} version {version} {operation.name if operation else f'procedure {procedure}'}"
+    operation = programs()[program, version].by_number.get(procedure)
+    word = operation.name if operation else f"procedure {procedure}"
+    return f"{protocol.family or protocol.name} version {version} {word}"

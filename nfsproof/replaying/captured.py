@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nfsclient.errors import NfsClientError, XdrError
+from nfsclient.protocol.registry import programs
 from nfsclient.rpc.auth import decode_credential
 from nfsclient.rpc.core import decode_reply
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.messages import CallHeader
 from nfsclient.rpc.program import Procedure
 from nfsclient.rpc.record import Record
-from nfsfaults.names import program_of
 from nfsjudge.captured import read_packets
 from nfsjudge.captured.segments import SYN, TCP, Dissector, Segment, name_of
 from nfsjudge.captured.streams import Mark, Stream, looks_like_rpc
@@ -54,7 +54,7 @@ class Request:
     @property
     def procedure(self) -> Procedure[t.Any, t.Any] | None:
         """None for what is not declared here."""
-        program = program_of(self.program, int.from_bytes(self.message[16:20], "big"))
+        program = programs().get((self.program, int.from_bytes(self.message[16:20], "big")))
         return None if program is None else program.by_number.get(int.from_bytes(self.message[20:24], "big"))
 
     def exchange(self, reply: bytes | None, message: bytes | None = None) -> Exchange:

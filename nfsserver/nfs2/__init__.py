@@ -18,6 +18,7 @@ from nfsserver.nfs2 import (
     names,
 )
 from nfsserver.nfs2.freedoms import FREEDOMS
+from nfsserver.service import Service, register
 from nfsserver.state.opens import Share
 
 _HANDLERS: t.Final[Handlers] = dict(
@@ -79,6 +80,8 @@ NOT_REPEATABLE: t.Final[frozenset[AnyOperation]] = frozenset(
     }
 )
 """Procedures that may fail, or do harm, when a retransmitted call runs again (RFC 1094 section 3.6)."""
+
+register(Service(NFS2, HANDLERS, AUTHENTICATED, FREEDOMS, NOT_REPEATABLE))
 
 __all__ = [
     "AUTHENTICATED",

@@ -22,6 +22,7 @@ from nfsserver.nfs3 import (
 )
 from nfsserver.nfs3.freedoms import FREEDOMS
 from nfsserver.nfs3.freedoms.withheld import reply_with_nothing
+from nfsserver.service import Service, register
 from nfsserver.state.opens import Share
 
 _HANDLERS: t.Final[Handlers] = dict(
@@ -86,6 +87,8 @@ NOT_REPEATABLE: t.Final[frozenset[AnyOperation]] = frozenset(
     }
 )
 """Procedures that may fail, or do harm, when a retransmitted call runs again (RFC 1813 section 4.5)."""
+
+register(Service(NFS3, HANDLERS, AUTHENTICATED, FREEDOMS, NOT_REPEATABLE))
 
 __all__ = [
     "AUTHENTICATED",

@@ -26,6 +26,7 @@ from nfsserver.nfs4 import (
     xattrs,
 )
 from nfsserver.nfs4.freedoms import FREEDOMS
+from nfsserver.service import Service, register
 
 OPERATIONS: t.Final[Handlers] = dict(
     [
@@ -90,5 +91,7 @@ HANDLERS: t.Final[Handlers] = dict(
 
 AUTHENTICATED: t.Final = frozenset({p.COMPOUND})
 """The server takes AUTH_SYS only, as SECINFO says."""
+
+register(Service(NFS4, HANDLERS, AUTHENTICATED, FREEDOMS))
 
 __all__ = ["AUTHENTICATED", "FREEDOMS", "HANDLERS", "NFS4", "OPERATIONS"]

@@ -1,2 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Checks of the port mapper (RFC 1833 section 3)."""
+
+from __future__ import annotations
+
+import typing as t
+
+BEGINS_WITH: t.Final = (("portmap", "Portmap", "nfsclient.clients"),)
+"""The fixtures of a check that `nfsproof new-check` begins: name, type, module of the type."""

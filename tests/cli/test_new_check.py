@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.ids import folders
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
 from nfsproof.newcheck import CannotMake, Wish, make_plan, write_check
 from nfsproof.newcheck.source import Source
-from nfsproof.newcheck.writing import FIXTURES
 from nfsproof.unfilled import unfilled
 from tests.needs import needs
 
@@ -89,10 +89,10 @@ EVERY_PROTOCOL = [
 ]
 
 
-@pytest.mark.parametrize("protocol", sorted(FIXTURES))
+@pytest.mark.parametrize("protocol", folders())
 def test_the_types_of_fixtures_exist_and_other_checks_use_them(protocol: str) -> None:
     files = [one.read_text() for one in (ROOT / "suites" / protocol).glob("test_*.py")]
-    for name, kind, module in FIXTURES[protocol]:
+    for name, kind, module in importlib.import_module(f"suites.{protocol}").BEGINS_WITH:
         assert hasattr(importlib.import_module(module), kind)
         assert any(f"{name}: {kind}" in text for text in files)
 

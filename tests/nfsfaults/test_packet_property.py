@@ -19,16 +19,16 @@ from scapy.config import conf
 from scapy.packet import Packet, Raw
 
 from nfsclient.protocol import nfs3, nfs4
+from nfsclient.protocol.registry import families
 from nfsclient.rpc.messages import CallHeader, MsgType, OpaqueAuth, ReplyHeader, accepted
 from nfsclient.rpc.program import Procedure
 from nfsfaults import packet as p
-from nfsfaults.names import PROGRAMS
 from tests.strategies import xdr_values
 
 pytestmark = needs("scapy")
 
 PROCEDURES: t.Final = [
-    one for versions in PROGRAMS.values() for program in versions for one in program.procedures
+    one for versions in families().values() for program in versions for one in program.procedures
 ]
 CARRIED: t.Final = [cls for one in (*nfs4.OPERATIONS, *nfs4.CALLBACKS) for cls in (one.args, one.res)]
 relaxed = settings(

@@ -17,7 +17,7 @@ from nfsproof.freedoms import drawn, single_settings
 from nfsserver import KNOBS, Settings, parse_setting
 from nfsserver.consulted import Consulted
 from nfsserver.fs import touch_locally
-from nfsserver.services import FREEDOMS
+from nfsserver.services import freedoms
 from tests.nfsserver.conftest import ALICE, Rig
 
 Script: t.TypeAlias = Callable[[Rig], list[object]]
@@ -151,7 +151,7 @@ def test_who_cannot_see_a_setting_sees_the_same_with_it(
     assert played(script, make_rig()) == usual
     for setting in ALL:
         turned = knobs_of(setting)
-        if not consulted.may_differ(replace(Settings(), **turned), FREEDOMS):
+        if not consulted.may_differ(replace(Settings(), **turned), freedoms()):
             assert played(script, make_rig(knobs=turned)) == usual, setting
 
 
@@ -180,7 +180,7 @@ def test_what_a_script_can_see(
     visible = {
         one
         for one in (*seen, *unseen)
-        if consulted.may_differ(replace(Settings(), **knobs_of((one,))), FREEDOMS)
+        if consulted.may_differ(replace(Settings(), **knobs_of((one,))), freedoms())
     }
     assert visible == set(seen)
 
@@ -190,9 +190,9 @@ def test_who_turns_knobs_sees_all_of_them(make_rig: t.Callable[..., Rig]) -> Non
     consulted = rig.server.consult()
     rig.server.knobs.set("readdir_page", 1)
     rig.server.knobs.reset()
-    assert consulted.may_differ(replace(Settings(), rtmax=1), FREEDOMS)
+    assert consulted.may_differ(replace(Settings(), rtmax=1), freedoms())
     consulted.clear()
-    assert not consulted.may_differ(replace(Settings(), rtmax=1), FREEDOMS)
+    assert not consulted.may_differ(replace(Settings(), rtmax=1), freedoms())
 
 
 def test_of_very_many_names_any_may_match(make_rig: t.Callable[..., Rig]) -> None:
@@ -202,10 +202,10 @@ def test_of_very_many_names_any_may_match(make_rig: t.Callable[..., Rig]) -> Non
     for number in range(300):
         nfs3.lookup(rig.root, b"%d" % number)
         nfs3.remove(rig.root, b"%d" % number)
-    assert consulted.may_differ(replace(Settings(), delegated_names="nobody"), FREEDOMS)
+    assert consulted.may_differ(replace(Settings(), delegated_names="nobody"), freedoms())
 
 
 def test_every_knob_is_obeyed_somewhere() -> None:
-    by_freedom = {name for freedom in FREEDOMS for name in freedom.knobs}
+    by_freedom = {name for freedom in freedoms() for name in freedom.knobs}
     assert by_freedom <= KNOBS.keys()
-    assert len({freedom.name for freedom in FREEDOMS}) == len(FREEDOMS)
+    assert len({freedom.name for freedom in freedoms()}) == len(freedoms())

@@ -256,5 +256,7 @@ CB_COMPOUND = Procedure(
     CbCompound4Res,
     steps=callback_steps,
 )
-NFS4_CALLBACK = Program(CALLBACK_PROGRAM, CALLBACK_VERSION, "NFS callback", (CB_NULL, CB_COMPOUND), CALLBACKS)
+NFS4_CALLBACK = Program(
+    CALLBACK_PROGRAM, CALLBACK_VERSION, "NFS callback", (CB_NULL, CB_COMPOUND), CALLBACKS, is_callback=True
+)
 """What a server calls at a client."""

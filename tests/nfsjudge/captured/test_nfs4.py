@@ -10,11 +10,12 @@ import pytest
 
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.registry import programs
 from nfsclient.rpc.auth import AuthSys, Credential, RawCredential
 from nfsclient.rpc.exchange import Exchange, Segment
 from nfsclient.xdr import XdrType
 from nfsjudge.capture import Packets
-from nfsjudge.captured.calls import JUDGED, exchange_of_call, fill_in_reply
+from nfsjudge.captured.calls import exchange_of_call, fill_in_reply
 from nfsjudge.lint import all_rules, lint
 from nfsmutants import find_mutant
 from tests.nfsjudge.captured.making import EPOCH, Timed, cut_segments, found, frames_of, judge, pcap
@@ -225,7 +226,7 @@ def test_only_what_is_unknown_is_excused() -> None:
 def test_an_unknown_arm_in_a_reply_to_our_own_call_breaks_xdr() -> None:
     one = UNKNOWN["an arm"]
     assert one.reply is not None
-    own = exchange_of_call(one.call, 1.0, one.peer, "tcp", JUDGED)
+    own = exchange_of_call(one.call, 1.0, one.peer, "tcp", programs())
     fill_in_reply(own, one.reply, 2.0)
     assert [each.rule.name for each in lint([own])] == ["rpc/results-decode"]
 

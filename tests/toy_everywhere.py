@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""A program for tests/test_registry.py: registers TOY, and prints as JSON where it appears, by the place's name."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import tempfile
+import typing as t
+from pathlib import Path
+
+from fixtures.ids import id_of, operations
+from fixtures.plugin.statuses import statuses_of
+from nfsclient.protocol import registry
+from nfsclient.replay import Story
+from nfsclient.rpc.auth import AuthSys
+from nfsclient.rpc.blocking import connect_tcp
+from nfsclient.rpc.exchange import Exchange
+from nfsclient.rpc.loop import Loop
+from nfsfaults.names import names_of
+from nfsjudge import reproduce
+from nfsjudge.captured.calls import call_to_judge
+from nfsjudge.captured.traffic import program_of
+from nfsjudge.lint import views
+from nfsjudge.messages import Mark
+from nfsjudge.policy import capability_for, policy_of
+from nfsjudge.records import CheckRecord, RunRecord
+from nfsjudge.tally import Tally
+from nfsjudge.transcript import call_line
+from nfsproof.archiving.messages import _types_of as types_in_archives
+from nfsproof.newcheck.plan import Wish, make_plan
+from nfsproof.only_data import is_only_data
+from nfsproof.proxying.view import _name as name_in_proxy
+from nfsserver import Server
+from reports.run import Run
+from tests import toy
+from tests.toy import ToyStat
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def real_exchange() -> Exchange:
+    """A call of TOY to the embedded server, which offers what is registered."""
+    loop = Loop()
+    server = Server(seed=1)
+    server.listen(loop)
+    seen: list[Exchange] = []
+    rpc = connect_tcp("127.0.0.1", server.port, loop=loop)
+    rpc.on_exchange = seen.append
+    rpc.call(toy.COMPOUND, toy.CompoundArgs(7, [toy.put(99), toy.add(2), toy.get()]))
+    rpc.close()
+    server.close()
+    return seen[-1]
+
+
+def places(one: Exchange) -> dict[str, t.Callable[[], object]]:
+    """Place -> what is seen of TOY there."""
+    mark = Mark(one.steps[1].result, "status", "expected OK")
+
+    def script() -> str:
+        setting = reproduce.Setting("nfs://host/export", credential=AuthSys(0, 0))
+        return reproduce.write_script(Story("toy/ADD/x", "FAIL", "a clause"), setting, [one], marks=[mark])
+
+    def tally() -> list[str]:
+        counted = Tally()
+        counted.add(one)
+        return [f"{row.protocol} {row.within} {row.procedure}" for row in counted.record().procedures]
+
+    def layers() -> str:
+        from nfsfaults.packet import RpcCall  # scapy is an extra, and takes long to load
+
+        return type(RpcCall(one.call).payload).__name__
+
+    def plan() -> list[str]:
+        with tempfile.TemporaryDirectory() as folder:
+            made = make_plan(Wish("toy/ADD/is-small", section="3"), Path(folder))
+        return [made.suite_file, made.mutant_file, made.clause.citation, made.mutant]
+
+    def labels() -> list[str]:
+        from reports.allure import _labels, _Writer  # an extra as well
+
+        run = Run(RunRecord("embedded", protocols=registry.titles()))
+        made = _labels(
+            _Writer(run, "it", t.cast("t.Any", None), None), CheckRecord("toy/ADD/x", "PASS"), "toy"
+        )
+        return [label.value for label in made if label.name == "epic"]
+
+    found: dict[str, t.Callable[[], object]] = {
+        "registry": lambda: registry.protocol_named("toy") is toy.PROTOCOL,
+        "services": lambda: str(one.result.status),
+        "statistics": tally,
+        "statuses": lambda: statuses_of([one]),
+        "transcripts": lambda: call_line(one),
+        "scripts": lambda: [line for line in script().splitlines() if "import toy" in line],
+        "scripts for a replay": lambda: is_only_data(script()),
+        "port": lambda: "connect('mount'" in script() or 'connect("mount"' in script(),
+        "captures": lambda: program_of(one.call),
+        "captured calls": lambda: str(call_to_judge(one.call, 0.0, "x", "tcp").exchange.args.tag),
+        "lint": lambda: views.views_for(one) is toy.VIEWS,
+        "fault plans": lambda: [each.name for each in names_of("toy", 1, ("ADD",)).operations or ()],
+        "proxy": lambda: name_in_proxy(toy.PROGRAM, toy.VERSION, 1),
+        "archives": lambda: types_in_archives(one.call) == (toy.CompoundArgs, toy.CompoundRes),
+        "policy": lambda: [policy_of(ToyStat.FULL).status is ToyStat, capability_for(toy.ADD)],
+        "ids": lambda: [id_of("suites/toy/test_add_twice.py::test_is_small"), sorted(operations("toy"))],
+        "new-check": plan,
+    }
+    if importlib.util.find_spec("scapy") is not None:
+        found["scapy layers"] = layers
+    if importlib.util.find_spec("allure_commons") is not None:
+        found["Allure"] = labels
+    return found
+
+
+def main() -> None:
+    """Print it."""
+    toy.join_in()
+    print(json.dumps({name: see() for name, see in places(real_exchange()).items()}))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
