@@ -40,6 +40,10 @@ class XdrError(NfsClientError):
         self.offset = offset
 
 
+class BadPadding(XdrError):
+    """Padding of other bytes than zeros: often they are of the memory of whoever encoded it."""
+
+
 class UnknownArm(XdrError):
     """A union whose discriminant, or a choice whose number, is none that the declaration has.
 

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Sequence
 
 from nfsclient.errors import (
     AuthFailed,
+    BadPadding,
     BadReply,
     ConnectionLost,
     GarbageArgs,
@@ -19,6 +21,8 @@ from nfsclient.errors import (
     SystemErr,
     XdrError,
 )
+from nfsjudge.deviation import PADDING, Deviation, OutcomeRecord
+from nfsjudge.terms import CLOSED, SILENCE, plain_path, term_of
 
 _ANSWERS: t.Final[dict[type[Exception], str]] = {
     ProgUnavail: "PROG_UNAVAIL",
@@ -28,8 +32,8 @@ _ANSWERS: t.Final[dict[type[Exception], str]] = {
     SystemErr: "SYSTEM_ERR",
     RpcMismatch: "RPC_MISMATCH",
     AuthFailed: "AUTH_ERROR",
-    RpcTimeout: "no reply",
-    ConnectionLost: "a closed connection",
+    RpcTimeout: SILENCE,
+    ConnectionLost: CLOSED,
     BadReply: "no valid RPC reply",
     XdrError: "results that do not decode",
 }
@@ -40,6 +44,31 @@ def answer_name(error: Exception | type[Exception]) -> str:
     """What came of a call, in short: ``GARBAGE_ARGS``, ``no reply``."""
     kind = error if isinstance(error, type) else type(error)
     return next((_ANSWERS[one] for one in kind.__mro__ if one in _ANSWERS), kind.__name__)
+
+
+def kind_of(error: Exception) -> Deviation:
+    """What kind of deviation an error of the library stands for."""
+    match error:
+        case XdrError() | BadReply():
+            return Deviation.UNDECODABLE
+        case RpcTimeout() | ConnectionLost():
+            return Deviation.UNANSWERED
+        case NfsClientError():
+            return Deviation.STATUS
+    return Deviation.OTHER
+
+
+def outcome_of_error(error: NfsClientError, expected: Sequence[str] = ()) -> OutcomeRecord:
+    """The fields of what came of a call: its operation, the answer, and of results that do not decode the field."""
+    operation = error.exchange.procedure if error.exchange is not None else None
+    term = term_of(answer_name(error))
+    return OutcomeRecord(
+        str(kind_of(error)),
+        "" if operation is None else operation.name,
+        [*expected],
+        PADDING if isinstance(error, BadPadding) else "" if term is None else term.name,
+        plain_path(error.path.partition(".")[2]) if isinstance(error, XdrError) else "",
+    )
 
 
 def describe_error(error: Exception) -> str:

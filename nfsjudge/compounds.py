@@ -17,10 +17,13 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4, Operation4
 from nfsclient.sessions.reply import CompoundReply
 from nfsclient.xdr import Union, Unread, XdrEnum, XdrType, shape_of
+from nfsjudge.deviation import Deviation, OutcomeRecord
 from nfsjudge.expect import ReplyExpectation, ValueExpectation, fail, judge_by
 from nfsjudge.requirement import Requirement
-from nfsjudge.showing import show
+from nfsjudge.showing import show_status
+from nfsjudge.terms import NUMBER
 
+_COMPOUND: t.Final = p.COMPOUND.name
 A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
 
@@ -33,6 +36,9 @@ class OperationExpectation(ReplyExpectation[t.Any]):
 
     def _field_of(self, status: XdrEnum) -> tuple[str, str]:  # noqa: ARG002
         return f"status of {p.operation_of(self._reply).name}", type(self._reply).__xdr_fields__[0]
+
+    def _operation(self) -> str:
+        return p.operation_of(self._reply).name
 
     def _results(self) -> t.Any:
         """The arm of success; the whole result where it has no arms."""
@@ -52,8 +58,8 @@ class _WholeExpectation(ReplyExpectation[CompoundReply]):
     ) -> t.NoReturn:
         __tracebackhide__ = True
         rule, reply = because or self._because, self._reply.res
-        seen = "success" if status == 0 else show(status)
-        fail("status of COMPOUND", expected, seen, rule, subject=reply, field="status")
+        seen = show_status(status)
+        fail("status of COMPOUND", expected, seen, rule, subject=reply, field="status", operation=_COMPOUND)
 
     def _results(self) -> CompoundReply:
         return self._reply
@@ -64,7 +70,10 @@ class _WholeExpectation(ReplyExpectation[CompoundReply]):
         seen, asked = len(self._reply.res.resarray), len(self._reply.args.argarray)
         expected, observed = (f"{asked}, or an error",), f"{seen}, all successful"
         rule, reply = self._because, self._reply.res
-        fail("results of COMPOUND", expected, observed, rule, subject=reply, field="resarray")
+        outcome = OutcomeRecord(str(Deviation.FIELD), _COMPOUND, [NUMBER], NUMBER, "resarray")
+        fail(
+            "results of COMPOUND", expected, observed, rule, subject=reply, field="resarray", outcome=outcome
+        )
 
 
 class CompoundExpectation(_WholeExpectation):

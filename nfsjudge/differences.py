@@ -25,6 +25,8 @@ class Difference(t.NamedTuple):
     observed: str
     place: int = 0
     name: bytes | None = None
+    seen: str = ""
+    """What is wrong in a word, for records: ``missing``, ``unexpected``, ``repeated`` of names; ``length``."""
 
 
 def difference_of_values(seen: object, expected: object, what: str) -> Difference | None:
@@ -79,7 +81,7 @@ def _difference_of_ends(seen: bytes, expected: bytes, what: str, place: int) -> 
     surplus = seen[len(expected) :]
     got = f"{len(seen)}, ending in {show_data(surplus)}" if surplus else str(len(seen))
     note = f" (the first {min(len(seen), len(expected))} are as expected)" if seen and expected else ""
-    return Difference(f"{what}, length", f"{len(expected)} bytes", got + note, place)
+    return Difference(f"{what}, length", f"{len(expected)} bytes", got + note, place, seen="length")
 
 
 def difference_of_names(
@@ -104,6 +106,15 @@ def difference_of_names(
         name_or_count(wanted) + (" among them" if others else ""),
         f"{got} ({notes})" if notes else got,
         name=next((name for name in surplus if isinstance(name, bytes)), None),
+        seen=" and ".join(
+            word
+            for word, is_so in (
+                ("missing", bool(missing)),
+                ("unexpected", bool({*surplus} - wanted.keys())),
+                ("repeated", not wanted.keys().isdisjoint(surplus)),
+            )
+            if is_so
+        ),
     )
 
 
@@ -126,6 +137,7 @@ def difference_of_times(
         "each at most once" if wanted is None else f"each of {name_or_count(Counter(owed))} exactly once",
         "; ".join(got),
         name=next((name for name in again if isinstance(name, bytes)), None),
+        seen=" and ".join(word for word, some in (("missing", missing), ("repeated", again)) if some),
     )
 
 

@@ -17,19 +17,23 @@ from nfsclient.errors import (
     NfsClientError,
 )
 from nfsclient.xdr import XdrEnum
-from nfsjudge.answers import answer_name, describe_error
+from nfsjudge.answers import answer_name, describe_error, kind_of
+from nfsjudge.deviation import AN_ERROR, SUCCESS, Deviation, OutcomeRecord
 from nfsjudge.differences import difference_of_values
 from nfsjudge.outcome import Nonconformance, current_requirement, observe, skip, unsupported
 from nfsjudge.pointing import Claim, claim_of
 from nfsjudge.policy.engine import Ends, StatusPolicy, policy_of
 from nfsjudge.requirement import Requirement
-from nfsjudge.showing import NONE, show
+from nfsjudge.showing import show, show_status
+from nfsjudge.terms import ABSENT, NONE, PRESENT, Shown, Term, term_of, worded
 from nfsjudge.verdict import Verdict
 
 if t.TYPE_CHECKING:
     from nfsclient.sessions.reply import CompoundReply
     from nfsclient.xdr import XdrType
     from nfsjudge.compounds import CompoundExpectation, OperationExpectation
+
+DEFINED: t.Final = Shown("a status that the RFC defines", Term(AN_ERROR, Deviation.STATUS))
 
 T = t.TypeVar("T")
 T_co = t.TypeVar("T_co", covariant=True)
@@ -63,6 +67,9 @@ def fail(
     subject: object = None,
     field: str | None = None,
     claim: Claim | None = None,
+    kind: Deviation | None = None,
+    operation: str = "",
+    outcome: OutcomeRecord | None = None,
 ) -> t.NoReturn:
     """Raise `Nonconformance` with `because`, or with what the running check proves first."""
     __tracebackhide__ = True
@@ -74,6 +81,9 @@ def fail(
         subject=subject,
         field=field,
         claim=claim,
+        kind=kind,
+        operation=operation,
+        outcome=outcome,
     )
 
 
@@ -113,7 +123,7 @@ class ValueExpectation(t.Generic[T]):
             )
         return self.value
 
-    def _show(self, value: object) -> str:
+    def _show(self, value: object) -> Shown:
         return show(value, self.what)
 
     def equals(self, other: T) -> T:
@@ -124,13 +134,21 @@ class ValueExpectation(t.Generic[T]):
         found = difference_of_values(self.value, other, self.what)
         if found is None:
             return self._hold(False, self._show(other))
-        return self._hold(False, found.expected, observed=found.observed, what=found.what)
+        return self._hold(
+            False,
+            Shown(found.expected, self._show(other).term),
+            observed=Shown(found.observed, self._show(self.value).term),
+            what=found.what,
+        )
 
     def differs_from(self, other: T) -> T:
         """The value is not `other`."""
         __tracebackhide__ = True
         unwanted = self._show(other)
-        return self._hold(self.value != other, "some" if unwanted == NONE else f"anything but {unwanted}")
+        text = "some" if unwanted == NONE else f"anything but {unwanted}"
+        return self._hold(
+            self.value != other, Shown(text, Term(f"not {unwanted.term.name}", unwanted.term.kind))
+        )
 
     def one_of(self, *allowed: T) -> T:
         """The value is one of `allowed`."""
@@ -140,17 +158,19 @@ class ValueExpectation(t.Generic[T]):
     def at_most(self, limit: int) -> T:
         """The number is not above `limit`."""
         __tracebackhide__ = True
-        return self._hold(t.cast("int", self.value) <= limit, f"at most {limit}")
+        return self._hold(t.cast("int", self.value) <= limit, worded(f"at most {limit}", "at most"))
 
     def at_least(self, limit: int) -> T:
         """The number is not below `limit`."""
         __tracebackhide__ = True
-        return self._hold(t.cast("int", self.value) >= limit, f"at least {limit}")
+        return self._hold(t.cast("int", self.value) >= limit, worded(f"at least {limit}", "at least"))
 
     def between(self, low: int, high: int) -> T:
         """The number is from `low` to `high`."""
         __tracebackhide__ = True
-        return self._hold(low <= t.cast("int", self.value) <= high, f"from {low} to {high}")
+        return self._hold(
+            low <= t.cast("int", self.value) <= high, worded(f"from {low} to {high}", "from number to")
+        )
 
     def is_true(self) -> T:
         __tracebackhide__ = True
@@ -162,7 +182,7 @@ class ValueExpectation(t.Generic[T]):
 
     def is_present(self) -> T:
         __tracebackhide__ = True
-        return self._hold(self.value is not None, "present", observed="absent")
+        return self._hold(self.value is not None, PRESENT, observed=ABSENT)
 
     def is_absent(self) -> T:
         __tracebackhide__ = True
@@ -171,17 +191,27 @@ class ValueExpectation(t.Generic[T]):
     def contains(self, item: object) -> T:
         """The collection has `item`."""
         __tracebackhide__ = True
-        return self._hold(item in t.cast("Collection[object]", self.value), f"{show(item)} among them")
+        return self._hold(
+            item in t.cast("Collection[object]", self.value), _having(item, f"{show(item)} among them")
+        )
 
     def lacks(self, item: object) -> T:
         """The collection does not have `item`."""
         __tracebackhide__ = True
-        return self._hold(item not in t.cast("Collection[object]", self.value), f"no {show(item)}")
+        return self._hold(
+            item not in t.cast("Collection[object]", self.value), _having(item, f"no {show(item)}", "no")
+        )
 
     def satisfies(self, holds: Callable[[T], bool], expected: str) -> T:
         """`holds` is true of the value; `expected` words it: "a power of two"."""
         __tracebackhide__ = True
         return self._hold(holds(self.value), expected)
+
+
+def _having(item: object, text: str, *words: str) -> Shown:
+    """An expectation of an item: its term has the words, and what the item is."""
+    found = show(item).term
+    return Shown(text, Term(" ".join([*words, found.name]), found.kind))
 
 
 class ReplyExpectation(t.Generic[T]):
@@ -203,7 +233,7 @@ class ReplyExpectation(t.Generic[T]):
         if not status.is_known and policy.closed_by is None:
             observe("status outside of the RFC", show(status))
         elif not status.is_known:
-            self._fail(status, ("a status that the RFC defines",), policy.closed_by)
+            self._fail(status, (DEFINED,), policy.closed_by)
         return status, policy
 
     def _status_of_reply(self) -> XdrEnum:
@@ -223,8 +253,12 @@ class ReplyExpectation(t.Generic[T]):
     ) -> t.NoReturn:
         __tracebackhide__ = True
         what, field = self._field_of(status)
-        seen = "success" if status == 0 else show(status)
-        fail(what, expected, seen, because or self._because, subject=self._reply, field=field)
+        rule, seen = because or self._because, show_status(status)
+        fail(what, expected, seen, rule, subject=self._reply, field=field, operation=self._operation())
+
+    def _operation(self) -> str:
+        """The operation whose status it is; empty: that of the exchange, which the plugin finds."""
+        return ""
 
     def _end_if_inconclusive(self, status: XdrEnum, policy: StatusPolicy, expectation: Ends) -> None:
         """End the check as SKIP or UNSUPPORTED at a status that says nothing about this expectation."""
@@ -240,7 +274,7 @@ class ReplyExpectation(t.Generic[T]):
         status, policy = self._status()
         if status != 0:
             self._end_if_inconclusive(status, policy, expectation)
-            self._fail(status, ("success",))
+            self._fail(status, (SUCCESS,))
         return t.cast("T", self._results())
 
     def ok(self) -> T:
@@ -264,7 +298,7 @@ class ReplyExpectation(t.Generic[T]):
         status, policy = self._status()
         if status not in allowed:
             self._end_if_inconclusive(status, policy, Ends.NAMED)
-            self._fail(status, tuple(map(_show_status, allowed)))
+            self._fail(status, tuple(map(show_status, allowed)))
 
     def refused(self, *preferred: XdrEnum, because: Requirement | None = None) -> XdrEnum:
         """Not success: any defined error. One that is not `preferred` breaks `because`, if that is given.
@@ -276,7 +310,7 @@ class ReplyExpectation(t.Generic[T]):
         status, policy = self._status()
         if status != 0 and status not in preferred:
             self._end_if_inconclusive(status, policy, Ends.ANY if because is None else Ends.NAMED)
-        wanted = tuple(map(show, preferred)) or ("an error",)
+        wanted = tuple(map(show, preferred)) or (AN_ERROR,)
         if status == 0:
             self._fail(status, wanted)
         if because is not None and preferred and status not in preferred:
@@ -297,10 +331,6 @@ _kinds: dict[type, type[ReplyExpectation[t.Any]]] = {}
 def judge_by(kind: type[ReplyExpectation[t.Any]], *replies: type) -> None:
     """Let `expect()` judge replies of these types by another class: their status is not called `status`."""
     _kinds.update(dict.fromkeys(replies, kind))
-
-
-def _show_status(status: XdrEnum) -> str:
-    return "success" if status == 0 else show(status)
 
 
 @t.overload
@@ -346,7 +376,9 @@ def expect_error(
     except kinds as raised:
         return raised
     except NfsClientError as raised:
-        fail("answer", wanted, describe_error(raised), because)
+        seen = Shown(describe_error(raised), term_of(answer_name(raised)) or Term("", kind_of(raised)))
+        fail("answer", wanted, seen, because)
     status = getattr(result, "status", None)
-    seen = "an ordinary reply" if status is None else f"a reply with status {show(status)}"
-    fail("answer", wanted, seen, because, subject=result)
+    said = "an ordinary reply" if status is None else f"a reply with status {show(status)}"
+    term = Term(SUCCESS, Deviation.STATUS) if status is None else show_status(status).term
+    fail("answer", wanted, Shown(said, term), because, subject=result)

@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from nfsjudge.deviation import Deviation, OutcomeRecord
 from nfsjudge.pointing import Claim
 from nfsjudge.records import deviation_text
 from nfsjudge.requirement import Requirement
+from nfsjudge.terms import outcome_of
 
 F = t.TypeVar("F", bound=Callable[..., object])
 
@@ -22,6 +24,9 @@ class Nonconformance(AssertionError):
     `what` is a noun, `expected` the acceptable outcomes and `observed` the one that was seen: texts read
     ``WHAT: expected A or B, got C``. `subject` is the reply in which it shows and `field` the dotted path in it, for
     the transcript to mark. A claim about a value alone has neither: `claim` helps to find them.
+
+    `outcome` has the same in fields. It follows from the terms of `expected` and `observed` (`nfsjudge.terms`);
+    `kind` and `operation` say what these do not know.
     """
 
     def __init__(
@@ -34,11 +39,17 @@ class Nonconformance(AssertionError):
         subject: object = None,
         field: str | None = None,
         claim: Claim | None = None,
+        kind: Deviation | None = None,
+        operation: str = "",
+        outcome: OutcomeRecord | None = None,
     ) -> None:
         super().__init__(deviation_text(what, expected, observed))
         self.what = what
-        self.expected = expected
-        self.observed = observed
+        self.expected = tuple(map(str, expected))
+        self.observed = str(observed)
+        self.outcome = outcome or outcome_of(
+            expected, observed, kind=kind, operation=operation, what=what, field=field
+        )
         self.requirement = requirement
         self.subject = subject
         self.field = field

@@ -15,6 +15,7 @@ import typing as t
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 
+from nfsjudge.deviation import OutcomeRecord
 from nfsjudge.harm import harm_text
 
 SCHEMA = 1
@@ -40,6 +41,8 @@ class RequirementRecord:
     gist: str
     harm: str = ""
     """What breaking it does to users: a value of `nfsjudge.requirement.Harm`; empty if none is declared."""
+    is_general: bool = False
+    """Whether it is about every operation or input, so that its breaches come from different defects."""
 
     @property
     def citation(self) -> str:
@@ -103,6 +106,8 @@ class CheckRecord:
     expected: list[str] = field(default_factory=list)
     """The acceptable outcomes, of a check that did not find one of them."""
     observed: str = ""
+    outcome: OutcomeRecord | None = None
+    """The same in fields. None: nothing deviates, or a version wrote it that had no fields."""
     reason: str = ""
     """Why it is SKIP, UNSUPPORTED or VOID."""
     observations: dict[str, str] = field(default_factory=dict)
@@ -174,6 +179,8 @@ class FindingRecord:
     expected: list[str] = field(default_factory=list)
     observed: str = ""
     """What the first exchange in which it shows has."""
+    outcome: OutcomeRecord | None = None
+    """The same in fields. None: a version wrote it that had no fields."""
     count: int = 1
     """Exchanges of the check in which it shows."""
     transcript: list[str] = field(default_factory=list)
@@ -287,7 +294,9 @@ _KINDS: dict[str, type[AnyRecord]] = {
 }
 
 
-_NESTED: dict[str, type[RequirementRecord | MessageRecord | ProcedureStatistics | ServerRecord]] = {
+_Nested: t.TypeAlias = RequirementRecord | MessageRecord | ProcedureStatistics | ServerRecord | OutcomeRecord
+_NESTED: dict[str, type[_Nested]] = {
+    "outcome": OutcomeRecord,
     "server": ServerRecord,
     "requirement": RequirementRecord,
     "requirements": RequirementRecord,
@@ -519,7 +528,7 @@ def failure_text(record: CheckRecord | FindingRecord) -> str:
     requirement = record.requirement
     if requirement is not None and record.expected:
         part = f", {requirement.part}" if requirement.part == "IMPLEMENTATION" else ""
-        harm = harm_text(requirement.harm, record.expected, record.observed)
+        harm = harm_text(requirement.harm, record.outcome)
         lines.append(
             f"  clause:     {requirement.citation} ({requirement.level}{part}){harm and f', {harm}'}"
         )

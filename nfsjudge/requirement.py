@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection
 from dataclasses import dataclass
 
+from nfsjudge.deviation import OutcomeRecord
 from nfsjudge.harm import Harm, harm_done
 
 
@@ -46,6 +46,9 @@ class Requirement:
     says_must: bool = False
     harm: Harm | None = None
     """What breaking it does to users, if that is one of these."""
+    is_general: bool = False
+    """Whether it is about every operation or input: then its breaches come from different defects, and causes are
+    told by the operation or the input."""
 
     def __post_init__(self) -> None:
         binding = self.level in {Level.MUST, Level.STATED}
@@ -66,9 +69,9 @@ class Requirement:
         """Whether each breach of it is a FAIL."""
         return self.level in {Level.MUST, Level.STATED}
 
-    def is_red(self, expected: Collection[str], observed: str) -> bool:
+    def is_red(self, outcome: OutcomeRecord) -> bool:
         """Whether a breach is FAIL rather than NONSTRICT: it breaks a binding clause, or does the harm."""
-        return self.is_binding or harm_done(self.harm, expected, observed) is not None
+        return self.is_binding or harm_done(self.harm, outcome) is not None
 
     def __str__(self) -> str:
         part = " IMPLEMENTATION" if self.part is Part.IMPLEMENTATION else ""
@@ -86,16 +89,21 @@ XDR_STRICT = Requirement(
     rfc="RFC 4506",
     section="3",
     gist="results are encoded as their type says, with zero padding and nothing after them",
+    is_general=True,
 )
 """What a reply breaks whose results do not decode."""
 RPC_REPLY = Requirement(
-    rfc="RFC 5531", section="9", gist="a reply has the form of an RPC reply and answers a call by its XID"
+    rfc="RFC 5531",
+    section="9",
+    gist="a reply has the form of an RPC reply and answers a call by its XID",
+    is_general=True,
 )
 """What a message breaks that is no valid reply."""
 CALL_ANSWERED = Requirement(
     rfc="RFC 1831",
     section="3",
     gist="a server that receives a call computes the results of the procedure and sends a reply",
+    is_general=True,
 )
 """What a server breaks that drops a well-formed call over TCP, or its connection, while it serves others."""
 DATAGRAM_ANSWERED = Requirement(

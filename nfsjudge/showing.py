@@ -10,8 +10,9 @@ from collections.abc import Set as AbstractSet
 
 from nfsclient.xdr import XdrEnum, XdrType, format_value
 from nfsclient.xdr.printer import format_bytes
+from nfsjudge.deviation import SUCCESS
+from nfsjudge.terms import NONE, Shown, term_of_value
 
-NONE: t.Final = "none"
 _MOST_ITEMS = 12
 _MOST_CHARACTERS = 300
 _LONGEST_FIELD = 48
@@ -20,11 +21,20 @@ _A_SECOND: t.Final = {"nseconds": 9, "useconds": 6}
 """Fractions of a second in times of NFS -> the digits of a second in them."""
 
 
-def show(value: object, name: str = "") -> str:
+def show(value: object, name: str = "") -> Shown:
     """A value for people: bytes as text or hexadecimal, enums by name, times as seconds, long lists cut.
 
     `name` is what the value is called: ``mode`` is octal (``0644``), and so is ``mode of the file``.
     """
+    return Shown(_text(value, name), term_of_value(value))
+
+
+def show_status(status: XdrEnum) -> Shown:
+    """A status for people: success is called so."""
+    return Shown(SUCCESS, term_of_value(status)) if status == 0 else show(status)
+
+
+def _text(value: object, name: str) -> str:
     if value is None or (isinstance(value, str | Sequence | AbstractSet | Mapping) and _is_empty(value)):
         return NONE
     if type(value) is int and "mode" in name.replace(".", " ").split():

@@ -19,6 +19,7 @@ import typing as t
 from collections.abc import Callable, Iterable
 
 from nfsclient.xdr import Buffer
+from nfsjudge.deviation import Deviation, OutcomeRecord
 from nfsjudge.differences import (
     Difference,
     difference_of_data,
@@ -28,7 +29,8 @@ from nfsjudge.differences import (
 from nfsjudge.expect import fail
 from nfsjudge.pointing import Claim, claim_of_raw
 from nfsjudge.requirement import Requirement
-from nfsjudge.showing import NONE, show
+from nfsjudge.showing import show
+from nfsjudge.terms import NONE, Shown, plain_path, term_of_value
 
 T = t.TypeVar("T")
 
@@ -36,12 +38,19 @@ _MOST_FIELDS = 4
 
 
 def _fail(
-    found: Difference, claim: Claim, reply: object, field: str | None, because: Requirement | None
+    kind: Deviation,
+    found: Difference,
+    claim: Claim,
+    reply: object,
+    field: str | None,
+    because: Requirement | None,
 ) -> t.NoReturn:
     __tracebackhide__ = True
     clue = claim if reply is None else claim_of_raw(reply)
     subject = reply if clue is None else None
-    fail(found.what, (found.expected,), found.observed, because, subject=subject, field=field, claim=clue)
+    outcome = OutcomeRecord(str(kind), seen=found.seen, field=plain_path(field))
+    texts = (found.expected,), found.observed
+    fail(found.what, *texts, because, subject=subject, field=field, claim=clue, outcome=outcome)
 
 
 # ---------------------------------------------------------------- contents
@@ -67,7 +76,7 @@ def expect_data(
     found = difference_of_data(seen, bytes(expected), what, at=at, of=of or ("range" if at else "file"))
     if found is not None:
         claim = Claim(data=(found.place, seen[found.place - at :][:1]))
-        _fail(found, claim, reply, field, because)
+        _fail(Deviation.DATA, found, claim, reply, field, because)
 
 
 # ---------------------------------------------------------------- names
@@ -102,7 +111,7 @@ def expect_names(
     names = [name for name in seen if name in expected or not is_of_removed_file(name)]
     found = difference_of_names(names, expected, what, others=others)
     if found is not None:
-        _fail(found, Claim(value=names, what=what, name=found.name), reply, field, because)
+        _fail(Deviation.NAMES, found, Claim(value=names, what=what, name=found.name), reply, field, because)
 
 
 def expect_once(
@@ -119,7 +128,7 @@ def expect_once(
     names = [*seen]
     found = difference_of_times(names, wanted, what)
     if found is not None:
-        _fail(found, Claim(value=names, what=what, name=found.name), reply, field, because)
+        _fail(Deviation.NAMES, found, Claim(value=names, what=what, name=found.name), reply, field, because)
 
 
 # ---------------------------------------------------------------- attributes
@@ -149,12 +158,14 @@ def _hold_fields(seen: object, expected: dict[str, t.Any], of: str, because: Req
     shown = wrong[:_MOST_FIELDS]
     more = f", ... ({len(wrong)} fields)" if len(wrong) > len(shown) else ""
     what = " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+    terms = (term_of_value(expected[wrong[0]]), term_of_value(getattr(seen, wrong[0])))
     fail(
         f"{what} of {of}" if of else what,
         (", ".join(show(expected[name], name) for name in shown) + more,),
         ", ".join(show(getattr(seen, name), name) for name in shown) + more,
         because,
         claim=Claim(getattr(seen, wrong[0]), (wrong[0],), ((seen, (wrong[0],)),), wrong[0]),
+        outcome=OutcomeRecord(str(terms[1].kind), "", [terms[0].name], terms[1].name, wrong[0]),
     )
 
 
@@ -175,7 +186,8 @@ def expect_all(
     wrong = [item for item in every if not holds(item)]
     if wrong:
         count = f" ({len(wrong)} of {len(every)})" if len(every) > 1 else ""
-        fail(what, (expected,), f"{show(wrong)}{count}", because, claim=Claim(wrong[0], what=what))
+        seen = Shown(f"{show(wrong)}{count}", term_of_value(wrong))
+        fail(what, (expected,), seen, because, claim=Claim(wrong[0], what=what))
 
 
 def expect_that(
@@ -187,10 +199,26 @@ def expect_that(
     reply: object = None,
     field: str | None = None,
     because: Requirement | None = None,
+    kind: Deviation | None = None,
+    operation: str = "",
 ) -> None:
-    """A condition holds. The texts are nouns or clauses that read after "expected" and "got"."""
+    """A condition holds. The texts are nouns or clauses that read after "expected" and "got".
+
+    Causes compare the terms of the texts (`nfsjudge.terms`): pass what `show()` gives as it is, and say which
+    `operation` has answered where no `reply` does.
+    """
     __tracebackhide__ = True
     if not holds:
         clue = claim_of_raw(reply)
         subject = reply if clue is None else None
-        fail(what, (expected,), observed or NONE, because, subject=subject, field=field, claim=clue)
+        texts = (expected,), observed or NONE
+        fail(
+            what,
+            *texts,
+            because,
+            subject=subject,
+            field=field,
+            claim=clue,
+            kind=kind,
+            operation=operation,
+        )

@@ -132,7 +132,7 @@ def lines_of(finding: Finding) -> Iterator[str]:
     requirement, breach = finding.rule.requirement, finding.breach
     yield ""
     yield f"{finding.severity}  {finding.rule.id}"
-    harm = harm_text(requirement.harm, [breach.expected], breach.observed)
+    harm = harm_text(requirement.harm, finding.outcome)
     yield f"  clause:     {requirement.citation} ({requirement.level}){harm and f', {harm}'}"
     yield f"              {requirement.gist}"
     yield f"  expected:   {breach.expected}"

@@ -145,9 +145,14 @@ class Ending:
         """Whether the kernel may have killed it because the machine, or its group, had no more memory."""
         return self.status in {None, -signal.SIGKILL} and self.oom_kills > 0
 
+    @property
+    def how(self) -> str:
+        """``signal 11 (SIGSEGV)``; ``unknown`` if nobody said."""
+        return "unknown" if self.status is None else describe_end(self.status)
+
     def describe(self) -> str:
         """``process 17 (port 2049) ended with signal 11 (SIGSEGV)``."""
-        how = "" if self.status is None else f" with {describe_end(self.status)}"
+        how = "" if self.status is None else f" with {self.how}"
         why = ", when the kernel killed for lack of memory" if self.was_killed_for_memory else ""
         return f"process {self.pid} (port {self.port}) ended{how}{why}"
 

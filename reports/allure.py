@@ -249,7 +249,7 @@ def _story(requirement: RequirementRecord | None) -> str:
 
 def _harm(record: CheckRecord | FindingRecord) -> str:
     declared = "" if record.requirement is None else record.requirement.harm
-    return harm_text(declared, record.expected, record.observed)
+    return harm_text(declared, record.outcome)
 
 
 def _severity(record: CheckRecord | FindingRecord) -> str:

@@ -139,7 +139,7 @@ def _of_requirement(record: CheckRecord | FindingRecord) -> dict[str, str]:
     requirement = record.requirement
     if requirement is None:
         return {}
-    harm = harm_done(requirement.harm, record.expected, record.observed) or ""
+    harm = harm_done(requirement.harm, record.outcome) or ""
     told = {"requirement": requirement.citation, "level": requirement.level, "part": requirement.part}
     return told | {"harm": str(harm)}
 

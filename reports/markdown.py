@@ -214,7 +214,7 @@ def _folded(details: str) -> str:
 
 
 def _clause(record: CheckRecord | FindingRecord, requirement: RequirementRecord) -> str:
-    harm = harm_done(requirement.harm, record.expected, record.observed)
+    harm = harm_done(requirement.harm, record.outcome)
     told = requirement.level + (f", harm {harm}" if harm else "")
     citation = shortened(printable(f"{requirement.citation} ({told})"), 80)
     url = clause_url(requirement)

@@ -249,7 +249,7 @@ class World:
 
 
 def is_failure(found: Nonconformance) -> bool:
-    return found.requirement is None or found.requirement.is_red(found.expected, found.observed)
+    return found.requirement is None or found.requirement.is_red(found.outcome)
 
 
 # ---------------------------------------------------------------- the table of changes

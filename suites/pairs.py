@@ -166,6 +166,7 @@ def _of(changes: str) -> Iterator[None]:
             subject=found.subject,
             field=found.field,
             claim=found.claim,
+            outcome=found.outcome,
         ) from None
 
 

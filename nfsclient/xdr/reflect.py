@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 import typing as t
 
-from nfsclient.errors import UnknownArm, XdrError
+from nfsclient.errors import BadPadding, UnknownArm, XdrError
 from nfsclient.xdr.attributes import AttributeMap, layout_of
 from nfsclient.xdr.kinds import (
     UNLIMITED,
@@ -292,7 +292,7 @@ class _Reader:
         data = self.take(count, path)
         padding = bytes(self.take(-count % 4, path))
         if any(padding):
-            raise XdrError(path, f"padding is {padding.hex()}, it must be zero", self.pos - len(padding))
+            raise BadPadding(path, f"padding is {padding.hex()}, it must be zero", self.pos - len(padding))
         return data
 
     def boolean(self, path: str) -> bool:

@@ -34,7 +34,7 @@ def results_decode(case: Case) -> Breach | None:
     """Results that break XDR: limits, padding, booleans, bytes left over."""
     error = case.exchange.error
     if isinstance(error, XdrError) and error.offset >= 0 and case.exchange.reply is not None:
-        return Breach("results that decode", describe_xdr_error(error))
+        return Breach("results that decode", describe_xdr_error(error), error=error)
     return None
 
 
@@ -43,7 +43,7 @@ def reply_form(case: Case) -> Breach | None:
     """A message that is no valid RPC reply."""
     error = case.error
     if isinstance(error, BadReply) and case.exchange.reply is not None:
-        return Breach("a valid RPC reply", error.why)
+        return Breach("a valid RPC reply", error.why, error=error)
     return None
 
 
@@ -61,7 +61,7 @@ def auth_error_ok(case: Case) -> Breach | None:
     """A denial with the reason AUTH_OK."""
     error = case.error
     if isinstance(error, AuthFailed) and error.auth_stat == 0:
-        return Breach("an auth_stat that is a failure", "AUTH_ERROR with AUTH_OK")
+        return Breach("an auth_stat that is a failure", "AUTH_ERROR with AUTH_OK", error=error)
     return None
 
 

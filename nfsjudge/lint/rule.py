@@ -7,9 +7,14 @@ import typing as t
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from nfsclient.errors import NfsClientError
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import AnyOperation, Step
+from nfsclient.xdr import XdrType
+from nfsjudge.answers import outcome_of_error
+from nfsjudge.deviation import OutcomeRecord
 from nfsjudge.requirement import Level, Requirement
+from nfsjudge.terms import plain_path, term_of_value
 
 if t.TYPE_CHECKING:
     from nfsjudge.lint.case import Case
@@ -22,12 +27,13 @@ SEVERITIES: t.Final[tuple[Severity, ...]] = ("INFO", "NONSTRICT", "FAIL")
 @dataclass(frozen=True, slots=True)
 class Breach:
     """What a rule saw in one operation. `field` is the dotted path in its result; `earlier` the
-    number of the exchange that it contradicts."""
+    number of the exchange that it contradicts; `error` why there is no result, if that is what is wrong."""
 
     expected: str
     observed: str
     field: str | None = None
     earlier: int | None = None
+    error: NfsClientError | None = None
 
 
 Look: t.TypeAlias = "Callable[[Case], Breach | None]"
@@ -86,6 +92,21 @@ class Finding:
         return self.rule.severity
 
     @property
+    def outcome(self) -> OutcomeRecord:
+        """What was seen, in fields: the status or the value at the path of the breach, or why there are no results."""
+        operation = "" if self.step is None else self.step.operation.name
+        if self.breach.error is not None:
+            found = outcome_of_error(self.breach.error)
+            found.operation = found.operation or operation
+            return found
+        path = plain_path(self.breach.field)
+        result = None if self.step is None else self.step.result
+        if not path or not isinstance(result, XdrType):
+            return OutcomeRecord(operation=operation, field=path)
+        term = term_of_value(_value_at(result, self.breach.field or ""))
+        return OutcomeRecord(str(term.kind), operation, seen=term.name, field=path)
+
+    @property
     def text(self) -> str:
         """What was seen, with where, in one line."""
         return self.say("exchange #")
@@ -97,6 +118,16 @@ class Finding:
         against = f" (against {unit}{earlier})" if earlier is not None else ""
         more = f"; {self.count} times in all" if self.count > 1 else ""
         return f"{name}, {unit}{self.number}: {self.breach.observed}{against}{more}"
+
+
+def _value_at(value: object, path: str) -> object:
+    """What stands at a dotted path, which may have indices: ``entries[3].name``. None if nothing does."""
+    for step in path.split("."):
+        name, _, index = step.partition("[")
+        value = getattr(value, name, None)
+        if index and isinstance(value, list):
+            value = value[int(index.rstrip("]"))]
+    return value
 
 
 _rules: dict[str, Rule] = {}

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import typing as t
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -107,6 +108,21 @@ def policy_of(status: object) -> StatusPolicy:
         if kind in _by_status:
             return _by_status[kind]
     raise LookupError(f"no protocol has registered a policy for {type(status).__name__}")
+
+
+def is_status(value: object) -> bool:
+    """Whether a value is a status of a protocol."""
+    return any(kind in _by_status for kind in type(value).__mro__)
+
+
+def statuses() -> frozenset[str]:
+    """The names of all statuses."""
+    return _names(tuple(_by_status))
+
+
+@functools.cache
+def _names(kinds: tuple[type[XdrEnum], ...]) -> frozenset[str]:
+    return frozenset(name for kind in kinds for name in kind.__members__)
 
 
 def capability_for(operation: AnyOperation) -> str | None:

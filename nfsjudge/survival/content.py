@@ -200,7 +200,9 @@ class Content:
         low, high = self._sizes.low, self._sizes.high
         promise = Promise.UNSTABLE if size > high > low and not is_weak else self._size_by
         expected = str(low) if low == high else f"from {low} to {high}"
-        return Violation(Promise.SETATTR if is_weak else promise, "size", expected, str(size), is_weak)
+        return Violation(
+            Promise.SETATTR if is_weak else promise, "size", expected, str(size), is_weak, "size"
+        )
 
     def _judge_range(self, known: _Range, seen: bytes) -> Violation | None:
         if known.is_gap or seen == known.now[: len(seen)]:
@@ -227,7 +229,7 @@ class Content:
             shown.append("zeros")
         promise = Promise.SETATTR if is_weak else known.by
         place = f"data at offset {known.start + at}"
-        return Violation(promise, place, " or ".join(shown), show_data(seen[at:end]), is_weak)
+        return Violation(promise, place, " or ".join(shown), show_data(seen[at:end]), is_weak, "data")
 
     # ------------------------------------------------------------ ranges
 

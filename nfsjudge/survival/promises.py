@@ -4,7 +4,13 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+import typing as t
+from dataclasses import dataclass, replace
+
+from nfsjudge.deviation import Deviation, OutcomeRecord
+from nfsjudge.terms import outcome_of
+
+_KINDS: t.Final = {"data": Deviation.DATA, "text": Deviation.DATA, "names": Deviation.NAMES}
 
 
 class Promise(enum.Enum):
@@ -30,7 +36,15 @@ class Violation:
     observed: str
     is_weak: bool = False
     """Only a SETATTR is lost, in a version of NFS whose list of synchronous procedures does not have it."""
+    field: str = ""
+    """What is wrong, in a word: ``data``, ``names``, ``nlink``."""
+
+    @property
+    def outcome(self) -> OutcomeRecord:
+        """The same in fields."""
+        kind = _KINDS.get(self.field, Deviation.FIELD)
+        return outcome_of((self.expected,), self.observed, kind=kind, field=self.field)
 
     def inside(self, path: str) -> Violation:
         """The same, of an object with a path."""
-        return Violation(self.promise, f"{self.what} of {path}", self.expected, self.observed, self.is_weak)
+        return replace(self, what=f"{self.what} of {path}")

@@ -189,24 +189,26 @@ class Tree:
             yield from (each.inside(paths[0]) for each in self._wrong_attributes(node, there, len(paths)))
             for other in paths[1:]:
                 if node.is_fileid_known and _seen_at(seen, other).fileid != there.fileid:
-                    yield Violation(Promise.NAMES, f"object of {other}", f"that of {paths[0]}", "another one")
+                    same = f"that of {paths[0]}"
+                    yield Violation(Promise.NAMES, f"object of {other}", same, "another one", field="object")
 
     @staticmethod
     def _wrong_data(node: Node, seen: SeenNode) -> Violation | None:
         if node.content is not None:
             return node.content.judge(seen.data)
         if node.kind == "symbolic link" and seen.data != node.text:
-            return Violation(Promise.NAMES, "text", show(node.text), show(seen.data))
+            return Violation(Promise.NAMES, "text", show(node.text), show(seen.data), field="text")
         return None
 
     def _wrong_attributes(self, node: Node, seen: SeenNode, names: int) -> Iterator[Violation]:
         if node.kind == "file" and node.is_nlink_known and seen.nlink != names:
-            yield Violation(Promise.NAMES, "nlink", str(names), str(seen.nlink))
+            yield Violation(Promise.NAMES, "nlink", str(names), str(seen.nlink), field="nlink")
         if node.is_mode_known and seen.mode != node.modes[-1]:
             is_set = len(node.modes) > 1
             is_weak = self.is_lossy and seen.mode in node.modes
             promise = Promise.SETATTR if is_set else Promise.NAMES
-            yield Violation(promise, "mode", show(node.modes[-1], "mode"), show(seen.mode, "mode"), is_weak)
+            texts = show(node.modes[-1], "mode"), show(seen.mode, "mode")
+            yield Violation(promise, "mode", *texts, is_weak, "mode")
 
 
 def _seen_at(seen: SeenNode, path: str) -> SeenNode:
@@ -218,17 +220,17 @@ def _seen_at(seen: SeenNode, path: str) -> SeenNode:
 def _trouble(seen: SeenNode) -> Violation | None:
     if not seen.trouble:
         return None
-    return Violation(Promise.NAMES, "object", "one that can be read", seen.trouble)
+    return Violation(Promise.NAMES, "object", "one that can be read", seen.trouble, field="object")
 
 
 def _wrong_names(node: Node, seen: SeenNode, path: str) -> Violation | None:
     what = f"names in {path}" if path else "names"
     found = difference_of_names([*seen.entries], [*node.entries], what)
     if found is not None:
-        return Violation(Promise.NAMES, found.what, found.expected, found.observed)
+        return Violation(Promise.NAMES, found.what, found.expected, found.observed, field="names")
     for name, child in node.entries.items():
         kind = seen.entries[name].kind
         if kind != child.kind:
             inside = f"{path}/{name}" if path else name
-            return Violation(Promise.NAMES, f"type of {inside}", f"a {child.kind}", f"a {kind}")
+            return Violation(Promise.NAMES, f"type of {inside}", f"a {child.kind}", f"a {kind}", field="type")
     return None

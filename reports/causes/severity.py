@@ -79,7 +79,7 @@ def _is_death(record: Red) -> bool:
 
 def _does_declared_harm(name: Harm) -> Callable[[Red], bool]:
     def applies(record: Red) -> bool:
-        return harm_done(_harm(record), record.expected, record.observed) is name
+        return harm_done(_harm(record), record.outcome) is name
 
     return applies
 

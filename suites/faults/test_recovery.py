@@ -23,7 +23,9 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs3 import COMMIT, WRITE, Commit3Args, StableHow, Write3Args, Write3ResOk
 from nfsclient.rpc.program import Procedure
 from nfsjudge import Harm, Requirement, expect, observe, proves, show, skip
+from nfsjudge.deviation import Deviation, OutcomeRecord
 from nfsjudge.expect import fail
+from nfsjudge.terms import NUMBER
 from suites.faults.lost import connection_of, retry
 from suites.faults.possible import Possible, Sent
 from suites.faults.test_sessions import CALL_IS_SENT_AGAIN
@@ -98,11 +100,13 @@ def expect_possible(possible: Possible, seen: bytes, when: str, because: Require
     """Fail if a byte of a file cannot be there."""
     __tracebackhide__ = True
     if len(seen) != _SIZE:
-        fail(f"size {when}", (str(_SIZE),), str(len(seen)), because)
+        outcome = OutcomeRecord(str(Deviation.FIELD), "", [NUMBER], NUMBER, "size")
+        fail(f"size {when}", (str(_SIZE),), str(len(seen)), because, outcome=outcome)
     wrong = possible.judge(seen)
     if wrong is not None:
         expected = tuple(f"{one:02x}" for one in sorted(wrong.possible))
-        fail(f"byte at offset {wrong.offset} {when}", expected, f"{wrong.seen:02x}", because)
+        texts = expected, f"{wrong.seen:02x}"
+        fail(f"byte at offset {wrong.offset} {when}", *texts, because, kind=Deviation.DATA)
 
 
 def _resok(answer: Answer, procedure: Procedure[t.Any, t.Any]) -> Write3ResOk | None:

@@ -188,6 +188,7 @@ class Campaign:
             found.requirement,
             subject=found.subject,
             field=found.field,
+            outcome=found.outcome,
         )
 
 

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from nfsjudge import Requirement, show
+from nfsjudge.deviation import Deviation
+from nfsjudge.terms import outcome_of
 from suites.model.claims import CLAIMS, Property
 from suites.model.players import SECOND, Inconclusive, Player
 from suites.model.seen import Answer, Entry, Seen
@@ -17,6 +19,11 @@ from suites.model.things import EXTENSION, GAP, UNKNOWN, WRITTEN, Thing, World
 CLOCKS_DIFFER: t.Final = 10 * SECOND
 """Times that a server takes from several clocks (a coarse one, a fine one, those of two machines) are this close."""
 _ORIGINS: t.Final = {WRITTEN: Property.DATA, GAP: Property.GAP, EXTENSION: Property.EXTENSION}
+
+_KINDS: t.Final = {
+    **dict.fromkeys((Property.NAMES, Property.LISTED), Deviation.NAMES),
+    **dict.fromkeys((Property.DATA, Property.GAP, Property.EXTENSION, Property.TEXT), Deviation.DATA),
+}
 
 
 class Broken(Exception):
@@ -31,7 +38,9 @@ class Broken(Exception):
         self.what = what
         self.expected = expected
         self.observed = observed
-        self.is_red = requirement.is_red((expected,), observed)
+        kind = _KINDS.get(which, Deviation.FIELD)
+        self.outcome = outcome_of((expected,), observed, kind=kind, field=which.name.lower())
+        self.is_red = requirement.is_red(self.outcome)
         """FAIL rather than NONSTRICT."""
         self.subject: t.Any = None
         self.field: str | None = None

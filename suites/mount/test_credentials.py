@@ -48,4 +48,4 @@ def test_auth_none_refused(mounting: MakeMounting, name: str) -> None:
     refusal = refusal_of(act)
     observe("AUTH_NONE", refusal or "served")
     what = f"answer to {name.upper()} with AUTH_NONE"
-    expect_that(bool(refusal), "an error", "success", what, because=rule)
+    expect_that(bool(refusal), "an error", "success", what, because=rule, operation=name.upper())

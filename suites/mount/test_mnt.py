@@ -237,7 +237,13 @@ def test_listed_flavors_accepted(
             Nfs3(rpc).getattr(resok.fhandle)
         except AuthFailed as error:
             seen = f"AUTH_ERROR ({AuthStat(error.auth_stat)})"
-            expect_that(False, "an NFS reply", seen, f"answer to GETATTR with flavor {AuthFlavor(flavor)}")
+            expect_that(
+                False,
+                "an NFS reply",
+                seen,
+                f"answer to GETATTR with flavor {AuthFlavor(flavor)}",
+                operation="GETATTR",
+            )
 
 
 @proves(MNT_RETURNS_ACCES, killed_by="mnt3-denial-is-io", needs=("mount", "other_users"))

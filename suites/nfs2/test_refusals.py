@@ -160,6 +160,7 @@ def test_leave_nothing(
             "NFSERR_NOENT",
             "success",
             f"status of LOOKUP after {procedure.upper()} ({what}) answered {reply.status}",
+            operation="LOOKUP",
         )
     if not refused:
         skip("the server refused none of the calls")

@@ -277,6 +277,7 @@ def test_invalid_is_none(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         "NFS3ERR_BADHANDLE or NFS3ERR_STALE",
         f"success, with one other object for {len(most)} of {len(altered)} altered handles",
         "status of GETATTR",
+        operation="GETATTR",
     )
 
 

@@ -41,6 +41,7 @@ REFUSES_BAD_CHARACTERS = Requirement(
     section="3.2",
     level=Level.SHOULD,
     gist="a name with characters that the server cannot handle should be refused",
+    is_general=True,
 )
 COMPARES_WHOLE_NAMES = Requirement(
     rfc="RFC 1813",

@@ -152,7 +152,11 @@ def test_case_sensitive(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("lower")
     found = scratch.lookup("LOWER")
     expect_that(
-        found is None, "NFS3ERR_NOENT", "success", "status of LOOKUP of 'LOWER' if only 'lower' exists"
+        found is None,
+        "NFS3ERR_NOENT",
+        "success",
+        "status of LOOKUP of 'LOWER' if only 'lower' exists",
+        operation="LOOKUP",
     )
 
 

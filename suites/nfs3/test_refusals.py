@@ -177,7 +177,8 @@ def test_leave_nothing(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None
         refused += 1
         observe(f"{procedure.upper()} {what}", show(reply.status))
         after = f"after {procedure.upper()} ({what}) answered {reply.status}"
-        expect_that(scratch.lookup(name) is None, "NFS3ERR_NOENT", "success", f"status of LOOKUP {after}")
+        found, what = scratch.lookup(name), f"status of LOOKUP {after}"
+        expect_that(found is None, "NFS3ERR_NOENT", "success", what, operation="LOOKUP")
         with contextlib.suppress(CannotClean):  # READDIR fails: other checks judge that
             expect_that(
                 name not in scratch.names(),

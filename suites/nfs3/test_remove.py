@@ -138,6 +138,7 @@ def test_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         "NFS3ERR_NOENT" if removed else "success",
         "NFS3ERR_NOENT" if is_gone else "success",
         f"status of LOOKUP of the directory after REMOVE answered {'success' if removed else reply.status}",
+        operation="LOOKUP",
     )
 
 

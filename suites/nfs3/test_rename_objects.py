@@ -83,7 +83,11 @@ def test_across_exports(nfs3: Nfs3, scratch: Nfs3Scratch, elsewhere: bytes) -> N
     remove_if_created(nfs3, elsewhere, name, reply.status)
     expect(reply).refused()
     expect_that(
-        scratch.lookup("f") is not None, "success", "NFS3ERR_NOENT", "status of LOOKUP of the old name"
+        scratch.lookup("f") is not None,
+        "success",
+        "NFS3ERR_NOENT",
+        "status of LOOKUP of the old name",
+        operation="LOOKUP",
     )
     expect(reply).refused(Nfsstat3.NFS3ERR_XDEV, *NOT_ALLOWED, because=RENAME_RETURNS_XDEV)
 

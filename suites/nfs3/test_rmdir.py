@@ -93,6 +93,7 @@ def test_full_directory_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         "success",
         "NFS3ERR_NOENT",
         f"status of LOOKUP of the directory after RMDIR answered {status}",
+        operation="LOOKUP",
     )
     expect_names(scratch.names(directory), [b"inside"], "names in the directory")
 

@@ -51,7 +51,7 @@ def names_again(
     if not isinstance(found, list):
         is_broken = found in _NO_OBJECT or found in _INTERNAL
         what = "status of READDIR of a directory that LOOKUP finds"
-        expect_that(not is_broken, "success", show(found), what, because=because)
+        expect_that(not is_broken, "success", show(found), what, because=because, operation="READDIR")
         skip(f"the names after the crash cannot be seen: READDIR answers {found}")
     return found
 

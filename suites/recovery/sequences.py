@@ -250,4 +250,5 @@ def _fail(run: _Run, requirements: Mapping[Promise, Requirement]) -> t.NoReturn:
         (found.expected,),
         found.observed,
         requirements[found.promise],
+        outcome=found.outcome,
     )

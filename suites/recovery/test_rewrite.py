@@ -20,6 +20,7 @@ from nfsclient.highlevel import NfsClient
 from nfsclient.protocol.nfs3 import StableHow
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import expect, expect_data, observe, proves, skip
+from nfsjudge.deviation import Deviation
 from nfsjudge.expect import fail
 from suites.nfs3.clauses import COMMIT_FLUSHES_DATA, VERIFIER_CHANGES_ON_LOSS
 from suites.nfs3.contents import pattern
@@ -74,7 +75,10 @@ def test_stream(
         stored.seek(number * size)
         expect_data(stored.read(size) or b"", pattern(size, salt=number), at=number * size, of="range")
     fail(
-        "data that was read once", ("what was written",), "other bytes, and what was written when read again"
+        "data that was read once",
+        ("what was written",),
+        "other bytes, and what was written when read again",
+        kind=Deviation.DATA,
     )
 
 

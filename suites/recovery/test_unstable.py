@@ -75,7 +75,13 @@ def test_mixture(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, losses: 
     yield CRASH
     found = content.judge(_seen(losses, scratch, file, content))
     if found is not None:
-        fail(f"{found.what} after the crash", (found.expected,), found.observed, PROMISES[found.promise])
+        fail(
+            f"{found.what} after the crash",
+            (found.expected,),
+            found.observed,
+            PROMISES[found.promise],
+            outcome=found.outcome,
+        )
     losses.need_data()
 
 
@@ -128,7 +134,13 @@ def test_stable_inside(
     yield CRASH
     found = content.judge(_seen(losses, scratch, file, content))
     if found is not None:
-        fail(f"{found.what} after the crash", (found.expected,), found.observed, PROMISES[found.promise])
+        fail(
+            f"{found.what} after the crash",
+            (found.expected,),
+            found.observed,
+            PROMISES[found.promise],
+            outcome=found.outcome,
+        )
     losses.need_data()
 
 
@@ -152,5 +164,11 @@ def test_commit_of_both(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, l
     yield CRASH
     found = content.judge(_seen(losses, scratch, file, content))
     if found is not None:
-        fail(f"{found.what} after the crash", (found.expected,), found.observed, PROMISES[found.promise])
+        fail(
+            f"{found.what} after the crash",
+            (found.expected,),
+            found.observed,
+            PROMISES[found.promise],
+            outcome=found.outcome,
+        )
     losses.need_data()
