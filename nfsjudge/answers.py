@@ -67,8 +67,16 @@ def outcome_of_error(error: NfsClientError, expected: Sequence[str] = ()) -> Out
         "" if operation is None else operation.name,
         [*expected],
         PADDING if isinstance(error, BadPadding) else "" if term is None else term.name,
-        plain_path(error.path.partition(".")[2]) if isinstance(error, XdrError) else "",
+        _field_of(error),
     )
+
+
+def _field_of(error: NfsClientError) -> str:
+    """The field that does not decode, below the type of the results or of the message."""
+    if not isinstance(error, XdrError | BadReply):
+        return ""
+    root, _, path = error.path.partition(".")
+    return plain_path(path if root[:1].isupper() else error.path)
 
 
 def describe_error(error: Exception) -> str:

@@ -80,6 +80,11 @@ class OutcomeRecord:
         return self.kind == Deviation.STATUS and is_error(self.seen)
 
     @property
+    def is_wrong_error(self) -> bool:
+        """Whether an error was seen where only other errors are right."""
+        return self.is_error and bool(self.expected) and all(map(is_error, self.expected))
+
+    @property
     def is_refusal(self) -> bool:
         """Whether no results came, or an error instead of success or of another error: then nothing wrong was done.
 
@@ -95,13 +100,15 @@ class OutcomeRecord:
 
 
 ACCEPTED: t.Final = "SUCCESS"
+"""What RPC answers where results follow."""
+FAILED_INSIDE: t.Final = "SYSTEM_ERR"
 REFUSALS: t.Final = frozenset(
     {
         "PROG_UNAVAIL",
         "PROG_MISMATCH",
         "PROC_UNAVAIL",
         "GARBAGE_ARGS",
-        "SYSTEM_ERR",
+        FAILED_INSIDE,
         "RPC_MISMATCH",
         "AUTH_ERROR",
     }

@@ -106,8 +106,6 @@ class CheckRecord:
     expected: list[str] = field(default_factory=list)
     """The acceptable outcomes, of a check that did not find one of them."""
     observed: str = ""
-    outcome: OutcomeRecord | None = None
-    """The same in fields. None: nothing deviates, or a version wrote it that had no fields."""
     reason: str = ""
     """Why it is SKIP, UNSUPPORTED or VOID."""
     observations: dict[str, str] = field(default_factory=dict)
@@ -151,6 +149,8 @@ class CheckRecord:
     nodeid: str = ""
     title: str = ""
     """The claim in one sentence. Empty in records of versions that had no titles: `heading` is never empty."""
+    outcome: OutcomeRecord | None = None
+    """What was expected and seen, in fields. None: nothing deviates, or a version wrote it that had none."""
     kind: str = "check"
     schema: int = SCHEMA
 
@@ -179,8 +179,6 @@ class FindingRecord:
     expected: list[str] = field(default_factory=list)
     observed: str = ""
     """What the first exchange in which it shows has."""
-    outcome: OutcomeRecord | None = None
-    """The same in fields. None: a version wrote it that had no fields."""
     count: int = 1
     """Exchanges of the check in which it shows."""
     transcript: list[str] = field(default_factory=list)
@@ -192,6 +190,8 @@ class FindingRecord:
     others: int = 0
     """How many other servers that was compared with; for 0 nothing is reported."""
     worker: str = ""
+    outcome: OutcomeRecord | None = None
+    """What was seen, in fields. None: a version wrote it that had none."""
     kind: str = "finding"
     schema: int = SCHEMA
 

@@ -14,7 +14,7 @@ from nfsclient.rpc.auth import Credential, RawCredential, decode_credential
 from nfsclient.rpc.core import decode_reply
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.messages import AuthFlavor, CallHeader
-from nfsclient.rpc.program import AnyOperation, Program
+from nfsclient.rpc.program import AnyOperation, Procedure, Program
 from nfsclient.rpc.record import Record
 
 
@@ -45,6 +45,13 @@ def exchange_of_call(
         with contextlib.suppress(XdrError):
             exchange.args = exchange.procedure.args.from_xdr(message[at:])
     return exchange
+
+
+def procedure_of(exchange: Exchange) -> Procedure[t.Any, t.Any] | None:
+    """The procedure of a call, also of one that a check made from bytes; None for bytes that are no call."""
+    if exchange.procedure is not None or not exchange.call:
+        return exchange.procedure
+    return exchange_of_call(exchange.call, 0.0, "", "tcp").procedure
 
 
 class Asked(t.NamedTuple):

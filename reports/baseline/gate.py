@@ -15,8 +15,7 @@ from nfsjudge.verdict import VERDICTS
 from nfsjudge.wording import count
 from reports.baseline.model import Baseline, Entry
 from reports.baseline.symptoms import TooSlow, finds
-from reports.causes.grouping import RED
-from reports.causes.symptom import signature
+from reports.causes.symptom import RED, signature
 from reports.globs import glob
 from reports.idlist import IdList, known_ids
 from reports.order import natural

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from reports.causes.grouping import RED, NewCauses, causes, causes_of
+from reports.causes.grouping import NewCauses, causes, causes_of
 from reports.causes.model import Cause
 from reports.causes.reasons import Reason, reasons
 from reports.causes.severity import SEVERITIES, Severity
 from reports.causes.shared import SharedCause, plain_causes, shared
-from reports.causes.symptom import signature
+from reports.causes.symptom import RED, signature
 
 __all__ = [
     "RED",

@@ -11,11 +11,12 @@ import json
 import re
 import typing as t
 from collections.abc import Mapping
+from dataclasses import astuple
 from pathlib import Path
 
+from nfsjudge.deviation import OutcomeRecord
 from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord
-from reports.causes.grouping import RED
-from reports.causes.symptom import signature
+from reports.causes.symptom import RED, signature
 from reports.run import Run
 
 _LONG = 240
@@ -25,51 +26,66 @@ _SCRATCH = re.compile(r"nfsproof-[0-9a-f]{6,}")
 
 def pack(run: Run) -> dict[str, t.Any]:
     """The red records of a run in plain values; nothing of it names a host, a user or a time of the run."""
-    clauses: dict[tuple[str, ...], int] = {}
+    return pack_records([*run.checks, *run.findings])
 
-    def clause(record: CheckRecord | FindingRecord) -> int | None:
-        return None if record.requirement is None else number(record.requirement)
 
-    def own(record: CheckRecord) -> list[int]:
-        """The clause that the check proves, where the verdict is about another one."""
-        return [number(one) for one in record.requirements[:1] if one != record.requirement]
-
-    def number(one: RequirementRecord) -> int:
-        values = (one.rfc, one.section, one.part, one.level, one.gist, one.harm)
-        return clauses.setdefault(values if one.harm else values[:-1], len(clauses))
-
-    checks = [
-        [
-            *(one.id, one.verdict, clause(one), _kept(one.what), [_kept(text) for text in one.expected]),
-            *(_kept(one.observed), one.call.partition(" ")[0], _kept(one.reason), *own(one)),
-        ]
-        for one in sorted(run.checks, key=lambda one: one.id)
-        if one.verdict in RED
-    ]
+def pack_records(records: t.Iterable[CheckRecord | FindingRecord]) -> dict[str, t.Any]:
+    """The red ones of some records."""
+    clauses: dict[tuple[t.Any, ...], int] = {}
+    checks: list[list[t.Any]] = []
     findings: dict[str, list[t.Any]] = {}
-    for one in sorted(run.findings, key=lambda one: (one.id, one.check)):
-        if one.verdict in RED:
-            known = findings.setdefault(one.id, [one.id, one.verdict, clause(one), _kept(one.observed), []])
-            known[-1].append(one.check)
-    return {"clauses": list(map(list, clauses)), "checks": checks, "findings": list(findings.values())}
+
+    def number(one: RequirementRecord | None) -> int | None:
+        return None if one is None else clauses.setdefault(_trimmed(astuple(one)), len(clauses))
+
+    for one in sorted(records, key=lambda one: (one.id, one.check if isinstance(one, FindingRecord) else "")):
+        if one.verdict not in RED:
+            continue
+        clause, outcome = number(one.requirement), _fields(one.outcome)
+        if isinstance(one, FindingRecord):
+            row = [one.id, one.verdict, clause, _kept(one.observed), outcome, []]
+            findings.setdefault(one.id, row)[-1].append(one.check)
+            continue
+        # The clause that the check proves, where the verdict is about another one.
+        own = [number(each) for each in one.requirements[:1] if each != one.requirement]
+        texts = [_kept(one.what), [*map(_kept, one.expected)], _kept(one.observed), _kept(one.reason)]
+        checks.append([one.id, one.verdict, clause, *texts, outcome, *own])
+    return {"clauses": [*map(list, clauses)], "checks": checks, "findings": [*findings.values()]}
 
 
 def _kept(text: str) -> str:
     return _SCRATCH.sub("nfsproof-000000000000", text[:_LONG])
 
 
+def _trimmed(values: tuple[t.Any, ...]) -> tuple[t.Any, ...]:
+    """Without the last values that are nothing, which are as the classes begin."""
+    while values and not values[-1]:
+        values = values[:-1]
+    return values
+
+
+def _fields(outcome: OutcomeRecord | None) -> list[t.Any] | None:
+    return None if outcome is None else [*_trimmed(astuple(outcome))]
+
+
 def unpack(plain: Mapping[str, t.Any]) -> list[CheckRecord | FindingRecord]:
-    """The records of what `pack` made."""
+    """The records that `pack` made."""
     clauses = [RequirementRecord(*one) for one in plain["clauses"]]
+
+    def clause(number: int | None) -> RequirementRecord | None:
+        return None if number is None else clauses[number]
+
+    def outcome(values: list[t.Any] | None) -> OutcomeRecord | None:
+        return None if values is None else OutcomeRecord(*values)
+
     found: list[CheckRecord | FindingRecord] = []
-    for name, verdict, clause, what, expected, observed, call, reason, *own in plain["checks"]:
-        requirement = None if clause is None else clauses[clause]
-        record = CheckRecord(name, verdict, requirement, expected, observed, reason, what=what, call=call)
-        record.requirements = [clauses[one] for one in own]
+    for name, verdict, of, what, expected, observed, reason, fields, *own in plain["checks"]:
+        record = CheckRecord(name, verdict, clause(of), expected, observed, reason, what=what)
+        record.outcome, record.requirements = outcome(fields), [clauses[one] for one in own]
         found.append(record)
-    for rule, verdict, clause, observed, checks in plain["findings"]:
-        requirement = None if clause is None else clauses[clause]
-        found += [FindingRecord(rule, one, verdict, requirement, observed=observed) for one in checks]
+    for rule, verdict, of, observed, fields, checks in plain["findings"]:
+        seen = {"observed": observed, "outcome": outcome(fields)}
+        found += [FindingRecord(rule, one, verdict, clause(of), **seen) for one in checks]
     return found
 
 

@@ -8,13 +8,12 @@ field of a record that says more needs one more row in `_RULES`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from nfsjudge.deviation import FAILED_INSIDE, PADDING, Deviation, OutcomeRecord
 from nfsjudge.harm import Harm, harm_done
 from nfsjudge.records import CheckRecord, FindingRecord
-from reports.causes.symptom import BY_FORM, IS_ANSWERED
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,63 +47,49 @@ ORDER = {one.name: number for number, one in enumerate(SEVERITIES)}
 GRAVE = frozenset({"crash", "data", "secret", "object"})
 """What a broken SHOULD, too, makes more urgent than a wrong status."""
 
-_ERROR = re.compile(r"(?:NFS(?:3|4|)|MNT3?)ERR_(\w+)")
-_DIED = re.compile(r"the target (?:died|is gone)|ended unexpectedly|the server died")
 _SILENT = "silent"
 """A death that was none, as far as is known (`fixtures.plugin.fatal`)."""
-_FAILED_INSIDE = "the server failed inside"
-_NO_ANSWER = re.compile(r"no reply|a closed connection|SYSTEM_ERR")
-_PADDING = re.compile(r"padding is [0-9a-f]+, it must be zero")
-"""What the codec says of padding with other bytes: often they are of the memory of the server."""
-_OF_STATUS = re.compile(r"(?:status|answer) (?:of|to) |status$")
 
 Red = CheckRecord | FindingRecord
+_NOTHING = OutcomeRecord()
 
 
-def _harm(record: Red) -> str:
-    return "" if record.requirement is None else record.requirement.harm
-
-
-def _gist(record: Red) -> str:
-    return "" if record.requirement is None else record.requirement.gist
+def _outcome(record: Red) -> OutcomeRecord:
+    return record.outcome or _NOTHING
 
 
 def _is_death(record: Red) -> bool:
     if isinstance(record, FindingRecord):
         return record.verdict == "VOID" and record.id.startswith("target/")  # the log of the server
-    return record.death not in {"", _SILENT} or (
-        not record.observed and _DIED.search(record.reason[:1000]) is not None
-    )
+    if record.death == _SILENT:
+        return False
+    return bool(record.death) or (not record.observed and _outcome(record).kind == Deviation.DIED)
 
 
 def _does_declared_harm(name: Harm) -> Callable[[Red], bool]:
     def applies(record: Red) -> bool:
-        return harm_done(_harm(record), record.outcome) is name
+        declared = "" if record.requirement is None else record.requirement.harm
+        return harm_done(declared, record.outcome) is name
 
     return applies
 
 
 def _is_silence(record: Red) -> bool:
-    if isinstance(record, FindingRecord):
-        return False
-    is_unanswered = _gist(record) == IS_ANSWERED and bool(record.observed)
-    return is_unanswered or _NO_ANSWER.match(record.observed) is not None or _FAILED_INSIDE in record.reason
-
-
-def _is_of_status(record: Red) -> bool:
-    what = record.what if isinstance(record, CheckRecord) else ""
-    observed = record.observed[:200]
-    return _OF_STATUS.match(what) is not None or _ERROR.match(observed) is not None or observed == "success"
+    """No answer to a call, or that the server failed inside."""
+    outcome = _outcome(record)
+    return isinstance(record, CheckRecord) and (
+        outcome.kind == Deviation.UNANSWERED or outcome.seen == FAILED_INSIDE
+    )
 
 
 _RULES: tuple[tuple[str, Callable[[Red], bool]], ...] = (
     ("crash", _is_death),
     ("unjudged", lambda record: not record.observed and not _is_silence(record)),
     *((str(one), _does_declared_harm(one)) for one in Harm),
-    ("secret", lambda record: _PADDING.search(record.observed[:500]) is not None),
+    ("secret", lambda record: _outcome(record).seen == PADDING),
     ("silence", _is_silence),
-    ("form", lambda record: _gist(record) in BY_FORM),
-    ("status", _is_of_status),
+    ("form", lambda record: _outcome(record).kind == Deviation.UNDECODABLE),
+    ("status", lambda record: _outcome(record).kind == Deviation.STATUS),
     ("value", lambda _: True),
 )
 """Which severity a record has: that of the first row that fits."""

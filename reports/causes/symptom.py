@@ -1,67 +1,42 @@
 # SPDX-License-Identifier: MIT
-"""What a record shows, in a form that two records of one cause share: without names, numbers, handles and times."""
+"""What a record shows, in a form that is equal for records of one cause: the fields of its outcome, and its clause.
+
+Fields decide wherever there are any. Texts are compared only where nobody has fields for them: the reason of a check
+that was not judged, and the noun of a value that the check computed itself and that stands in no result.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
+from nfsjudge.deviation import OF_FORM, Deviation, OutcomeRecord
 from nfsjudge.records import CheckRecord, FindingRecord, any_of
 from reports.plain import printable
 
+RED = ("FAIL", "VOID", "NONSTRICT")
+"""The verdicts that have causes, in the order of reports."""
 _LONGEST = 1000
 """Characters of a text that are looked at: what a server sent may be as long as it likes."""
-
-IS_ANSWERED = "a server that receives a call computes the results of the procedure and sends a reply"
-"""The gist of the clause that a call without an answer breaks."""
-BY_FORM = frozenset(
-    {
-        "results are encoded as their type says, with zero padding and nothing after them",
-        IS_ANSWERED,
-        "a reply has the form of an RPC reply and answers a call by its XID",
-    }
-)
-"""Gists of clauses that are about every operation: symptom and operation tell a cause, not the clause."""
-BY_INPUT = frozenset({"a name with characters that the server cannot handle should be refused"})
-"""Gists of clauses that are about different inputs: the check tells a cause, by the first word of its name."""
-
-_SHAPES = (
-    (re.compile(r"b?'[^']*'(?:\.\.\.)?"), "'...'"),
-    (re.compile(r'b?"[^"]*"(?:\.\.\.)?'), "'...'"),
-    (re.compile(r"\((?:unexpected|missing|range of|file of) [^()]*\)"), ""),
-    (re.compile(r"\(\d+ bytes\)"), ""),
-    (re.compile(r"\b([A-Z][A-Z0-9_]+) \(\d+\)"), r"\1"),  # a status with its number
-    (re.compile(r"\b(?:0x)?[0-9a-f]*\d[0-9a-f]{7,}(?:\.\.\.)?"), "N"),  # handles, data; also long numbers
-    (re.compile(r"\b[0-9a-f]{2}(?= '...')"), "N"),  # a byte with its character
-    (re.compile(r"\b\d[\d,]*(?:\.\d+)?\b"), "N"),
-    (re.compile(r"(N|'\.\.\.')(?:(?:, | to )\1)+"), r"\1"),
-    (re.compile(r"\[('\.\.\.')\]"), r"\1"),
+_VARIES = (
+    (re.compile(r"'[^']*'|\"[^\"]*\""), "'...'"),
+    (re.compile(r"\b(?:0x)?\d[0-9a-f]{7,}\b|\b\d[\d,.]*\b"), "N"),
     (re.compile(r"\s+"), " "),
 )
-_BEHIND = re.compile(
-    r"; (?:another check judges that|last lines of its log|\d+ times in all)|\s(?:Its output:|It printed nothing\.)"
-)
-"""Where details begin: a log, or what a command of the owner of the target has printed."""
+"""What differs between two reasons, or two nouns, that say the same: names, handles, numbers."""
+_LOG = re.compile(r"; (?:another check|last lines|\d+ times in all)|\s(?:Its output:|It printed nothing\.)")
+"""Where the log of a server begins, or what a command of the owner of the target has printed."""
 _PROGRAM = re.compile(r" \(program \d+ version \d+ procedure \d+\)")
-_OPERATION = re.compile(r"\b[A-Z][A-Z0-9]{2,}\b")
-_NO_OPERATION = frozenset({"AUTH", "RPC", "XDR", "UDP", "TCP", "SUCCESS", "NFS", "XID"})
-_NAME = r"[A-Z][A-Z0-9]{2,}(?:_[A-Z0-9]+)*"
-"""An operation, also one of NFSv4 with an underscore."""
-_OF_OPERATION = re.compile(rf"(?:status|results|answer|reply|size) (?:of|to) ({_NAME})\b")
-_CALLED = re.compile(rf"{_NAME}\b")
+_OF_STATUS = frozenset({Deviation.STATUS, *OF_FORM})
+"""Kinds that need no name of what was seen: it is the answer itself."""
 
 
 def shape(text: str) -> str:
-    """A text without names, numbers and what else differs between two records of the same thing."""
-    found = _BEHIND.split(text[:_LONGEST], maxsplit=1)[0]
-    for pattern, stand_in in _SHAPES:
+    """A free text without what varies: for reasons and nouns, which have no fields."""
+    found = _LOG.split(text[:_LONGEST], maxsplit=1)[0]
+    for pattern, stand_in in _VARIES:
         found = pattern.sub(stand_in, found)
     return found.strip()
-
-
-def loosened(text: str) -> str:
-    """A shape in which all operations look alike."""
-    return _OPERATION.sub(lambda word: word[0] if word[0] in _NO_OPERATION else "OPERATION", text)
 
 
 def plain_line(text: str) -> str:
@@ -71,7 +46,7 @@ def plain_line(text: str) -> str:
 
 def plain_reason(text: str) -> str:
     """Why a check was not judged, in one line: without the log of the server, and the numbers of programs."""
-    return _PROGRAM.sub("", _BEHIND.split(plain_line(text), maxsplit=1)[0])
+    return _PROGRAM.sub("", _LOG.split(plain_line(text), maxsplit=1)[0])
 
 
 def stem(check_id: str) -> str:
@@ -86,47 +61,56 @@ def input_of(check_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Symptom:
-    """What one record shows."""
+    """What one record shows. All of it comes from fields but `noun`, where the check computed the value."""
 
     clause: str
-    """``RFC 1813 3.3.16``; empty if there is none."""
+    """``RFC 1813 3.3.16``; empty if there is none, or nothing was judged."""
     gist: str
+    kind: str
     operation: str
-    """Of which the deviating answer is; empty if that is not known."""
-    what: str
-    expected: str
-    observed: str
+    noun: str
+    expected: tuple[str, ...]
+    seen: str
+    is_general: bool = False
+    """Whether the clause is about every operation or input."""
+
+    @property
+    def alike(self) -> tuple[object, ...]:
+        """What it has in common with the same of other operations."""
+        return self.kind, self.noun, self.expected, self.seen
 
     @property
     def text(self) -> str:
         """All of it in one line."""
-        told = f"expected {self.expected}, got {self.observed}" if self.expected else self.observed
-        return f"{self.what}: {told}" if self.what else told
+        parts = [self.clause, self.operation, self.noun or self.kind]
+        expected = f"expected {any_of(self.expected)}, got " if self.expected else ""
+        return ": ".join(filter(None, [*parts, f"{expected}{self.seen}"]))
 
 
 def symptom_of(record: CheckRecord | FindingRecord) -> Symptom:
     """The symptom of a record that is not green."""
-    requirement = record.requirement
-    clause = "" if requirement is None else f"{requirement.rfc} {requirement.section}"
-    gist = "" if requirement is None else requirement.gist
-    if isinstance(record, FindingRecord):
-        return Symptom(clause, gist, "", record.id, "", "")
-    if not record.observed:
-        reason = shape(plain_reason(record.reason))
-        return Symptom(clause, gist, "", "", "", reason)
-    expected = shape(any_of([one[:_LONGEST] for one in record.expected[:5]])) if record.expected else ""
-    return Symptom(clause, gist, _operation(record), shape(record.what), expected, shape(record.observed))
-
-
-def _operation(record: CheckRecord) -> str:
-    named = _OF_OPERATION.match(record.what)
-    if named is not None:
-        return named[1]
-    called = _CALLED.match(record.call)
-    if called is not None:
-        return called[0]
-    subject = stem(record.id).split("/")[1:2]
-    return subject[0] if subject and _CALLED.fullmatch(subject[0]) else ""
+    one, outcome = record.requirement, record.outcome
+    clause = "" if one is None else f"{one.rfc} {one.section}"
+    gist, is_general = ("", False) if one is None else (one.gist, one.is_general)
+    if isinstance(record, CheckRecord) and not record.observed:
+        outcome = outcome or OutcomeRecord()
+        is_known = bool(outcome.seen or outcome.ended)
+        seen = outcome.seen or outcome.ended or shape(plain_reason(record.reason))
+        operation = outcome.operation if is_known else ""
+        return Symptom("", gist, outcome.kind if is_known else "", operation, "", (), seen, is_general)
+    if outcome is None:  # of a version that had no fields: the clause and the check say what it is
+        subject = record.id.partition("/")[2].partition("/")[0]
+        operation = subject if subject.isupper() else ""
+        return Symptom(clause, gist, "", operation, stem(record.id), (), "", is_general)
+    noun = "" if outcome.kind in _OF_STATUS else outcome.name
+    if outcome.kind == Deviation.UNDECODABLE:
+        noun = outcome.field
+    if isinstance(record, CheckRecord) and not noun and outcome.kind not in _OF_STATUS:
+        noun = shape(record.what)
+    seen = outcome.ended or outcome.seen
+    return Symptom(
+        clause, gist, outcome.kind, outcome.operation, noun, tuple(outcome.expected), seen, is_general
+    )
 
 
 def signature(record: CheckRecord | FindingRecord, symptom: Symptom | None = None) -> str:
@@ -137,9 +121,5 @@ def signature(record: CheckRecord | FindingRecord, symptom: Symptom | None = Non
     if isinstance(record, FindingRecord):
         return record.id
     symptom = symptom or symptom_of(record)
-    text = plain_line(symptom.text)
-    if symptom.operation and symptom.operation not in text:
-        text = f"{symptom.operation}: {text}"
-    if symptom.gist in BY_INPUT:
-        text += f" ({input_of(record.id)})"
-    return f"{symptom.clause}: {text}" if symptom.clause and record.observed else text
+    is_of_input = symptom.is_general and symptom.kind not in OF_FORM
+    return plain_line(symptom.text) + (f" ({input_of(record.id)})" if is_of_input else "")

@@ -188,7 +188,7 @@ def test_what_does_harm_is_not_hidden_by_what_does_none(ground: Make) -> None:
         campaign(place, "data").judge(8)
     wrong = found.value
     assert wrong.requirement is not None
-    assert wrong.requirement.is_red(wrong.expected, wrong.observed)
+    assert wrong.requirement.is_red(wrong.outcome)
 
 
 # ---------------------------------------------------------------- one fact, one level

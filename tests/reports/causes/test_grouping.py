@@ -7,12 +7,32 @@ import json
 
 import pytest
 
+from fixtures.plugin.evidence import requirement_record
 from fixtures.plugin.told_causes import write_examples
 from fixtures.plugin.wrapping import Window
-from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord, ServerRecord
-from nfsjudge.requirement import COUNTS_ARE_CHECKED, LENGTHS_ARE_CHECKED, SERVER_STAYS, Requirement
+from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.xdr import XdrEnum
+from nfsjudge import show
+from nfsjudge.deviation import ACCEPTED, LACKED_MEMORY, Deviation, OutcomeRecord
+from nfsjudge.records import (
+    CheckRecord,
+    FindingRecord,
+    RequirementRecord,
+    ServerRecord,
+    from_line,
+    to_line,
+)
+from nfsjudge.requirement import (
+    CALL_ANSWERED,
+    COUNTS_ARE_CHECKED,
+    LENGTHS_ARE_CHECKED,
+    SERVER_STAYS,
+    XDR_STRICT,
+    Requirement,
+)
+from nfsjudge.terms import outcome_of, worded
 from reports.causes import NewCauses, causes, reasons, signature
-from reports.causes.symptom import IS_ANSWERED
 
 
 def window(lines: list[str]) -> Window:
@@ -25,29 +45,40 @@ def uncoloured(_: str) -> dict[str, bool]:
 
 
 COUNT = RequirementRecord("RFC 1813", "3.3.16", "DESCRIPTION", "STATED", "the result is at most count bytes")
-FORM = RequirementRecord(
-    "RFC 4506",
-    "3",
-    "DESCRIPTION",
-    "STATED",
-    "results are encoded as their type says, with zero padding and nothing after them",
-)
+FORM = requirement_record(XDR_STRICT)
 NAMES = RequirementRecord(
     "RFC 1813",
     "3.2",
     "DESCRIPTION",
     "SHOULD",
     "a name with characters that the server cannot handle should be refused",
+    is_general=True,
 )
 
 
 def red(
-    name: str, clause: RequirementRecord, what: str, expected: str, observed: str, **more: str
+    name: str,
+    clause: RequirementRecord,
+    what: str,
+    expected: str,
+    observed: str,
+    *,
+    verdict: str = "",
+    kind: Deviation | None = None,
+    operation: str = "",
+    field: str | None = None,
 ) -> CheckRecord:
-    verdict = "FAIL" if clause.level == "STATED" else "NONSTRICT"
-    record = CheckRecord(name, verdict, clause, [expected], observed, what=what)
-    record.call = more.get("call", "")
-    record.verdict = more.get("verdict", verdict)
+    record = CheckRecord(name, verdict or ("FAIL" if clause.level == "STATED" else "NONSTRICT"), clause)
+    record.expected, record.observed, record.what = [expected], observed, what
+    subject = name.split("/")[1]
+    operation = operation or (subject if subject.isupper() else "")
+    record.outcome = outcome_of([expected], observed, kind=kind, operation=operation, what=what, field=field)
+    return record
+
+
+def undecodable(name: str, operation: str, observed: str, field: str = "") -> CheckRecord:
+    record = red(name, FORM, f"results of {operation}", "valid XDR", observed)
+    record.outcome = OutcomeRecord(str(Deviation.UNDECODABLE), operation, [ACCEPTED], field=field)
     return record
 
 
@@ -66,24 +97,14 @@ def test_a_cause_of_a_compound_names_the_operation() -> None:
     clause = RequirementRecord(
         "RFC 5661", "13.1", "DESCRIPTION", "STATED", "one of the combinations of roles"
     )
-    call = "EXCHANGE_ID eia_flags=0"
-    roles = [
-        red(f"nfs4/EXCHANGE_ID/roles[{one}]", clause, "roles", "1", "0", call=call) for one in ("a", "b")
-    ]
+    roles = [red(f"nfs4/EXCHANGE_ID/roles[{one}]", clause, "roles", "1", "0") for one in ("a", "b")]
     (cause,) = causes(roles)
     assert cause.line == "EXCHANGE_ID: roles: expected 1, got 0 (RFC 5661 13.1): 2 checks"
-    placed = red(
-        "nfs4/OPEN/file",
-        clause,
-        "cinfo",
-        "1",
-        "0",
-        call="OPEN (operation 3 of SEQUENCE, PUTFH, OPEN) seqid=0",
-    )
+    placed = red("nfs4/files/file", clause, "cinfo", show(1), show(0), operation="OPEN")
     (cause,) = causes([placed])
     assert cause.line.startswith("OPEN: cinfo: expected 1")
-    assert signature(placed) == "RFC 5661 13.1: OPEN: cinfo: expected N, got N"
-    status = red("nfs4/x/y", clause, "status of RECLAIM_COMPLETE", "1", "0", call="SEQUENCE sa_slotid=0")
+    assert signature(placed) == "RFC 5661 13.1: OPEN: cinfo: expected number, got number"
+    status = red("nfs4/x/y", clause, "status of RECLAIM_COMPLETE", "1", "0", operation="RECLAIM_COMPLETE")
     assert causes([status])[0].line.startswith("status of RECLAIM_COMPLETE: expected 1")
 
 
@@ -99,17 +120,17 @@ def test_one_cause_of_two_versions_has_the_clauses_of_both() -> None:
 
 def test_a_clause_about_everything_is_many_causes() -> None:
     left = "byte 108: 8 bytes are left over"
-    one = red("nfs3/READDIR/x", FORM, "results of READDIR", "valid XDR", left)
-    other = red("nfs3/FSSTAT/y", FORM, "results of FSSTAT", "valid XDR", left)
-    third = red("nfs3/FSSTAT/z", FORM, "results of FSSTAT", "valid XDR", "byte 12: 4 bytes are left over")
+    one = undecodable("nfs3/READDIR/x", "READDIR", left)
+    other = undecodable("nfs3/FSSTAT/y", "FSSTAT", left)
+    third = undecodable("nfs3/FSSTAT/z", "FSSTAT", "byte 12: 4 bytes are left over")
     assert [len(one.checks) for one in causes([one, other, third])] == [2, 1]
 
 
 def test_parameters_of_one_check_join_operations() -> None:
     left = "byte 108: 8 bytes are left over"
-    one = red("nfs3/READDIR/x[readdir]", FORM, "results of READDIR", "valid XDR", left)
-    other = red("nfs3/READDIR/x[readdirplus]", FORM, "results of READDIRPLUS", "valid XDR", left)
-    third = red("nfs3/READDIRPLUS/y", FORM, "results of READDIRPLUS", "valid XDR", left)
+    one = undecodable("nfs3/READDIR/x[readdir]", "READDIR", left)
+    other = undecodable("nfs3/READDIR/x[readdirplus]", "READDIRPLUS", left)
+    third = undecodable("nfs3/READDIRPLUS/y", "READDIRPLUS", left)
     assert len(causes([one, other, third])) == 1
 
 
@@ -150,7 +171,11 @@ def test_checks_that_could_not_be_judged_are_grouped_by_reason() -> None:
     why = "{} (program 100003 version {} procedure 14): the server failed inside (SYSTEM_ERR)"
     names = {"nfs2/RENAME/x": why.format("RENAME", 2), "nfs3/RENAME/y": why.format("RENAME", 3)}
     names["nfs3/CREATE/z"] = why.format("CREATE", 3)
-    found = causes([CheckRecord(one, "VOID", COUNT, reason=reason) for one, reason in names.items()])
+    records = [CheckRecord(one, "VOID", COUNT, reason=reason) for one, reason in names.items()]
+    for one in records:
+        operation = one.id.split("/")[1]
+        one.outcome = OutcomeRecord(str(Deviation.STATUS), operation, seen="SYSTEM_ERR")
+    found = causes(records)
     assert [one.line for one in found] == [
         "RENAME: the server failed inside (SYSTEM_ERR): 2 checks",
         "CREATE: the server failed inside (SYSTEM_ERR): 1 check",
@@ -162,15 +187,16 @@ def test_what_is_green_has_no_cause() -> None:
 
 
 def test_key_and_signature_are_those_of_another_run() -> None:
-    def seen(handle: str, number: int) -> CheckRecord:
+    def seen(size: int, number: int) -> CheckRecord:
         text = f"size for a count of {number}"
-        return red("nfs3/A/b", COUNT, text, "1", f"handle {handle}", call="READDIR dir=00ff")
+        limit = worded(f"at most {number}", "at most")
+        return red("nfs3/A/b", COUNT, text, limit, show(size), operation="READDIR")
 
-    one, other = seen("430000011244261ad0de8cbd", 16), seen("0000a1b2c3d4e5f60718293a", 99)
+    one, other = seen(17, 16), seen(100, 99)
     assert (
         signature(one)
         == signature(other)
-        == "RFC 1813 3.3.16: READDIR: size for a count of N: expected N, got handle N"
+        == "RFC 1813 3.3.16: READDIR: size for a count of N: expected at most number, got number"
     )
     assert causes([one])[0].key == causes([other])[0].key
 
@@ -234,11 +260,10 @@ def test_an_example_is_what_the_run_is_red_for() -> None:
     assert told[0] == "FAIL  nfs3/READDIR/small[c]"
 
 
-ANSWERED = RequirementRecord("RFC 1831", "3", "DESCRIPTION", "STATED", IS_ANSWERED)
-
-
 def unanswered(name: str, own: RequirementRecord, operation: str = "READ") -> CheckRecord:
-    record = red(name, ANSWERED, f"reply to {operation}", "a reply within 10 s", "none")
+    answered = requirement_record(CALL_ANSWERED)
+    record = red(name, answered, f"reply to {operation}", "a reply within 10 s", "none")
+    record.outcome = OutcomeRecord(str(Deviation.UNANSWERED), operation, [ACCEPTED], "no reply")
     record.requirements = [own]
     return record
 
@@ -276,21 +301,25 @@ def test_a_death_is_one_cause_whenever_it_was_noticed() -> None:
         CheckRecord("rpc/arguments/length", "VOID", COUNT, reason=f"the target is gone: {why}"),
         CheckRecord("rpc/garbage/next", "VOID", COUNT, reason=f"the target died after its last reply: {why}"),
     ]
+    for one in records:
+        one.outcome = OutcomeRecord(str(Deviation.DIED), ended=LACKED_MEMORY)
     assert len(causes(records)) == 1
 
 
 def test_a_field_that_lint_and_checks_see_is_one_cause() -> None:
     eof = RequirementRecord("RFC 1813", "3.3.6", "DESCRIPTION", "STATED", "READ sets eof at the end")
-    worded = RequirementRecord("RFC 1813", "3.3.6", "DESCRIPTION", "STATED", "eof is TRUE at the end")
+    stated = RequirementRecord("RFC 1813", "3.3.6", "DESCRIPTION", "STATED", "eof is TRUE at the end")
     count = RequirementRecord("RFC 1813", "3.3.6", "DESCRIPTION", "STATED", "count is at most that asked for")
     checks = [
-        red("nfs3/READ/eof-by-size[4096]", eof, "resok.eof", "TRUE", "FALSE"),
+        red("nfs3/READ/eof-by-size[4096]", eof, "eof", show(True), show(False), field="resok.eof"),
         red("nfs3/READ/count-limit", count, "count", "at most 1", "4"),
     ]
     found = [
-        FindingRecord("lint/nfs3/read-eof", f"nfs3/LINK/{n}", "FAIL", worded, ["eof is TRUE"], "READ: FALSE")
+        FindingRecord("lint/nfs3/read-eof", f"nfs3/LINK/{n}", "FAIL", stated, ["eof is TRUE"], "READ: FALSE")
         for n in range(9)
     ]
+    for one in found:
+        one.outcome = OutcomeRecord(str(Deviation.FIELD), "READ", seen="FALSE", field="resok.eof")
     whole = causes([*checks, *found])
     records: list[CheckRecord | FindingRecord]
     assert {one.checks[0]: len(one.findings) for one in whole} == {
@@ -303,8 +332,7 @@ def test_a_field_that_lint_and_checks_see_is_one_cause() -> None:
 
 def test_a_result_that_does_not_decode_is_one_cause_in_all_checks_that_meet_it() -> None:
     def met(name: str, field: str, operation: str = "LINK") -> CheckRecord:
-        seen = f"{field} at byte 12: needs 4 more bytes, only 0 are left"
-        return red(name, FORM, f"results of {operation}", "valid XDR", seen)
+        return undecodable(name, operation, f"{field} at byte 12: needs 4 more bytes, only 0 are left", field)
 
     link = "resfail.linkdir_wcc.after"
     records = [met("nfs3/LINK/a", link), met("faults/drc/b[v3-link]", link), met("nfs3/FSINFO/links", link)]
@@ -337,16 +365,13 @@ def test_a_version_that_is_answered_in_another_form_is_not_served() -> None:
 # ---------------------------------------------------------------- servers that end or grow
 
 
-def clause_of(requirement: Requirement) -> RequirementRecord:
-    return RequirementRecord(
-        requirement.rfc, requirement.section, "DESCRIPTION", "STATED", requirement.gist, str(requirement.harm)
-    )
-
-
 def died(name: str, way: str, operation: str, *, announced: int = 0, is_watched: bool = True) -> CheckRecord:
     how = f"process 17 (port 2049) ended with {way} while {operation} (108 bytes) had no reply"
-    one = red(name, clause_of(SERVER_STAYS), "server afterwards", "the server before", f"none: {how}")
+    one = red(
+        name, requirement_record(SERVER_STAYS), "server afterwards", "the server before", f"none: {how}"
+    )
     one.death = "confirmed"
+    one.outcome = OutcomeRecord(str(Deviation.DIED), operation, ended=way, pending=operation)
     if is_watched:
         one.server = ServerRecord("died", 17, 2049, way, announced=announced)
     return one
@@ -354,8 +379,8 @@ def died(name: str, way: str, operation: str, *, announced: int = 0, is_watched:
 
 def grew(name: str, requirement: Requirement, operation: str = "") -> CheckRecord:
     what = "memory of the server after a call announced 256 MiB and sent almost nothing of it"
-    call = f"{operation} count=1" if operation else ""
-    one = red(name, clause_of(requirement), what, "no growth with the length", "256 MiB more", call=call)
+    one = red(name, requirement_record(requirement), what, "no growth with the length", "256 MiB more")
+    one.outcome = OutcomeRecord(str(Deviation.GREW), operation)
     one.server = ServerRecord("grew", announced=256 << 20)
     return one
 
@@ -413,3 +438,83 @@ def test_a_length_that_rpc_believes_is_one_cause_for_each_end() -> None:
         for name in ("rpc/auth/x[a]", "rpc/auth/x[b]", "rpc/tcp/y")
     ]
     assert sorted(len(one.checks) for one in causes(others)) == [1, 2]
+
+
+# ---------------------------------------------------------------- statuses, whatever their protocol
+
+
+def status(name: str, section: str, operation: str, expected: XdrEnum, seen: XdrEnum) -> CheckRecord:
+    is_v4 = isinstance(seen, Nfsstat4)
+    clause = RequirementRecord("RFC 5661" if is_v4 else "RFC 1813", section, "DESCRIPTION", "STATED", section)
+    return red(f"nfs{4 if is_v4 else 3}/{name}", clause, "", show(expected), show(seen), operation=operation)
+
+
+OF_STATUSES = [
+    (Nfsstat3.NFS3ERR_NOTDIR, Nfsstat3.NFS3ERR_INVAL, Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_IO),
+    (Nfsstat4.NFS4ERR_NOTDIR, Nfsstat4.NFS4ERR_INVAL, Nfsstat4.NFS4ERR_BADNAME, Nfsstat4.NFS4ERR_IO),
+]
+
+
+@pytest.mark.parametrize(("notdir", "inval", "other", "io"), OF_STATUSES)
+def test_statuses_of_every_version_group_alike(
+    notdir: XdrEnum, inval: XdrEnum, other: XdrEnum, io: XdrEnum
+) -> None:
+    success = type(notdir)(0)
+    accepted = [
+        status("LOOKUP/in-file", "1", "LOOKUP", notdir, success),
+        status("types/file", "2", "LOOKUP", notdir, success),
+    ]
+    assert len(causes(accepted)) == 1
+    assert len(causes([*accepted, status("types/other", "3", "LINK", notdir, success)])) == 2
+    many = [status(f"{name}/x", name, "OPEN", inval, success) for name in ("1", "2")]
+    assert len(causes(many)) == 2  # INVAL is for many reasons
+    wrong = [status("names/a", "4", "LOOKUP", inval, io), status("names/b", "5", "CREATE", other, io)]
+    assert len(causes(wrong)) == 1
+    assert len(causes([*wrong, status("names/c", "6", "CREATE", success, io)])) == 2
+
+
+def test_a_type_that_is_wrong_is_one_cause_with_its_rule() -> None:
+    wrong = show(Ftype3.NF3FIFO), show(Ftype3.NF3REG)
+    of = {name: RequirementRecord("RFC 1813", name, "DESCRIPTION", "STATED", name) for name in "1234"}
+    checks = [
+        red(
+            "nfs3/GETATTR/a", of["1"], "type", *wrong, field="resok.obj_attributes.type", operation="GETATTR"
+        ),
+        red("nfs3/types/b", of["2"], "type", *wrong, field="resok.obj_attributes.type", operation="GETATTR"),
+        red("nfs3/types/c", of["3"], "size", show(1), show(2)),
+    ]
+    rule = FindingRecord("lint/nfs3/type-made", "nfs3/LINK/x", "FAIL", of["4"], ["type NF3FIFO"], "MKNOD")
+    rule.outcome = OutcomeRecord(str(Deviation.FIELD), "MKNOD", [], "NF3REG", "resok.obj_attributes.type")
+    found = {one.first: one for one in causes([*checks, rule])}
+    assert found["nfs3/GETATTR/a"].checks == ["nfs3/GETATTR/a", "nfs3/types/b"]
+    assert list(found["nfs3/GETATTR/a"].findings) == ["lint/nfs3/type-made"]
+    assert len(found) == 2
+
+
+# ---------------------------------------------------------------- records of versions that had no fields
+
+
+def test_records_without_fields_group_by_clause_and_check_and_reason() -> None:
+    other = RequirementRecord("RFC 1813", "3.3.7", "DESCRIPTION", "STATED", "another claim")
+    records = [
+        red("nfs3/READ/a[1]", COUNT, "size", "1", "2"),
+        red("nfs3/WRITE/b", COUNT, "count", "TRUE", "FALSE"),
+        red("nfs3/WRITE/c[1]", other, "count", "TRUE", "FALSE"),
+        red("nfs3/WRITE/c[2]", FORM, "results of WRITE", "valid XDR", "padding is 7f00, it must be zero"),
+        CheckRecord("nfs3/A/b", "VOID", COUNT, reason="the target is gone: process 17 ended"),
+        CheckRecord("nfs3/A/c", "VOID", other, reason="the target is gone: process 18 ended"),
+    ]
+    old = []
+    for record in records:
+        plain = json.loads(to_line(record))
+        del plain["outcome"]
+        again = from_line(json.dumps(plain))
+        assert isinstance(again, CheckRecord)
+        assert again.outcome is None
+        old.append(again)
+    assert [one.checks for one in causes(old)] == [
+        ["nfs3/READ/a[1]", "nfs3/WRITE/b"],
+        ["nfs3/WRITE/c[1]", "nfs3/WRITE/c[2]"],
+        ["nfs3/A/b", "nfs3/A/c"],
+    ]
+    assert signature(old[0]) == "RFC 1813 3.3.16: READ: nfs3/READ/a"

@@ -8,6 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from nfsclient.errors import BadPadding, SystemErr, XdrError
+from nfsclient.protocol.nfs3 import Nfsstat3
+from nfsjudge import show
+from nfsjudge.answers import outcome_of_error
+from nfsjudge.deviation import Deviation, OutcomeRecord
 from nfsjudge.harm import Harm
 from nfsjudge.records import (
     AnyRecord,
@@ -18,7 +23,7 @@ from nfsjudge.records import (
     from_line,
     to_line,
 )
-from nfsjudge.requirement import SERVER_STAYS, XDR_STRICT
+from nfsjudge.terms import outcome_of
 from reports.board.data import build
 from reports.causes import SEVERITIES, causes
 from reports.causes.seen import load_seen
@@ -32,9 +37,22 @@ def clause(gist: str = "a claim", harm: str = "", level: str = "STATED") -> Requ
     return RequirementRecord("RFC 1813", "3.3.6", "DESCRIPTION", level, gist, harm)
 
 
-def red(name: str, of: RequirementRecord, what: str, expected: str, observed: str) -> CheckRecord:
+def red(
+    name: str,
+    of: RequirementRecord,
+    what: str,
+    expected: str,
+    observed: str,
+    outcome: OutcomeRecord | None = None,
+) -> CheckRecord:
     verdict = "NONSTRICT" if of.level == "SHOULD" else "FAIL"
-    return CheckRecord(f"nfs3/READ/{name}", verdict, of, [expected], observed, what=what)
+    record = CheckRecord(f"nfs3/READ/{name}", verdict, of, [expected], observed, what=what)
+    record.outcome = outcome or outcome_of([expected], observed, what=what)
+    return record
+
+
+def void(reason: str, outcome: OutcomeRecord | None = None) -> CheckRecord:
+    return CheckRecord("nfs3/A/b", "VOID", clause(), reason=reason, outcome=outcome)
 
 
 def died(death: str) -> CheckRecord:
@@ -43,47 +61,44 @@ def died(death: str) -> CheckRecord:
     return record
 
 
+INVAL, ISDIR, IO, NOENT, STALE, NOTDIR = map(
+    show,
+    (
+        Nfsstat3.NFS3ERR_INVAL,
+        Nfsstat3.NFS3ERR_ISDIR,
+        Nfsstat3.NFS3ERR_IO,
+        Nfsstat3.NFS3ERR_NOENT,
+        Nfsstat3.NFS3ERR_STALE,
+        Nfsstat3.NFS3ERR_NOTDIR,
+    ),
+)
+LEFT_OVER = "byte 4: 4 bytes are left over"
+
+
 @pytest.mark.parametrize(
     ("record", "severity"),
     [
         (died("confirmed"), "crash"),
-        (
-            CheckRecord("nfs3/A/b", "VOID", clause(), reason="the target is gone: it ended unexpectedly"),
-            "crash",
-        ),
-        (red("stays", clause(SERVER_STAYS.gist, Harm.CRASH), "x", "a reply", "none"), "crash"),
+        (void("the target is gone", OutcomeRecord(str(Deviation.DIED))), "crash"),
+        (red("stays", clause(harm=Harm.CRASH), "x", "a reply", "-", OutcomeRecord("died")), "crash"),
         (FindingRecord("target/kernel", "nfs3/A/b", "VOID", observed="an oops"), "crash"),
         (red("data", clause(harm="data"), "data at offset 0", "00", "ff"), "data"),
-        (red("gone", clause(harm="data"), "status of READ", "success", "NFS3ERR_NOENT (2)"), "data"),
-        (red("revoked", clause(harm="data"), "status of READ", "success", "NFS3ERR_STALE (70)"), "status"),
-        (red("refused", clause(harm="data"), "status of READ", "success", "NFS3ERR_IO (5)"), "status"),
+        (red("gone", clause(harm="data"), "status of READ", "success", NOENT), "data"),
+        (red("revoked", clause(harm="data"), "status of READ", "success", STALE), "status"),
+        (red("refused", clause(harm="data"), "status of READ", "success", IO), "status"),
         (
-            red(
-                "padded", clause(XDR_STRICT.gist), "results", "valid XDR", "padding is 7f00, it must be zero"
-            ),
+            red("padded", clause(), "x", "valid XDR", "-", outcome_of_error(BadPadding("A.b", "it", 4))),
             "secret",
         ),
         (red("escape", clause(harm="object"), "names", "none", "'new'"), "object"),
-        (red("kept", clause(harm="object"), "status of RMDIR", "NFS3ERR_NOTDIR (20)", "success"), "object"),
+        (red("kept", clause(harm="object"), "status of RMDIR", NOTDIR, "success"), "object"),
         (red("nothing", clause(harm="success"), "uid", "1", "0"), "success"),
         (red("lost", clause(), "answer to a call", "SUCCESS", "no reply"), "silence"),
-        (
-            CheckRecord("nfs3/A/b", "VOID", clause(), reason="the server failed inside (SYSTEM_ERR)"),
-            "silence",
-        ),
-        (red("status", clause(), "status of READ", "NFS3ERR_INVAL (22)", "NFS3ERR_ISDIR (21)"), "status"),
+        (void("the server failed inside", outcome_of_error(SystemErr("READ"))), "silence"),
+        (red("status", clause(), "status of READ", INVAL, ISDIR), "status"),
         (red("size", clause(), "size", "1", "2"), "value"),
-        (
-            red(
-                "form",
-                clause(XDR_STRICT.gist),
-                "results of READ",
-                "valid XDR",
-                "byte 4: 4 bytes are left over",
-            ),
-            "form",
-        ),
-        (CheckRecord("nfs3/A/b", "VOID", clause(), reason="nfsproof has a bug"), "unjudged"),
+        (red("form", clause(), "x", "valid XDR", "-", outcome_of_error(XdrError("A.b", "it", 4))), "form"),
+        (void("nfsproof has a bug"), "unjudged"),
     ],
 )
 def test_a_record_has_a_severity(record: CheckRecord | FindingRecord, severity: str) -> None:
@@ -97,11 +112,12 @@ def test_each_severity_is_declared_once_and_each_harm_is_one() -> None:
 
 
 def test_harm_comes_before_numbers() -> None:
-    many = [red(f"many[{n}]", clause(XDR_STRICT.gist), "results", "valid XDR", "left over") for n in range(9)]
+    of_form = OutcomeRecord(str(Deviation.UNDECODABLE))
+    many = [red(f"many[{n}]", clause("form"), "results", "valid XDR", LEFT_OVER, of_form) for n in range(9)]
     records = [
         *many,
-        red("harmless", clause("a", level="SHOULD"), "status of READ", "NFS3ERR_INVAL (22)", "success"),
-        red("wrong", clause("b"), "status of READ", "NFS3ERR_INVAL (22)", "success"),
+        red("harmless", clause("a", level="SHOULD"), "status of READ", INVAL, "success"),
+        red("wrong", clause("b"), "status of READ", INVAL, "success"),
         red("weak", clause("c", "data", "SHOULD"), "data", "00", "ff"),
         died("once"),
     ]
@@ -118,7 +134,7 @@ def test_harm_comes_before_numbers() -> None:
 def test_the_worst_of_a_cause_counts() -> None:
     of = clause(harm="object")
     (cause,) = causes([
-        *(red(f"a[{n}]", of, "status of RMDIR", "success", "NFS3ERR_IO (5)") for n in range(3)),
+        *(red(f"a[{n}]", of, "status of RMDIR", "success", IO) for n in range(3)),
         red("b", of, "names", "'file'", "none"),
     ])  # fmt: skip
     assert (cause.severity, cause.first) == ("object", "nfs3/READ/b")
