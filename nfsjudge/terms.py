@@ -80,7 +80,8 @@ def term_of_value(value: object) -> Term:  # noqa: PLR0911  (one case a kind)
         case Mapping() | Sequence() | AbstractSet():
             return Term("list" if value else NONE, Deviation.FIELD)
         case XdrType():
-            return Term(type(value).__name__, Deviation.FIELD)
+            is_time = hasattr(value, "seconds")
+            return Term("time" if is_time else type(value).__name__, Deviation.FIELD)
     return Term(UNNAMED, Deviation.FIELD)
 
 
@@ -94,6 +95,16 @@ def term_of(text: str) -> Term | None:
 def worded(text: str, *words: str) -> Shown:
     """A limit in words, such as ``at most 4``: its term has the number left out."""
     return Shown(text, Term(" ".join([*words, NUMBER]), Deviation.FIELD))
+
+
+def value_at(value: object, path: str) -> object:
+    """What stands at a dotted path, which may have indices: ``entries[3].name``. None if nothing does."""
+    for step in path.split("."):
+        name, _, index = step.partition("[")
+        value = getattr(value, name, None)
+        if index and isinstance(value, list):
+            value = value[int(index.rstrip("]"))]
+    return value
 
 
 def plain_path(path: str | None) -> str:

@@ -14,7 +14,7 @@ from nfsclient.xdr import XdrType
 from nfsjudge.answers import outcome_of_error
 from nfsjudge.deviation import OutcomeRecord
 from nfsjudge.requirement import Level, Requirement
-from nfsjudge.terms import plain_path, term_of_value
+from nfsjudge.terms import plain_path, term_of_value, value_at
 
 if t.TYPE_CHECKING:
     from nfsjudge.lint.case import Case
@@ -103,7 +103,7 @@ class Finding:
         result = None if self.step is None else self.step.result
         if not path or not isinstance(result, XdrType):
             return OutcomeRecord(operation=operation, field=path)
-        term = term_of_value(_value_at(result, self.breach.field or ""))
+        term = term_of_value(value_at(result, self.breach.field or ""))
         return OutcomeRecord(str(term.kind), operation, seen=term.name, field=path)
 
     @property
@@ -118,16 +118,6 @@ class Finding:
         against = f" (against {unit}{earlier})" if earlier is not None else ""
         more = f"; {self.count} times in all" if self.count > 1 else ""
         return f"{name}, {unit}{self.number}: {self.breach.observed}{against}{more}"
-
-
-def _value_at(value: object, path: str) -> object:
-    """What stands at a dotted path, which may have indices: ``entries[3].name``. None if nothing does."""
-    for step in path.split("."):
-        name, _, index = step.partition("[")
-        value = getattr(value, name, None)
-        if index and isinstance(value, list):
-            value = value[int(index.rstrip("]"))]
-    return value
 
 
 _rules: dict[str, Rule] = {}
