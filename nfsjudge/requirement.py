@@ -48,7 +48,7 @@ class Requirement:
     """What breaking it does to users, if that is one of these."""
     is_general: bool = False
     """Whether it is about every operation or input: then its breaches come from different defects, and causes are
-    told by the operation or the input."""
+    known by the operation or the input."""
 
     def __post_init__(self) -> None:
         binding = self.level in {Level.MUST, Level.STATED}

@@ -27,8 +27,6 @@ _VARIES = (
 _LOG = re.compile(r"; (?:another check|last lines|\d+ times in all)|\s(?:Its output:|It printed nothing\.)")
 """Where the log of a server begins, or what a command of the owner of the target has printed."""
 _PROGRAM = re.compile(r" \(program \d+ version \d+ procedure \d+\)")
-_OF_STATUS = frozenset({Deviation.STATUS, *OF_FORM})
-"""Kinds that need no name of what was seen: it is the answer itself."""
 
 
 def shape(text: str) -> str:
@@ -61,7 +59,7 @@ def input_of(check_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Symptom:
-    """What one record shows. All of it comes from fields but `noun`, where the check computed the value."""
+    """What one record shows. All of it comes from fields but `noun`, where what was seen is in no decoded result."""
 
     clause: str
     """``RFC 1813 3.3.16``; empty if there is none, or nothing was judged."""
@@ -77,7 +75,8 @@ class Symptom:
     @property
     def alike(self) -> tuple[object, ...]:
         """What it has in common with the same of other operations."""
-        return self.kind, self.noun, self.expected, self.seen
+        is_answer = self.kind in {Deviation.STATUS, Deviation.UNANSWERED}
+        return self.kind, "" if is_answer else self.noun, self.expected, self.seen
 
     @property
     def text(self) -> str:
@@ -95,17 +94,17 @@ def symptom_of(record: CheckRecord | FindingRecord) -> Symptom:
     if isinstance(record, CheckRecord) and not record.observed:
         outcome = outcome or OutcomeRecord()
         is_known = bool(outcome.seen or outcome.ended)
-        seen = outcome.seen or outcome.ended or shape(plain_reason(record.reason))
+        seen = outcome.seen or outcome.ended or shape(plain_reason(record.reason)) or record.id
         operation = outcome.operation if is_known else ""
         return Symptom("", gist, outcome.kind if is_known else "", operation, "", (), seen, is_general)
     if outcome is None:  # of a version that had no fields: the clause and the check say what it is
         subject = record.id.partition("/")[2].partition("/")[0]
         operation = subject if subject.isupper() else ""
         return Symptom(clause, gist, "", operation, stem(record.id), (), "", is_general)
-    noun = "" if outcome.kind in _OF_STATUS else outcome.name
-    if outcome.kind == Deviation.UNDECODABLE:
-        noun = outcome.field
-    if isinstance(record, CheckRecord) and not noun and outcome.kind not in _OF_STATUS:
+    noun = outcome.field if outcome.kind == Deviation.UNDECODABLE else outcome.name
+    if outcome.kind == Deviation.STATUS and noun:
+        noun = outcome.kind  # versions call the field of a status by different names
+    if isinstance(record, CheckRecord) and not noun and not (is_general and outcome.kind in OF_FORM):
         noun = shape(record.what)
     seen = outcome.ended or outcome.seen
     return Symptom(

@@ -18,6 +18,7 @@ from nfsjudge.records import (
     RunRecord,
     to_line,
 )
+from nfsjudge.terms import outcome_of
 from nfsproof import baselines
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
@@ -166,7 +167,9 @@ def test_a_whole_run_without_a_check_has_lost_it(tmp_path: Path, capsys: pytest.
 def test_two_servers_are_compared_by_cause(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def red(clause: str, harm: str, n: int) -> CheckRecord:
         of = RequirementRecord("RFC 1813", clause, "DESCRIPTION", "STATED", clause, harm)
-        return CheckRecord(f"nfs3/{clause}/c[{n}]", "FAIL", of, ["1"], "2", what=f"value of {clause}")
+        record = CheckRecord(f"nfs3/{clause}/c[{n}]", "FAIL", of, ["1"], "2", what=f"value of {clause}")
+        record.outcome = outcome_of(["1"], "2")
+        return record
 
     shared = [red("SHARED", "", n) for n in range(3)]
     one: list[AnyRecord] = [

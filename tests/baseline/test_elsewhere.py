@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from nfsjudge.records import CheckRecord, RequirementRecord, failure_text
+from nfsjudge.terms import outcome_of
 from reports.baseline import (
     Kind,
     fitting_baseline,
@@ -23,7 +24,9 @@ FRAGMENTS = RequirementRecord("RFC 1831", "10", "DESCRIPTION", "STATED", "a frag
 
 def closed(name: str, observed: str = "a closed connection") -> CheckRecord:
     what = "answer to a call with an empty first fragment"
-    return CheckRecord(name, "FAIL", FRAGMENTS, ["SUCCESS"], observed, what=what)
+    record = CheckRecord(name, "FAIL", FRAGMENTS, ["SUCCESS"], observed, what=what)
+    record.outcome = outcome_of(record.expected, observed)
+    return record
 
 
 def test_another_symptom_of_the_same_check_is_not_known_of_others() -> None:
@@ -34,7 +37,8 @@ def test_another_symptom_of_the_same_check_is_not_known_of_others() -> None:
 def test_what_breaks_a_should_is_known_of_others_as_well() -> None:
     clause = RequirementRecord("RFC 1813", "5.2.1", "IMPLEMENTATION", "SHOULD", "MNT requires AUTH_UNIX")
     record = CheckRecord("mount/credentials/x", "NONSTRICT", clause, ["an error"], "success")
-    record.what = "answer to MNT with AUTH_NONE"
+    record.what, record.outcome = "answer to MNT with AUTH_NONE", outcome_of(["an error"], "success")
+    record.outcome.operation = "MNT"
     assert "fernfs 0.1.5" in known_elsewhere(record)[0]
 
 

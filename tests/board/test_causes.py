@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from nfsjudge.deviation import Deviation, OutcomeRecord
 from nfsjudge.records import EndRecord, FindingRecord, RequirementRecord, RunRecord
 from reports.board.causes import is_red, shared_causes
 from reports.causes import Cause
@@ -68,7 +69,9 @@ def run_of(label: str, *records: t.Any, code: int = 1) -> Run:
 
 
 def failing(name: str, clause: RequirementRecord = WRITE, verdict: str = "FAIL") -> t.Any:
-    return check(f"nfs3/{name}", verdict, clause, expected=["at most 10"], observed=f"count is {len(name)}")
+    record = check(f"nfs3/{name}", verdict, clause, expected=["at most 10"], observed=f"count is {len(name)}")
+    record.outcome = OutcomeRecord(str(Deviation.FIELD), seen="number", field="count")
+    return record
 
 
 def one_run() -> Run:
