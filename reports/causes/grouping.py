@@ -11,10 +11,10 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from nfsjudge.records import AnyRecord, CheckRecord, FindingRecord
 from nfsjudge.verdict import VERDICTS
-from reports.causes.keys import Red, keys_of
+from reports.causes.keys import keys_of
 from reports.causes.model import Cause
 from reports.causes.severity import rank_of
-from reports.causes.symptom import RED
+from reports.causes.symptom import RED, Red
 from reports.causes.wording import cause_of
 from reports.run import Run
 
@@ -64,7 +64,7 @@ class NewCauses:
 
 def _key_of_field(one: Red) -> Iterator[Hashable]:
     if one.field:
-        yield "field of section", one.record.verdict, one.symptom.clause, one.field
+        yield "field of section", one.record.verdict, one.clause, one.field
 
 
 class _Groups:
@@ -121,7 +121,7 @@ class _Place:
     """A set of records that a rule of the lint may belong to."""
 
     def __init__(self, members: Sequence[Red]) -> None:
-        clauses = {one.symptom.clause for one in members}
+        clauses = {one.clause for one in members}
         self.members = members
         self.clause = clauses.pop() if len(clauses) == 1 else ""
         """The section; empty if they are about several."""
@@ -142,7 +142,7 @@ class _Place:
 
 def _place_of(found: Red, shown: set[str], places: Sequence[_Place]) -> _Place | None:
     """Where a rule belongs: to what has the same field, else to what it was seen with, or to the same answer."""
-    near = [one for one in places if one.clause and one.clause == found.symptom.clause]
+    near = [one for one in places if one.clause and one.clause == found.clause]
     alike = [one for one in near if one.verdict == found.record.verdict and found.field in one.fields - {""}]
     if len(alike) == 1:
         return alike[0]

@@ -13,111 +13,72 @@ from collections.abc import Hashable, Iterator
 
 from nfsjudge.deviation import ACCEPTED, LACKED_MEMORY, OF_FORM, SUCCESS, Deviation, is_error
 from nfsjudge.records import CheckRecord, FindingRecord
-from reports.causes.severity import severity_of
-from reports.causes.symptom import Symptom, input_of, signature, stem, symptom_of
+from reports.causes.symptom import Red, input_of, stem
 
 _UNSPECIFIC = frozenset({"", "none", SUCCESS, "bytes", "list", "number", "missing", "unexpected"})
 """What is seen in too many cases to say anything."""
 _KINDS = frozenset({"fifo", "socket", "block", "character"})
 """Types of objects in ids: a server that opens such an object may wait in every procedure."""
 _RECORD_MARKING = frozenset({("RFC 1831", "10"), ("RFC 5531", "11")})
-_COMMON = ("ERR_INVAL", "ERR_NOENT")
-"""Ends of errors that are answered for many reasons."""
 _OF_CALLS = frozenset({"RPC_MISMATCH", "PROG_MISMATCH", "PROG_UNAVAIL", "PROC_UNAVAIL"})
 """Refusals of RPC that say what is wrong with a call, whatever is in it."""
 _OF_SERVER = frozenset({Deviation.DIED, Deviation.GREW})
 """Clauses about a server that ends or grows are about everything, too."""
 
 
-class Red:
-    """A red record with what is looked at again and again."""
-
-    __slots__ = ("check", "name", "record", "severity", "symptom")
-
-    def __init__(self, record: CheckRecord | FindingRecord) -> None:
-        self.record = record
-        self.symptom = symptom_of(record)
-        self.name = signature(record, self.symptom)
-        self.severity = severity_of(record)
-        self.check = record.check if isinstance(record, FindingRecord) else record.id
-
-    @property
-    def is_check(self) -> bool:
-        """Whether it is the verdict of a check, and not what the lint found."""
-        return isinstance(self.record, CheckRecord)
-
-    @property
-    def field(self) -> str:
-        """The last part of the field that is wrong: ``eof``; empty of a status, or if nobody knows it."""
-        outcome = self.record.outcome
-        return outcome.name if outcome is not None and outcome.kind == Deviation.FIELD else ""
-
-    @property
-    def answer(self) -> tuple[str, str] | None:
-        """The operation and the error that it answered, or the type of an object that is wrong."""
-        outcome = self.record.outcome
-        if outcome is not None and outcome.is_error and not outcome.seen.endswith(_COMMON):
-            return outcome.operation, outcome.seen
-        return ("", self.symptom.seen) if self.field == "type" else None
-
-
 def keys_of(one: Red) -> Iterator[Hashable]:
     """What a record shares with others of the same cause."""
-    record, symptom = one.record, one.symptom
+    record = one.record
     if isinstance(record, FindingRecord):
         yield "rule", record.id
         yield _key_of_clause(one)
     elif not record.observed:
         yield "unjudged", record.verdict, stem(record.id)
         # Ways to end are few: they may be those of several defects. Lack of memory shows in whatever runs then.
-        is_end = symptom.kind == Deviation.DIED and symptom.seen != LACKED_MEMORY
-        yield "reason", record.verdict, symptom.kind, symptom.operation, symptom.seen, is_end and symptom.gist
-    elif symptom.kind in _OF_SERVER:
-        yield _key_of_damage(record, symptom)
+        is_end = one.kind == Deviation.DIED and one.seen != LACKED_MEMORY
+        yield "reason", record.verdict, one.kind, one.operation, one.seen, is_end and one.gist
+    elif one.kind in _OF_SERVER:
+        yield _key_of_damage(record, one)
     else:
         yield _key_of_clause(one)
-        yield from _keys_of_symptom(record, symptom)
-        yield from _keys_of_silence(record, symptom)
+        yield from _keys_of_symptom(record, one)
+        yield from _keys_of_silence(record, one)
 
 
 def _key_of_clause(one: Red) -> Hashable:
     """The clause; of one about everything also what tells its breaches from each other."""
-    record, symptom = one.record, one.symptom
-    field = "" if record.outcome is None else record.outcome.field
-    key = record.verdict, symptom.clause, symptom.gist
-    if not symptom.is_general:
+    key = one.record.verdict, one.clause, one.gist
+    if not one.is_general:
         return "clause", *key
-    if symptom.kind not in OF_FORM:
+    if one.kind not in OF_FORM:
         return "input", *key, input_of(one.check)
-    return (
-        ("field", *key, field) if field else ("form", *key, symptom.operation, symptom.expected, symptom.seen)
-    )
+    field = one.outcome.field
+    return ("field", *key, field) if field else ("form", *key, one.operation, one.expected, one.seen)
 
 
-def _keys_of_symptom(record: CheckRecord, symptom: Symptom) -> Iterator[Hashable]:
+def _keys_of_symptom(record: CheckRecord, one: Red) -> Iterator[Hashable]:
     """What checks share that prove different clauses."""
-    verdict, name, alike = record.verdict, stem(record.id), symptom.alike
+    verdict, name, alike = record.verdict, stem(record.id), one.alike
     place, _, slug = name.rpartition("/")
-    yield "check", name, alike, "" if symptom.seen else verdict
-    if not symptom.is_general:
-        yield "claim", verdict, place, symptom.gist
-    if symptom.seen == SUCCESS:
-        if any(map(_is_specific, symptom.expected)):
-            yield "accepts", verdict, symptom.operation, symptom.expected
+    yield "check", name, alike, "" if one.seen else verdict
+    if not one.is_general:
+        yield "claim", verdict, place, one.gist
+    if one.seen == SUCCESS:
+        if any(map(_is_specific, one.expected)):
+            yield "accepts", verdict, one.operation, one.expected
         return
     yield "slug", verdict, record.protocol, slug, alike
-    if symptom.seen == ACCEPTED and _OF_CALLS.intersection(symptom.expected[:1]):
-        yield "accepts", symptom.expected[0]
-    if symptom.kind == Deviation.FIELD and symptom.noun:
-        yield "section", verdict, symptom.clause, place, alike
-    if symptom.seen in _UNSPECIFIC:
+    if one.seen == ACCEPTED and _OF_CALLS.intersection(one.expected[:1]):
+        yield "accepts", one.expected[0]
+    if one.kind == Deviation.FIELD and one.noun:
+        yield "section", verdict, one.clause, place, alike
+    if one.seen in _UNSPECIFIC:
         return
-    yield "section", symptom.clause, place if SUCCESS in symptom.expected else "", symptom.operation, alike
-    if symptom.noun == "type":
-        yield "type", verdict, symptom.operation, symptom.seen
-    is_wrong = record.outcome is not None and record.outcome.is_wrong_error
-    if is_wrong and place.islower() and _is_specific(symptom.seen):
-        yield "wrong error", verdict, place, symptom.seen
+    yield "section", one.clause, place if SUCCESS in one.expected else "", one.operation, alike
+    if one.noun == "type":
+        yield "type", verdict, one.operation, one.seen
+    if one.outcome.is_wrong_error and place.islower() and _is_specific(one.seen):
+        yield "wrong error", verdict, place, one.seen
 
 
 def _is_specific(status: str) -> bool:
@@ -125,28 +86,28 @@ def _is_specific(status: str) -> bool:
     return status in _OF_CALLS or (is_error(status) and not status.endswith("ERR_INVAL"))
 
 
-def _key_of_damage(record: CheckRecord, symptom: Symptom) -> Hashable:
+def _key_of_damage(record: CheckRecord, one: Red) -> Hashable:
     """The operation that did it, and how the server ended.
 
     What RPC does comes before the operation. A length that it believes is one defect, whichever check announces it;
     so is, where nothing more is known, the end of a server of which nobody saw how it ended.
     """
     server = record.server
-    way = symptom.seen or (server.ended if server is not None else "")
-    place = symptom.operation or stem(record.id)
+    way = one.seen or (server.ended if server is not None else "")
+    place = one.operation or stem(record.id)
     if record.protocol == "rpc":
         announces = server is not None and server.announced > 0
         place = "rpc" if announces or not way else stem(record.id)
-    return "damage", record.verdict, symptom.gist, place, way
+    return "damage", record.verdict, one.gist, place, way
 
 
-def _keys_of_silence(record: CheckRecord, symptom: Symptom) -> Iterator[Hashable]:
+def _keys_of_silence(record: CheckRecord, one: Red) -> Iterator[Hashable]:
     """What calls share that are not answered: cut records, or the type of the object that holds them up."""
-    if symptom.kind != Deviation.UNANSWERED:
+    if one.kind != Deviation.UNANSWERED:
         return
     for clause in record.requirements[:1] or filter(None, [record.requirement]):
         if (clause.rfc, clause.section) in _RECORD_MARKING:
             yield "fragments", record.verdict
-    if symptom.is_general:
+    if one.is_general:
         for kind in _KINDS.intersection(re.split(r"\W|_", record.id)):
             yield "held up by", record.verdict, record.protocol, kind

@@ -8,10 +8,10 @@ that was not judged, and the noun of a value that the check computed itself and 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from nfsjudge.deviation import OF_FORM, Deviation, OutcomeRecord
 from nfsjudge.records import CheckRecord, FindingRecord, any_of
+from reports.causes.severity import severity_of
 from reports.plain import printable
 
 RED = ("FAIL", "VOID", "NONSTRICT")
@@ -26,6 +26,8 @@ _VARIES = (
 """What differs between two reasons, or two nouns, that say the same: names, handles, numbers."""
 _LOG = re.compile(r"; (?:another check|last lines|\d+ times in all)|\s(?:Its output:|It printed nothing\.)")
 """Where the log of a server begins, or what a command of the owner of the target has printed."""
+_COMMON = ("ERR_INVAL", "ERR_NOENT")
+"""Ends of errors that are answered for many reasons."""
 _PROGRAM = re.compile(r" \(program \d+ version \d+ procedure \d+\)")
 
 
@@ -57,20 +59,44 @@ def input_of(check_id: str) -> str:
     return stem(check_id).rpartition("/")[2].partition("-")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Symptom:
-    """What one record shows. All of it comes from fields but `noun`, where what was seen is in no decoded result."""
+class Red:
+    """A red record, and what it shows. All of that is made of fields but `noun`, where no decoded result has it."""
 
-    clause: str
-    """``RFC 1813 3.3.16``; empty if there is none, or nothing was judged."""
-    gist: str
-    kind: str
-    operation: str
-    noun: str
-    expected: tuple[str, ...]
-    seen: str
-    is_general: bool = False
-    """Whether the clause is about every operation or input."""
+    def __init__(self, record: CheckRecord | FindingRecord) -> None:
+        requirement, outcome = record.requirement, record.outcome or OutcomeRecord("")
+        self.record, self.outcome = record, outcome
+        self.is_check = isinstance(record, CheckRecord)
+        self.check = record.check if isinstance(record, FindingRecord) else record.id
+        self.severity = severity_of(record)
+        self.gist = "" if requirement is None else requirement.gist
+        self.is_general = requirement is not None and requirement.is_general
+        self.clause = ""
+        """``RFC 1813 3.3.16``; empty if there is none, or nothing was judged."""
+        self.kind, self.operation = outcome.kind, outcome.operation
+        self.noun, self.expected = "", tuple(outcome.expected)
+        self.seen = outcome.ended or outcome.seen
+        if self.is_check and not record.observed:
+            if not self.seen:
+                self.kind = self.operation = ""
+                self.seen = shape(plain_reason(getattr(record, "reason", ""))) or record.id
+            return
+        if requirement is not None:
+            self.clause = f"{requirement.rfc} {requirement.section}"
+        self.noun = self._noun()
+        if not self.kind and (subject := record.id.partition("/")[2].partition("/")[0]).isupper():
+            self.operation = subject
+
+    def _noun(self) -> str:
+        """What deviates. Of a record of a version that had no fields: the check."""
+        outcome, kind = self.outcome, self.outcome.kind
+        if not kind:
+            return stem(self.record.id)
+        if kind == Deviation.UNDECODABLE:
+            return outcome.field
+        if kind == Deviation.STATUS and outcome.field:
+            return kind  # versions call the field of a status by different names
+        is_form = self.is_general and kind in OF_FORM
+        return outcome.name or ("" if is_form else shape(getattr(self.record, "what", "")))
 
     @property
     def alike(self) -> tuple[object, ...]:
@@ -79,46 +105,30 @@ class Symptom:
         return self.kind, "" if is_answer else self.noun, self.expected, self.seen
 
     @property
-    def text(self) -> str:
-        """All of it in one line."""
-        parts = [self.clause, self.operation, self.noun or self.kind]
+    def field(self) -> str:
+        """The last part of the field that is wrong: ``eof``; empty of a status, or if nobody knows it."""
+        return self.outcome.name if self.kind == Deviation.FIELD else ""
+
+    @property
+    def answer(self) -> tuple[str, str] | None:
+        """The operation and the error that it answered, or the type of an object that is wrong."""
+        if self.outcome.is_error and not self.seen.endswith(_COMMON):
+            return self.operation, self.seen
+        return ("", self.seen) if self.field == "type" else None
+
+    @property
+    def name(self) -> str:
+        """The symptom with its clause, in one line; of a finding the id of its rule."""
+        if not self.is_check:
+            return self.record.id
         expected = f"expected {any_of(self.expected)}, got " if self.expected else ""
-        return ": ".join(filter(None, [*parts, f"{expected}{self.seen}"]))
+        parts = [self.clause, self.operation, self.noun or self.kind, f"{expected}{self.seen}"]
+        is_of_input = self.is_general and self.clause and self.kind not in OF_FORM
+        return plain_line(": ".join(filter(None, parts))) + (
+            f" ({input_of(self.check)})" if is_of_input else ""
+        )
 
 
-def symptom_of(record: CheckRecord | FindingRecord) -> Symptom:
-    """The symptom of a record that is not green."""
-    one, outcome = record.requirement, record.outcome
-    clause = "" if one is None else f"{one.rfc} {one.section}"
-    gist, is_general = ("", False) if one is None else (one.gist, one.is_general)
-    if isinstance(record, CheckRecord) and not record.observed:
-        outcome = outcome or OutcomeRecord()
-        is_known = bool(outcome.seen or outcome.ended)
-        seen = outcome.seen or outcome.ended or shape(plain_reason(record.reason)) or record.id
-        operation = outcome.operation if is_known else ""
-        return Symptom("", gist, outcome.kind if is_known else "", operation, "", (), seen, is_general)
-    if outcome is None:  # of a version that had no fields: the clause and the check say what it is
-        subject = record.id.partition("/")[2].partition("/")[0]
-        operation = subject if subject.isupper() else ""
-        return Symptom(clause, gist, "", operation, stem(record.id), (), "", is_general)
-    noun = outcome.field if outcome.kind == Deviation.UNDECODABLE else outcome.name
-    if outcome.kind == Deviation.STATUS and noun:
-        noun = outcome.kind  # versions call the field of a status by different names
-    if isinstance(record, CheckRecord) and not noun and not (is_general and outcome.kind in OF_FORM):
-        noun = shape(record.what)
-    seen = outcome.ended or outcome.seen
-    return Symptom(
-        clause, gist, outcome.kind, outcome.operation, noun, tuple(outcome.expected), seen, is_general
-    )
-
-
-def signature(record: CheckRecord | FindingRecord, symptom: Symptom | None = None) -> str:
-    """The symptom with its clause, in one line: equal for what is the same in other runs and of other servers.
-
-    A finding has the id of its rule.
-    """
-    if isinstance(record, FindingRecord):
-        return record.id
-    symptom = symptom or symptom_of(record)
-    is_of_input = symptom.is_general and symptom.kind not in OF_FORM
-    return plain_line(symptom.text) + (f" ({input_of(record.id)})" if is_of_input else "")
+def signature(record: CheckRecord | FindingRecord) -> str:
+    """A name for what a record shows: equal for the same in other runs and of other servers."""
+    return Red(record).name

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from nfsjudge.records import FindingRecord, deviation
 from nfsjudge.verdict import VERDICTS
-from reports.causes.keys import Red
 from reports.causes.model import Cause
 from reports.causes.severity import ORDER
-from reports.causes.symptom import plain_line, plain_reason
+from reports.causes.symptom import Red, plain_line, plain_reason
 
 _NUMBER = re.compile(r"(?<![\w.])(\d{1,6})(?: to (\d{1,6}))?(?![\w.])")
 """A number, or a range of numbers: only to print what varies in a cause as one range."""
@@ -50,7 +49,7 @@ def cause_of(members: Sequence[Red]) -> Cause:
 
 def _clauses(first: Red, members: Sequence[Red]) -> str:
     """The clause that the first record proves; of checks of other versions, whose RFC is another one, theirs too."""
-    if not first.symptom.clause or not first.record.observed:
+    if not first.clause or not first.record.observed:
         return ""
     found: dict[str, str] = {}
     for one in [first, *(one for one in members if one.record.verdict == first.record.verdict)]:
@@ -65,7 +64,7 @@ def _first(members: Sequence[Red], signatures: Sequence[str]) -> Red:
     order = {name: number for number, name in enumerate(signatures)}
 
     def rank(one: Red) -> tuple[int, bool, int, tuple[bool, bool], int, str]:
-        is_vague = one.symptom.is_general, not (one.symptom.operation or not one.is_check)
+        is_vague = one.is_general, not (one.operation or not one.is_check)
         verdict, severity = VERDICTS.index(one.record.verdict), ORDER[one.severity]
         return verdict, not one.is_check, severity, is_vague, order[one.name], one.check
 
@@ -101,6 +100,6 @@ def _told(one: Red) -> str:
         return f"{record.requirement.gist}: {text}" if record.requirement is not None else text
     if not record.observed:
         return plain_reason(record.reason) or record.heading
-    operation = one.symptom.operation
+    operation = one.operation
     text = plain_line(deviation(record))
     return f"{operation}: {text}" if operation and operation not in text else text
