@@ -28,6 +28,8 @@ _LOG = re.compile(r"; (?:another check|last lines|\d+ times in all)|\s(?:Its out
 """Where the log of a server begins, or what a command of the owner of the target has printed."""
 _COMMON = ("ERR_INVAL", "ERR_NOENT")
 """Ends of errors that are answered for many reasons."""
+_NAMELESS = frozenset({Deviation.STATUS, Deviation.UNANSWERED, Deviation.NAMES, Deviation.DATA})
+"""What is the same thing wherever it is seen: the words of a check only name it."""
 _PROGRAM = re.compile(r" \(program \d+ version \d+ procedure \d+\)")
 
 
@@ -95,14 +97,13 @@ class Red:
             return outcome.field
         if kind == Deviation.STATUS and outcome.field:
             return kind  # versions call the field of a status by different names
-        is_form = self.is_general and kind in OF_FORM
-        return outcome.name or ("" if is_form else shape(getattr(self.record, "what", "")))
+        words = "" if self.is_general and kind in OF_FORM else shape(getattr(self.record, "what", ""))
+        return (words or kind) if kind in {Deviation.DATA, Deviation.NAMES} else outcome.name or words
 
     @property
     def alike(self) -> tuple[object, ...]:
         """What it has in common with the same of other operations."""
-        is_answer = self.kind in {Deviation.STATUS, Deviation.UNANSWERED}
-        return self.kind, "" if is_answer else self.noun, self.expected, self.seen
+        return self.kind, "" if self.kind in _NAMELESS else self.noun, self.expected, self.seen
 
     @property
     def field(self) -> str:

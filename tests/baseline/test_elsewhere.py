@@ -25,7 +25,7 @@ FRAGMENTS = RequirementRecord("RFC 1831", "10", "DESCRIPTION", "STATED", "a frag
 def closed(name: str, observed: str = "a closed connection") -> CheckRecord:
     what = "answer to a call with an empty first fragment"
     record = CheckRecord(name, "FAIL", FRAGMENTS, ["SUCCESS"], observed, what=what)
-    record.outcome = outcome_of(record.expected, observed)
+    record.outcome = outcome_of(record.expected, observed, operation="NULL")
     return record
 
 
