@@ -40,6 +40,8 @@ OF_FORM: t.Final = frozenset({Deviation.UNDECODABLE, Deviation.UNANSWERED})
 SUCCESS: t.Final = "success"
 AN_ERROR: t.Final = "an error"
 """Any error, where no particular one is expected."""
+UNNAMED: t.Final = "other"
+"""What was expected, where only a sentence says what that is."""
 LACKED_MEMORY: t.Final = "lack of memory"
 """How a server ended that was granted no more memory, whatever its process said then."""
 PADDING: t.Final = "padding"
@@ -94,9 +96,9 @@ class OutcomeRecord:
             return True
         if not self.is_error or not self.expected:
             return False
-        if SUCCESS in self.expected and self.seen.rpartition("ERR_")[2] in _SAYS_GONE:
+        if SUCCESS in self.expected and short(self.seen) in _SAYS_GONE:
             return False
-        return all(one in {SUCCESS, AN_ERROR} or is_error(one) for one in self.expected)
+        return all(one == SUCCESS or is_error(one) for one in self.expected)
 
 
 ACCEPTED: t.Final = "SUCCESS"
@@ -116,9 +118,14 @@ REFUSALS: t.Final = frozenset(
 """What RPC answers instead of results (RFC 5531 section 9)."""
 
 
-def is_error(name: str) -> bool:
-    """Whether the name of a status is one of an error.
+_NO_ERRORS: t.Final = frozenset({"", SUCCESS, ACCEPTED, UNNAMED, *REFUSALS})
 
-    NFSv2 and MOUNT 1 may answer any error number of UNIX, which has no name (RFC 1094 section 2.3.1).
-    """
-    return ("ERR_" in name and name not in REFUSALS) or name.startswith("UNKNOWN_")
+
+def is_error(name: str) -> bool:
+    """Whether the name of a status is one of an error, whatever the protocol. Of terms, only names are one word."""
+    return name == AN_ERROR or (name not in _NO_ERRORS and " " not in name)
+
+
+def short(name: str) -> str:
+    """A status without its protocol: ``NOENT``."""
+    return name.rpartition("ERR_")[2]

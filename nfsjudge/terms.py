@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 
 from nfsclient.xdr import XdrEnum, XdrType
-from nfsjudge.deviation import ACCEPTED, AN_ERROR, REFUSALS, SUCCESS, Deviation, OutcomeRecord
+from nfsjudge.deviation import ACCEPTED, AN_ERROR, REFUSALS, SUCCESS, UNNAMED, Deviation, OutcomeRecord
 from nfsjudge.policy.engine import is_status, statuses
 
 NONE: t.Final = "none"
@@ -23,8 +23,6 @@ PRESENT: t.Final = "present"
 SILENCE: t.Final = "no reply"
 CLOSED: t.Final = "a closed connection"
 NUMBER: t.Final = "number"
-UNNAMED: t.Final = "other"
-"""The term of what was expected, where only a sentence says what that is."""
 
 
 class Term(t.NamedTuple):
@@ -132,10 +130,15 @@ def outcome_of(
     kind = kind or Deviation.OTHER
     terms = [term_of(one) for one in expected]
     is_named = seen is not None or any(one is not None for one in terms)
+    is_value = kind not in {Deviation.STATUS, Deviation.UNANSWERED}
+    names = [
+        one.name if one is not None and (is_value or one.kind is not Deviation.FIELD) else UNNAMED
+        for one in terms
+    ]
     return OutcomeRecord(
         str(kind),
         operation,
-        [UNNAMED if one is None else one.name for one in terms] if is_named else [],
+        names if is_named else [],
         "" if seen is None else seen.name,
         plain_path(field) or (what if what.replace(".", "_").isidentifier() else ""),
     )

@@ -45,6 +45,7 @@ SEEN: t.Final[dict[str, object]] = {
     "archives": True,
     "policy": [True, "toy"],
     "ids": ["toy/ADD/is-small", ["ADD", "COMPOUND", "GET", "NULL", "PUT"]],
+    "causes": ["toy/ADD/x1", "toy/ADD/x2", "RFC 9999 1: ADD: status: expected FULL, got success"],
     "new-check": [
         "suites/toy/test_add.py",
         "nfsmutants/toy/add.py",

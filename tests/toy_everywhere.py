@@ -18,20 +18,22 @@ from nfsclient.rpc.blocking import connect_tcp
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.loop import Loop
 from nfsfaults.names import names_of
-from nfsjudge import reproduce
+from nfsjudge import reproduce, show
 from nfsjudge.captured.calls import call_to_judge
 from nfsjudge.captured.traffic import program_of
 from nfsjudge.lint import views
 from nfsjudge.messages import Mark
 from nfsjudge.policy import capability_for, policy_of
-from nfsjudge.records import CheckRecord, RunRecord
+from nfsjudge.records import CheckRecord, RequirementRecord, RunRecord
 from nfsjudge.tally import Tally
+from nfsjudge.terms import outcome_of
 from nfsjudge.transcript import call_line
 from nfsproof.archiving.messages import _types_of as types_in_archives
 from nfsproof.newcheck.plan import Wish, make_plan
 from nfsproof.only_data import is_only_data
 from nfsproof.proxying.view import _name as name_in_proxy
 from nfsserver import Server
+from reports.causes import causes, signature
 from reports.run import Run
 from tests import toy
 from tests.toy import ToyStat
@@ -85,6 +87,14 @@ def places(one: Exchange) -> dict[str, t.Callable[[], object]]:
         )
         return [label.value for label in made if label.name == "epic"]
 
+    def grouped() -> list[str]:
+        made = []
+        for section in ("1", "2"):
+            clause = RequirementRecord("RFC 9999", section, "DESCRIPTION", "STATED", section)
+            made.append(CheckRecord(f"toy/ADD/x{section}", "FAIL", clause, ["FULL (1)"], "success"))
+            made[-1].outcome = outcome_of([show(ToyStat.FULL)], show(ToyStat.OK), operation="ADD")
+        return [*causes(made)[0].checks, signature(made[0])]
+
     found: dict[str, t.Callable[[], object]] = {
         "registry": lambda: registry.protocol_named("toy") is toy.PROTOCOL,
         "services": lambda: str(one.result.status),
@@ -102,6 +112,7 @@ def places(one: Exchange) -> dict[str, t.Callable[[], object]]:
         "archives": lambda: types_in_archives(one.call) == (toy.CompoundArgs, toy.CompoundRes),
         "policy": lambda: [policy_of(ToyStat.FULL).status is ToyStat, capability_for(toy.ADD)],
         "ids": lambda: [id_of("suites/toy/test_add_twice.py::test_is_small"), sorted(operations("toy"))],
+        "causes": grouped,
         "new-check": plan,
     }
     if importlib.util.find_spec("scapy") is not None:

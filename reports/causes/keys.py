@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator
 
-from nfsjudge.deviation import ACCEPTED, LACKED_MEMORY, OF_FORM, SUCCESS, Deviation, is_error
+from nfsjudge.deviation import ACCEPTED, AN_ERROR, LACKED_MEMORY, OF_FORM, SUCCESS, Deviation, is_error, short
 from nfsjudge.records import CheckRecord, FindingRecord
 from reports.causes.symptom import Red, input_of, stem
 
-_UNSPECIFIC = frozenset({"", "none", SUCCESS, "bytes", "list", "number", "missing", "unexpected"})
-"""What is seen in too many cases to say anything."""
+_UNSPECIFIC = frozenset({"", "none", SUCCESS, "bytes", "list", "number"})
+"""What is seen in too many cases to say anything; so are names that are missing, or should be."""
 _KINDS = frozenset({"fifo", "socket", "block", "character"})
 """Types of objects in ids: a server that opens such an object may wait in every procedure."""
 _RECORD_MARKING = frozenset({("RFC 1831", "10"), ("RFC 5531", "11")})
@@ -72,7 +72,7 @@ def _keys_of_symptom(record: CheckRecord, one: Red) -> Iterator[Hashable]:
         yield "accepts", one.expected[0]
     if one.kind == Deviation.FIELD and one.noun:
         yield "section", verdict, one.clause, place, alike
-    if one.seen in _UNSPECIFIC:
+    if one.seen in _UNSPECIFIC or one.kind == Deviation.NAMES:
         return
     yield "section", one.clause, place if SUCCESS in one.expected else "", one.operation, alike
     if one.noun == "type":
@@ -83,7 +83,7 @@ def _keys_of_symptom(record: CheckRecord, one: Red) -> Iterator[Hashable]:
 
 def _is_specific(status: str) -> bool:
     """Whether an error says what is wrong with a call. INVAL is right, and answered, for many reasons."""
-    return status in _OF_CALLS or (is_error(status) and not status.endswith("ERR_INVAL"))
+    return status in _OF_CALLS or (is_error(status) and status != AN_ERROR and short(status) != "INVAL")
 
 
 def _key_of_damage(record: CheckRecord, one: Red) -> Hashable:

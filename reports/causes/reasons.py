@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Checks that were not asked, grouped by the reason."""
+"""Checks that were not asked, grouped by the reason.
+
+Nothing deviates in them, so they have no outcome: reasons are sentences of probes, fixtures and owners of targets,
+and are compared as texts.
+"""
 
 from __future__ import annotations
 

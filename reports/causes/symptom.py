@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from nfsjudge.deviation import OF_FORM, Deviation, OutcomeRecord
+from nfsjudge.deviation import OF_FORM, Deviation, OutcomeRecord, short
 from nfsjudge.records import CheckRecord, FindingRecord, any_of
 from reports.causes.severity import severity_of
 from reports.plain import printable
@@ -26,8 +26,8 @@ _VARIES = (
 """What differs between two reasons, or two nouns, that say the same: names, handles, numbers."""
 _LOG = re.compile(r"; (?:another check|last lines|\d+ times in all)|\s(?:Its output:|It printed nothing\.)")
 """Where the log of a server begins, or what a command of the owner of the target has printed."""
-_COMMON = ("ERR_INVAL", "ERR_NOENT")
-"""Ends of errors that are answered for many reasons."""
+_COMMON = frozenset({"INVAL", "NOENT"})
+"""Errors that are answered for many reasons."""
 _NAMELESS = frozenset({Deviation.STATUS, Deviation.UNANSWERED, Deviation.NAMES, Deviation.DATA})
 """What is the same thing wherever it is seen: the words of a check only name it."""
 _PROGRAM = re.compile(r" \(program \d+ version \d+ procedure \d+\)")
@@ -113,7 +113,7 @@ class Red:
     @property
     def answer(self) -> tuple[str, str] | None:
         """The operation and the error that it answered, or the type of an object that is wrong."""
-        if self.outcome.is_error and not self.seen.endswith(_COMMON):
+        if self.outcome.is_error and short(self.seen) not in _COMMON:
             return self.operation, self.seen
         return ("", self.seen) if self.field == "type" else None
 

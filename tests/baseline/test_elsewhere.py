@@ -123,7 +123,8 @@ def test_changes_of_one_cause_are_one_line() -> None:
     broken = run_of(*(closed(f"rpc/fragments/empty[{n}]") for n in range(3)), check("a", "FAIL", "5"))
     good = run_of(*(check(f"rpc/fragments/empty[{n}]") for n in range(3)), check("a", "FAIL", "6"))
     lines = grouped(compare(good, broken), good, broken)
-    told = "answer to a call with an empty first fragment: expected SUCCESS, got a closed connection (RFC 1831 10)"
+    text = "NULL: answer to a call with an empty first fragment: expected SUCCESS, got a closed connection"
+    told = f"{text} (RFC 1831 10)"
     assert lines == [
         f"broken: 3 of one cause: PASS -> FAIL  {told}; first rpc/fragments/empty[0]",
         "other symptom: a: FAIL -> FAIL  5",
