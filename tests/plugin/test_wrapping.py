@@ -7,6 +7,7 @@ import pytest
 
 from fixtures.plugin.told_causes import write_causes, write_examples
 from fixtures.plugin.wrapping import Window, cause_line
+from nfsjudge.deviation import Deviation, OutcomeRecord
 from nfsjudge.records import CheckRecord, RequirementRecord
 from reports.causes import Cause, causes
 
@@ -106,6 +107,7 @@ def test_the_first_line_and_what_deviates_have_the_colour_of_the_verdict() -> No
 def test_causes_are_printed_by_harm_not_by_number() -> None:
     lost = RequirementRecord("RFC 1813", "3.3.7", "DESCRIPTION", "STATED", "data is stored", "data")
     grave = CheckRecord("nfs3/WRITE/lost", "FAIL", lost, ["1"], "0", what="data")
+    grave.outcome = OutcomeRecord(str(Deviation.DATA))
     lines: list[str] = []
     place = window(200, lines, is_terminal=False)
     write_causes(causes([*map(red, range(5)), grave]), lambda _: True, place, lambda _: {}, "")
