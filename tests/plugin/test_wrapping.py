@@ -107,7 +107,7 @@ def test_the_first_line_and_what_deviates_have_the_colour_of_the_verdict() -> No
 def test_causes_are_printed_by_harm_not_by_number() -> None:
     lost = RequirementRecord("RFC 1813", "3.3.7", "DESCRIPTION", "STATED", "data is stored", "data")
     grave = CheckRecord("nfs3/WRITE/lost", "FAIL", lost, ["1"], "0", what="data")
-    grave.outcome = OutcomeRecord(str(Deviation.DATA))
+    grave.outcome = OutcomeRecord(str(Deviation.DATA), "WRITE")
     lines: list[str] = []
     place = window(200, lines, is_terminal=False)
     write_causes(causes([*map(red, range(5)), grave]), lambda _: True, place, lambda _: {}, "")
