@@ -15,7 +15,7 @@ from nfsjudge.deviation import ACCEPTED, AN_ERROR, LACKED_MEMORY, OF_FORM, SUCCE
 from nfsjudge.records import CheckRecord, FindingRecord
 from reports.causes.symptom import Red, input_of, stem
 
-_UNSPECIFIC = frozenset({"", "none", SUCCESS, "bytes", "list", "number"})
+_UNSPECIFIC = frozenset({"", "none", SUCCESS, "bytes", "list", "number", "time"})
 """What is seen in too many cases to say anything; so are names that are missing, or should be."""
 _KINDS = frozenset({"fifo", "socket", "block", "character"})
 """Types of objects in ids: a server that opens such an object may wait in every procedure."""
