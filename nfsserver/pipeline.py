@@ -21,7 +21,7 @@ What must stay true:
 - Everything that refuses is inside `perform`, as an exception that the dispatcher turns into a result: so mutants and
   knobs see refusals too. `Waits` is no Exception and passes through all layers: nothing was changed yet, and the call
   comes again.
-- An operation is counted in `performed` before any layer may refuse it: statistics of the server say what clients wanted.
+- An operation is counted in `performed` before any layer may refuse it: statistics say what clients wanted.
 - With `consulted`, which is used with default settings, the freedoms are only asked what they would have changed.
   That is how `selftest --knobs` knows which checks a knob can reach.
 """

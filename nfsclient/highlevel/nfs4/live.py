@@ -10,13 +10,13 @@ What a client has, each living longer than the one before it, and what replaces 
     session         BADSESSION, DEADSESSION          `_replace_session`: CREATE_SESSION, the same client id
     client id       STALE_CLIENTID                   `_new_client`: EXCHANGE_ID by the same owner, then a session
     opens, locks    the server restarted             `Holdings.reclaim`, within the grace period
-    and delegations flags say that some are revoked  `Holdings.test`: TEST_STATEID and FREE_STATEID, what is gone is lost
+    and delegations flags say that some are revoked  `Holdings.test`: TEST_STATEID, FREE_STATEID; what is gone is lost
 
 One call of `run` goes through these steps until it has a reply that nothing can be done about:
 
     keep        finish returns of delegations, look at the flags of the last SEQUENCE, renew a lease that is due
     begin       build the operations, take a slot; without a free one the session is replaced
-    deliver     send it, and send it again with the same slot and sequence id over a new connection, until there is a reply
+    deliver     send it, and again with the same slot and sequence id over a new connection, until it is answered
     remedy      what the table says about its status; then from the beginning, with operations that are built again
 
 What must stay true:
