@@ -13,7 +13,7 @@ from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import Step
 from nfsclient.xdr import Unread
 from nfsjudge.lint.case import View
-from nfsjudge.lint.known4 import MOST_STATEIDS, Identity4, Known, Object4
+from nfsjudge.lint.nfs4_known import MOST_STATEIDS, Identity4, Known, Object4
 from nfsjudge.lint.views import Views, register
 from nfsjudge.lint.world import World
 

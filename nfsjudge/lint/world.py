@@ -45,7 +45,7 @@ from nfsclient.protocol.nfs2 import Timeval
 from nfsclient.protocol.nfs3 import Ftype3, Nfstime3
 from nfsclient.rpc.exchange import Exchange
 from nfsjudge.lint.case import Attributes, View
-from nfsjudge.lint.known4 import Identity4, Object4, State4
+from nfsjudge.lint.nfs4_known import Identity4, Object4, State4
 
 MOST_HANDLES = 50_000
 """Handles that are remembered; if there are more, everything is forgotten."""
