@@ -13,11 +13,10 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsclient.rpc.auth import AuthSys
-from nfsclient.rpc.blocking import RpcClient
-from nfsclient.xdr import XdrType
 from nfsjudge import Harm, Level, Requirement, expect, proves, skip, unsupported
 from suites.neighbours import SIZE, Part, Written, expect_nothing_lost, write_at_once
 from suites.nfs3.permissions import STRANGER
+from suites.nfs4 import races
 from suites.nfs4.locks import WRITE_LT, lock_range, test_range
 from suites.nfs4.opens import BOTH, another_client, open_file
 from suites.races import ROUNDS
@@ -115,15 +114,6 @@ def test_session_ends(v4: Nfs4Dialect, nfs4: Nfs4, scratch: Nfs4Scratch) -> None
 # ---------------------------------------------------------------- at the same time
 
 
-def _start(session: Session4, *operations: XdrType) -> Callable[[], CompoundReply]:
-    """Send a compound; the result waits for its reply."""
-    rpc = session.nfs4.rpc
-    assert isinstance(rpc, RpcClient)
-    request = session.state.begin(operations, tag=session.nfs4.tag)
-    pending = rpc.submit(p.COMPOUND, request.args, credential=session.nfs4.credential)
-    return lambda: session.state.finish(request, rpc.wait(pending))
-
-
 @proves(EXCLUSIVE_CREATES_ONCE, killed_by="open4-exclusive-forgets-the-verifier")
 def test_exclusive_race(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
     """Of two OPENs with EXCLUSIVE4_1 of one name by two clients at the same time, exactly one succeeds."""
@@ -139,7 +129,7 @@ def test_exclusive_race(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch
         name = b"file-%d" % number
         for _ in range(_ATTEMPTS):
             waits = [
-                _start(client, op.putfh(scratch.handle), op.open(name, BOTH, owner=owner, how=how))
+                races.start(client, op.putfh(scratch.handle), op.open(name, BOTH, owner=owner, how=how))
                 for client, owner, how in zip(clients, owners, hows, strict=True)
             ]
             replies = [wait() for wait in waits]
@@ -173,7 +163,7 @@ def test_neighbours(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, wh
             while len(waits) >= max(1, clients[number].state.slots.allowed):
                 waits.pop(0)()
             writing = op.write(opened[number], part.offset, part.data, p.StableHow4.UNSTABLE4)
-            wait = _once(_start(clients[number], op.putfh(file), writing))
+            wait = _once(races.start(clients[number], op.putfh(file), writing))
             waits.append(wait)
 
             def answer() -> Written:
