@@ -112,6 +112,7 @@ DENIED: t.Final[dict[str, refused.Act]] = {
     "SETATTR of size": lambda nfs2, at: nfs2.setattr(at.file, Sattr(size=0)).status,
     "WRITE": lambda nfs2, at: nfs2.write(at.file, 0, b"theirs").status,
     "CREATE": lambda nfs2, at: nfs2.create(at.here, NEW, _PLAIN).status,
+    "CREATE that truncates": lambda nfs2, at: nfs2.create(at.here, FILE, Sattr(size=0)).status,
     "MKDIR": lambda nfs2, at: nfs2.mkdir(at.here, NEW, _PLAIN).status,
     "SYMLINK": lambda nfs2, at: nfs2.symlink(at.here, NEW, b"target", _PLAIN).status,
     "LINK": lambda nfs2, at: nfs2.link(at.file, at.here, NEW).status,

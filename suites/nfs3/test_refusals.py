@@ -133,6 +133,9 @@ DENIED: t.Final[dict[str, refused.Act]] = {
     "SETATTR of size": lambda nfs3, at: nfs3.setattr(at.file, Sattr3(size=0)).status,
     "WRITE": lambda nfs3, at: nfs3.write(at.file, 0, b"theirs").status,
     "CREATE": lambda nfs3, at: nfs3.create(at.here, NEW, CreateMode3.GUARDED, Sattr3(mode=0o600)).status,
+    "CREATE that truncates": lambda nfs3, at: (
+        nfs3.create(at.here, FILE, CreateMode3.UNCHECKED, Sattr3(size=0)).status
+    ),
     "MKDIR": lambda nfs3, at: nfs3.mkdir(at.here, NEW).status,
     "SYMLINK": lambda nfs3, at: nfs3.symlink(at.here, NEW, b"target").status,
     "LINK": lambda nfs3, at: nfs3.link(at.file, at.here, NEW).status,

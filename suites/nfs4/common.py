@@ -133,7 +133,7 @@ class CommonNfs4(TreeClient):
             "exclusive": op.exclusive4_1(_VERIFIER, Fattr4()),
         }
         opening = op.open(name, BOTH, owner=new_state_owner(), how=ways[how])
-        reply = self._run(op.putfh(where), opening, op.getfh())
+        reply = self._run(op.putfh(where), opening)
         if not reply.status:
-            self._run(op.putfh(reply.handle), op.close(reply.stateid))
+            self._run(op.putfh(where), op.lookup(name), op.close(reply.stateid))
         return Answer(reply)

@@ -64,6 +64,15 @@ def _creates(name: bytes) -> refused.Act:
     return act
 
 
+def _truncates(name: bytes) -> refused.Act:
+    def act(session: Session4, at: Place) -> XdrEnum:
+        how = op.unchecked(Fattr4(size=0))
+        opening = op.open(name, BOTH, owner=new_state_owner(), how=how)
+        return through_grace(session, op.putfh(at.here), opening).status
+
+    return act
+
+
 REFUSED: t.Final[dict[str, dict[str, refused.Act]]] = {
     "exist": {
         "OPEN": _creates(FILE),
@@ -91,6 +100,7 @@ DENIED: t.Final[dict[str, refused.Act]] = {
     "SETATTR of size": _in(_file, op.setattr(Fattr4(size=0))),
     "WRITE": _in(_file, op.write(op.ANONYMOUS, 0, b"theirs")),
     "OPEN": _creates(NEW),
+    "OPEN that truncates": _truncates(FILE),
     "CREATE of a directory": _in(_here, op.mkdir(NEW)),
     "CREATE of a symbolic link": _in(_here, op.symlink(NEW, b"target")),
     "REMOVE": _in(_here, op.remove(FILE)),

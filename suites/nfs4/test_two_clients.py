@@ -45,6 +45,12 @@ EXCLUSIVE_CREATES_ONCE = Requirement(
     gist="exclusive creation: of two requests with different verifiers one creates the file",
     harm=Harm.OBJECT,
 )
+GUARDED_CREATES_ONCE = Requirement(
+    rfc="RFC 5661",
+    section="18.16.3",
+    gist="GUARDED4 checks for an object of the name before it creates one: of two requests one creates the file",
+    harm=Harm.OBJECT,
+)
 WRITES_DO_NOT_UNDO_OTHERS = Requirement(
     rfc="RFC 5661",
     section="18.32.3",
@@ -121,9 +127,21 @@ def test_exclusive_race(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch
         unsupported(
             "the reply cache is persistent: GUARDED4 takes the place of exclusive creation (Table 10)"
         )
+    hows = [op.exclusive4_1(verifier, Fattr4()) for verifier in (b"\x11" * 8, b"\xee" * 8)]
+    _expect_one_creates(v4, scratch, hows)
+
+
+@proves(GUARDED_CREATES_ONCE, killed_by="open4-guarded-race-is-unchecked")
+def test_guarded_race(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
+    """Of two OPENs with GUARDED4 of one name by two clients at the same time, exactly one succeeds."""
+    _expect_one_creates(v4, scratch, [op.guarded(Fattr4(mode=0o644)) for _ in range(2)])
+
+
+def _expect_one_creates(v4: Nfs4Dialect, scratch: Nfs4Scratch, hows: list[p.Createhow4]) -> None:
+    """Of two OPENs of one name, sent at once by two clients, exactly one succeeds."""
+    __tracebackhide__ = True
     clients = [another_client(v4), another_client(v4)]
     owners = [new_state_owner() for _ in clients]
-    hows = [op.exclusive4_1(verifier, Fattr4()) for verifier in (b"\x11" * 8, b"\xee" * 8)]
     judged = 0
     for number in range(ROUNDS // 2):
         name = b"file-%d" % number
