@@ -112,7 +112,6 @@ DENIED: t.Final[dict[str, refused.Act]] = {
     "SETATTR of size": lambda nfs2, at: nfs2.setattr(at.file, Sattr(size=0)).status,
     "WRITE": lambda nfs2, at: nfs2.write(at.file, 0, b"theirs").status,
     "CREATE": lambda nfs2, at: nfs2.create(at.here, NEW, _PLAIN).status,
-    "CREATE that truncates": lambda nfs2, at: nfs2.create(at.here, FILE, Sattr(size=0)).status,
     "MKDIR": lambda nfs2, at: nfs2.mkdir(at.here, NEW, _PLAIN).status,
     "SYMLINK": lambda nfs2, at: nfs2.symlink(at.here, NEW, b"target", _PLAIN).status,
     "LINK": lambda nfs2, at: nfs2.link(at.file, at.here, NEW).status,
@@ -133,6 +132,16 @@ def test_keep_objects(nfs2: Nfs2, scratch: Nfs2Scratch, reason: str) -> None:
 def test_denied_changes_nothing(scratch: Nfs2Scratch, as_user: Callable[..., Nfs2]) -> None:
     """A call that the server denies to another user changes nothing."""
     refused.expect_nothing_changed(as_user(4242, 4242), scratch, DENIED)
+
+
+@proves(REFUSED_CALL_CHANGES_NOTHING, killed_by="changes2-deny-and-do", needs="other_users")
+def test_denied_truncation(scratch: Nfs2Scratch, as_user: Callable[..., Nfs2]) -> None:
+    """CREATE with a size of 0 that the server denies to another user does not truncate the file."""
+
+    def truncate(nfs2: Nfs2, at: refused.Place) -> Nfsstat2:
+        return nfs2.create(at.here, FILE, Sattr(size=0)).status
+
+    refused.expect_nothing_changed(as_user(4242, 4242), scratch, {"CREATE that truncates": truncate})
 
 
 @pytest.mark.parametrize("procedure", CALLS)

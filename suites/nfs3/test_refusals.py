@@ -133,9 +133,6 @@ DENIED: t.Final[dict[str, refused.Act]] = {
     "SETATTR of size": lambda nfs3, at: nfs3.setattr(at.file, Sattr3(size=0)).status,
     "WRITE": lambda nfs3, at: nfs3.write(at.file, 0, b"theirs").status,
     "CREATE": lambda nfs3, at: nfs3.create(at.here, NEW, CreateMode3.GUARDED, Sattr3(mode=0o600)).status,
-    "CREATE that truncates": lambda nfs3, at: (
-        nfs3.create(at.here, FILE, CreateMode3.UNCHECKED, Sattr3(size=0)).status
-    ),
     "MKDIR": lambda nfs3, at: nfs3.mkdir(at.here, NEW).status,
     "SYMLINK": lambda nfs3, at: nfs3.symlink(at.here, NEW, b"target").status,
     "LINK": lambda nfs3, at: nfs3.link(at.file, at.here, NEW).status,
@@ -160,6 +157,20 @@ def test_keep_objects(nfs3: Nfs3, scratch: Nfs3Scratch, reason: str) -> None:
 def test_denied_changes_nothing(scratch: Nfs3Scratch, as_user: Callable[..., Nfs3]) -> None:
     """A call that the server denies to another user changes nothing."""
     refused.expect_nothing_changed(as_user(*STRANGER), scratch, DENIED)
+
+
+@proves(
+    REFUSED_CALL_CHANGES_NOTHING,
+    killed_by="changes3-deny-and-do",
+    needs=("other_users", "distinct_users"),
+)
+def test_denied_truncation(scratch: Nfs3Scratch, as_user: Callable[..., Nfs3]) -> None:
+    """CREATE with a size of 0 that the server denies to another user does not truncate the file."""
+
+    def truncate(nfs3: Nfs3, at: refused.Place) -> Nfsstat3:
+        return nfs3.create(at.here, FILE, CreateMode3.UNCHECKED, Sattr3(size=0)).status
+
+    refused.expect_nothing_changed(as_user(*STRANGER), scratch, {"CREATE that truncates": truncate})
 
 
 @pytest.mark.parametrize("procedure", CALLS)

@@ -100,7 +100,6 @@ DENIED: t.Final[dict[str, refused.Act]] = {
     "SETATTR of size": _in(_file, op.setattr(Fattr4(size=0))),
     "WRITE": _in(_file, op.write(op.ANONYMOUS, 0, b"theirs")),
     "OPEN": _creates(NEW),
-    "OPEN that truncates": _truncates(FILE),
     "CREATE of a directory": _in(_here, op.mkdir(NEW)),
     "CREATE of a symbolic link": _in(_here, op.symlink(NEW, b"target")),
     "REMOVE": _in(_here, op.remove(FILE)),
@@ -121,6 +120,13 @@ def test_denied_changes_nothing(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """An operation that the server denies to another user changes nothing."""
     stranger = v4.new_session(v4.connections.connect("nfs"), _STRANGER)
     refused.expect_nothing_changed(stranger, scratch, DENIED)
+
+
+@proves(FAILED_OPERATION_CHANGES_NOTHING, killed_by="changes4-deny-and-do", needs="other_users")
+def test_denied_truncation(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
+    """OPEN with a size of 0 that the server denies to another user does not truncate the file."""
+    stranger = v4.new_session(v4.connections.connect("nfs"), _STRANGER)
+    refused.expect_nothing_changed(stranger, scratch, {"OPEN that truncates": _truncates(FILE)})
 
 
 @proves(FAILED_OPERATION_CHANGES_NOTHING, killed_by="write4-bad-stateid-writes")
