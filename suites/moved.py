@@ -59,8 +59,8 @@ def expect_entries_moved(
     """A directory that was moved to another one has the same entries for all clients, with the same data."""
     __tracebackhide__ = True
     directory = scratch.directory(_DIRECTORY)
-    scratch.file("file", _DATA, directory=directory)
     scratch.file(_DEEP, directory=scratch.directory(_INSIDE, directory=directory))
+    scratch.file("file", _DATA, directory=directory)
     for client in clients:
         _names(client, directory, because)
     elsewhere = _move(clients[0], scratch)
