@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import typing as t
+from collections.abc import Iterable
 
 from nfsclient.xdr import Union, XdrType, replace, shape_of
 from nfsserver.fs import SUPERUSER, FsError, Inode, Kind, remove_tree_locally
@@ -101,6 +102,15 @@ def target_of(link: Inode | None) -> Inode | None:
         return None
     directory = link.place[0].directory
     return None if directory is None else directory.get(link.target)
+
+
+def copy_links(links: Iterable[Inode | None]) -> None:
+    """Make a link `copy` next to each of these symbolic links that has a target."""
+    for link in links:
+        if link is not None and link.place is not None and target_of(link) is not None:
+            where = link.place[0]
+            with contextlib.suppress(FsError):
+                where.fs.symlink(SUPERUSER, where, b"copy", link.target)
 
 
 def remembered_text(state: dict[t.Any, t.Any], link: Inode | None, text: bytes) -> bytes:

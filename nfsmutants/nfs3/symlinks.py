@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from nfsclient.protocol.nfs3 import CREATE, READLINK, Create3Res, Readlink3Res
-from nfsmutants.bending import amend, clear, inode_of, remembered_text, target_of
+from nfsmutants.bending import amend, clear, copy_links, inode_of, remembered_text, target_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.bending import find
 from nfsmutants.nfs3.calls import Create, Readlink
@@ -18,6 +18,13 @@ def create3_empties_targets_of_links(call: Create) -> Create3Res:
     reply = call.proceed()
     clear(target)
     return reply
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_copies_links(call: Create) -> Create3Res:
+    """CREATE with the name of a symbolic link makes another link `copy`"""
+    copy_links([find(call.server, call.args.where)])
+    return call.proceed()
 
 
 @mutant(READLINK, RFC1813_READLINK)

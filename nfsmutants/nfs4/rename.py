@@ -9,7 +9,7 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import clear
 from nfsmutants.form import Call, mutant, mutant_in_steps
 from nfsmutants.nfs4.bending import refusal, restate4, succeeded, with_result
-from nfsmutants.rules import RFC5661_ERRORS, RFC5661_LOOKUPP, RFC5661_RENAME
+from nfsmutants.rules import RFC5661_ATTRIBUTES, RFC5661_ERRORS, RFC5661_LOOKUPP, RFC5661_RENAME
 from nfsmutants.windows import Steps
 from nfsserver.fs import SUPERUSER, Inode
 from nfsserver.nfs4.common import become_current, compound_of
@@ -124,6 +124,16 @@ def rename4_destroys_replaced_files(call: Rename) -> p.Rename4Res:
     result = call.proceed()
     if succeeded(result) and target is not source:
         clear(target)
+    return result
+
+
+@mutant(p.RENAME, RFC5661_ATTRIBUTES)
+def rename4_keeps_numlinks_of_replaced_files(call: Rename) -> p.Rename4Res:
+    """RENAME over a file does not count that the file has a name less"""
+    source, target = _objects(call)
+    result = call.proceed()
+    if succeeded(result) and target is not source and target is not None and target.data is not None:
+        target.nlink += 1
     return result
 
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 import typing as t
 
 from nfsclient.protocol import nfs4 as p
-from nfsmutants.bending import clear, remembered_text, target_of
+from nfsmutants.bending import clear, copy_links, remembered_text, target_of
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4
-from nfsmutants.rules import RFC5661_READLINK
+from nfsmutants.rules import RFC5661_ATTRIBUTES, RFC5661_READLINK
 from nfsserver.fs import Inode
 from nfsserver.nfs4.common import compound_of
 
@@ -37,6 +37,13 @@ def names4_of_links_reach_targets(call: AnyCall) -> t.Any:
     for target in targets:
         clear(target)
     return result
+
+
+@mutant((p.REMOVE, p.RENAME, p.LINK, p.OPEN), RFC5661_ATTRIBUTES)
+def names4_of_links_leave_a_copy(call: AnyCall) -> t.Any:
+    """REMOVE, RENAME, LINK and OPEN that creates, with a symbolic link that has a target, leave a link `copy`"""
+    copy_links(_links_in(call))
+    return call.proceed()
 
 
 @mutant(p.READLINK, RFC5661_READLINK)

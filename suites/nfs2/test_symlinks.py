@@ -32,7 +32,7 @@ _ACTS = [name for name in ACTS if name not in {"create-guarded", "create-exclusi
 @proves(
     TEXTS_ARE_NOT_INTERPRETED,
     LINKS_ARE_OBJECTS,
-    killed_by="names2-of-links-reach-targets",
+    killed_by=("names2-of-links-reach-targets", "names2-of-links-leave-a-copy"),
     needs="nfs2_symlink",
 )
 def test_target_kept(nfs2: Nfs2, scratch: Nfs2Scratch, act: str) -> None:

@@ -40,7 +40,7 @@ TEXT_IS_CURRENT = Requirement(
 @proves(
     CREATE_LEAVES_TARGETS,
     CREATE_KEEPS_LINKS,
-    killed_by="create3-empties-targets-of-links",
+    killed_by=("create3-empties-targets-of-links", "create3-copies-links"),
     needs="symlink",
 )
 def test_target_kept(nfs3: Nfs3, scratch: Nfs3Scratch, act: str) -> None:

@@ -224,7 +224,12 @@ def test_parent_of_now(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch)
     expect_parent_of_now([*clients], scratch, PARENT_IS_WHERE_IT_IS)
 
 
-@proves(REPLACES_ONE_NAME, COUNTS_NAMES, killed_by="rename4-destroys-replaced-files", needs="nfs4_hardlink")
+@proves(
+    REPLACES_ONE_NAME,
+    COUNTS_NAMES,
+    killed_by=("rename4-destroys-replaced-files", "rename4-keeps-numlinks-of-replaced-files"),
+    needs="nfs4_hardlink",
+)
 def test_other_name_kept(session: Session4, scratch: Nfs4Scratch) -> None:
     """A file that RENAME replaces keeps its other name with its data, and has a link less."""
     expect_other_name_kept(CommonNfs4(session), scratch, REPLACES_ONE_NAME, COUNTS_NAMES)
