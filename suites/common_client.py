@@ -116,3 +116,29 @@ class CommonClient(ABC):
     @abstractmethod
     def page(self, where: bytes, at: t.Any = None) -> Answer[Page]:
         """A part of the listing of a directory, from the start by default."""
+
+
+class TreeClient(CommonClient):
+    """The same with the calls that move objects, and those of symbolic links."""
+
+    @abstractmethod
+    def move(self, where: bytes, name: bytes, to: bytes, to_name: bytes) -> Answer[None]:
+        """RENAME from one directory to another."""
+
+    @abstractmethod
+    def symlink(self, where: bytes, name: bytes, text: bytes) -> Answer[None]: ...
+
+    @abstractmethod
+    def readlink(self, handle: bytes) -> Answer[bytes]: ...
+
+    @abstractmethod
+    def parent(self, directory: bytes) -> Answer[bytes]:
+        """The handle of the directory that a directory is in."""
+
+    @abstractmethod
+    def create_empty(self, where: bytes, name: bytes, how: str) -> Answer[None]:
+        """An attempt to create an empty file, by one of `CREATIONS`, where an object may have the name."""
+
+
+CREATIONS: t.Final = ("unchecked", "guarded", "exclusive")
+"""How NFSv3 and NFSv4 create files. NFSv2 knows one way, which is called unchecked here."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NFSv2 as a `CommonClient`."""
+"""NFSv2 as a `CommonClient` and `TreeClient`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typing as t
 from nfsclient.clients import Nfs2
 from nfsclient.clients.nfs2 import START
 from nfsclient.protocol.nfs2 import IGNORED, IGNORED_TIME, MAXDATA, Fattr, Ftype, Sattr, Timeval
-from suites.common_client import Answer, CommonClient, Entry, Page, Seen
+from suites.common_client import Answer, Entry, Page, Seen, TreeClient
 
 _DOTS: t.Final = frozenset({b".", b".."})
 
@@ -22,7 +22,7 @@ def _asked(value: int | None) -> int:
     return IGNORED if value is None else value
 
 
-class CommonNfs2(CommonClient):
+class CommonNfs2(TreeClient):
     """NFSv2 on one connection. Its listings have names only."""
 
     def __init__(self, nfs2: Nfs2) -> None:
@@ -80,3 +80,20 @@ class CommonNfs2(CommonClient):
         ends = reply.resok.eof or not entries
         shown = [Entry(one.name, None) for one in entries if one.name not in _DOTS]
         return Answer(reply, Page(shown, None if ends else entries[-1].cookie))
+
+    def move(self, where: bytes, name: bytes, to: bytes, to_name: bytes) -> Answer[None]:
+        return Answer(self._nfs2.rename(where, name, to, to_name))
+
+    def symlink(self, where: bytes, name: bytes, text: bytes) -> Answer[None]:
+        return Answer(self._nfs2.symlink(where, name, text, Sattr(mode=0o777)))
+
+    def readlink(self, handle: bytes) -> Answer[bytes]:
+        reply = self._nfs2.readlink(handle)
+        return Answer(reply, None if reply.data is None else bytes(reply.data))
+
+    def parent(self, directory: bytes) -> Answer[bytes]:
+        reply = self._nfs2.lookup(directory, b"..")
+        return Answer(reply, None if reply.resok is None else reply.resok.file)
+
+    def create_empty(self, where: bytes, name: bytes, how: str) -> Answer[None]:
+        return Answer(self._nfs2.create(where, name, Sattr(mode=0o644, size=0)))

@@ -300,6 +300,15 @@ def test_extend_after_truncate(nfs2: Nfs2, scratch: Nfs2Scratch, small: int, lar
     expect_data(data[small:], bytes(large - small), at=small)
 
 
+@proves(SETATTR_SIZE_KEEPS_DATA, killed_by="setattr2-same-size-clears")
+def test_same_size(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """SETATTR of the size that a file has keeps its data."""
+    data = pattern(5000)
+    file = scratch.file("f", data)
+    expect_change(nfs2.setattr(file, Sattr(size=len(data))))
+    expect_data(scratch.read(file), data)
+
+
 @pytest.mark.parametrize("kind", NOT_FILES)
 @proves(SIZE_IS_FOR_FILES, killed_by="setattr2-truncates-non-files")
 def test_size_of_non_file(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NFSv3 as a `CommonClient`."""
+"""NFSv3 as a `CommonClient` and `TreeClient`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,18 @@ from nfsclient.protocol.nfs3 import (
     Sattr3,
     StableHow,
 )
-from suites.common_client import Answer, CommonClient, Entry, Page, Seen
+from suites.common_client import Answer, Entry, Page, Seen, TreeClient
 from suites.nfs3.listing import DOTS
+from suites.nfs3.new_objects import VERIFIER
 from suites.nfs3.times import at_client_time
 
 _PAGE: t.Final = 8192
 _START: t.Final = (0, bytes(8))
+_HOW: t.Final = {
+    "unchecked": CreateMode3.UNCHECKED,
+    "guarded": CreateMode3.GUARDED,
+    "exclusive": CreateMode3.EXCLUSIVE,
+}
 
 
 def _seen(attributes: Fattr3) -> Seen:
@@ -29,7 +35,7 @@ def _seen(attributes: Fattr3) -> Seen:
     return Seen(one.type is Ftype3.NF3REG, one.size, one.mode, one.nlink, one.fileid, one.mtime.seconds)
 
 
-class CommonNfs3(CommonClient):
+class CommonNfs3(TreeClient):
     """NFSv3 on one connection. Listings come from READDIRPLUS, unless the server does not support it."""
 
     def __init__(self, nfs3: Nfs3) -> None:
@@ -90,6 +96,23 @@ class CommonNfs3(CommonClient):
             self._has_plus = False
         reply = self._nfs3.readdir(where, cookie, verifier, _PAGE)
         return Answer(reply, None if reply.resok is None else _page(reply.resok))
+
+    def move(self, where: bytes, name: bytes, to: bytes, to_name: bytes) -> Answer[None]:
+        return Answer(self._nfs3.rename(where, name, to, to_name))
+
+    def symlink(self, where: bytes, name: bytes, text: bytes) -> Answer[None]:
+        return Answer(self._nfs3.symlink(where, name, text))
+
+    def readlink(self, handle: bytes) -> Answer[bytes]:
+        reply = self._nfs3.readlink(handle)
+        return Answer(reply, None if reply.resok is None else bytes(reply.resok.data))
+
+    def parent(self, directory: bytes) -> Answer[bytes]:
+        reply = self._nfs3.lookup(directory, b"..")
+        return Answer(reply, None if reply.resok is None else reply.resok.object)
+
+    def create_empty(self, where: bytes, name: bytes, how: str) -> Answer[None]:
+        return Answer(self._nfs3.create(where, name, _HOW[how], Sattr3(mode=0o644, size=0), VERIFIER))
 
 
 def _page(resok: t.Any) -> Page:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NFSv4 as a `CommonClient`."""
+"""NFSv4 as a `CommonClient` and `TreeClient`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, NfsFtype4
 from nfsclient.xdr import XdrType
-from suites.common_client import Answer, CommonClient, Entry, Page, Seen
+from suites.common_client import Answer, Entry, Page, Seen, TreeClient
 from suites.nfs4.opens import BOTH, WRITE
 
 _ATTRIBUTES: t.Final = ("type", "size", "mode", "numlinks", "fileid", "time_modify")
 _LISTED: t.Final = ("rdattr_error", *_ATTRIBUTES)
 _PAGE: t.Final = 8192
+_VERIFIER: t.Final = b"nfsproof"
 
 
 def _seen(attributes: Fattr4) -> Seen | None:
@@ -27,7 +28,7 @@ def _seen(attributes: Fattr4) -> Seen | None:
     return Seen(one.type == NfsFtype4.NF4REG, one.size, one.mode, one.numlinks, one.fileid, mtime)
 
 
-class CommonNfs4(CommonClient):
+class CommonNfs4(TreeClient):
     """A session of NFSv4. A write is an OPEN, a WRITE and a CLOSE; no file stays open."""
 
     def __init__(self, session: Session4) -> None:
@@ -108,3 +109,31 @@ class CommonNfs4(CommonClient):
         ends = found.reply.eof or not entries
         shown = [Entry(one.name, _seen(one.attrs)) for one in entries if one.name not in {b".", b".."}]
         return Answer(reply, Page(shown, None if ends else (entries[-1].cookie, found.cookieverf)))
+
+    def move(self, where: bytes, name: bytes, to: bytes, to_name: bytes) -> Answer[None]:
+        return Answer(self._run(op.putfh(where), op.savefh(), op.putfh(to), op.rename(name, to_name)))
+
+    def symlink(self, where: bytes, name: bytes, text: bytes) -> Answer[None]:
+        return Answer(self._run(op.putfh(where), op.symlink(name, text)))
+
+    def readlink(self, handle: bytes) -> Answer[bytes]:
+        reply = self._run(op.putfh(handle), op.readlink())
+        found = None if reply.status else reply.of(p.READLINK).resok4
+        return Answer(reply, None if found is None else bytes(found.link))
+
+    def parent(self, directory: bytes) -> Answer[bytes]:
+        reply = self._run(op.putfh(directory), op.lookupp(), op.getfh())
+        return Answer(reply, None if reply.status else reply.handle)
+
+    def create_empty(self, where: bytes, name: bytes, how: str) -> Answer[None]:
+        empty = Fattr4(mode=0o644, size=0)
+        ways = {
+            "unchecked": op.unchecked(empty),
+            "guarded": op.guarded(empty),
+            "exclusive": op.exclusive4_1(_VERIFIER, Fattr4()),
+        }
+        opening = op.open(name, BOTH, owner=new_state_owner(), how=ways[how])
+        reply = self._run(op.putfh(where), opening)
+        if not reply.status:
+            self._run(op.putfh(where), op.lookup(name), op.close(reply.stateid))
+        return Answer(reply)

@@ -64,6 +64,15 @@ def _creates(name: bytes) -> refused.Act:
     return act
 
 
+def _truncates(name: bytes) -> refused.Act:
+    def act(session: Session4, at: Place) -> XdrEnum:
+        how = op.unchecked(Fattr4(size=0))
+        opening = op.open(name, BOTH, owner=new_state_owner(), how=how)
+        return through_grace(session, op.putfh(at.here), opening).status
+
+    return act
+
+
 REFUSED: t.Final[dict[str, dict[str, refused.Act]]] = {
     "exist": {
         "OPEN": _creates(FILE),
@@ -111,6 +120,13 @@ def test_denied_changes_nothing(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """An operation that the server denies to another user changes nothing."""
     stranger = v4.new_session(v4.connections.connect("nfs"), _STRANGER)
     refused.expect_nothing_changed(stranger, scratch, DENIED)
+
+
+@proves(FAILED_OPERATION_CHANGES_NOTHING, killed_by="changes4-deny-and-do", needs="other_users")
+def test_denied_truncation(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
+    """OPEN with a size of 0 that the server denies to another user does not truncate the file."""
+    stranger = v4.new_session(v4.connections.connect("nfs"), _STRANGER)
+    refused.expect_nothing_changed(stranger, scratch, {"OPEN that truncates": _truncates(FILE)})
 
 
 @proves(FAILED_OPERATION_CHANGES_NOTHING, killed_by="write4-bad-stateid-writes")
