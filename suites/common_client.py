@@ -142,7 +142,8 @@ class Sync(enum.IntEnum):
 class Put(t.NamedTuple):
     """What a WRITE did."""
 
-    count: int
+    taken: int
+    """Bytes."""
     is_committed: bool
     """Whether the server says that the data is on stable storage."""
     verifier: bytes
@@ -160,4 +161,4 @@ class CommittingClient(CommonClient):
 
     def write(self, handle: bytes, offset: int, data: bytes) -> Answer[int]:
         reply, put = self.put(handle, offset, data, Sync.FILE_SYNC)
-        return Answer(reply, None if put is None else put.count)
+        return Answer(reply, None if put is None else put.taken)

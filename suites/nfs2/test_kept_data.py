@@ -7,17 +7,16 @@ import pytest
 
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
-from nfsclient.protocol.nfs2 import Nfsstat2, Sattr
-from nfsjudge import Harm, Level, Requirement, proves, skip, unsupported
+from nfsjudge import Harm, Level, Requirement, proves
 from suites.kept_data import (
     ATTRIBUTES,
     CREATE_AGAIN,
     EMPTIED,
+    EMPTY,
     NAMES,
     SIZES,
     Clauses,
     KeptFile,
-    create_empty,
     keeps,
 )
 from suites.nfs2.common import CommonNfs2
@@ -70,15 +69,7 @@ def test_created_again(nfs2: Nfs2, second_client: Nfs2, scratch: Nfs2Scratch) ->
 @proves(TRUNCATES_ALL_ALIKE, killed_by="create2-truncates-one-page")
 def test_emptied(nfs2: Nfs2, second_client: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE with a size of 0 truncates a file of several pages, if it truncates a small one."""
-    small = scratch.file("small", b"data")
-    made = nfs2.create(scratch.handle, b"small", Sattr(mode=0o644, size=0))
-    if made.status != Nfsstat2.NFS_OK:
-        skip(f"CREATE of a file that exists answers {made.status}", made)
-    if scratch.attributes(small).size:
-        unsupported("CREATE with a size of 0 does not truncate a file that exists")
-    file = _file(nfs2, second_client, scratch, TRUNCATES_ALL_ALIKE)
-    create_empty(file)
-    file.expect_kept("CREATE with a size of 0")
+    keeps(_file(nfs2, second_client, scratch, TRUNCATES_ALL_ALIKE), EMPTY)
 
 
 @pytest.mark.parametrize("change", EMPTIED)

@@ -10,19 +10,18 @@ import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import CreateMode3, Nfsstat3, Sattr3
-from nfsjudge import Harm, Level, Requirement, proves, skip, unsupported
+from nfsjudge import Harm, Level, Requirement, proves
 from suites.common_client import Sync
 from suites.kept_data import (
     ATTRIBUTES,
     CREATE_AGAIN,
     EMPTIED,
+    EMPTY,
     NAMES,
     SIZES,
     WRITES,
     Clauses,
     KeptFile,
-    create_empty,
     keeps,
     need_reader,
 )
@@ -75,9 +74,7 @@ def test_names(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, change: st
 
 
 @pytest.mark.parametrize("change", ATTRIBUTES)
-@proves(
-    VERIFIER_CHANGES_ON_LOSS, READ_RETURNS_CURRENT_DATA, killed_by="setattr3-drops-uncommitted-pages"
-)
+@proves(VERIFIER_CHANGES_ON_LOSS, READ_RETURNS_CURRENT_DATA, killed_by="setattr3-drops-uncommitted-pages")
 def test_attributes(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, change: str) -> None:
     """A file with uncommitted data keeps all of its data when SETATTR changes none of it."""
     keeps(_file(nfs3, second_client, scratch), ATTRIBUTES[change])
@@ -116,7 +113,7 @@ def test_data_sync(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch) -> Non
     """One WRITE of 12,000 bytes with DATA_SYNC over uncommitted data stores all that it counts."""
     file = _file(nfs3, second_client, scratch, WRITES_COUNT_BYTES)
     file.dirty()
-    size = min(_LARGE, fsinfo(nfs3, file.handle).wtmax)
+    size = min(_LARGE, fsinfo(nfs3, scratch.handle).wtmax)
     file.put(0, pattern(size, salt=5), Sync.DATA_SYNC, in_one=True)
     file.expect_kept("WRITE with DATA_SYNC")
 
@@ -133,16 +130,7 @@ def test_created_again(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch) ->
 @proves(TRUNCATES_ALL_ALIKE, killed_by="create3-unchecked-truncates-one-page")
 def test_emptied(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE UNCHECKED with a size of 0 truncates a file of several pages, if it truncates a small one."""
-    small = scratch.file("small", b"data")
-    made = nfs3.create(scratch.handle, b"small", CreateMode3.UNCHECKED, Sattr3(mode=0o644, size=0))
-    if made.status != Nfsstat3.NFS3_OK:
-        skip(f"CREATE UNCHECKED of a file that exists answers {made.status}", made)
-    if scratch.attributes(small).size:
-        unsupported("CREATE UNCHECKED with a size of 0 does not truncate a file that exists")
-    file = _file(nfs3, second_client, scratch, TRUNCATES_ALL_ALIKE)
-    file.dirty()
-    create_empty(file)
-    file.expect_kept("CREATE UNCHECKED with a size of 0")
+    keeps(_file(nfs3, second_client, scratch, TRUNCATES_ALL_ALIKE), EMPTY)
 
 
 @pytest.mark.parametrize("change", EMPTIED)
