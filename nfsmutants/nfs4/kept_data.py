@@ -14,7 +14,6 @@ from nfsmutants.rules import (
     RFC5661_COMMIT,
     RFC5661_OPEN,
     RFC5661_READ,
-    RFC5661_RENAME,
     RFC5661_SETATTR,
     RFC5661_WRITE,
 )
@@ -59,7 +58,7 @@ def names4_drop_uncommitted_pages(call: AnyCall) -> t.Any:
     return result
 
 
-@mutant((p.LINK, p.REMOVE, p.RENAME), RFC5661_RENAME)
+@mutant((p.LINK, p.REMOVE, p.RENAME), RFC5661_READ)
 def names4_keep_one_page(call: AnyCall) -> t.Any:
     """LINK, REMOVE and RENAME leave zeros in the file after its first page"""
     files, result = _named(call), call.proceed()
@@ -91,7 +90,23 @@ def setattr4_drops_uncommitted_pages(call: Setattr) -> p.Setattr4Res:
     return call.proceed()
 
 
+@mutant(p.SETATTR, RFC5661_READ)
+def setattr4_keeps_one_page(call: Setattr) -> p.Setattr4Res:
+    """SETATTR that leaves the size of a file as it is leaves zeros after its first page"""
+    if not _changes_size(call):
+        keep_first(files_of(compound_of(call.context).current), PAGE)
+    return call.proceed()
+
+
 @mutant(p.SETATTR, RFC5661_SETATTR)
+def setattr4_size_keeps_one_page(call: Setattr) -> p.Setattr4Res:
+    """SETATTR of another size leaves zeros after the first page of the file"""
+    if _changes_size(call):
+        keep_first(files_of(compound_of(call.context).current), PAGE)
+    return call.proceed()
+
+
+@mutant(p.SETATTR, RFC5661_WRITE)
 def setattr4_size_drops_uncommitted_pages(call: Setattr) -> p.Setattr4Res:
     """SETATTR of another size drops uncommitted data below it"""
     if _changes_size(call):
@@ -127,6 +142,13 @@ def commit4_drops_other_pages(call: Call[p.Commit4Args, p.Commit4Res]) -> p.Comm
 def open4_unchecked_drops_uncommitted_pages(call: Open) -> p.Open4Res:
     """OPEN that takes an existing file with UNCHECKED4 drops its uncommitted data"""
     drop_uncommitted(files_of(_opened(call)))
+    return call.proceed()
+
+
+@mutant(p.OPEN, RFC5661_OPEN)
+def open4_unchecked_keeps_one_page(call: Open) -> p.Open4Res:
+    """OPEN that takes an existing file with UNCHECKED4 leaves zeros after its first page"""
+    keep_first(files_of(_opened(call)), PAGE)
     return call.proceed()
 
 
