@@ -165,6 +165,10 @@ class KeptFile:
         __tracebackhide__ = True
         found = self._find()
         self._judge(self._read(self.other, found), f"data by another client after {after}", found)
+        seen = self.other.getattr(found)
+        if seen.value is not None:
+            size, what = seen.value.size, f"size by another client after {after}"
+            expect(size, what, because=self.clauses.current).equals(len(self.data))
         if self._uncommitted and isinstance(self.one, CommittingClient):
             observe("COMMIT", self.one.commit(found).reply.status)
         self._judge(self._read(self.one, self.handle, found), f"data after {after}", found)
@@ -377,7 +381,21 @@ def _need_small_is_emptied(file: KeptFile) -> None:
         unsupported("a CREATE with a size of 0 does not truncate a file that exists")
 
 
-EMPTY: t.Final = Change("a CREATE of its name with a size of 0", _empty, _need_small_is_emptied)
+def _arrange_empty_by_link(file: KeptFile) -> None:
+    _need_small_is_emptied(file)
+    file.make_link()
+
+
+def _empty_by_link(file: KeptFile) -> None:
+    file.done(file.one.take(file.top, _LINK, size=0), "CREATE")
+    file.has_size(0)
+
+
+EMPTY: t.Final[dict[str, Change]] = {
+    "name": Change("a CREATE of its name with a size of 0", _empty, _need_small_is_emptied),
+    "link": Change("a CREATE of its other link with a size of 0", _empty_by_link, _arrange_empty_by_link),
+}
+"""A CREATE that is not exclusive truncates the file."""
 
 
 def _need_empty(file: KeptFile) -> None:

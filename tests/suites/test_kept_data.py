@@ -10,7 +10,7 @@ import pytest
 
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Nonconformance, Skipped, Unsupported
-from suites.common_client import Answer, CommittingClient, Put, Sync
+from suites.common_client import Answer, CommittingClient, Put, Seen, Sync
 from suites.kept_data import (
     ATTRIBUTES,
     COMMITS,
@@ -41,7 +41,7 @@ _ALL: t.Final[Mapping[str, Change]] = {
     **{f"commits-{name}": change for name, change in COMMITS.items()},
     **{f"emptied-{name}": change for name, change in EMPTIED.items()},
     "create-again": CREATE_AGAIN,
-    "empty": EMPTY,
+    **{f"empty-{name}": change for name, change in EMPTY.items()},
 }
 _SHORT: t.Final = 1_700
 """Bytes that a server with short WRITEs takes at once."""
@@ -73,6 +73,12 @@ class _Client(CommittingClient, ToyClient):
             self.toy.stable[node.fileid] = before[:offset] + data + before[offset + len(data) :]
         done = Put(len(data), is_committed, b"%d" % self.toy.boots)
         return Answer(written.reply, done if written.succeeded else None)
+
+    def getattr(self, handle: bytes) -> Answer[Seen]:
+        answer = super().getattr(handle)
+        if answer.value is None or self.toy.fault != "GETATTR returns an old size":
+            return answer
+        return Answer(answer.reply, answer.value._replace(size=0))
 
     def commit(self, handle: bytes, offset: int = 0, count: int = 0) -> Answer[bytes]:
         if self.toy.fault == "COMMIT reports the loss":
@@ -143,6 +149,7 @@ def test_a_version_without_uncommitted_data_is_judged_too() -> None:
             "data by another client after LINK at offset 3000",
         ),
         ("stable data is lost", READ_RETURNS_CURRENT_DATA, "at offset 9999"),
+        ("GETATTR returns an old size", READ_RETURNS_CURRENT_DATA, "size by another client after LINK"),
         ("a byte too many", READ_RETURNS_CURRENT_DATA, "10001"),
         ("all data is lost with the verifier", READ_RETURNS_CURRENT_DATA, "at offset 0"),
     ],
