@@ -22,6 +22,8 @@ _PAST: t.Final = 1_000_000_000
 _DAY: t.Final = 86_400
 _SIZE: t.Final = 900
 """Bytes in a new file: few, for servers that read a few at a time."""
+WHOLE: t.Final = 10_000
+"""Bytes in a new file where each change is made once: more than the pages of most servers."""
 _NOENT: t.Final = 2
 _FHEXPIRED: t.Final = 10014
 _INVAL: t.Final = 22
@@ -102,6 +104,8 @@ class World:
     scratch: Scratch[t.Any, t.Any]
     clauses: Clauses
     has_links: bool
+    size: int = _SIZE
+    """Bytes in a new file."""
     home: Thing = field(init=False)
     file: File = field(init=False)
     entries: dict[bytes, File | None] = field(default_factory=dict)
@@ -136,11 +140,11 @@ class World:
 
     def new_file(self) -> None:
         """A new file, which both clients have looked at."""
-        name, data = b"f%d" % self.number(), self.pattern(_SIZE)
+        name, data = b"f%d" % self.number(), self.pattern(self.size)
         handle = self.scratch.file(name, data, directory=self.home.handle)
         self.file = self.entries[name] = File(name, handle, data=data)
         self.one.getattr(handle)
-        self.other.look(handle, _SIZE)
+        self.other.look(handle, self.size)
         self.other.lookup(self.home.handle, name)
         self.other.page(self.home.handle)
 
@@ -186,7 +190,8 @@ class World:
     def pattern(self, size: int) -> bytes:
         """Data without zeros that differs from all before."""
         salt = self.number() * 41
-        return bytes(1 + (salt + at * 7) % 255 for at in range(size))
+        period = bytes(1 + (salt + at * 7) % 255 for at in range(255))
+        return (period * (size // 255 + 1))[:size]
 
     def link(self) -> None:
         """A hard link, as set-up."""

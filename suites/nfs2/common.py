@@ -69,6 +69,18 @@ class CommonNfs2(TreeClient):
     def rename(self, where: bytes, name: bytes, to_name: bytes) -> Answer[None]:
         return Answer(self._nfs2.rename(where, name, where, to_name))
 
+    def move(self, where: bytes, name: bytes, to: bytes, to_name: bytes) -> Answer[None]:
+        return Answer(self._nfs2.rename(where, name, to, to_name))
+
+    def take(self, where: bytes, name: bytes, *, size: int | None = None) -> Answer[None]:
+        return Answer(self._nfs2.create(where, name, Sattr(mode=0o644, size=_asked(size))))
+
+    def set_group(self, handle: bytes) -> Answer[None]:
+        known = self._nfs2.getattr(handle)
+        if known.resok is None:
+            return Answer(known)
+        return Answer(self._nfs2.setattr(handle, Sattr(gid=known.resok.gid)))
+
     def link(self, handle: bytes, where: bytes, name: bytes) -> Answer[None]:
         return Answer(self._nfs2.link(handle, where, name))
 
@@ -80,9 +92,6 @@ class CommonNfs2(TreeClient):
         ends = reply.resok.eof or not entries
         shown = [Entry(one.name, None) for one in entries if one.name not in _DOTS]
         return Answer(reply, Page(shown, None if ends else entries[-1].cookie))
-
-    def move(self, where: bytes, name: bytes, to: bytes, to_name: bytes) -> Answer[None]:
-        return Answer(self._nfs2.rename(where, name, to, to_name))
 
     def symlink(self, where: bytes, name: bytes, text: bytes) -> Answer[None]:
         return Answer(self._nfs2.symlink(where, name, text, Sattr(mode=0o777)))

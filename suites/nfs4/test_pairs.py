@@ -11,7 +11,7 @@ from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients.nfs4 import Session4
 from nfsjudge import Harm, Level, Requirement, proves
-from suites.changes import CHANGES, Clauses, World
+from suites.changes import CHANGES, WHOLE, Clauses, World
 from suites.nfs4.common import CommonNfs4
 from suites.nfs4.opens import another_client
 from suites.pairs import every_change, every_pair
@@ -110,12 +110,13 @@ CLAUSES: t.Final = Clauses(
         "getattr4-remembers-attributes-by-session",
         "readdir4-remembers-attributes-by-session",
         "lookup4-remembers-names-by-session",
+        "names4-keep-one-page",
     ),
 )
 def test_single(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, target: TargetView) -> None:
     """After each of the changes that programs make, two clients see what it made."""
     clients = CommonNfs4(session), CommonNfs4(another_client(v4))
-    every_change(World(*clients, scratch, CLAUSES, target.has("nfs4_hardlink")))
+    every_change(World(*clients, scratch, CLAUSES, target.has("nfs4_hardlink"), size=WHOLE))
 
 
 @pytest.mark.parametrize("first", CHANGES)

@@ -7,6 +7,7 @@ import itertools
 import typing as t
 from dataclasses import dataclass, field
 
+from fixtures.checks.scratch import as_name
 from nfsclient.protocol.nfs3 import Nfsstat3
 from suites.common_client import Answer, CommonClient, Entry, Page, Seen
 
@@ -187,6 +188,23 @@ class ToyClient(CommonClient):
                 del self.toy.handles[self.toy.handle_of(node)]
         return _DONE
 
+    def move(self, where: bytes, name: bytes, to: bytes, to_name: bytes) -> Answer[None]:
+        if where not in self.toy.handles or to not in self.toy.handles:
+            return _STALE
+        self._names(to)[to_name] = self._names(where).pop(name)
+        return _DONE
+
+    def take(self, where: bytes, name: bytes, *, size: int | None = None) -> Answer[None]:
+        found = self._names(where).get(name)
+        if found is None:
+            self.toy.make(where, name)
+        elif size == 0:
+            return self.set(self.toy.handle_of(found), size=0)
+        return _DONE
+
+    def set_group(self, handle: bytes) -> Answer[None]:
+        return _DONE if handle in self.toy.handles else _STALE
+
     def link(self, handle: bytes, where: bytes, name: bytes) -> Answer[None]:
         node = self.toy.handles.get(handle)
         if node is None:
@@ -213,11 +231,11 @@ class ToyScratch:
     def __init__(self, toy: Toy) -> None:
         self._toy = toy
 
-    def directory(self, name: bytes) -> bytes:
-        return self._toy.make(self.handle, name, is_directory=True)
+    def directory(self, name: str | bytes) -> bytes:
+        return self._toy.make(self.handle, as_name(name), is_directory=True)
 
-    def file(self, name: bytes, data: bytes, *, directory: bytes) -> bytes:
-        handle = self._toy.make(directory, name)
+    def file(self, name: str | bytes, data: bytes, *, directory: bytes | None = None) -> bytes:
+        handle = self._toy.make(directory or self.handle, as_name(name))
         self._toy.handles[handle].data = data
         return handle
 
