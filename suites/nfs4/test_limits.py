@@ -60,6 +60,9 @@ MAXIMA_ARE_TRUE = Requirement(
 NAMES_AS_LONG_AS_SAID = Requirement(
     rfc="RFC 5661",
     section="5.8.2.19",
+    # A maximum is a bound: that each name up to it is accepted follows only if a server tells no "lies" in RECOMMENDED
+    # attributes, which is a "should" (section 5.2). name_max of NFSv3 (RFC 1813 section 3.3.20) is the same fact.
+    level=Level.SHOULD,
     gist="maxname is the maximum size of a file name that is supported",
 )
 _SMALL: t.Final = 4096
