@@ -49,6 +49,8 @@ OF_SEVERAL = {
     "suites.faults.test_backchannel:": "as test_delegation",
     "suites.nfs4.test_local_changes:": "as test_delegation",
     "suites.nfs4.test_grants:": "one mutant denies each operation, also those for which ACCESS is only advice",
+    "suites.nfs4.test_names:test_dots": "the same mutant shows by operations that change names, and by others",
+    "suites.nfs4.test_names:test_slash": "as test_dots",
     "suites.nfs4.test_names:test_no_utf8": "two clauses are of servers that list the name with other bytes",
     "suites.nfs4.test_write_again:test_second_unstable_time": "one mutant; change is judged by test_local_changes, too",
     "suites.nfs4.test_model:": "a machine compares all that clients see with a model",
