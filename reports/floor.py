@@ -28,7 +28,7 @@ _NOT_SET_UP: t.Final = " cannot be made: "
 _OPTIONAL: t.Final = re.compile(r"\b(LINK|SYMLINK|MKNOD|READDIRPLUS) answers \w*NOTSUPP")
 """Of NFSv2 and NFSv3. In NFSv4 a check is UNSUPPORTED after NOTSUPP only where the operation is OPTIONAL."""
 _ADVICE: t.Final = {
-    "ROFS": "the export is read-only, and nearly all checks make files: export it read-write",
+    "ROFS": "nearly all checks make files: export it read-write, or say that it is not meant to be: --lacks writable",
     "ACCES": "the user of the calls may not write there: let it, or choose another by uid= and gid= in the URL",
     "NOSPC": "the file system of the export is full: make room (--clean removes what interrupted runs have left)",
     "DQUOT": "the user of the calls is over quota: make room, or choose another by uid= and gid= in the URL",

@@ -75,7 +75,7 @@ def test_an_operation_that_always_asks_to_wait_is_not_green() -> None:
 @pytest.mark.parametrize(
     ("error", "text"),
     [
-        ("NFS3ERR_ROFS", "read-only"),
+        ("NFS3ERR_ROFS", "read-write"),
         ("NFSERR_ACCES", "uid="),
         ("NFS4ERR_PERM", "uid="),
         ("NFS4ERR_ACCESS", "uid="),
