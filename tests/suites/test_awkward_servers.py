@@ -31,10 +31,20 @@ def test_a_read_only_export(run_on: RunOn) -> None:
 
 def test_an_export_that_is_meant_to_be_read_only(run_on: RunOn) -> None:
     """What its owner declares missing does not count as not judged."""
-    checks = ("nfs3/FSINFO", "nfs3/GETATTR", "nfs3/LOOKUP", "nfs4/GETATTR", "nfs4/LOOKUP", "nfs4/READ/")
+    checks = (
+        "nfs2/STATFS",
+        "nfs3/FSSTAT",
+        "nfs3/FSINFO",
+        "nfs3/GETATTR",
+        "nfs3/LOOKUP",
+        "nfs4/GETATTR",
+        "nfs4/LOOKUP",
+        "nfs4/READ/",
+    )
     ended = run_on(("--knob=read_only=yes",), *checks, "--lacks=writable")
     assert {check.verdict for check in ended.run.checks} == {"PASS", "UNSUPPORTED"}, ended.text
     assert ended.status == 0
+    assert {"nfs2/STATFS/bfree", "nfs3/FSSTAT/free-below-total[bytes]"} <= ended.of("PASS")
 
 
 def test_a_server_without_links(run_on: RunOn) -> None:
