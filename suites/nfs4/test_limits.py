@@ -132,7 +132,11 @@ def test_request_too_big(nfs4: Nfs4, scratch: Nfs4Scratch) -> None:
 
 
 @pytest.mark.parametrize("cached", [False, True], ids=["reply", "cached"])
-@proves(REPLIES_FIT, CACHED_REPLIES_FIT, killed_by="createsession4-sends-larger-replies")
+@proves(
+    REPLIES_FIT,
+    CACHED_REPLIES_FIT,
+    killed_by=("createsession4-sends-larger-replies", "read4-fills-the-reply-with-data"),
+)
 def test_response_size(nfs4: Nfs4, scratch: Nfs4Scratch, cached: bool) -> None:
     """READ of more than the session allows in a reply returns less, or fails with the status for this limit."""
     count = (_SMALL if cached else 2 * _SMALL) + _SMALL // 2
