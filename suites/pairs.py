@@ -81,7 +81,9 @@ def _judge_file(world: World, client: CommonClient, thing: Thing, by: str, last:
     seen, data, at_end = found
     _judge_attributes(world, seen, world.file, f"GETATTR of {by}", last)
     while not at_end and len(data) < most:
-        answer = client.read(thing.handle, len(data), most - len(data))
+        at = len(data)
+        reading = functools.partial(client.read, offset=at, count=most - at)
+        answer = world.use(thing, client, reading)
         expect(answer.reply, because=world.clauses.data).ok()
         piece, at_end = answer.value or (b"", True)
         data += piece

@@ -6,9 +6,11 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable
 
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Fsinfo3ResOk, Nfsstat3
 from nfsjudge import Requirement, expect, skip, unsupported
+from suites.gaps import need_gaps
 from suites.nfs3.clauses import (
     LONG_NAMES_RETURN_NAMETOOLONG,
     NO_TRUNC,
@@ -40,8 +42,19 @@ def fsinfo(nfs3: Nfs3, handle: bytes) -> Fsinfo3ResOk:
     return reply.resok
 
 
-def need_size(nfs3: Nfs3, root: bytes, file: bytes, size: int) -> None:
-    """UNSUPPORTED if a file of this size is larger than maxfilesize, or cannot have gaps."""
+def need_far(nfs3: Nfs3, scratch: Nfs3Scratch, far: int) -> None:
+    """SKIP where the gap of a file of `far` bytes would be filled, and that takes too long."""
+    file = scratch.file("gap")
+
+    def used() -> int | None:
+        reply = nfs3.getattr(file)
+        return None if reply.resok is None else reply.resok.obj_attributes.used
+
+    need_gaps(nfs3.rpc, far, lambda offset: nfs3.write(file, offset, b"x").resok is not None, used)
+
+
+def need_size(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, file: bytes, size: int) -> None:
+    """UNSUPPORTED if a file of this size is larger than maxfilesize, or cannot have gaps; SKIP as `need_far`."""
     most = fsinfo(nfs3, root).maxfilesize
     if size > most:
         unsupported(f"maxfilesize is {most}: this check makes a file of {size} bytes")
@@ -50,6 +63,7 @@ def need_size(nfs3: Nfs3, root: bytes, file: bytes, size: int) -> None:
         unsupported(f"files cannot have gaps: WRITE beyond the end answers {near.status}", near)
     if near.resok is None:
         skip(f"the file cannot be written: WRITE answers {near.status}", near)
+    need_far(nfs3, scratch, size)
 
 
 def transfer_size(limit: int) -> int:

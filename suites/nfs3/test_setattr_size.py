@@ -143,7 +143,7 @@ def test_extend(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 def test_within_maxfilesize(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, place: str) -> None:
     """SETATTR of a size below maxfilesize is not refused as too large."""
     file = scratch.file("f")
-    need_size(nfs3, root, file, WITHIN[place])
+    need_size(nfs3, root, scratch, file, WITHIN[place])
     expect(nfs3.setattr(file, Sattr3(size=WITHIN[place]))).granted()
 
 

@@ -7,17 +7,17 @@ import typing as t
 
 import pytest
 
-from nfsjudge import Nonconformance, Unsupported
+from nfsjudge import Nonconformance, Skipped, Unsupported
 from suites.changes import CHANGES, World, is_failure
 from suites.nfs3.test_pairs import CLAUSES
 from suites.pairs import every_change, every_pair
 from tests.suites.toy_file_system import LOSES_AFTER_RENAME, Toy, ToyClient, ToyScratch
 
 
-def _world(fault: str, *, has_links: bool = True) -> World:
+def _world(fault: str, *, has_links: bool = True, handles_may_expire: bool = False) -> World:
     toy = Toy(fault)
     scratch: t.Any = ToyScratch(toy)
-    return World(ToyClient(toy), ToyClient(toy), scratch, CLAUSES, has_links)
+    return World(ToyClient(toy), ToyClient(toy), scratch, CLAUSES, has_links, handles_may_expire)
 
 
 def _failures(fault: str) -> dict[str, Nonconformance]:
@@ -39,6 +39,19 @@ def _failures(fault: str) -> dict[str, Nonconformance]:
 def test_a_right_server_passes(freedom: str) -> None:
     every_change(_world(freedom))
     assert not _failures(freedom)
+
+
+def test_handles_that_expire_are_found_again() -> None:
+    for first in CHANGES:
+        every_pair(_world("handles expire", handles_may_expire=True), first)
+
+
+def test_persistent_handles_are_not_found_again() -> None:
+    """The server does not return FHEXPIRED for them (RFC 5661 section 4.2.3): what it answers is the answer."""
+    world = _world("")
+    t.cast("ToyClient", world.one).toy.fault = "handles expire"
+    with pytest.raises(Skipped, match="write alone is refused or wrong"):
+        every_pair(world, "write")
 
 
 def test_hard_links_are_left_out_where_the_server_has_none() -> None:
