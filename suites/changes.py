@@ -20,7 +20,7 @@ T = t.TypeVar("T")
 _PAST: t.Final = 1_000_000_000
 """A time in 2001 that a change sets; further ones are a day apart."""
 _DAY: t.Final = 86_400
-_SIZE: t.Final = 900
+FEW: t.Final = 900
 """Bytes in a new file: few, for servers that read a few at a time."""
 WHOLE: t.Final = 10_000
 """Bytes in a new file where each change is made once: more than the pages of most servers."""
@@ -106,7 +106,7 @@ class World:
     scratch: Scratch[t.Any, t.Any]
     clauses: Clauses
     has_links: bool
-    size: int = _SIZE
+    size: int = FEW
     """Bytes in a new file."""
     handles_may_expire: bool = False
     """Handles are volatile (fh_expire_type): calls may answer FHEXPIRED at any time (RFC 5661 section 4.2.3)."""

@@ -12,7 +12,7 @@ from fixtures.checks.target import TargetView
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.protocol import nfs4 as p
 from nfsjudge import Harm, Level, Requirement, proves
-from suites.changes import CHANGES, WHOLE, Clauses, World
+from suites.changes import CHANGES, FEW, WHOLE, Clauses, World
 from suites.nfs4.common import CommonNfs4
 from suites.nfs4.opens import another_client
 from suites.pairs import every_change, every_pair
@@ -105,7 +105,7 @@ CLAUSES: t.Final = Clauses(
 
 
 def _world(
-    v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, target: TargetView, **more: int
+    v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, target: TargetView, *, size: int = FEW
 ) -> World:
     clients = CommonNfs4(session), CommonNfs4(another_client(v4))
     kind = scratch.attributes(None, "fh_expire_type").fh_expire_type
@@ -115,7 +115,7 @@ def _world(
         CLAUSES,
         has_links=target.has("nfs4_hardlink"),
         handles_may_expire=kind != p.FH4_PERSISTENT,
-        **more,
+        size=size,
     )
 
 
