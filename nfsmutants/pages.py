@@ -55,6 +55,21 @@ def show_again(call: AnyCall, inode: Inode | None, size: int) -> t.Any:
     return reply
 
 
+def keep_older(call: AnyCall, inode: Inode | None, offset: int, count: int) -> t.Any:
+    """Proceed with an uncommitted WRITE; what the WRITE before it has written of its range stays."""
+    if inode is None or inode.data is None:
+        return call.proceed()
+    key = inode.fileid, inode.generation
+    begin, end = call.state.get(key, (0, 0))
+    begin, end = max(begin, offset), min(end, offset + count)
+    older = inode.data.read(begin, end - begin) if begin < end else b""
+    reply = call.proceed()
+    if older:
+        inode.data.write(begin, older, stable=False)
+    call.state[key] = (offset, offset + count)
+    return reply
+
+
 def of_others(
     call: AnyCall, inode: Inode | None, *, remember: bool, forget: bool
 ) -> Callable[[int, int], bytes] | None:

@@ -431,6 +431,24 @@ def _write_by_other(file: KeptFile) -> None:
     file.put(8_400, pattern(900, salt=4), client=file.other)
 
 
+def _write_over_end(file: KeptFile) -> None:
+    file.put(UNCOMMITTED[1] - 1_000, pattern(2_000, salt=4))
+
+
+def _write_over_begin(file: KeptFile) -> None:
+    file.put(UNCOMMITTED[0] - 1_000, pattern(2_000, salt=4))
+
+
+def _write_within(file: KeptFile) -> None:
+    file.put(5_000, pattern(500, salt=4))
+
+
+OVERLAPS: t.Final[dict[str, Change]] = {
+    "end": Change("WRITE over the end of uncommitted data", _write_over_end),
+    "begin": Change("WRITE over the beginning of uncommitted data", _write_over_begin),
+    "within": Change("WRITE within uncommitted data", _write_within),
+}
+"""WRITEs, uncommitted too, of which a part was written before: what came last is the data."""
 WRITES: t.Final[dict[str, Change]] = {
     "file_sync": Change("WRITE of a part with FILE_SYNC", _write_stable),
     "other-client": Change("WRITE of the range next to it by another client", _write_by_other),

@@ -25,7 +25,7 @@ from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import find
 from nfsmutants.nfs3.calls import Create, Setattr, Write
-from nfsmutants.pages import drop_uncommitted, files_of, freed, keep_first, of_others, show_again
+from nfsmutants.pages import drop_uncommitted, files_of, freed, keep_first, keep_older, of_others, show_again
 from nfsmutants.rules import (
     RFC1813_CREATE,
     RFC1813_READ,
@@ -87,6 +87,14 @@ def write3_drops_uncommitted_pages(call: Write) -> Write3Res:
     """WRITE drops the uncommitted data of earlier WRITEs"""
     drop_uncommitted(files_of(inode_of(call.server, call.args.file)))
     return call.proceed()
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_keeps_the_older_data(call: Write) -> t.Any:
+    """UNSTABLE WRITE over uncommitted data of the WRITE before it keeps that data"""
+    if call.args.stable is not StableHow.UNSTABLE:
+        return call.proceed()
+    return keep_older(call, inode_of(call.server, call.args.file), call.args.offset, len(call.args.data))
 
 
 @mutant(WRITE, RFC1813_WRITE)

@@ -9,7 +9,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import StableHow4
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4, succeeded
-from nfsmutants.pages import drop_uncommitted, files_of, freed, keep_first, of_others, show_again
+from nfsmutants.pages import drop_uncommitted, files_of, freed, keep_first, keep_older, of_others, show_again
 from nfsmutants.rules import (
     RFC5661_COMMIT,
     RFC5661_OPEN,
@@ -119,6 +119,14 @@ def write4_drops_uncommitted_pages(call: Write) -> p.Write4Res:
     """WRITE drops the uncommitted data of earlier WRITEs"""
     drop_uncommitted(files_of(compound_of(call.context).current))
     return call.proceed()
+
+
+@mutant(p.WRITE, RFC5661_WRITE)
+def write4_keeps_the_older_data(call: Write) -> t.Any:
+    """WRITE with UNSTABLE4 over uncommitted data of the WRITE before it keeps that data"""
+    if call.args.stable is not StableHow4.UNSTABLE4:
+        return call.proceed()
+    return keep_older(call, compound_of(call.context).current, call.args.offset, len(call.args.data))
 
 
 @mutant(p.WRITE, RFC5661_WRITE)

@@ -13,9 +13,11 @@ from nfsjudge import Requirement, expect, skip, unsupported
 from suites.gaps import need_gaps
 from suites.nfs3.clauses import (
     LONG_NAMES_RETURN_NAMETOOLONG,
+    MAXFILESIZE_IS_LIMIT,
     NO_TRUNC,
     RETURNS_NAMETOOLONG,
     TREATS_LONG_NAMES_ALIKE,
+    TWO_GIB_FIT_BELOW_MAXFILESIZE,
 )
 
 MOST_AT_ONCE: t.Final = 1024 * 1024
@@ -51,6 +53,11 @@ def need_far(nfs3: Nfs3, scratch: Nfs3Scratch, far: int) -> None:
         return None if reply.resok is None else reply.resok.obj_attributes.used
 
     need_gaps(nfs3.rpc, far, lambda offset: nfs3.write(file, offset, b"x").resok is not None, used)
+
+
+def clause_within(place: str) -> Requirement:
+    """What a server breaks that refuses the size `place` of `WITHIN`, which is below its maxfilesize."""
+    return TWO_GIB_FIT_BELOW_MAXFILESIZE if WITHIN[place] < 2**32 else MAXFILESIZE_IS_LIMIT
 
 
 def need_size(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, file: bytes, size: int) -> None:

@@ -18,6 +18,7 @@ from suites.kept_data import (
     EMPTIED,
     EMPTY,
     NAMES,
+    OVERLAPS,
     SIZES,
     WRITES,
     Clauses,
@@ -106,6 +107,13 @@ def test_writes(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, change: s
     keeps(
         _file(nfs3, second_client, scratch, WRITE_CHANGES_ONLY_ITS_RANGE, WRITE_GAP_IS_ZERO), WRITES[change]
     )
+
+
+@pytest.mark.parametrize("change", OVERLAPS)
+@proves(VERIFIER_CHANGES_ON_LOSS, WRITES_COUNT_BYTES, killed_by="write3-keeps-the-older-data")
+def test_overlap(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, change: str) -> None:
+    """Of two uncommitted WRITEs of the same bytes the later one is the data."""
+    keeps(_file(nfs3, second_client, scratch, WRITES_COUNT_BYTES), OVERLAPS[change])
 
 
 @proves(WRITES_COUNT_BYTES, killed_by="write3-data-sync-ends-at-8-kib")

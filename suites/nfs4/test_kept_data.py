@@ -19,6 +19,7 @@ from suites.kept_data import (
     EMPTIED,
     EMPTY,
     NAMES,
+    OVERLAPS,
     SIZES,
     WRITES,
     Clauses,
@@ -94,6 +95,13 @@ def test_sizes(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, change:
 def test_writes(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, change: str) -> None:
     """A further WRITE keeps uncommitted data outside of its range."""
     keeps(_file(session, another_client(v4), scratch, WRITES_DATA, GROWS_BY_ZEROS), WRITES[change])
+
+
+@pytest.mark.parametrize("change", OVERLAPS)
+@proves(NOTHING_IS_DESTROYED, killed_by="write4-keeps-the-older-data")
+def test_overlap(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, change: str) -> None:
+    """Of two uncommitted WRITEs of the same bytes the later one is the data."""
+    keeps(_file(session, another_client(v4), scratch, WRITES_DATA), OVERLAPS[change])
 
 
 @proves(WRITES_DATA, killed_by="write4-data-sync-ends-at-4-kib")
