@@ -19,8 +19,9 @@ directory is the same for all pairs.
 What the model leaves open: handles may become stale when an object or its directory is renamed (they are looked up
 again), the handle of a removed file may work or not, times may be coarse (the model compares only with a time of the
 past that it set itself), mode, nlink and times count only where the server keeps them when nothing else happens. A
-deviation that is no failure does not end the check: a later pair may show one that is. Nor does SYSTEM_ERR, which ends it
-as VOID after the last pair. `every_change` makes each change alone; what is wrong there is left out of the pairs.
+deviation that is no failure does not end the check: a later pair may show one that is. Nor does SYSTEM_ERR, which
+ends it as VOID after the last pair. `every_change` makes each change alone; what is wrong there is left out of the
+pairs.
 """
 
 from __future__ import annotations
@@ -223,7 +224,10 @@ def _alone(world: World, name: str) -> Exception | None:
     world.begin()
     try:
         _make(world, name)
-    except (NotAvailable, NotSetUp, SystemErr, Nonconformance) as error:
+    except (NotSetUp, SystemErr) as error:
+        world.connect_again()
+        return error
+    except (NotAvailable, Nonconformance) as error:
         return error
     finally:
         world.begin()
@@ -247,6 +251,7 @@ class _Outcome:
         """Go on with the others, in another directory."""
         self.left_out.append(name)
         self.not_set_up = self.not_set_up or str(why)
+        world.connect_again()
         world.begin()
 
     def finish(self) -> None:
@@ -276,6 +281,7 @@ def every_change(world: World) -> None:
             outcome.leave_unmade(world, name, why)
         except SystemErr as error:
             outcome.fault = outcome.fault or error
+            world.connect_again()
             world.begin()
         except Nonconformance as found:
             if found.requirement is world.clauses.works:
@@ -307,6 +313,7 @@ def every_pair(world: World, first: str) -> None:
                 unsupported(f"{first}: {reason}")
             outcome.left_out.append(second)
         except SystemErr as error:
+            world.connect_again()
             if isinstance(_alone(world, first), SystemErr):
                 skip(f"{first} alone is answered with SYSTEM_ERR")
             if isinstance(_alone(world, second), SystemErr):
