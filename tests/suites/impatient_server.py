@@ -24,7 +24,6 @@ from nfsserver.serve import serve
 from nfsserver.server import Server
 from nfsserver.transport import AnswerRecord, TransportMiddleware
 
-
 _LEASE: t.Final = 10.0
 """Seconds."""
 
