@@ -45,3 +45,14 @@ def test_a_procedure_that_never_is_ready_costs_one_patience(run_on: broken.RunOn
     waited = [check.id for check in ended.run.checks if check.duration > 1]
     assert len(waited) <= 3, waited
     assert len(ended.of("SKIP")) > 10
+
+
+def test_a_server_that_puts_off_each_call_twice_is_judged(run_on: broken.RunOn) -> None:
+    checks = (
+        *("nfs2/CREATE", "nfs3/RENAME", "nfs4/LOOKUP", "nfs4/OPEN/initial"),
+        *("nfs4/delegation/recall[read-4.1]", "nfs4/delegation/recall[write-4.2]", "nfs3/LINK"),
+    )
+    ended = run_on(("--knob=jukebox_tries=2", "--knob=jukebox_tries_random=7"), *checks)
+    assert ended.status == 0, ended.text
+    assert {check.verdict for check in ended.run.checks} <= {"PASS", "UNSUPPORTED"}, ended.text
+    assert "later calls are tried once more only" not in ended.text
