@@ -12,9 +12,10 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from nfsjudge.records import AnyRecord, CheckRecord, read_records
-from tests.plugin.evidence_run import ROOT, EvidenceRun, run_with_evidence
+from tests.plugin.evidence_run import EvidenceRun, run_with_evidence
 from tests.waiting import AT_MOST
 
+ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = ("-p", "fixtures.plugin", "-p", "no:cacheprovider", "--import-mode=importlib")
 
 PRELUDE = """

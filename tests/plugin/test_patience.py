@@ -22,7 +22,7 @@ _OPERATIONS = [op.putrootfh(), op.getattr("size"), op.getfh(), op.getattr("mode"
 
 
 def _compound(passed: int) -> CompoundReply:
-    """A compound of which so many operations have succeeded, and the next one is put off."""
+    """A compound of which the first operations have succeeded, and the next one is put off."""
     args = nfs4.Compound4Args(b"", 1, _OPERATIONS)
     kinds = [nfs4.Putrootfh4Res, nfs4.Getattr4Res, nfs4.Getfh4Res, nfs4.Getattr4Res]
     good = [kind(Nfsstat4.NFS4_OK) for kind in kinds[:passed]]

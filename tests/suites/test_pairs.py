@@ -103,7 +103,7 @@ class _FailsInside(ToyClient):
 
 
 class _MakesFewFiles(ToyScratch):
-    """A directory in which one of so many files cannot be made."""
+    """A directory in which each fourth file, or each of another number, cannot be made."""
 
     def __init__(self, toy: Toy, each: int, error: Exception) -> None:
         super().__init__(toy)
@@ -119,8 +119,8 @@ class _MakesFewFiles(ToyScratch):
 def _failing(*, always: bool = True, fault: str = "") -> World:
     toy = Toy(fault)
     scratch: t.Any = ToyScratch(toy)
-    clients = (_FailsInside(toy, always=always) for _ in range(2))
-    return World(*clients, scratch, CLAUSES, has_links=True)
+    one, other = (_FailsInside(toy, always=always) for _ in range(2))
+    return World(one, other, scratch, CLAUSES, has_links=True)
 
 
 def _with_few_files(each: int, error: Exception, fault: str = "") -> World:
