@@ -13,12 +13,13 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs3, nfs4
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.xdr import XdrType
 
 _LATER = nfs3.Commit3Res(Nfsstat3.NFS3ERR_JUKEBOX, None, nfs3.Commit3ResFail(nfs3.WccData()))
 _DONE = nfs3.Commit3Res(Nfsstat3.NFS3_OK, nfs3.Commit3ResOk(nfs3.WccData(), bytes(8)))
 
 
-_OPERATIONS = [op.putrootfh(), op.getattr("size"), op.getfh(), op.getattr("mode")]
+_OPERATIONS: list[XdrType] = [op.putrootfh(), op.getattr("size"), op.getfh(), op.getattr("mode")]
 
 
 def _compound(passed: int) -> CompoundReply:
