@@ -18,7 +18,9 @@ from tests.suites.toy_file_system import LOSES_AFTER_RENAME, Toy, ToyClient, Toy
 def _world(fault: str, *, has_links: bool = True, handles_may_expire: bool = False) -> World:
     toy = Toy(fault)
     scratch: t.Any = ToyScratch(toy)
-    return World(ToyClient(toy), ToyClient(toy), scratch, CLAUSES, has_links, handles_may_expire)
+    return World(
+        ToyClient(toy), ToyClient(toy), scratch, CLAUSES, has_links, handles_may_expire=handles_may_expire
+    )
 
 
 def _failures(fault: str) -> dict[str, Nonconformance]:
@@ -122,7 +124,7 @@ class _MakesFewFiles(ToyScratch):
         super().__init__(toy)
         self._each, self._error, self._count = each, error, 0
 
-    def file(self, name: bytes, data: bytes, *, directory: bytes) -> bytes:
+    def file(self, name: str | bytes, data: bytes = b"", *, directory: bytes | None = None) -> bytes:
         self._count += 1
         if self._count > 1 and self._count % self._each == 0:  # the first one is of the world itself
             raise self._error
