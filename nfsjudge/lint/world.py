@@ -125,6 +125,15 @@ class Facts:
         """What NFSv4 said of it."""
 
 
+class Named(t.NamedTuple):
+    """What was said of a name in a directory."""
+
+    is_there: bool
+    source: Source
+    handle: bytes | None = None
+    """What LOOKUP found by it."""
+
+
 class World:
     """One server, as far as exchanges have shown it."""
 
@@ -140,8 +149,8 @@ class World:
         """Grows when an object may have gone whose handle may then be given to another."""
         self.disturbed: Container[bytes] | None = ()
         """Handles that other calls may touch meanwhile; None for all."""
-        self.names: dict[tuple[bytes, bytes], tuple[bool, Source]] = {}
-        """(directory, name) -> whether it is there, and who says so."""
+        self.names: dict[tuple[bytes, bytes], Named] = {}
+        """(directory, name) -> what was said of it."""
         self.verifiers: dict[Hashable, tuple[bytes, Source]] = {}
         """fsid -> the write verifier seen last."""
         self.properties: dict[Hashable, tuple[int, Source]] = {}
