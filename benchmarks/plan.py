@@ -101,7 +101,7 @@ def _transfer(name: str, size: int, window: int) -> Operation:
     )
 
 
-_V4 = Contender(OURS, "ours_v4")
+_V4 = Contender(OURS, "ours_nfs4")
 _V3 = Contender(g.OURS_V3, "ours")
 _V4_COMPOUND = Contender(g.NFS4FS_COMPOUND, "peer_nfs4fs")
 

@@ -5,8 +5,28 @@ from __future__ import annotations
 
 import typing as t
 
-if t.TYPE_CHECKING:
-    from nfsclient.rpc.exchange import Exchange
+
+class FailedCall(t.Protocol):
+    """The call that an error arose from: an `Exchange` of `nfsclient.rpc.exchange`, which stands on this module."""
+
+    @property
+    def xid(self) -> int: ...
+    @property
+    def procedure(self) -> t.Any: ...
+    @property
+    def args(self) -> t.Any: ...
+    @property
+    def call(self) -> bytes: ...
+    @property
+    def reply(self) -> bytes | None: ...
+    @property
+    def transport(self) -> str: ...
+    @property
+    def peer(self) -> str: ...
+    @property
+    def local(self) -> str: ...
+    @property
+    def sent_at(self) -> float: ...
 
 
 class NfsClientError(Exception):
@@ -16,7 +36,7 @@ class NfsClientError(Exception):
     message that says what a user of the library can do.
     """
 
-    exchange: Exchange | None = None
+    exchange: FailedCall | None = None
     advice: str = ""
 
     @property

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import contextlib
 import typing as t
+from collections.abc import Iterable
 
 from nfsclient.xdr import Union, XdrType, replace, shape_of
-from nfsserver.fs import SUPERUSER, FsError, Inode, remove_tree_locally
+from nfsserver.fs import SUPERUSER, FsError, Inode, Kind, remove_tree_locally
 from nfsserver.handlers import ServerApi
 
 if t.TYPE_CHECKING:
@@ -93,6 +94,31 @@ def clear_named(directory: Inode | None, name: bytes) -> None:
     """The same for the object of a name. What should be its directory and is a file is meant itself."""
     entries = None if directory is None else directory.directory
     clear(directory if entries is None else entries.get(name))
+
+
+def target_of(link: Inode | None) -> Inode | None:
+    """What a symbolic link names in its directory; None if it names nothing there, or is no symbolic link."""
+    if link is None or link.kind is not Kind.SYMLINK or link.place is None:
+        return None
+    directory = link.place[0].directory
+    return None if directory is None else directory.get(link.target)
+
+
+def copy_links(links: Iterable[Inode | None]) -> None:
+    """Make a link `copy` next to each of these symbolic links that has a target."""
+    for link in links:
+        if link is not None and link.place is not None and target_of(link) is not None:
+            where = link.place[0]
+            with contextlib.suppress(FsError):
+                where.fs.symlink(SUPERUSER, where, b"copy", link.target)
+
+
+def remembered_text(state: dict[t.Any, t.Any], link: Inode | None, text: bytes) -> bytes:
+    """The first text of a symbolic link of this name in this directory, as far as `state` knows."""
+    if link is None or link.place is None:
+        return text
+    directory, name = link.place
+    return bytes(state.setdefault((directory.fileid, directory.generation, name), text))
 
 
 def lose_everything_in_a_crash(call: AnyCall) -> None:

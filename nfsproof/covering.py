@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`nfsproof coverage`: writes the coverage pages of docs/, or compares them with a run."""
+"""The pages on coverage, and which servers new checks can judge: both from records of runs on the embedded server."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nfsjudge.lint import all_rules
-from nfsjudge.records import RequirementRecord
+from nfsjudge.records import CheckRecord, RequirementRecord
 from nfsproof import starter
 from reports import load
 from reports.coverage import Pages, suite_pages
@@ -46,8 +46,18 @@ def make_pages(records: Path | None) -> Pages:
         return suite_pages(_whole(Path(folder)), lint_rules())
 
 
-def _run_suite(folder: Path) -> None:
-    command = [sys.executable, "-m", "nfsproof", "run", "embedded", "-q", f"--report={folder}"]
+def checks_in_run(ids: Iterable[str]) -> list[CheckRecord]:
+    """Run some checks on the embedded server. Raises `CannotCover` unless all of them pass."""
+    chosen = sorted(ids)
+    if not chosen:
+        return []
+    with tempfile.TemporaryDirectory(prefix="nfsproof-new-") as folder:
+        _run_suite(Path(folder), chosen)
+        return load(Path(folder)).checks
+
+
+def _run_suite(folder: Path, ids: Iterable[str] = ()) -> None:
+    command = [sys.executable, "-m", "nfsproof", "run", "embedded", *ids, "-q", f"--report={folder}"]
     environment = os.environ | {"PYTHONPATH": str(starter.home())}
     done = subprocess.run(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
@@ -80,17 +90,6 @@ def _whole(folder: Path) -> Run:
     return run
 
 
-def differences(pages: Pages, docs: Path) -> list[str]:
-    """What is in the way of an agreement between `docs` and the pages; empty: nothing."""
-    found = list(pages.faults)
-    for name, text in pages.texts.items():
-        path = docs / name
-        there = path.read_text(encoding="utf-8") if path.exists() else ""
-        if there != text:
-            found += difference(name, there, text)
-    return found
-
-
 def difference(name: str, there: str, expected: str) -> list[str]:
     """The first lines of the difference between a page and what it should be."""
     lines = difflib.unified_diff(
@@ -99,12 +98,10 @@ def difference(name: str, there: str, expected: str) -> list[str]:
     return list(lines)[:_SHOWN]
 
 
-def write(pages: Pages, docs: Path) -> list[str]:
-    """Write them; the names of those that changed."""
-    changed = []
-    for name, text in pages.texts.items():
-        path = docs / name
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
-            changed.append(name)
-    return changed
+def write(pages: Pages, folder: Path) -> list[Path]:
+    """Write them into a folder, which is made; the files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [folder / name for name in pages.texts]
+    for file in files:
+        file.write_text(pages.texts[file.name], encoding="utf-8")
+    return files

@@ -2,8 +2,8 @@
 """`nfsproof regenerate`: everything in a checkout that is made from other files or from a run, written or compared.
 
 The list of ids comes from pytest, the tables of docs/knobs.md and docs/lint.md from their declarations, examples with
-numbers of checks in docs/guide.md from the list of ids, the man page from the help of the commands; the pages on
-coverage and suites/reach.txt from the records of a whole run on the embedded server.
+numbers of checks in docs/guide.md from the list of ids, the man page from the help of the commands; suites/reach.txt
+from the records of a whole run on the embedded server, or, for checks that are new, of a run of these.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from nfsjudge.wording import count
 from nfsproof import covering, starter
 from nfsproof.linting import rules_table
 from nfsproof.unfilled import unfilled
 from nfsserver import KNOBS
-from reports.coverage import Pages
 from reports.idlist import IdList
-from reports.reach import REACH
+from reports.reach import REACH, parse_reach, reach_of, render_list
 
 Say = Callable[[str], None]
 
@@ -132,6 +132,7 @@ def regenerate(records: Path | None, say: Say) -> bool:
     left = list(unfilled(starter.home()))
     for line in left:
         say(f"not filled in: {line}")
+    before = _ids_of_checks()
     if left or not _ids("update", say):
         return False
     docs = starter.home() / "docs"
@@ -139,18 +140,28 @@ def regenerate(records: Path | None, say: Say) -> bool:
         page.parent.mkdir(exist_ok=True)
         page.write_text(expected, encoding="utf-8")
         say(f"written: docs/{page.name}")
-    pages = covering.make_pages(records)
-    for name in covering.write(pages, docs):
-        say(f"written: docs/{name}")
-    listed = _reach_list()
-    if not listed.exists() or listed.read_text(encoding="utf-8") != pages.reach:
-        listed.write_text(pages.reach, encoding="utf-8")
+    listed, wanted = _reach_list(), _reach(records, before, say)
+    if not listed.exists() or listed.read_text(encoding="utf-8") != wanted:
+        listed.write_text(wanted, encoding="utf-8")
         say(f"written: suites/{listed.name}")
-    return _compare_coverage(pages, docs, say)
+    return records is None or _has_no_faults(records, say)
 
 
 def _reach_list() -> Path:
     return starter.home() / "suites" / REACH
+
+
+def _reach(records: Path | None, before: set[str], say: Say) -> str:
+    """suites/reach.txt from a whole run; without one, with the lines of checks that were not listed `before`."""
+    if records is not None:
+        return covering.make_pages(records).reach
+    now = _ids_of_checks()
+    new = now - before
+    if new:
+        say(f"running {count(len(new), 'new check')} on the embedded server")
+    known = parse_reach(_reach_list().read_text(encoding="utf-8")) if _reach_list().exists() else {}
+    found = {name: reach for name, reach in known.items() if name in now and name not in new}
+    return render_list(found | {one.id: reach_of(one.steered) for one in covering.checks_in_run(new)})
 
 
 def check(records: Path | None, say: Say) -> bool:
@@ -164,19 +175,32 @@ def check(records: Path | None, say: Say) -> bool:
     for page, there, expected in wrong:
         say("\n".join(covering.difference(page.name, there, expected)))
     # Only with the right ids can a run be a whole one.
-    covered = ids_agree and _compare_coverage(covering.make_pages(records), docs, say)
-    return ids_agree and covered and not left and not wrong
+    return ids_agree and _reach_agrees(records, say) and not left and not wrong
 
 
-def _compare_coverage(pages: Pages, docs: Path, say: Say) -> bool:
-    wrong = covering.differences(pages, docs)
+def _reach_agrees(records: Path | None, say: Say) -> bool:
     listed = _reach_list()
     there = listed.read_text(encoding="utf-8") if listed.exists() else ""
-    if there != pages.reach:
-        wrong += covering.difference(f"suites/{listed.name}", there, pages.reach)
-    for line in wrong:
+    if records is None:
+        gone = sorted(parse_reach(there).keys() - _ids_of_checks())
+        for name in gone:
+            say(f"suites/{listed.name} has a check that is not there: {name}")
+        say(
+            f"the lines of suites/{listed.name} were not compared: name the folder of a run on the embedded server"
+        )
+        return not gone
+    expected = covering.make_pages(records).reach
+    for line in covering.difference(f"suites/{listed.name}", there, expected):
         say(line)
-    return not wrong
+    return there == expected and _has_no_faults(records, say)
+
+
+def _has_no_faults(records: Path, say: Say) -> bool:
+    """Whether no reason why something cannot be covered is out of date."""
+    faults = covering.make_pages(records).faults
+    for line in faults:
+        say(line)
+    return not faults
 
 
 def _differing(docs: Path) -> Iterator[tuple[Path, str, str]]:

@@ -4,6 +4,26 @@
 Every call enters it as the operation that its procedure is. The handler of a compound sends each operation that the
 call carries through it again (`ServerApi.perform`), from its own table of operations, with a context that names the
 operation and has the shared state. So a mutant or a knob of one operation works in a compound as it does in a call.
+
+The layers of one operation, from outside to inside, and who puts them there:
+
+    middleware     mutants, tests (`surround`): the last one that was added is outermost
+    admission      who may call at all: the caller has AUTH_SYS where the service asks for it
+    freedoms       what knobs change (`obey`): the first one in the table is innermost; unused ones are not there
+    handler        the reference behaviour, which knows neither mutants nor knobs
+
+What must stay true:
+
+- Middleware is outside of the admission and of the freedoms: a mutant sees every call as the client sent it, and has
+  the last word about the reply, whatever the knobs say. A mutant that is switched off leaves no layer.
+- The handler is the only layer that is right by itself. A knob may change arguments and replies in ways that the RFC
+  leaves open, and nothing else (`nfsserver/freedom.py`).
+- Everything that refuses is inside `perform`, as an exception that the dispatcher turns into a result: so mutants and
+  knobs see refusals too. `Waits` is no Exception and passes through all layers: nothing was changed yet, and the call
+  comes again.
+- An operation is counted in `performed` before any layer may refuse it: statistics say what clients wanted.
+- With `consulted`, which is used with default settings, the freedoms are only asked what they would have changed.
+  That is how `selftest --knobs` knows which checks a knob can reach.
 """
 
 from __future__ import annotations

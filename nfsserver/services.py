@@ -7,7 +7,6 @@ from nfsclient.protocol.registry import parts_of
 from nfsserver.freedom import Freedom
 from nfsserver.service import Service, registered
 
-
 parts_of("nfsserver")
 
 

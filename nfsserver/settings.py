@@ -593,3 +593,6 @@ class Settings:
         least=0,
         draws=(1, 7, 23),
     )
+    holes: bool = _knob(
+        True, "`used` of a file leaves out its holes", "RFC 1813 section 2.5", limit="holes", draws=(False,)
+    )

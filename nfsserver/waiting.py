@@ -1,9 +1,24 @@
 # SPDX-License-Identifier: MIT
 """Calls that wait for the return of a delegation, where the knob `conflicts` says so (RFC 5661 section 10.2).
 
-A handler completes each call before the next one. One that must wait raises `Waits` before it has changed anything; no
-reply is sent, and the message is answered again when a delegation was returned or revoked. A compound goes on with the
-operation that had to wait: what was before it is not executed again.
+A handler completes each call before the next one. One that must wait raises `Waits` before it has changed anything;
+no reply is sent, and the message is answered again when a delegation was returned or revoked. A compound goes on with
+the operation that had to wait: what was before it is not executed again.
+
+    state of a call     where it is                 what moves it
+    being answered      `_current`                  its reply; `Waits`, which puts it among those that wait
+    waits               `_waiting`                  a delegation was returned or revoked; `_PAUSE` is over; a restart
+
+What must stay true:
+
+- `Waits` is raised before a handler has changed anything: the message is answered from its beginning, or, in a
+  compound, from the operation that waits (`keep_compound`, `take_compound`).
+- Only calls over streams wait, and only up to `waiting_calls` and `waiting_bytes` (`nfsserver/bounds.py`): others get
+  DELAY or JUKEBOX at once. A client cannot make the server keep more.
+- Answering may raise `Waits` again, and may be entered while another call is answered: `_current` is restored on
+  every way out.
+- Calls are answered again in the order in which they came. One whose connection has ended is answered to nobody.
+- A wait is no timer of the protocol: leases that are over are noticed when a call comes, and `_PAUSE` makes one come.
 """
 
 from __future__ import annotations

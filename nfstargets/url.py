@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from nfsclient.discovery import Endpoint, discover
-from nfsclient.discovery4 import discover4
+from nfsclient.discovery.nfs4 import discover4
 from nfsclient.errors import NfsClientError, UrlError
 from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl

@@ -27,6 +27,15 @@ _NOT_SET_UP: t.Final = " cannot be made: "
 """In records of earlier versions, what could not be probed was called lacking."""
 _OPTIONAL: t.Final = re.compile(r"\b(LINK|SYMLINK|MKNOD|READDIRPLUS) answers \w*NOTSUPP")
 """Of NFSv2 and NFSv3. In NFSv4 a check is UNSUPPORTED after NOTSUPP only where the operation is OPTIONAL."""
+_ADVICE: t.Final = {
+    "ROFS": "nearly all checks make files: export it read-write, or say that it is not meant to be: --lacks writable",
+    "ACCES": "the user of the calls may not write there: let it, or choose another by uid= and gid= in the URL",
+    "NOSPC": "the file system of the export is full: make room (--clean removes what interrupted runs have left)",
+    "DQUOT": "the user of the calls is over quota: make room, or choose another by uid= and gid= in the URL",
+}
+"""What to do about an error that most checks of a protocol meet."""
+_ERROR: t.Final = re.compile(r"answers (?:NFS|NFS3|NFS4|MNT3)ERR_([A-Z]+)")
+_SAME: t.Final = {"ACCESS": "ACCES", "PERM": "ACCES"}
 _NFS4: t.Final = "nfs4"
 _NOT_READY: t.Final = "the server is still not ready after all retries"
 _FEWEST_NOT_READY: t.Final = 3
@@ -54,6 +63,13 @@ def too_little(checks: Iterable[CheckRecord]) -> list[str]:
         for protocol, count in sorted(left.items())
         if judged[protocol] < count and judged[protocol] + count >= _FEWEST
     ] + _never_ready(checks)
+
+
+def advice(lines: Iterable[str]) -> list[str]:
+    """What to do about the most frequent reasons in lines of `too_little`, each once."""
+    errors = (found[1] for line in lines if (found := _ERROR.search(line)))
+    names = dict.fromkeys(_SAME.get(error, error) for error in errors)
+    return [_ADVICE[name] for name in names if name in _ADVICE]
 
 
 def _never_ready(checks: Iterable[CheckRecord]) -> list[str]:

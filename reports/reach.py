@@ -48,7 +48,12 @@ def reach_of(steered: Iterable[str]) -> Reach:
 
 def render_reach(checks: Iterable[CheckRecord]) -> str:
     """The list, from the records of a whole run on the embedded server."""
-    found = sorted((reach_of(check.steered), check.id) for check in checks)
+    return render_list({check.id: reach_of(check.steered) for check in checks})
+
+
+def render_list(known: Mapping[str, Reach]) -> str:
+    """The list, from the reach of each check."""
+    found = sorted((reach, name) for name, reach in known.items())
     return _HEAD + "".join(f"{reach} {name}\n" for reach, name in found if reach is not Reach.ANY)
 
 

@@ -20,10 +20,14 @@ T = t.TypeVar("T")
 _PAST: t.Final = 1_000_000_000
 """A time in 2001 that a change sets; further ones are a day apart."""
 _DAY: t.Final = 86_400
-_SIZE: t.Final = 900
+FEW: t.Final = 900
 """Bytes in a new file: few, for servers that read a few at a time."""
+WHOLE: t.Final = 10_000
+"""Bytes in a new file where each change is made once: more than the pages of most servers."""
 _NOENT: t.Final = 2
 _FHEXPIRED: t.Final = 10014
+_MOST_EXPIRIES: t.Final = 3
+"""How often a handle may expire before one call reaches its object."""
 _INVAL: t.Final = 22
 
 
@@ -102,6 +106,10 @@ class World:
     scratch: Scratch[t.Any, t.Any]
     clauses: Clauses
     has_links: bool
+    size: int = FEW
+    """Bytes in a new file."""
+    handles_may_expire: bool = False
+    """Handles are volatile (fh_expire_type): calls may answer FHEXPIRED at any time (RFC 5661 section 4.2.3)."""
     home: Thing = field(init=False)
     file: File = field(init=False)
     entries: dict[bytes, File | None] = field(default_factory=dict)
@@ -134,13 +142,18 @@ class World:
         for known in (self.entries, self.linked, self.absent, self.gone):
             known.clear()
 
+    def connect_again(self) -> None:
+        """After SYSTEM_ERR: new connections for both clients."""
+        self.one.connect_again()
+        self.other.connect_again()
+
     def new_file(self) -> None:
         """A new file, which both clients have looked at."""
-        name, data = b"f%d" % self.number(), self.pattern(_SIZE)
+        name, data = b"f%d" % self.number(), self.pattern(self.size)
         handle = self.scratch.file(name, data, directory=self.home.handle)
         self.file = self.entries[name] = File(name, handle, data=data)
         self.one.getattr(handle)
-        self.other.look(handle, _SIZE)
+        self.other.look(handle, self.size)
         self.other.lookup(self.home.handle, name)
         self.other.page(self.home.handle)
 
@@ -156,22 +169,25 @@ class World:
 
     def _find_out(self) -> None:
         """Whether mode, mtime and nlink are kept while nothing else happens; other checks judge that."""
-        handle = self.file.handle
         kept = [
-            self.one.set(handle, mode=0o640).succeeded and self._look(handle).mode,
-            self.one.set(handle, mtime=_PAST).succeeded and self._look(handle).mtime,
+            self._sets(mode=0o640) and self._look().mode,
+            self._sets(mtime=_PAST) and self._look().mtime,
         ]
         self.keeps_mode = bool(kept[0]) and int(kept[0] or 0) & 0o777 == 0o640
         self.keeps_mtime = kept[1] == _PAST
         if self.has_links:
-            before = self._look(handle).nlink
+            before = self._look().nlink
             self.link()
-            self.counts_links = (before, self._look(handle).nlink) == (1, 2)
+            self.counts_links = (before, self._look().nlink) == (1, 2)
         shown = {"mode": self.keeps_mode, "mtime": self.keeps_mtime, "nlink": self.counts_links}
         observe("not compared", ", ".join(name for name, kept in shown.items() if not kept) or "nothing")
 
-    def _look(self, handle: bytes) -> Seen:
-        answer = self.one.getattr(handle)
+    def _sets(self, *, mode: int | None = None, mtime: int | None = None) -> bool:
+        answer = self.use(self.file, self.one, lambda handle: self.one.set(handle, mode=mode, mtime=mtime))
+        return answer.succeeded
+
+    def _look(self) -> Seen:
+        answer = self.use(self.file, self.one, self.one.getattr)
         if answer.value is None:
             skip(f"the attributes of a new file cannot be read: GETATTR answers {answer.reply.status}")
         return answer.value
@@ -186,11 +202,14 @@ class World:
     def pattern(self, size: int) -> bytes:
         """Data without zeros that differs from all before."""
         salt = self.number() * 41
-        return bytes(1 + (salt + at * 7) % 255 for at in range(size))
+        period = bytes(1 + (salt + at * 7) % 255 for at in range(255))
+        return (period * (size // 255 + 1))[:size]
 
     def link(self) -> None:
         """A hard link, as set-up."""
         name = b"l%d" % self.number()
+        if self.handles_may_expire:
+            self.use(self.file, self.one, self.one.getattr)
         self.scratch.link(self.file.handle, name)
         self.linked[name] = self.file
         self.file.links += 1
@@ -198,13 +217,18 @@ class World:
     def use(self, thing: Thing, client: CommonClient, call: Callable[[bytes], Answer[T]]) -> Answer[T]:
         """A call by the handle of `thing`: by a new one if a rename has made the handle stale, or if it has expired."""
         answer = call(thing.handle)
-        is_expired = (
-            int(answer.reply.status) == _FHEXPIRED
-        )  # at any time, if it is volatile (RFC 5661 section 4.2.3)
-        is_lost = thing.was_moved and (answer.has_lost_handle or int(answer.reply.status) == _NOENT)
-        if not is_expired and not is_lost:
-            return answer
-        observe("handles", "expired" if is_expired else "stale after a rename")
+        for _ in range(_MOST_EXPIRIES):
+            is_expired = self.handles_may_expire and int(answer.reply.status) == _FHEXPIRED
+            is_lost = thing.was_moved and (answer.has_lost_handle or int(answer.reply.status) == _NOENT)
+            if not is_expired and not is_lost:
+                break
+            observe("handles", "expired" if is_expired else "stale after a rename")
+            self._find_again(thing, client)
+            answer = call(thing.handle)
+        return answer
+
+    def _find_again(self, thing: Thing, client: CommonClient) -> None:
+        """Another handle for the object, by its name."""
         if thing is self.home:
             found = client.lookup(self.scratch.handle, thing.name)
         else:
@@ -212,7 +236,6 @@ class World:
         expect(found.reply, because=self.clauses.finds).ok()
         assert found.value is not None
         thing.handle, thing.was_moved = found.value[0], False
-        return call(thing.handle)
 
     def need(self, thing: Thing, client: CommonClient, call: Callable[[bytes], Answer[T]]) -> T | None:
         """The value of a call that must succeed."""

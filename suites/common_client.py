@@ -7,6 +7,7 @@ returns an `Answer` with the reply, for `expect`, and with its value where it su
 
 from __future__ import annotations
 
+import enum
 import typing as t
 from abc import ABC, abstractmethod
 
@@ -64,6 +65,9 @@ class Page(t.NamedTuple):
 class CommonClient(ABC):
     """One client on one connection."""
 
+    def connect_again(self) -> None:  # noqa: B027  (most need nothing)
+        """Go on with a new connection where that is possible: a server may close one after SYSTEM_ERR."""
+
     @abstractmethod
     def getattr(self, handle: bytes) -> Answer[Seen]: ...
 
@@ -111,8 +115,75 @@ class CommonClient(ABC):
         """A new name in the same directory."""
 
     @abstractmethod
+    def move(self, where: bytes, name: bytes, to: bytes, to_name: bytes) -> Answer[None]:
+        """RENAME into another directory."""
+
+    @abstractmethod
+    def take(self, where: bytes, name: bytes, *, size: int | None = None) -> Answer[None]:
+        """Create a file, or take the one that has this name already; with a size of 0 it may lose its data."""
+
+    @abstractmethod
+    def set_group(self, handle: bytes) -> Answer[None]:
+        """SETATTR of the group that the file has already."""
+
+    @abstractmethod
     def link(self, handle: bytes, where: bytes, name: bytes) -> Answer[None]: ...
 
     @abstractmethod
     def page(self, where: bytes, at: t.Any = None) -> Answer[Page]:
         """A part of the listing of a directory, from the start by default."""
+
+
+class TreeClient(CommonClient):
+    """The same with the calls of symbolic links, and of directories that move."""
+
+    @abstractmethod
+    def symlink(self, where: bytes, name: bytes, text: bytes) -> Answer[None]: ...
+
+    @abstractmethod
+    def readlink(self, handle: bytes) -> Answer[bytes]: ...
+
+    @abstractmethod
+    def parent(self, directory: bytes) -> Answer[bytes]:
+        """The handle of the directory that a directory is in."""
+
+    @abstractmethod
+    def create_empty(self, where: bytes, name: bytes, how: str) -> Answer[None]:
+        """An attempt to create an empty file, by one of `CREATIONS`, where an object may have the name."""
+
+
+CREATIONS: t.Final = ("unchecked", "guarded", "exclusive")
+"""How NFSv3 and NFSv4 create files. NFSv2 knows one way, which is called unchecked here."""
+
+
+class Sync(enum.IntEnum):
+    """What a WRITE asks for, with the values of stable_how (RFC 1813 section 3.3.7)."""
+
+    UNSTABLE = 0
+    DATA_SYNC = 1
+    FILE_SYNC = 2
+
+
+class Put(t.NamedTuple):
+    """What a WRITE did."""
+
+    taken: int
+    """Bytes."""
+    is_committed: bool
+    """Whether the server says that the data is on stable storage."""
+    verifier: bytes
+
+
+class CommittingClient(CommonClient):
+    """One client of a version with uncommitted data."""
+
+    @abstractmethod
+    def put(self, handle: bytes, offset: int, data: bytes, how: Sync) -> Answer[Put]: ...
+
+    @abstractmethod
+    def commit(self, handle: bytes, offset: int = 0, count: int = 0) -> Answer[bytes]:
+        """The verifier; a count of 0 is up to the end of the file."""
+
+    def write(self, handle: bytes, offset: int, data: bytes) -> Answer[int]:
+        reply, put = self.put(handle, offset, data, Sync.FILE_SYNC)
+        return Answer(reply, None if put is None else put.taken)

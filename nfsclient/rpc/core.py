@@ -1,8 +1,37 @@
 # SPDX-License-Identifier: MIT
 """The connection core: bytes and `now` come in; bytes, events and the next deadline go out. No I/O, no clock.
 
-`StreamCore` frames messages as records, `DatagramCore` sends each as a datagram and repeats it until it is
-answered. Both match replies to calls by XID and hand calls of the peer to their driver.
+`StreamCore` frames messages as records, `DatagramCore` sends each as a datagram and repeats it until it is answered.
+Both match replies to calls by XID and hand calls of the peer to their driver.
+
+A driver (`blocking`, `aio`) owns the socket and the clock. It calls
+
+    submit(...)            -> a `Pending`; the bytes of the call are among the output
+    data received          -> events: `Pending`s that are done, `CallReceived` for calls that the peer makes
+    handle_timeout(now)    -> the `Pending`s whose deadline has passed; over UDP also messages to send again
+    fail_all(cause)        -> the connection is gone: everything that is under way ends with `ConnectionLost`
+
+and asks `next_deadline` how long it may sleep.
+
+The life of a call:
+
+    state          where it is             what ends it
+    under way      in `pending`, by XID    its reply, its deadline, `cancel`, `fail_all`, `settle`
+    done           nowhere                 - (`result` or `error` is set, and only one of them)
+
+- A call leaves `pending` before it becomes done, and becomes done once. A reply that comes later answers no call: it
+  is a stray, and kept for callers that judge strays. So a duplicate reply never overwrites a result.
+- An XID is in `pending` once. A caller that chooses its own XID gets ValueError for one that is under way.
+- Over a stream a call is sent once. Over UDP it is sent again after growing intervals, with the same XID and, under a
+  `Security`, with a new sequence number each time: `seals` has what opens the reply to any of them.
+- `may_be_unread` marks calls that were sent first after the connection had been idle. The server may have closed it
+  at the same moment (RFC 1831 allows that at any time), so a close before any reply is no unanswered call: the driver
+  may send them once more on a new connection. The first reply clears the mark of all (`_note_read`).
+- Windows (`rpc.window`) keep their own books for calls in bulk. The core gives them replies that another reader has
+  received; a call is in `pending` or in one window, never in both.
+- Strays are bounded in number and in bytes: the peer decides how many it sends.
+- Whatever does not decode is an error of its call, with the exchange attached, and the connection goes on; only bytes
+  that cannot be framed end the connection, because nobody knows where the next message begins.
 """
 
 from __future__ import annotations

@@ -1,5 +1,34 @@
 # SPDX-License-Identifier: MIT
-"""The slot table of a channel, as its requester keeps it (RFC 5661 section 2.10.6.1)."""
+"""The slot table of a channel, as its requester keeps it (RFC 5661 section 2.10.6.1).
+
+A slot is a lane of requests: one at a time, each with the sequence id that follows the one before. The replier keeps
+the last reply of each slot, so that a request which is sent again gets that reply and is not executed a second time.
+
+    state of a slot     what it means                                 what ends it
+    free                the last request was answered, or none sent   `acquire`, `take`
+    in use              a request is under way, or its fate unknown   `release`: its reply came
+    out of use          its number is not below `allowed`             `comply` or `limit` raise `allowed` again
+
+Who may change what:
+
+- Only the session (`nfsclient.sessions.session`) takes and releases slots, and only it calls `Slot.advance`: after a
+  reply whose SEQUENCE succeeded. A request that ended with an error of SEQUENCE leaves the sequence id as it was,
+  unless the error says that the slot has moved (section 15.1.11).
+- A request whose reply never came keeps its slot in use for the rest of the session. Its fate is unknown: a new
+  request on this slot would have the sequence id that the replier may have used already (NFS4ERR_SEQ_FALSE_RETRY at
+  best).
+- The peer moves `allowed` by `sr_target_highest_slotid` of each reply and by CB_RECALL_SLOT. Requests that are under
+  way above it go on; no new one begins there.
+
+What must stay true:
+
+- `sequence_id` survives while a slot is out of use: the replier may not have retired it, and expects the next one.
+- `acquire` gives the lowest free slot: the replier may shrink its cache from above (section 2.10.6.1).
+- `highest_in_use` is never below the number of a slot that is in use: SEQUENCE sends it as `sa_highest_slotid`, and
+  the replier may forget the slots above.
+- The heap has every free slot below `_unlisted`. It may also have slots in use; these leave it when they come up. So
+  taking and releasing cost the logarithm of the slots, and slots cost no memory until they are used.
+"""
 
 from __future__ import annotations
 

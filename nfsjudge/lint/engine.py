@@ -18,8 +18,8 @@ from nfsclient.protocol.registry import parts_of
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import AnyOperation, Step
 from nfsjudge.lint.case import Case, View
+from nfsjudge.lint.nfs4_slots import Slots
 from nfsjudge.lint.rule import SEVERITIES, Finding, Rule, Severity, all_rules
-from nfsjudge.lint.slots4 import Slots
 from nfsjudge.lint.views import HARMLESS, UNKNOWN, Views, views_for
 from nfsjudge.lint.world import Source, World
 

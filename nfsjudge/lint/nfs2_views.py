@@ -12,7 +12,7 @@ from nfsclient.protocol.nfs2 import IGNORED, Nfsstat2, Sattr, Timeval
 from nfsclient.rpc.program import AnyOperation, Step
 from nfsjudge.lint.case import View
 from nfsjudge.lint.views import Views, register
-from nfsjudge.lint.world import World
+from nfsjudge.lint.world import Named, World
 
 MILLION: t.Final = 1_000_000
 MAKERS: t.Final = (nfs2.CREATE, nfs2.MKDIR)
@@ -142,9 +142,9 @@ def _note_names(world: World, step: Step) -> None:
     if args is None:
         return
     if operation is nfs2.LOOKUP and status in {Nfsstat2.NFS_OK, Nfsstat2.NFSERR_NOENT}:
-        world.names[args.dir, bytes(args.name)] = (status == 0, world.source)
+        world.names[args.dir, bytes(args.name)] = Named(status == 0, world.source)
     elif operation in MAKERS and status == 0:
-        world.names[args.where.dir, bytes(args.where.name)] = (True, world.source)
+        world.names[args.where.dir, bytes(args.where.name)] = Named(True, world.source)
 
 
 def times_of(view: View) -> list[tuple[str, Timeval]]:

@@ -32,7 +32,7 @@ from nfsjudge.lint.case import Attributes, Case, View
 from nfsjudge.lint.nfs3_rules import ALL
 from nfsjudge.lint.nfs3_views import MAKERS, sets_times
 from nfsjudge.lint.rule import Breach, rule
-from nfsjudge.lint.world import Source, is_directory, moment, same_user
+from nfsjudge.lint.world import Named, Source, is_directory, moment, same_user
 from nfsjudge.requirement import Level, Requirement
 
 _HOUR: t.Final = 3600
@@ -269,6 +269,51 @@ def _ticked(was: Attributes, now: Attributes, clock: int | None) -> bool:
     return clock is not None and clock >= ctime + _COARSE_TICK
 
 
+LISTED_ATTRIBUTES_AGREE = _clause(
+    "3.3.17",
+    "name_attributes are the attributes of the object that the entry names: nothing changed them since the last ones",
+)
+
+
+@rule(
+    "nfs3/listed-attributes",
+    LISTED_ATTRIBUTES_AGREE,
+    of=(nfs3.READDIRPLUS,),
+    killed_by="readdirplus3-remembers-attributes-by-name",
+)
+def listed_attributes(case: Case) -> Breach | None:
+    """Attributes of an entry that differ from the last ones of its object, though nothing changed that.
+
+    The object is the one of the handle in the entry, and the one that LOOKUP found by the name. That the two handles
+    differ breaks nothing (section 2.5), nor does one that becomes stale: access may be revoked at any time.
+    """
+    if case.ok is None or case.args is None:
+        return None
+    for at, entry in enumerate(case.ok.entries):
+        if entry.name_attributes is None:
+            continue
+        said = said_of(case, nfs3.Diropargs3(case.args.dir, entry.name))
+        for handle in (entry.name_handle, None if said is None else said.handle):
+            if handle is None:
+                continue
+            found = _listed_differs(case, handle, entry.name_attributes, f"resok.entries[{at}]")
+            if found is not None:
+                return found
+    return None
+
+
+def _listed_differs(case: Case, handle: bytes, listed: nfs3.Fattr3, path: str) -> Breach | None:
+    facts = case.known(handle)
+    if facts is None or facts.attributes is None or facts.attributes.fsid != listed.fsid:
+        return None  # LOOKUP may have crossed into another file system
+    for name in _still(int(listed.type)):
+        was, now = getattr(facts.attributes, name), getattr(listed, name)
+        if was != now:
+            seen = f"{name} of the entry is {now}, and was {was} with nothing in between that changes it"
+            return Breach(f"{name} is {was}", seen, f"{path}.name_attributes.{name}", _number(facts.source))
+    return None
+
+
 # ---------------------------------------------------------------- what changes have to show
 
 SIZE_AFTER_WRITE = _clause(
@@ -386,7 +431,7 @@ VERIFIER_STAYS = _clause(
 )
 
 
-def said_of(case: Case, where: t.Any) -> tuple[bool, Source] | None:
+def said_of(case: Case, where: t.Any) -> Named | None:
     """Whether a name was proved there or absent by a call of the same user just before."""
     name = bytes(where.name)
     said = case.world.names.get((where.dir, name))

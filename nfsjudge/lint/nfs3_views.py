@@ -17,7 +17,7 @@ from nfsclient.protocol.nfs3 import CreateMode3, Fattr3, Nfsstat3, Sattr3, Stabl
 from nfsclient.rpc.program import AnyOperation, Step
 from nfsjudge.lint.case import View
 from nfsjudge.lint.views import Views, register
-from nfsjudge.lint.world import World
+from nfsjudge.lint.world import Named, World
 
 Getter: t.TypeAlias = Callable[[t.Any], t.Any]
 
@@ -239,11 +239,12 @@ def _note_results(world: World, step: Step) -> None:
     if args is None:
         return
     if operation is nfs3.LOOKUP and result.status in {Nfsstat3.NFS3_OK, Nfsstat3.NFS3ERR_NOENT}:
-        world.names[args.what.dir, bytes(args.what.name)] = (result.status == 0, world.source)
+        handle = None if result.resok is None else result.resok.object
+        world.names[args.what.dir, bytes(args.what.name)] = Named(result.status == 0, world.source, handle)
     elif result.status != 0:
         return
     elif operation in MAKERS:
-        world.names[args.where.dir, bytes(args.where.name)] = (True, world.source)
+        world.names[args.where.dir, bytes(args.where.name)] = Named(True, world.source)
     elif operation in {nfs3.WRITE, nfs3.COMMIT}:
         first = world.first(args.file)
         if first is not None:

@@ -14,7 +14,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.protocol.nfs4.compound import Step4
 from nfsjudge.harm import Harm
 from nfsjudge.lint.case import Case
-from nfsjudge.lint.known4 import Known
+from nfsjudge.lint.nfs4_known import Known
 from nfsjudge.lint.nfs4_views import (
     IDENTITY,
     OK,

@@ -13,9 +13,9 @@ from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import Step
 from nfsclient.xdr import Unread
 from nfsjudge.lint.case import View
-from nfsjudge.lint.known4 import MOST_STATEIDS, Identity4, Known, Object4
+from nfsjudge.lint.nfs4_known import MOST_STATEIDS, Identity4, Known, Object4
 from nfsjudge.lint.views import Views, register
-from nfsjudge.lint.world import World
+from nfsjudge.lint.world import Named, World
 
 OK: t.Final = Nfsstat4.NFS4_OK
 IDENTITY: t.Final = ("type", "fsid", "fileid")
@@ -345,11 +345,11 @@ def _note_names(world: World, step: Step) -> None:
         return
     if step.operation is p.REMOVE:
         if status == OK:
-            world.names[at.current, name] = (False, world.source)
+            world.names[at.current, name] = Named(False, world.source)
     elif status == OK:
-        world.names[at.current, name] = (True, world.source)
+        world.names[at.current, name] = Named(True, world.source)
     elif step.operation is p.LOOKUP and status == Nfsstat4.NFS4ERR_NOENT:
-        world.names[at.current, name] = (False, world.source)
+        world.names[at.current, name] = Named(False, world.source)
 
 
 def name_in(step: Step) -> bytes | None:

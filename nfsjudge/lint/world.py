@@ -1,9 +1,39 @@
 # SPDX-License-Identifier: MIT
 """The world: what exchanges have shown of one server so far, and which of these facts cannot have changed since.
 
-In doubt, the world forgets. Attributes are kept by handle. A call that may change an object makes the
-world forget them for every handle that may be of that object: those of the same fsid and fileid, or all where these
-are not known. Only objects that were made within the exchanges count as unknown to others.
+In doubt, the world forgets. A rule that speaks of two exchanges is sound only if nothing between them can have
+changed what it compares, and the lint sees one side of one network: other clients, the server's own programs and
+calls whose reply is still under way change things unseen. So what the world remembers is divided by what may end it:
+
+    what                        kept in                  ended by
+    type, fsid, fileid          Facts.first              `generation`: some object may be gone, its handle reused
+    latest attributes           Facts.attributes         `touch` of the object, `touch_all`, a restart
+    attributes ever seen        Facts.latest             a restart, or another object under the handle
+    what ACCESS granted         Facts.granted            as attributes; `epoch` says whether it is still of today
+    names                       World.names              any change of any directory, `touch_all`
+    write verifiers             World.verifiers          a restart
+    the clock of the server     World.clock              a restart; only times that no client has set move it
+    sessions, stateids          World.state4             a restart, a change by somebody unseen
+
+Three counters say what of it is still valid, so that forgetting everything costs nothing:
+
+- `epoch` grows when anything may have changed. Facts with an older epoch are history, not knowledge.
+- `generation` grows when an object may be gone. A handle may then be of another object: what it was is not known.
+- `Facts.touched` grows when this object may have changed. A rule that compares two replies notes the number.
+
+What must stay true:
+
+- Attributes are kept by handle, and handles are no identities: two may be of one object. A change of an object makes
+  the world forget them for every handle that may be of it: those of the same fsid and fileid, or all where these are
+  not known.
+- `is_ours` is set for objects that were made within the exchanges, and only while nobody else can know of them. Rules
+  that say "nobody changed it" ask `is_alone`; with `others` no reply is compared with an earlier one at all.
+- Of exchanges that overlap nobody knows which came first: `disturbed` has the handles that they may touch, and what a
+  reply says of these is not learned (`absorb`).
+- Only the engine calls what learns and forgets, one exchange at a time, after the rules have looked: a rule sees the
+  world as it was before its exchange. Rules change nothing here.
+- Memory is bounded: beyond `MOST_HANDLES` handles everything is forgotten, which makes the lint silent and never
+  wrong.
 """
 
 from __future__ import annotations
@@ -15,7 +45,7 @@ from nfsclient.protocol.nfs2 import Timeval
 from nfsclient.protocol.nfs3 import Ftype3, Nfstime3
 from nfsclient.rpc.exchange import Exchange
 from nfsjudge.lint.case import Attributes, View
-from nfsjudge.lint.known4 import Identity4, Object4, State4
+from nfsjudge.lint.nfs4_known import Identity4, Object4, State4
 
 MOST_HANDLES = 50_000
 """Handles that are remembered; if there are more, everything is forgotten."""
@@ -95,6 +125,15 @@ class Facts:
         """What NFSv4 said of it."""
 
 
+class Named(t.NamedTuple):
+    """What was said of a name in a directory."""
+
+    is_there: bool
+    source: Source
+    handle: bytes | None = None
+    """What LOOKUP found by it."""
+
+
 class World:
     """One server, as far as exchanges have shown it."""
 
@@ -110,8 +149,8 @@ class World:
         """Grows when an object may have gone whose handle may then be given to another."""
         self.disturbed: Container[bytes] | None = ()
         """Handles that other calls may touch meanwhile; None for all."""
-        self.names: dict[tuple[bytes, bytes], tuple[bool, Source]] = {}
-        """(directory, name) -> whether it is there, and who says so."""
+        self.names: dict[tuple[bytes, bytes], Named] = {}
+        """(directory, name) -> what was said of it."""
         self.verifiers: dict[Hashable, tuple[bytes, Source]] = {}
         """fsid -> the write verifier seen last."""
         self.properties: dict[Hashable, tuple[int, Source]] = {}

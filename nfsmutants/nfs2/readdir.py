@@ -14,6 +14,7 @@ from nfsmutants.rules import RFC1094_READDIR
 from nfsserver.fs import Directory, Kind
 
 _DOTS: t.Final = frozenset({b".", b".."})
+_LONG: t.Final = 200
 
 
 def _cookie(number: int) -> bytes:
@@ -203,3 +204,9 @@ def readdir2_restarts_after_a_removal(call: Readdir) -> Readdirres:
         return call.proceed()
     is_there = any(entry.cookie == number for entry in inode.directory.after(0))
     return call.proceed() if is_there else call.proceed_with(cookie=bytes(4))
+
+
+@mutant(READDIR, RFC1094_READDIR)
+def readdir2_lacks_long_names(call: Readdir) -> Readdirres:
+    """READDIR leaves out names of 200 bytes and more"""
+    return amend(call.proceed(), entries=lambda it: [one for one in it.entries if len(one.name) < _LONG])

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import contextlib
+import typing as t
 
-from nfsclient.protocol.nfs2 import RENAME, Nfsstat2, Renameargs, StatRes
-from nfsmutants.bending import child_of, inode_of
+from nfsclient.protocol.nfs2 import LOOKUP, RENAME, Diropres, Nfsstat2, Renameargs, StatRes
+from nfsmutants.bending import child_of, clear, inode_of
 from nfsmutants.form import mutant, mutant_in_steps
 from nfsmutants.nfs2.bending import _DOTS, done, empty_directory, remove_tree
-from nfsmutants.nfs2.calls import Rename
-from nfsmutants.rules import RFC1094_NAMES, RFC1094_RENAME
+from nfsmutants.nfs2.calls import Lookup, Rename
+from nfsmutants.rules import RFC1094_LINK, RFC1094_NAMES, RFC1094_RENAME
 from nfsmutants.windows import Steps
 from nfsserver.fs import Inode
 from nfsserver.handlers import ServerApi
@@ -121,3 +122,38 @@ def rename2_renames_by_dots(call: Rename) -> StatRes:
     if call.args.from_.name in _DOTS:
         empty_directory(inode_of(call.server, call.args.from_.dir))
     return call.proceed()
+
+
+# ---------------------------------------------------------------- what moves along, what stays
+
+
+@mutant(RENAME, RFC1094_RENAME)
+def rename2_loses_an_entry(call: Rename) -> StatRes:
+    """RENAME of a directory to another one loses the newest entry in it"""
+    source = _source(call.server, call.args)
+    reply = call.proceed()
+    entries = None if source is None else source.directory
+    if reply.status == Nfsstat2.NFS_OK and call.args.from_.dir != call.args.to.dir and entries:
+        entries.remove(entries.names()[-1])
+    return reply
+
+
+@mutant(RENAME, RFC1094_LINK)
+def rename2_destroys_replaced_files(call: Rename) -> StatRes:
+    """RENAME over a file empties that file"""
+    source = _source(call.server, call.args)
+    target = child_of(call.server, call.args.to.dir, call.args.to.name)
+    reply = call.proceed()
+    if reply.status == Nfsstat2.NFS_OK and target is not source:
+        clear(target)
+    return reply
+
+
+@mutant(LOOKUP, RFC1094_NAMES)
+def lookup2_finds_the_first_parent(call: Lookup) -> Diropres:
+    """LOOKUP of ".." finds what it found in this directory the first time"""
+    reply = call.proceed()
+    directory = inode_of(call.server, call.args.dir)
+    if call.args.name != b".." or directory is None or reply.resok is None:
+        return reply
+    return t.cast("Diropres", call.state.setdefault((directory.fileid, directory.generation), reply))

@@ -194,6 +194,17 @@ def setattr2_extension_restores_old_data(call: Setattr) -> Attrstat:
 
 
 @mutant(SETATTR, RFC1094_SETATTR)
+def setattr2_same_size_clears(call: Setattr) -> Attrstat:
+    """SETATTR of the size that a file has clears the last byte"""
+    inode, size = _file(call.server, call.args), call.args.attributes.size
+    is_same = inode is not None and inode.size == size > 0
+    reply = call.proceed()
+    if is_same and inode is not None and inode.data is not None:
+        inode.data.write(size - 1, b"\0", stable=True)
+    return reply
+
+
+@mutant(SETATTR, RFC1094_SETATTR)
 def setattr2_truncates_non_files(call: Setattr) -> Attrstat:
     """SETATTR of size 0 empties directories and links"""
     inode = inode_of(call.server, call.args.file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-from nfsclient.protocol.nfs3 import READDIRPLUS, Ftype3, Readdirplus3Res
+from nfsclient.protocol.nfs3 import READDIRPLUS, Entryplus3, Ftype3, Readdirplus3Res
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, change
 from nfsmutants.form import AnyCall, mutant, mutant_of_each
@@ -78,3 +78,28 @@ def readdirplus3_omits_directories(call: Readdirplus) -> Readdirplus3Res:
         if entry.name in DOTS or entry.name_attributes is None or entry.name_attributes.type != Ftype3.NF3DIR
     ]
     return amend(reply, entries=kept)
+
+
+def _remembering(call: Readdirplus, field: str) -> Readdirplus3Res:
+    """The entries with what the first object of their name in the directory had."""
+    place = bytes(call.args.dir)
+
+    def first(entry: Entryplus3) -> t.Any:
+        value = getattr(entry, field)
+        if value is None or entry.name in DOTS:
+            return value
+        return call.state.setdefault((place, bytes(entry.name)), value)
+
+    return _amend_entries(call.proceed(), **{field: first})
+
+
+@mutant(READDIRPLUS, RFC1813_READDIRPLUS)
+def readdirplus3_remembers_handles_by_name(call: Readdirplus) -> Readdirplus3Res:
+    """READDIRPLUS returns the handle that the first object of this name in the directory had"""
+    return _remembering(call, "name_handle")
+
+
+@mutant(READDIRPLUS, RFC1813_READDIRPLUS)
+def readdirplus3_remembers_attributes_by_name(call: Readdirplus) -> Readdirplus3Res:
+    """READDIRPLUS returns the attributes that the first object of this name in the directory had at first"""
+    return _remembering(call, "name_attributes")

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from nfsclient.protocol.nfs3 import RENAME, Nfsstat3, Rename3Res, Rename3ResOk, WccData
+import typing as t
+
+from nfsclient.protocol.nfs3 import LOOKUP, RENAME, Lookup3Res, Nfsstat3, Rename3Res, Rename3ResOk, WccData
 from nfsclient.xdr import replace
-from nfsmutants.bending import amend, restate
+from nfsmutants.bending import amend, inode_of, restate
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.bending import FILE_OR_DIRECTORY, RENAMED, find, is_special
-from nfsmutants.nfs3.calls import Rename
-from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_RENAME, RFC1813_RENAME_HINTS
+from nfsmutants.nfs3.calls import Lookup, Rename
+from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_NAMES, RFC1813_RENAME, RFC1813_RENAME_HINTS
 from nfsserver.fs import Kind
 from nfsserver.fs.permissions import SUPERUSER
 
@@ -89,3 +91,27 @@ def rename3_replaces_other_types(call: Rename) -> Rename3Res:
     }
     mixed = Kind.DIRECTORY in kinds and bool(kinds - FILE_OR_DIRECTORY)
     return RENAMED if mixed else call.proceed()
+
+
+# ---------------------------------------------------------------- moved directories
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_loses_an_entry(call: Rename) -> Rename3Res:
+    """RENAME of a directory to another one loses the newest entry in it"""
+    source = find(call.server, call.args.from_)
+    reply = call.proceed()
+    entries = None if source is None else source.directory
+    if reply.resok is not None and call.args.from_.dir != call.args.to.dir and entries:
+        entries.remove(entries.names()[-1])
+    return reply
+
+
+@mutant(LOOKUP, RFC1813_NAMES)
+def lookup3_finds_the_first_parent(call: Lookup) -> Lookup3Res:
+    """LOOKUP of ".." finds what it found in this directory the first time"""
+    reply = call.proceed()
+    directory = inode_of(call.server, call.args.what.dir)
+    if call.args.what.name != b".." or directory is None or reply.resok is None:
+        return reply
+    return t.cast("Lookup3Res", call.state.setdefault((directory.fileid, directory.generation), reply))

@@ -33,3 +33,9 @@ def access4_supports_undefined_bits(call: Access) -> p.Access4Res:
         supported=lambda it: it.supported | undefined,
         access=lambda it: it.access | undefined,
     )
+
+
+@mutant(p.ACCESS, RFC5661_ACCESS)
+def access4_never_grants_extend(call: Access) -> p.Access4Res:
+    """ACCESS supports EXTEND, and never grants it"""
+    return amend4(call.proceed(), access=lambda it: it.access & ~p.ACCESS4_EXTEND)

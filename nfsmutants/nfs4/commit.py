@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import typing as t
+
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.bending import count
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import restate4
 from nfsmutants.rules import RFC5661_COMMIT, RFC5661_ERRORS
+from nfsserver.nfs4.common import compound_of
 
 Commit = Call[p.Commit4Args, p.Commit4Res]
+_MOST: t.Final = 1 << 20
 
 
 @mutant((p.COMMIT, p.READ), RFC5661_COMMIT)
@@ -35,3 +39,14 @@ def commit4_fails_the_second_time(call: Commit) -> p.Commit4Res:
     """The second COMMIT of a run gets IO"""
     result = call.proceed()
     return restate4(result, Nfsstat4.NFS4_OK, Nfsstat4.NFS4ERR_IO) if count(call.state) == 2 else result
+
+
+@mutant(p.COMMIT, RFC5661_COMMIT)
+def commit4_extends_the_file(call: Commit) -> p.Commit4Res:
+    """COMMIT of a range beyond the end extends the file to the end of the range"""
+    inode, end = compound_of(call.context).current, call.args.offset + call.args.count
+    result = call.proceed()
+    is_beyond = inode is not None and inode.size < end <= _MOST and call.args.count
+    if is_beyond and inode is not None and inode.data is not None and result.status == Nfsstat4.NFS4_OK:
+        inode.data.truncate(end)
+    return result

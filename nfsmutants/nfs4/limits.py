@@ -7,7 +7,7 @@ import typing as t
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsmutants.form import Call, mutant
+from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4, refusal
 from nfsmutants.rules import RFC5661_ATTRIBUTES, RFC5661_CREATE, RFC5661_CREATE_SESSION, RFC5661_WRITE
 
@@ -47,6 +47,16 @@ def createsession4_executes_larger_requests(call: CreateSession) -> p.CreateSess
 @mutant(p.CREATE_SESSION, RFC5661_CREATE_SESSION)
 def createsession4_sends_larger_replies(call: CreateSession) -> p.CreateSession4Res:
     """A session sends replies above ca_maxresponsesize and ca_maxresponsesize_cached"""
+    return _announcing(call, ca_maxresponsesize=_MUCH, ca_maxresponsesize_cached=_MUCH)
+
+
+@mutant((p.CREATE_SESSION, p.READ), RFC5661_CREATE_SESSION)
+def read4_fills_the_reply_with_data(call: AnyCall) -> t.Any:
+    """READ returns ca_maxresponsesize bytes of data: its reply, with the headers, is larger"""
+    if call.operation is p.READ:
+        most = call.state.get("most", _MUCH)
+        return call.proceed_with(count=min(call.args.count, most))
+    call.state["most"] = call.args.csa_fore_chan_attrs.ca_maxresponsesize
     return _announcing(call, ca_maxresponsesize=_MUCH, ca_maxresponsesize_cached=_MUCH)
 
 

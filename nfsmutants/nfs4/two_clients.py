@@ -13,6 +13,7 @@ from nfsmutants.rules import (
     RFC5661_ACCESS,
     RFC5661_CLOSE,
     RFC5661_DESTROY_SESSION,
+    RFC5661_OPEN,
     RFC5661_RECLAIM_COMPLETE,
     RFC5661_WRITE,
 )
@@ -78,3 +79,16 @@ def access4_remembers_what_it_granted(call: Call[p.Access4Args, p.Access4Res]) -
     if key not in call.state:
         call.state[key] = call.proceed()
     return t.cast("p.Access4Res", call.state[key])
+
+
+@mutant(p.OPEN, RFC5661_OPEN)
+def open4_guarded_race_is_unchecked(call: Call[p.Open4Args, p.Open4Res]) -> p.Open4Res:
+    """OPEN with GUARDED4 takes the file that was created last, as if it had looked before it was there"""
+    how, name, result = call.args.openhow.how, bytes(call.args.claim.file or b""), call.proceed()
+    if how is None or how.mode is not p.Createmode4.GUARDED4:
+        return result
+    if succeeded(result):
+        call.state["last"] = name
+    elif result.status == Nfsstat4.NFS4ERR_EXIST and call.state.get("last") == name:
+        return call.proceed_with("openhow.how", mode=p.Createmode4.UNCHECKED4)
+    return result

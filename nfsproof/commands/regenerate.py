@@ -25,11 +25,10 @@ def regenerate(only_check: bool, folder: Path | None) -> int:
     docs/knobs.md, docs/lint.md           their tables, from the declarations
     docs/guide.md                         examples with numbers of checks, from suites/ids.txt
     docs/man/nfsproof.1                   from the help of the commands
-    docs/coverage.md, coverage-checks.md  from a whole run on the embedded server
-    suites/reach.txt                      from the same run
+    suites/reach.txt                      from a whole run on the embedded server
 
-    DIR has the records of such a run; without DIR there is one first. Places that nfsproof new-check left to fill in
-    are red.
+    DIR has the records of such a run. Without DIR, only the checks that are new run first, and --check does not compare
+    suites/reach.txt. Places that nfsproof new-check left to fill in are red.
     """
     require_checkout("what is generated")
     from nfsproof import covering, generated

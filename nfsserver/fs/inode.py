@@ -195,6 +195,8 @@ class Inode:
         """The attributes that a server may simulate, as clients see them."""
         limits = self.fs.limits
         nlink, size, used, mtime, ctime = self.nlink, self.size, self.used, self.mtime, self.ctime
+        if not limits.holes:
+            used = max(used, size)
         if self.directory is not None:
             if self.times_before is not None:
                 mtime, ctime = self._lagging_times(self.times_before)

@@ -48,6 +48,8 @@ class Limits:
     """Whether listings have entries for ``.`` and ``..``."""
     plain_directories: bool = False
     """Whether directories are reported with one link and size 0."""
+    holes: bool = True
+    """Whether the reported space of a file leaves out its holes, as if the storage had sparse files."""
     directory_times_lag: int = 0
     """Nanoseconds until the reported times of a directory show a change of its entries."""
     ctime_is_mtime: bool = False

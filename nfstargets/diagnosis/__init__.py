@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 
-from nfsclient.discovery4 import require_nfs4
+from nfsclient.discovery.nfs4 import require_nfs4
 from nfsclient.errors import UrlError
 from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
 from nfstargets.diagnosis.examination import Examination
-from nfstargets.diagnosis.examination4 import Examination4
+from nfstargets.diagnosis.nfs4 import Examination4
 from nfstargets.diagnosis.report import Diagnosis, Outcome, Step, Telling
 from nfstargets.finding import no_nfs3, says_version
 

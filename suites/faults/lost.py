@@ -19,7 +19,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.sessions.session import Request
 from nfsclient.xdr import XdrType
-from nfsjudge import expect, skip
+from nfsjudge import expect, skip, unsupported
 from suites.nfs4.retries import reconnect, without_sequence
 
 _ABSENT: t.Final = frozenset({Nfsstat4.NFS4ERR_NOTSUPP, Nfsstat4.NFS4ERR_BADTYPE})
@@ -58,9 +58,9 @@ def lose_reply(
 
 
 def expect_executed(reply: CompoundReply) -> None:
-    """Fail unless the request succeeded. SKIP without links."""
+    """Fail unless the request succeeded. UNSUPPORTED without links, which are OPTIONAL."""
     if reply.status in _ABSENT and reply.failed in {p.CREATE, p.LINK}:
-        skip(f"{reply.failed.name} answers {reply.status}")
+        unsupported(f"{reply.failed.name} answers {reply.status}")
     expect(reply).ok()
 
 

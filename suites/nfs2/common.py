@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NFSv2 as a `CommonClient`."""
+"""NFSv2 as a `CommonClient` and `TreeClient`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import typing as t
 from nfsclient.clients import Nfs2
 from nfsclient.clients.nfs2 import START
 from nfsclient.protocol.nfs2 import IGNORED, IGNORED_TIME, MAXDATA, Fattr, Ftype, Sattr, Timeval
-from suites.common_client import Answer, CommonClient, Entry, Page, Seen
+from nfsclient.rpc.blocking import RpcClient
+from suites.common_client import Answer, Entry, Page, Seen, TreeClient
 
 _DOTS: t.Final = frozenset({b".", b".."})
 
@@ -22,11 +23,15 @@ def _asked(value: int | None) -> int:
     return IGNORED if value is None else value
 
 
-class CommonNfs2(CommonClient):
+class CommonNfs2(TreeClient):
     """NFSv2 on one connection. Its listings have names only."""
 
     def __init__(self, nfs2: Nfs2) -> None:
         self._nfs2 = nfs2
+
+    def connect_again(self) -> None:
+        if isinstance(self._nfs2.rpc, RpcClient):
+            self._nfs2.rpc.reconnect()
 
     def getattr(self, handle: bytes) -> Answer[Seen]:
         reply = self._nfs2.getattr(handle)
@@ -69,6 +74,18 @@ class CommonNfs2(CommonClient):
     def rename(self, where: bytes, name: bytes, to_name: bytes) -> Answer[None]:
         return Answer(self._nfs2.rename(where, name, where, to_name))
 
+    def move(self, where: bytes, name: bytes, to: bytes, to_name: bytes) -> Answer[None]:
+        return Answer(self._nfs2.rename(where, name, to, to_name))
+
+    def take(self, where: bytes, name: bytes, *, size: int | None = None) -> Answer[None]:
+        return Answer(self._nfs2.create(where, name, Sattr(mode=0o644, size=_asked(size))))
+
+    def set_group(self, handle: bytes) -> Answer[None]:
+        known = self._nfs2.getattr(handle)
+        if known.resok is None:
+            return Answer(known)
+        return Answer(self._nfs2.setattr(handle, Sattr(gid=known.resok.gid)))
+
     def link(self, handle: bytes, where: bytes, name: bytes) -> Answer[None]:
         return Answer(self._nfs2.link(handle, where, name))
 
@@ -80,3 +97,17 @@ class CommonNfs2(CommonClient):
         ends = reply.resok.eof or not entries
         shown = [Entry(one.name, None) for one in entries if one.name not in _DOTS]
         return Answer(reply, Page(shown, None if ends else entries[-1].cookie))
+
+    def symlink(self, where: bytes, name: bytes, text: bytes) -> Answer[None]:
+        return Answer(self._nfs2.symlink(where, name, text, Sattr(mode=0o777)))
+
+    def readlink(self, handle: bytes) -> Answer[bytes]:
+        reply = self._nfs2.readlink(handle)
+        return Answer(reply, None if reply.data is None else bytes(reply.data))
+
+    def parent(self, directory: bytes) -> Answer[bytes]:
+        reply = self._nfs2.lookup(directory, b"..")
+        return Answer(reply, None if reply.resok is None else reply.resok.file)
+
+    def create_empty(self, where: bytes, name: bytes, how: str) -> Answer[None]:
+        return Answer(self._nfs2.create(where, name, Sattr(mode=0o644, size=0)))

@@ -14,6 +14,7 @@ from nfsclient.protocol.nfs2 import Diropres, Fattr, Ftype, Nfsstat2, Sattr, Tim
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Requirement, expect, expect_unchanged, skip
 from nfsjudge.expect import StatusReply
+from suites.gaps import need_gaps
 from suites.nfs2.clauses import DIRECTORY_SIZE_IS_STEADY
 
 KINDS: t.Final = ("file", "directory", "symlink")
@@ -27,6 +28,17 @@ LONG_AGO: t.Final = Timeval(946_684_800)
 """The year 2000: no server has this time by chance."""
 Connect: t.TypeAlias = Callable[..., RpcClient]
 """The fixture `rpc_connect`."""
+
+
+def need_far(nfs2: Nfs2, scratch: Nfs2Scratch, far: int) -> None:
+    """SKIP where the gap of a file of `far` bytes would be filled, and that takes too long."""
+    file = scratch.file("gap")
+
+    def used() -> int | None:
+        seen = scratch.attributes(file)  # the unit of `blocks` is not defined: 512 bytes or a block
+        return seen.blocks * max(512, seen.blocksize)
+
+    need_gaps(nfs2.rpc, far, lambda offset: nfs2.write(file, offset, b"x").status == Nfsstat2.NFS_OK, used)
 
 
 def make(scratch: Nfs2Scratch, kind: str, name: str = "object") -> bytes:

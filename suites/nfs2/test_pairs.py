@@ -11,7 +11,7 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2
 from nfsjudge import Harm, Level, Requirement, proves
-from suites.changes import CHANGES, Clauses, World
+from suites.changes import CHANGES, WHOLE, Clauses, World
 from suites.nfs2.clauses import NLINK_COUNTS_NAMES
 from suites.nfs2.common import CommonNfs2
 from suites.pairs import every_change, every_pair
@@ -106,12 +106,16 @@ CLAUSES: t.Final = Clauses(
 @proves(
     ATTRIBUTES_ARE_CURRENT,
     NAMES_ARE_CURRENT,
-    killed_by=("getattr2-remembers-attributes-by-connection", "lookup2-remembers-names-by-connection"),
+    killed_by=(
+        "getattr2-remembers-attributes-by-connection",
+        "lookup2-remembers-names-by-connection",
+        "names2-keep-one-page",
+    ),
 )
 def test_single(nfs2: Nfs2, second_client: Nfs2, scratch: Nfs2Scratch, target: TargetView) -> None:
     """After each of the changes that programs make, two clients see what it made."""
     clients = CommonNfs2(nfs2), CommonNfs2(second_client)
-    every_change(World(*clients, scratch, CLAUSES, target.has("nfs2_hardlink")))
+    every_change(World(*clients, scratch, CLAUSES, target.has("nfs2_hardlink"), size=WHOLE))
 
 
 @pytest.mark.parametrize("first", CHANGES)

@@ -12,7 +12,7 @@ from fixtures.checks.announcing import Announced
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.clients.nfs2 import START
-from nfsclient.protocol.nfs2 import MAXDATA, Entry, Readdirok, Readdirres
+from nfsclient.protocol.nfs2 import MAXDATA, Entry, Readdirok, Readdirres, Sattr
 from nfsjudge import (
     Harm,
     Level,
@@ -349,3 +349,18 @@ def test_large_directory(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     names = _fill(scratch, [b"file-%04d" % number for number in range(500)])
     found = _read_all(nfs2, scratch.handle, count=4096).names
     expect_once(found, names, "names in READDIR")
+
+
+@pytest.mark.parametrize("length", [200, 255])
+@proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-lacks-long-names")
+def test_long_names(nfs2: Nfs2, scratch: Nfs2Scratch, length: int) -> None:
+    """READDIR lists long names in full."""
+    name = b"n" * length
+    made = nfs2.create(scratch.handle, name, Sattr(mode=0o644))
+    observe(f"CREATE with a name of {length} bytes", made.status)
+    if made.resok is None or scratch.lookup(name) is None:
+        skip(f"the server does not keep a name of {length} bytes")
+    listed = scratch.names()
+    if len(listed) == 1 and listed[0] != name and name.startswith(listed[0]):
+        skip(f"the server cuts names to {len(listed[0])} bytes")
+    expect_names(listed, [name])

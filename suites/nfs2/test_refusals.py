@@ -134,6 +134,16 @@ def test_denied_changes_nothing(scratch: Nfs2Scratch, as_user: Callable[..., Nfs
     refused.expect_nothing_changed(as_user(4242, 4242), scratch, DENIED)
 
 
+@proves(REFUSED_CALL_CHANGES_NOTHING, killed_by="changes2-deny-and-do", needs="other_users")
+def test_denied_truncation(scratch: Nfs2Scratch, as_user: Callable[..., Nfs2]) -> None:
+    """CREATE with a size of 0 that the server denies to another user does not truncate the file."""
+
+    def truncate(nfs2: Nfs2, at: refused.Place) -> Nfsstat2:
+        return nfs2.create(at.here, FILE, Sattr(size=0)).status
+
+    refused.expect_nothing_changed(as_user(4242, 4242), scratch, {"CREATE that truncates": truncate})
+
+
 @pytest.mark.parametrize("procedure", CALLS)
 @proves(REFUSED_CALL_CREATES_NOTHING, killed_by="creations2-leave-what-they-refuse")
 def test_leave_nothing(

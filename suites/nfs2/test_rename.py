@@ -12,7 +12,9 @@ from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import LOOKUP, RENAME, Diropargs, Diropres, Nfsstat2, Renameargs
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Harm, Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
-from suites.nfs2.clauses import RETURNS_NOENT
+from suites.moved import expect_entries_moved, expect_other_name_kept, expect_parent_of_now
+from suites.nfs2.clauses import NLINK_COUNTS_NAMES, RETURNS_NOENT
+from suites.nfs2.common import CommonNfs2
 from suites.nfs2.objects import KINDS, NOT_FILES, expect_same, make, steady_except
 from suites.races import ROUNDS, Race
 
@@ -51,6 +53,25 @@ REFUSED_RENAME_CHANGES_NOTHING = Requirement(
     rfc="RFC 1094",
     section="2.2.12",
     gist="an object that is not renamed keeps its name and its contents",
+    harm=Harm.OBJECT,
+)
+RENAME_MOVES_ALL = Requirement(
+    rfc="RFC 1094",
+    section="2.2.12",
+    gist="RENAME of a directory changes its name and the directory that it is in, and nothing that is in it",
+    harm=Harm.DATA,
+)
+PARENT_IS_WHERE_IT_IS = Requirement(
+    rfc="RFC 1094",
+    section="3.2",
+    level=Level.SHOULD,  # the text has it as an example of what names may mean
+    gist='".." is the directory that a directory is in now, not one that it was in before',
+    harm=Harm.SUCCESS,
+)
+RENAME_REPLACES_ONE_NAME = Requirement(
+    rfc="RFC 1094",
+    section="2.2.13",
+    gist="a hard link is the same file: RENAME over one name of it leaves the file with its other name",
     harm=Harm.OBJECT,
 )
 RENAME_REFUSES_DOTS = Requirement(
@@ -199,3 +220,29 @@ def test_dots(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     because = RENAME_REFUSES_DOTS if status == Nfsstat2.NFS_OK else REFUSED_RENAME_CHANGES_NOTHING
     expect_names(scratch.names(), [b"d"], "names in the directory", because=because)
     expect_names(scratch.names(directory), [b"inside"], "names in the directory to be renamed")
+
+
+# ---------------------------------------------------------------- what moves along, what stays
+
+
+@proves(RENAME_MOVES_ALL, killed_by="rename2-loses-an-entry")
+def test_directory_with_entries(nfs2: Nfs2, second_client: Nfs2, scratch: Nfs2Scratch) -> None:
+    """RENAME moves a directory with its entries, for a client that has listed it before, too."""
+    expect_entries_moved([CommonNfs2(nfs2), CommonNfs2(second_client)], scratch, RENAME_MOVES_ALL)
+
+
+@proves(PARENT_IS_WHERE_IT_IS, killed_by="lookup2-finds-the-first-parent")
+def test_parent_of_now(nfs2: Nfs2, second_client: Nfs2, scratch: Nfs2Scratch) -> None:
+    """After RENAME to another directory, LOOKUP of ".." in the moved directory finds that one."""
+    expect_parent_of_now([CommonNfs2(nfs2), CommonNfs2(second_client)], scratch, PARENT_IS_WHERE_IT_IS)
+
+
+@proves(
+    RENAME_REPLACES_ONE_NAME,
+    NLINK_COUNTS_NAMES,
+    killed_by="rename2-destroys-replaced-files",
+    needs="nfs2_hardlink",
+)
+def test_other_name_kept(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """A file that RENAME replaces keeps its other name with its data, and has a link less."""
+    expect_other_name_kept(CommonNfs2(nfs2), scratch, RENAME_REPLACES_ONE_NAME, NLINK_COUNTS_NAMES)

@@ -19,6 +19,7 @@ from suites.nfs2.objects import (
     expect_same,
     make,
     mode_id,
+    need_far,
     other_user,
     size_id,
     steady_except,
@@ -280,6 +281,7 @@ def test_extend(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
 @proves(SETATTR_SETS_SIZE, killed_by="setattr2-halves-large-sizes")
 def test_large_size(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
     """SETATTR sets a size close to 2^31 or 2^32, or refuses and keeps the file."""
+    need_far(nfs2, scratch, size)
     file = scratch.file("f", b"data")
     reply = nfs2.setattr(file, Sattr(size=size))
     # A server may have a lower limit; then it must not change the file.
@@ -298,6 +300,15 @@ def test_extend_after_truncate(nfs2: Nfs2, scratch: Nfs2Scratch, small: int, lar
     if len(data) != large:
         skip(f"SETATTR did not extend the file: it has {len(data)} bytes")
     expect_data(data[small:], bytes(large - small), at=small)
+
+
+@proves(SETATTR_SIZE_KEEPS_DATA, killed_by="setattr2-same-size-clears")
+def test_same_size(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """SETATTR of the size that a file has keeps its data."""
+    data = pattern(5000)
+    file = scratch.file("f", data)
+    expect_change(nfs2.setattr(file, Sattr(size=len(data))))
+    expect_data(scratch.read(file), data)
 
 
 @pytest.mark.parametrize("kind", NOT_FILES)

@@ -52,31 +52,31 @@ def _statfs(nfs2: Nfs2, handle: bytes) -> Statfsres:
 
 
 @proves(BSIZE_IS_BLOCK_SIZE, killed_by="statfs2-returns-bsize-0")
-def test_bsize(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+def test_bsize(nfs2: Nfs2, root: bytes) -> None:
     """STATFS returns a block size of at least one byte."""
-    reply = _statfs(nfs2, scratch.handle)
+    reply = _statfs(nfs2, root)
     expect(reply).field("info.bsize").at_least(1)
 
 
 @proves(TSIZE_IS_TRANSFER_SIZE, killed_by="statfs2-returns-tsize-0")
-def test_tsize(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+def test_tsize(nfs2: Nfs2, root: bytes) -> None:
     """STATFS returns a transfer size of at least one byte."""
-    reply = _statfs(nfs2, scratch.handle)
+    reply = _statfs(nfs2, root)
     expect(reply).field("info.tsize").at_least(1)
 
 
 @proves(BFREE_COUNTS_FREE_BLOCKS, killed_by="statfs2-reports-more-free-than-total")
-def test_bfree(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+def test_bfree(nfs2: Nfs2, root: bytes) -> None:
     """STATFS returns no more free blocks than blocks."""
-    reply = _statfs(nfs2, scratch.handle)
+    reply = _statfs(nfs2, root)
     info = expect(reply).ok()
     expect(reply).field("info.bfree").at_most(info.blocks)
 
 
 @proves(BAVAIL_COUNTS_USABLE_BLOCKS, killed_by="statfs2-reports-more-available-than-free")
-def test_bavail(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+def test_bavail(nfs2: Nfs2, root: bytes) -> None:
     """STATFS returns no more available blocks than free blocks."""
-    reply = _statfs(nfs2, scratch.handle)
+    reply = _statfs(nfs2, root)
     info = expect(reply).ok()
     expect(reply).field("info.bavail").at_most(info.bfree)
 

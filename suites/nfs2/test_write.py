@@ -13,7 +13,7 @@ from nfsclient.protocol.nfs2 import MAXDATA, WRITE, Nfsstat2, Writeargs
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves
 from suites.nfs2 import oversized
-from suites.nfs2.objects import NOT_FILES, expect_same, make, size_id
+from suites.nfs2.objects import NOT_FILES, expect_same, make, need_far, size_id
 from suites.nfs3.contents import pattern
 from suites.races import ROUNDS
 
@@ -111,6 +111,7 @@ def test_hole_reads_zeros(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None
 @proves(WRITE_WRITES_ALL_DATA, killed_by="write2-offsets-are-signed")
 def test_large_offset(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
     """WRITE stores data at a large offset, or refuses and keeps the file."""
+    need_far(nfs2, scratch, offset)
     file = scratch.file("f", b"begin")
     reply = nfs2.write(file, offset, b"far data")
     if reply.status != Nfsstat2.NFS_OK:

@@ -471,6 +471,12 @@ MAXFILESIZE_IS_LIMIT = Requirement(
     level=Level.SHOULD,  # RFC 1813 asks for a best effort only
     gist="maxfilesize is the maximum size of a file",
 )
+TWO_GIB_FIT_BELOW_MAXFILESIZE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.19",
+    # All file systems with sizes of 32 bits have room for 2 GiB and more, so a best effort reaches that.
+    gist="maxfilesize, the maximum size of a file, tells sizes of 32 bits from sizes of 64: 2 GiB fit if it says so",
+)
 
 
 # ---------------------------------------------------------------- section 3.3.20: PATHCONF

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NFSv3 as a `CommonClient`."""
+"""NFSv3 as a `CommittingClient` and `TreeClient`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,19 @@ from nfsclient.protocol.nfs3 import (
     Sattr3,
     StableHow,
 )
-from suites.common_client import Answer, CommonClient, Entry, Page, Seen
+from nfsclient.rpc.blocking import RpcClient
+from suites.common_client import Answer, CommittingClient, Entry, Page, Put, Seen, Sync, TreeClient
 from suites.nfs3.listing import DOTS
+from suites.nfs3.new_objects import VERIFIER
 from suites.nfs3.times import at_client_time
 
 _PAGE: t.Final = 8192
 _START: t.Final = (0, bytes(8))
+_HOW: t.Final = {
+    "unchecked": CreateMode3.UNCHECKED,
+    "guarded": CreateMode3.GUARDED,
+    "exclusive": CreateMode3.EXCLUSIVE,
+}
 
 
 def _seen(attributes: Fattr3) -> Seen:
@@ -29,12 +36,16 @@ def _seen(attributes: Fattr3) -> Seen:
     return Seen(one.type is Ftype3.NF3REG, one.size, one.mode, one.nlink, one.fileid, one.mtime.seconds)
 
 
-class CommonNfs3(CommonClient):
+class CommonNfs3(CommittingClient, TreeClient):
     """NFSv3 on one connection. Listings come from READDIRPLUS, unless the server does not support it."""
 
     def __init__(self, nfs3: Nfs3) -> None:
         self._nfs3 = nfs3
         self._has_plus = True
+
+    def connect_again(self) -> None:
+        if isinstance(self._nfs3.rpc, RpcClient):
+            self._nfs3.rpc.reconnect()
 
     def getattr(self, handle: bytes) -> Answer[Seen]:
         reply = self._nfs3.getattr(handle)
@@ -52,9 +63,16 @@ class CommonNfs3(CommonClient):
         resok = reply.resok
         return Answer(reply, None if resok is None else (bytes(resok.data), resok.eof))
 
-    def write(self, handle: bytes, offset: int, data: bytes) -> Answer[int]:
-        reply = self._nfs3.write(handle, offset, data, StableHow.FILE_SYNC)
-        return Answer(reply, None if reply.resok is None else reply.resok.count)
+    def put(self, handle: bytes, offset: int, data: bytes, how: Sync) -> Answer[Put]:
+        reply = self._nfs3.write(handle, offset, data, StableHow(how))
+        if reply.resok is None:
+            return Answer(reply)
+        done = reply.resok
+        return Answer(reply, Put(done.count, done.committed != StableHow.UNSTABLE, done.verf))
+
+    def commit(self, handle: bytes, offset: int = 0, count: int = 0) -> Answer[bytes]:
+        reply = self._nfs3.commit(handle, offset, count)
+        return Answer(reply, None if reply.resok is None else reply.resok.verf)
 
     def set(
         self, handle: bytes, *, size: int | None = None, mode: int | None = None, mtime: int | None = None
@@ -78,6 +96,18 @@ class CommonNfs3(CommonClient):
     def rename(self, where: bytes, name: bytes, to_name: bytes) -> Answer[None]:
         return Answer(self._nfs3.rename(where, name, where, to_name))
 
+    def move(self, where: bytes, name: bytes, to: bytes, to_name: bytes) -> Answer[None]:
+        return Answer(self._nfs3.rename(where, name, to, to_name))
+
+    def take(self, where: bytes, name: bytes, *, size: int | None = None) -> Answer[None]:
+        return Answer(self._nfs3.create(where, name, CreateMode3.UNCHECKED, Sattr3(mode=0o644, size=size)))
+
+    def set_group(self, handle: bytes) -> Answer[None]:
+        known = self._nfs3.getattr(handle)
+        if known.resok is None:
+            return Answer(known)
+        return Answer(self._nfs3.setattr(handle, Sattr3(gid=known.resok.obj_attributes.gid)))
+
     def link(self, handle: bytes, where: bytes, name: bytes) -> Answer[None]:
         return Answer(self._nfs3.link(handle, where, name))
 
@@ -90,6 +120,20 @@ class CommonNfs3(CommonClient):
             self._has_plus = False
         reply = self._nfs3.readdir(where, cookie, verifier, _PAGE)
         return Answer(reply, None if reply.resok is None else _page(reply.resok))
+
+    def symlink(self, where: bytes, name: bytes, text: bytes) -> Answer[None]:
+        return Answer(self._nfs3.symlink(where, name, text))
+
+    def readlink(self, handle: bytes) -> Answer[bytes]:
+        reply = self._nfs3.readlink(handle)
+        return Answer(reply, None if reply.resok is None else bytes(reply.resok.data))
+
+    def parent(self, directory: bytes) -> Answer[bytes]:
+        reply = self._nfs3.lookup(directory, b"..")
+        return Answer(reply, None if reply.resok is None else reply.resok.object)
+
+    def create_empty(self, where: bytes, name: bytes, how: str) -> Answer[None]:
+        return Answer(self._nfs3.create(where, name, _HOW[how], Sattr3(mode=0o644, size=0), VERIFIER))
 
 
 def _page(resok: t.Any) -> Page:

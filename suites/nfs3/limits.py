@@ -6,14 +6,18 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable
 
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Fsinfo3ResOk, Nfsstat3
 from nfsjudge import Requirement, expect, skip, unsupported
+from suites.gaps import need_gaps
 from suites.nfs3.clauses import (
     LONG_NAMES_RETURN_NAMETOOLONG,
+    MAXFILESIZE_IS_LIMIT,
     NO_TRUNC,
     RETURNS_NAMETOOLONG,
     TREATS_LONG_NAMES_ALIKE,
+    TWO_GIB_FIT_BELOW_MAXFILESIZE,
 )
 
 MOST_AT_ONCE: t.Final = 1024 * 1024
@@ -40,8 +44,24 @@ def fsinfo(nfs3: Nfs3, handle: bytes) -> Fsinfo3ResOk:
     return reply.resok
 
 
-def need_size(nfs3: Nfs3, root: bytes, file: bytes, size: int) -> None:
-    """UNSUPPORTED if a file of this size is larger than maxfilesize, or cannot have gaps."""
+def need_far(nfs3: Nfs3, scratch: Nfs3Scratch, far: int) -> None:
+    """SKIP where the gap of a file of `far` bytes would be filled, and that takes too long."""
+    file = scratch.file("gap")
+
+    def used() -> int | None:
+        reply = nfs3.getattr(file)
+        return None if reply.resok is None else reply.resok.obj_attributes.used
+
+    need_gaps(nfs3.rpc, far, lambda offset: nfs3.write(file, offset, b"x").resok is not None, used)
+
+
+def clause_within(place: str) -> Requirement:
+    """What a server breaks that refuses the size `place` of `WITHIN`, which is below its maxfilesize."""
+    return TWO_GIB_FIT_BELOW_MAXFILESIZE if WITHIN[place] < 2**32 else MAXFILESIZE_IS_LIMIT
+
+
+def need_size(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, file: bytes, size: int) -> None:
+    """UNSUPPORTED if a file of this size is larger than maxfilesize, or cannot have gaps; SKIP as `need_far`."""
     most = fsinfo(nfs3, root).maxfilesize
     if size > most:
         unsupported(f"maxfilesize is {most}: this check makes a file of {size} bytes")
@@ -50,6 +70,7 @@ def need_size(nfs3: Nfs3, root: bytes, file: bytes, size: int) -> None:
         unsupported(f"files cannot have gaps: WRITE beyond the end answers {near.status}", near)
     if near.resok is None:
         skip(f"the file cannot be written: WRITE answers {near.status}", near)
+    need_far(nfs3, scratch, size)
 
 
 def transfer_size(limit: int) -> int:

@@ -38,9 +38,9 @@ def test_regular_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 @pytest.mark.parametrize("what", ["bytes", "files"])
 @proves(FREE_IS_PART_OF_ALL, killed_by=("fsstat3-frees-more-than-all", "fsstat3-usable-space-wraps"))
-def test_free_below_total(nfs3: Nfs3, scratch: Nfs3Scratch, what: str) -> None:
+def test_free_below_total(nfs3: Nfs3, root: bytes, what: str) -> None:
     """FSSTAT returns no more available than free, and no more free than all space and file slots."""
-    reply = nfs3.fsstat(scratch.handle)
+    reply = nfs3.fsstat(root)
     resok = expect(reply).ok()
     total, free = getattr(resok, f"t{what}"), getattr(resok, f"f{what}")
     if what == "files" and free == UNLIMITED:

@@ -11,7 +11,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsjudge import Harm, Level, Requirement, proves
-from suites.changes import CHANGES, Clauses, World
+from suites.changes import CHANGES, WHOLE, Clauses, World
 from suites.nfs3.clauses import (
     EXTENSION_READS_AS_ZEROS,
     FILEID_STAYS,
@@ -78,12 +78,13 @@ CLAUSES: t.Final = Clauses(
         "readdirplus3-remembers-attributes-by-connection",
         "lookup3-remembers-names-by-connection",
         "read3-caches-data-by-connection",
+        "names3-keep-one-page",
     ),
 )
 def test_single(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """After each of the changes that programs make, two clients see what it made."""
     clients = CommonNfs3(nfs3), CommonNfs3(second_client)
-    every_change(World(*clients, scratch, CLAUSES, target.has("hardlink")))
+    every_change(World(*clients, scratch, CLAUSES, target.has("hardlink"), size=WHOLE))
 
 
 @pytest.mark.parametrize("first", CHANGES)

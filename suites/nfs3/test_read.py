@@ -44,7 +44,7 @@ from suites.nfs3.clauses import (
 )
 from suites.nfs3.contents import pattern, read_range, stored, write_far
 from suites.nfs3.handles import LATER
-from suites.nfs3.limits import FAR, FAR_IDS, fsinfo, transfer_size
+from suites.nfs3.limits import FAR, FAR_IDS, fsinfo, need_far, transfer_size
 from suites.nfs3.pipelines import pipelined
 from suites.replies import reply_or_none
 
@@ -348,6 +348,7 @@ def test_symlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 def test_far_offsets(nfs3: Nfs3, scratch: Nfs3Scratch, place: str) -> None:
     """READ returns the data stored around a far offset."""
     file, data = scratch.file("f", b"near"), pattern(16)
+    need_far(nfs3, scratch, FAR[place])
     write_far(nfs3, file, FAR[place] - 8, data)
     for at in (0, 7, 8, 15):
         resok = expect(nfs3.read(file, FAR[place] - 8 + at, 16 - at)).ok()

@@ -12,6 +12,7 @@ from nfsjudge import (
     Harm,
     Requirement,
     expect,
+    expect_data,
     expect_names,
     expect_once,
     expect_unchanged,
@@ -272,3 +273,33 @@ def test_dircount(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, dircount: int) -
             break
         cookie, verf = resok.entries[-1].cookie, resok.cookieverf
     expect_once(found, names)
+
+
+# ---------------------------------------------------------------- a name of two files, one after the other
+
+
+@proves(
+    READDIRPLUS_RETURNS_HANDLES,
+    READDIRPLUS_RETURNS_ATTRIBUTES,
+    killed_by=("readdirplus3-remembers-handles-by-name", "readdirplus3-remembers-attributes-by-name"),
+    needs="readdirplus",
+)
+def test_object_of_now(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch) -> None:
+    """The handle and the attributes of an entry that was removed and made again are those of the new file."""
+    seen = 0
+    for data in (b"first", b"the second"):
+        known = scratch.attributes(scratch.file("file", data))
+        for client in (nfs3, second_client):
+            entry = _entry(client, scratch, b"file")
+            if entry.name_attributes is not None:
+                because, what = READDIRPLUS_RETURNS_ATTRIBUTES, "the entry of the new file"
+                expect_unchanged(known, entry.name_attributes, ("size", "fileid"), what, because=because)
+            if entry.name_handle is not None:
+                reply = nfs3.read(entry.name_handle, 0, 100)
+                found = bytes(expect(reply).ok().data)
+                expect_data(found, data[: max(1, len(found))], "data by name_handle")
+            seen += entry.name_attributes is not None or entry.name_handle is not None
+        if data == b"first":
+            expect(nfs3.remove(scratch.handle, b"file")).ok()
+    if not seen:
+        unsupported("entries have neither name_handle nor name_attributes, which are optional")

@@ -159,6 +159,20 @@ def test_denied_changes_nothing(scratch: Nfs3Scratch, as_user: Callable[..., Nfs
     refused.expect_nothing_changed(as_user(*STRANGER), scratch, DENIED)
 
 
+@proves(
+    REFUSED_CALL_CHANGES_NOTHING,
+    killed_by="changes3-deny-and-do",
+    needs=("other_users", "distinct_users"),
+)
+def test_denied_truncation(scratch: Nfs3Scratch, as_user: Callable[..., Nfs3]) -> None:
+    """CREATE with a size of 0 that the server denies to another user does not truncate the file."""
+
+    def truncate(nfs3: Nfs3, at: refused.Place) -> Nfsstat3:
+        return nfs3.create(at.here, FILE, CreateMode3.UNCHECKED, Sattr3(size=0)).status
+
+    refused.expect_nothing_changed(as_user(*STRANGER), scratch, {"CREATE that truncates": truncate})
+
+
 @pytest.mark.parametrize("procedure", CALLS)
 @proves(
     REFUSED_CALL_CREATES_NOTHING,

@@ -8,7 +8,8 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, WccAttr
-from nfsjudge import Level, Part, Requirement, expect, expect_names, expect_that, proves, unsupported
+from nfsjudge import Harm, Level, Part, Requirement, expect, expect_names, expect_that, proves, unsupported
+from suites.moved import expect_entries_moved, expect_parent_of_now
 from suites.nfs3.attributes import expect_before, identity_of
 from suites.nfs3.calls import Place
 from suites.nfs3.clauses import (
@@ -20,6 +21,7 @@ from suites.nfs3.clauses import (
     RENAMES_THE_OBJECT,
     RETURNS_BADHANDLE,
 )
+from suites.nfs3.common import CommonNfs3
 from suites.nfs3.contents import pattern
 from suites.nfs3.exports import remove_if_created
 from suites.nfs3.file_types import SPECIAL, make
@@ -39,6 +41,19 @@ RENAME_RETURNS_XDEV = Requirement(
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
     gist="RENAME from one file system to another fails with NFS3ERR_XDEV",
+)
+RENAME_MOVES_ALL = Requirement(
+    rfc="RFC 1813",
+    section="3.3.14",
+    gist="RENAME of a directory changes its name and the directory that it is in, and nothing that is in it",
+    harm=Harm.DATA,
+)
+PARENT_IS_WHERE_IT_IS = Requirement(
+    rfc="RFC 1813",
+    section="3.2",
+    level=Level.SHOULD,  # "commonly used"
+    gist='the name ".." refers to the directory that a directory is in now, not to one that it was in before',
+    harm=Harm.SUCCESS,
 )
 OTHERS = ("symlink", *SPECIAL)
 """Types that are neither regular files nor directories."""
@@ -173,3 +188,18 @@ def test_wcc_before_same_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         unsupported("RENAME returned no wcc_data.before, which is optional")
     for name in ("size", "mtime", "ctime"):
         expect(reply).field(f"resok.todir_wcc.before.{name}").equals(getattr(known, name))
+
+
+# ---------------------------------------------------------------- moved directories
+
+
+@proves(PARENT_IS_WHERE_IT_IS, killed_by="lookup3-finds-the-first-parent")
+def test_parent_of_now(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch) -> None:
+    """After RENAME to another directory, LOOKUP of ".." in the moved directory finds that one."""
+    expect_parent_of_now([CommonNfs3(nfs3), CommonNfs3(second_client)], scratch, PARENT_IS_WHERE_IT_IS)
+
+
+@proves(RENAME_MOVES_ALL, killed_by="rename3-loses-an-entry")
+def test_moved_for_others(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch) -> None:
+    """A directory that RENAME has moved has its entries for a client that has listed it before, too."""
+    expect_entries_moved([CommonNfs3(nfs3), CommonNfs3(second_client)], scratch, RENAME_MOVES_ALL)

@@ -30,9 +30,10 @@ from suites.nfs3.clauses import (
     MAXFILESIZE_IS_LIMIT,
     SETATTR_SIZE_IS_OF_FILES,
     SIZE_CHANGE_KEEPS_DATA,
+    TWO_GIB_FIT_BELOW_MAXFILESIZE,
 )
 from suites.nfs3.contents import pattern, read_range
-from suites.nfs3.limits import WITHIN, WITHIN_IDS, fsinfo, need_size
+from suites.nfs3.limits import WITHIN, WITHIN_IDS, clause_within, fsinfo, need_size
 from suites.nfs3.permissions import STRANGER
 from suites.nfs3.times import LONG_AGO, make_old
 
@@ -139,12 +140,12 @@ def test_extend(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 
 @pytest.mark.parametrize("place", WITHIN, ids=WITHIN_IDS)
-@proves(MAXFILESIZE_IS_LIMIT, killed_by="setattr3-refuses-2-gib")
+@proves(MAXFILESIZE_IS_LIMIT, TWO_GIB_FIT_BELOW_MAXFILESIZE, killed_by="setattr3-refuses-2-gib")
 def test_within_maxfilesize(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, place: str) -> None:
     """SETATTR of a size below maxfilesize is not refused as too large."""
     file = scratch.file("f")
-    need_size(nfs3, root, file, WITHIN[place])
-    expect(nfs3.setattr(file, Sattr3(size=WITHIN[place]))).granted()
+    need_size(nfs3, root, scratch, file, WITHIN[place])
+    expect(nfs3.setattr(file, Sattr3(size=WITHIN[place])), because=clause_within(place)).granted()
 
 
 @proves(EXTENSION_READS_AS_ZEROS, killed_by="setattr3-extends-with-garbage")

@@ -18,11 +18,12 @@ from suites.nfs3.clauses import (
     MAXFILESIZE_IS_LIMIT,
     READ_ONLY_IS_UNCHANGED,
     RETURNS_ROFS,
+    TWO_GIB_FIT_BELOW_MAXFILESIZE,
     WRITE_KEEPS_OTHER_DATA,
     WRITES_COUNT_BYTES,
 )
 from suites.nfs3.contents import pattern, read_range, stored
-from suites.nfs3.limits import WITHIN, WITHIN_IDS, fsinfo, need_size
+from suites.nfs3.limits import WITHIN, WITHIN_IDS, clause_within, fsinfo, need_size
 from suites.nfs3.permissions import STRANGER
 from suites.nfs3.statuses import NO_PERMISSION, NOT_ALLOWED
 
@@ -138,12 +139,12 @@ def test_maxfilesize_allowed(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView,
 
 
 @pytest.mark.parametrize("place", WITHIN, ids=WITHIN_IDS)
-@proves(MAXFILESIZE_IS_LIMIT, killed_by="write3-refuses-2-gib")
+@proves(MAXFILESIZE_IS_LIMIT, TWO_GIB_FIT_BELOW_MAXFILESIZE, killed_by="write3-refuses-2-gib")
 def test_within_maxfilesize(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, place: str) -> None:
     """WRITE that ends below maxfilesize is not refused as too large."""
     file = scratch.file("f")
-    need_size(nfs3, root, file, WITHIN[place])
-    expect(nfs3.write(file, WITHIN[place] - 16, pattern(16))).granted()
+    need_size(nfs3, root, scratch, file, WITHIN[place])
+    expect(nfs3.write(file, WITHIN[place] - 16, pattern(16)), because=clause_within(place)).granted()
 
 
 @pytest.mark.exclusive

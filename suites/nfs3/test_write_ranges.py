@@ -25,7 +25,7 @@ from suites.nfs3.clauses import (
     WRITES_COUNT_BYTES,
 )
 from suites.nfs3.contents import pattern, read_range, stored, write_all, write_far
-from suites.nfs3.limits import FAR, FAR_IDS, fsinfo, transfer_size
+from suites.nfs3.limits import FAR, FAR_IDS, fsinfo, need_far, transfer_size
 from suites.replies import reply_or_none
 
 WTMAX_IS_SUPPORTED = Requirement(
@@ -82,6 +82,7 @@ REWRITES: t.Final = (
 )
 def test_far_offsets(nfs3: Nfs3, scratch: Nfs3Scratch, place: str) -> None:
     """WRITE stores data around a far offset, and at it, and nowhere else."""
+    need_far(nfs3, scratch, FAR[place])
     file, data = stored(scratch, "f", b"near"), pattern(16)
     write_far(nfs3, file, FAR[place] - 8, data[:8] + bytes(8))
     write_far(nfs3, file, FAR[place], data[8:])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NFSv4 as a `CommonClient`."""
+"""NFSv4 as a `CommittingClient` and `TreeClient`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from fixtures.checks.dialects.nfs4 import new_state_owner, through_grace
 from nfsclient.clients.nfs4 import CompoundReply, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
-from nfsclient.protocol.nfs4 import Fattr4, NfsFtype4
+from nfsclient.protocol.nfs4 import Fattr4, NfsFtype4, StableHow4
 from nfsclient.xdr import XdrType
-from suites.common_client import Answer, CommonClient, Entry, Page, Seen
+from suites.common_client import Answer, CommittingClient, Entry, Page, Put, Seen, Sync, TreeClient
 from suites.nfs4.opens import BOTH, WRITE
 
 _ATTRIBUTES: t.Final = ("type", "size", "mode", "numlinks", "fileid", "time_modify")
 _LISTED: t.Final = ("rdattr_error", *_ATTRIBUTES)
 _PAGE: t.Final = 8192
+_VERIFIER: t.Final = b"nfsproof"
 
 
 def _seen(attributes: Fattr4) -> Seen | None:
@@ -27,7 +28,7 @@ def _seen(attributes: Fattr4) -> Seen | None:
     return Seen(one.type == NfsFtype4.NF4REG, one.size, one.mode, one.numlinks, one.fileid, mtime)
 
 
-class CommonNfs4(CommonClient):
+class CommonNfs4(CommittingClient, TreeClient):
     """A session of NFSv4. A write is an OPEN, a WRITE and a CLOSE; no file stays open."""
 
     def __init__(self, session: Session4) -> None:
@@ -56,16 +57,23 @@ class CommonNfs4(CommonClient):
         seen = None if reply.status else _seen(reply.attributes)
         return Answer(reply, None if found is None or seen is None else (seen, bytes(found.data), found.eof))
 
-    def write(self, handle: bytes, offset: int, data: bytes) -> Answer[int]:
+    def put(self, handle: bytes, offset: int, data: bytes, how: Sync) -> Answer[Put]:
         opened = self._run(op.putfh(handle), op.open(None, WRITE, owner=new_state_owner()))
         if opened.status:
             return Answer(opened)
-        reply = self._run(op.putfh(handle), op.write(opened.stateid, offset, data))
-        result = None if reply.status else reply.of(p.WRITE).resok4
+        reply = self._run(op.putfh(handle), op.write(opened.stateid, offset, data, StableHow4(how)))
+        done = None if reply.status else reply.of(p.WRITE).resok4
         closed = self._run(op.putfh(handle), op.close(opened.stateid))
-        if reply.status or not closed.status:
-            return Answer(reply, None if result is None else result.count)
-        return Answer(closed)
+        if done is None:
+            return Answer(reply)
+        if closed.status:
+            return Answer(closed)
+        return Answer(reply, Put(done.count, done.committed != StableHow4.UNSTABLE4, done.writeverf))
+
+    def commit(self, handle: bytes, offset: int = 0, count: int = 0) -> Answer[bytes]:
+        reply = self._run(op.putfh(handle), op.commit(offset, count))
+        done = None if reply.status else reply.of(p.COMMIT).resok4
+        return Answer(reply, None if done is None else done.writeverf)
 
     def set(
         self, handle: bytes, *, size: int | None = None, mode: int | None = None, mtime: int | None = None
@@ -94,6 +102,24 @@ class CommonNfs4(CommonClient):
     def rename(self, where: bytes, name: bytes, to_name: bytes) -> Answer[None]:
         return Answer(self._run(op.putfh(where), op.savefh(), op.rename(name, to_name)))
 
+    def move(self, where: bytes, name: bytes, to: bytes, to_name: bytes) -> Answer[None]:
+        return Answer(self._run(op.putfh(where), op.savefh(), op.putfh(to), op.rename(name, to_name)))
+
+    def take(self, where: bytes, name: bytes, *, size: int | None = None) -> Answer[None]:
+        how = op.unchecked(Fattr4(mode=0o644, size=size))
+        reply = self._run(op.putfh(where), op.open(name, BOTH, owner=new_state_owner(), how=how), op.getfh())
+        if reply.status:
+            return Answer(reply)
+        closed = self._run(op.putfh(reply.handle), op.close(reply.stateid))
+        return Answer(closed if closed.status else reply)
+
+    def set_group(self, handle: bytes) -> Answer[None]:
+        known = self._run(op.putfh(handle), op.getattr("owner_group"))
+        if known.status:
+            return Answer(known)
+        group = Fattr4(owner_group=known.attributes.owner_group)
+        return Answer(self._run(op.putfh(handle), op.setattr(group)))
+
     def link(self, handle: bytes, where: bytes, name: bytes) -> Answer[None]:
         return Answer(self._run(op.putfh(handle), op.savefh(), op.putfh(where), op.link(name)))
 
@@ -108,3 +134,28 @@ class CommonNfs4(CommonClient):
         ends = found.reply.eof or not entries
         shown = [Entry(one.name, _seen(one.attrs)) for one in entries if one.name not in {b".", b".."}]
         return Answer(reply, Page(shown, None if ends else (entries[-1].cookie, found.cookieverf)))
+
+    def symlink(self, where: bytes, name: bytes, text: bytes) -> Answer[None]:
+        return Answer(self._run(op.putfh(where), op.symlink(name, text)))
+
+    def readlink(self, handle: bytes) -> Answer[bytes]:
+        reply = self._run(op.putfh(handle), op.readlink())
+        found = None if reply.status else reply.of(p.READLINK).resok4
+        return Answer(reply, None if found is None else bytes(found.link))
+
+    def parent(self, directory: bytes) -> Answer[bytes]:
+        reply = self._run(op.putfh(directory), op.lookupp(), op.getfh())
+        return Answer(reply, None if reply.status else reply.handle)
+
+    def create_empty(self, where: bytes, name: bytes, how: str) -> Answer[None]:
+        empty = Fattr4(mode=0o644, size=0)
+        ways = {
+            "unchecked": op.unchecked(empty),
+            "guarded": op.guarded(empty),
+            "exclusive": op.exclusive4_1(_VERIFIER, Fattr4()),
+        }
+        opening = op.open(name, BOTH, owner=new_state_owner(), how=ways[how])
+        reply = self._run(op.putfh(where), opening)
+        if not reply.status:
+            self._run(op.putfh(where), op.lookup(name), op.close(reply.stateid))
+        return Answer(reply)

@@ -23,6 +23,12 @@ ONLY_DEFINED_ARE_SUPPORTED = Requirement(
     section="18.1.3",
     gist="supported has the access rights that the server can verify reliably: bits without a meaning are none",
 )
+OWNERS_MAY = Requirement(
+    rfc="RFC 5661",
+    section="6.2.4",
+    level=Level.SHOULD,  # access control lists, and how users are mapped, are the server's
+    gist="the mode of an object should decide what its owner may do with it",
+)
 _RIGHTS = {
     "read": p.ACCESS4_READ,
     "lookup": p.ACCESS4_LOOKUP,
@@ -67,3 +73,29 @@ def test_extended_attributes(session: Session4, scratch: Nfs4Scratch) -> None:
     result = expect(reply).of(p.ACCESS).ok()
     expect(result.supported & ~asked, "supported, but not asked for").equals(0)
     expect(result.access & ~result.supported, "access, but not supported").equals(0)
+
+
+# ---------------------------------------------------------------- what the owner may do
+
+
+@proves(WITHIN_WHAT_IS_ASKED, killed_by="access4-supports-everything")
+def test_empty_mask(session: Session4, scratch: Nfs4Scratch) -> None:
+    """ACCESS of no right at all succeeds, and says nothing."""
+    result = expect(session.compound(op.putfh(scratch.handle), op.access(0))).of(p.ACCESS).ok()
+    expect(result.supported, "supported").equals(0)
+    expect(result.access, "access").equals(0)
+
+
+@pytest.mark.parametrize("kind", ["file", "directory"])
+@proves(OWNERS_MAY, killed_by="access4-never-grants-extend")
+def test_owner(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
+    """ACCESS grants the owner to read, modify and extend a file of mode 0600, and to use a directory of mode 0700."""
+    wanted = p.ACCESS4_READ | p.ACCESS4_MODIFY | p.ACCESS4_EXTEND
+    if kind == "file":
+        handle = scratch.file("file", mode=0o600)
+        scratch.write(handle, b"data")  # SKIP where the server does not let the owner do it
+    else:
+        handle, wanted = scratch.directory("directory", mode=0o700), wanted | p.ACCESS4_LOOKUP
+        scratch.file("file", directory=handle)
+    result = expect(session.compound(op.putfh(handle), op.access(wanted))).of(p.ACCESS).ok()
+    expect(result.access, "rights of the owner").equals(result.supported & wanted)

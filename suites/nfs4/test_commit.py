@@ -18,6 +18,12 @@ KEEPS_DATA = Requirement(
     gist="COMMIT flushes data to stable storage: the data that READ returns stays as it was written",
     harm=Harm.DATA,
 )
+KEEPS_THE_SIZE = Requirement(
+    rfc="RFC 5661",
+    section="18.3.3",
+    gist="COMMIT flushes data that was written: it does not change the size of the file",
+    harm=Harm.DATA,
+)
 TYPE_IS_CHECKED = Requirement(
     rfc="RFC 5661",
     section="15.1.2.3",
@@ -58,3 +64,13 @@ def test_directory(session: Session4, scratch: Nfs4Scratch) -> None:
     if reply.status == Nfsstat4.NFS4_OK:
         return
     expect(reply).refused(Nfsstat4.NFS4ERR_ISDIR, Nfsstat4.NFS4ERR_WRONG_TYPE, because=TYPE_IS_CHECKED)
+
+
+@proves(KEEPS_THE_SIZE, killed_by="commit4-extends-the-file")
+def test_beyond_eof(session: Session4, scratch: Nfs4Scratch) -> None:
+    """COMMIT of a range beyond the end does not extend the file."""
+    opened = open_file(session, scratch.file("file"), BOTH)
+    writing = op.write(opened.stateid, 0, b"0123456789", p.StableHow4.UNSTABLE4)
+    written = expect(session.compound(op.putfh(opened.handle), writing)).of(p.WRITE).ok()
+    observe("COMMIT", session.compound(op.putfh(opened.handle), op.commit(5, 10_000)).status)
+    expect(scratch.attributes(opened.handle).size, "size").equals(written.count)

@@ -9,7 +9,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import XdrType
-from nfsjudge import Harm, Level, Part, Requirement, expect, expect_names, proves, skip
+from nfsjudge import Harm, Level, Part, Requirement, expect, expect_names, proves, skip, unsupported
 from suites.nfs4.clauses import CHANGE_INFO
 from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
@@ -48,7 +48,7 @@ def link(session: Session4, scratch: Nfs4Scratch, file: bytes, name: bytes, *aft
     linking = (op.savefh(), op.putfh(scratch.handle), op.link(name))
     reply = session.compound(op.putfh(file), *linking, *after)
     if reply.failed is p.LINK and reply.status == Nfsstat4.NFS4ERR_NOTSUPP:
-        skip("the server has no hard links")
+        unsupported("the server has no hard links: LINK answers NFS4ERR_NOTSUPP")
     return reply
 
 

@@ -40,11 +40,21 @@ DOTS_ARE_NOT_FOUND = Requirement(
     level=Level.SHOULD,
     gist='errors say nothing of the directory and its parent: they are not what "." and ".." name',
 )
+DOTS_FIND_NOTHING = Requirement(
+    rfc="RFC 5661",
+    section="18.13.4",
+    gist='the names "." and ".." do not find the directory and its parent',
+)
 A_NAME_IS_ONE_COMPONENT = Requirement(
     rfc="RFC 5661",
     section="18.13.3",
     gist="a name is one component, which is evaluated in the directory of the current filehandle",
     harm=Harm.OBJECT,
+)
+A_PATH_FINDS_NOTHING = Requirement(
+    rfc="RFC 5661",
+    section="18.13.3",
+    gist="a name is one component: it finds nothing in a directory below that of the current filehandle",
 )
 TOO_LONG_IS_NAMETOOLONG = Requirement(
     rfc="RFC 5661",
@@ -95,6 +105,8 @@ MAKING: t.Final[dict[str, Naming]] = {
 }
 """Operations that make one."""
 ALL: t.Final = {**FINDING, **MAKING}
+_LOOKING: t.Final = {"lookup", "open", "secinfo"}
+"""Those that change no entry: their success destroys and replaces nothing."""
 
 
 def _arrange(scratch: Nfs4Scratch) -> _On:
@@ -108,16 +120,21 @@ def _try(session: Session4, on: _On, operation: str, name: bytes) -> CompoundRep
 
 
 def _expect_nothing_or_this(
-    scratch: Nfs4Scratch, reply: CompoundReply, operation: str, name: bytes, *others: bytes
+    scratch: Nfs4Scratch,
+    reply: CompoundReply,
+    operation: str,
+    name: bytes,
+    *others: bytes,
+    looking: Requirement | None = None,
 ) -> None:
-    """The operation failed and changed nothing, or it made exactly this entry."""
+    """The operation failed and changed nothing, or it made exactly this entry. `looking`: the clause of `_LOOKING`."""
     before = {b"file", *others}
     if reply.status == Nfsstat4.NFS4_OK and operation in MAKING:
         kept = before - {b"file"} if operation == "rename-to" else before
         expect_names(scratch.names(), sorted({*kept, name}))
         return
     expect_names(scratch.names(), sorted(before))
-    expect(reply).refused()
+    expect(reply, because=looking if operation in _LOOKING else None).refused()
 
 
 @pytest.mark.parametrize("operation", ALL)
@@ -125,6 +142,7 @@ def _expect_nothing_or_this(
 @proves(
     DOTS_ARE_NOT_SPECIAL,
     DOTS_ARE_NOT_FOUND,
+    DOTS_FIND_NOTHING,
     killed_by=("names4-dots-are-directories", "names4-dots-are-known"),
 )
 def test_dots(session: Session4, scratch: Nfs4Scratch, operation: str, name: bytes) -> None:
@@ -136,7 +154,7 @@ def test_dots(session: Session4, scratch: Nfs4Scratch, operation: str, name: byt
         expect(session.compound(op.putfh(on.directory), op.lookup(name))).ok()
         return
     expect_names(scratch.names(), [b"file"])
-    expect(reply).refused()
+    expect(reply, because=DOTS_FIND_NOTHING if operation in _LOOKING else None).refused()
     # These say that the name was found, and that it is that of a directory.
     is_found = reply.status in {Nfsstat4.NFS4ERR_ISDIR, Nfsstat4.NFS4ERR_NOTEMPTY}
     expect_that(
@@ -145,7 +163,7 @@ def test_dots(session: Session4, scratch: Nfs4Scratch, operation: str, name: byt
 
 
 @pytest.mark.parametrize("operation", ALL)
-@proves(A_NAME_IS_ONE_COMPONENT, killed_by="names4-slashes-are-paths")
+@proves(A_NAME_IS_ONE_COMPONENT, A_PATH_FINDS_NOTHING, killed_by="names4-slashes-are-paths")
 def test_slash(session: Session4, scratch: Nfs4Scratch, operation: str) -> None:
     """A name with a slash is no path: nothing in a directory below is found, made or removed."""
     on, below = _arrange(scratch), scratch.directory("below")
@@ -153,7 +171,7 @@ def test_slash(session: Session4, scratch: Nfs4Scratch, operation: str) -> None:
     name = b"below/there" if operation in FINDING else b"below/new"
     reply = _try(session, on, operation, name)
     expect_names(scratch.names(below), [b"there"], "names in the directory below")
-    _expect_nothing_or_this(scratch, reply, operation, name, b"below")
+    _expect_nothing_or_this(scratch, reply, operation, name, b"below", looking=A_PATH_FINDS_NOTHING)
 
 
 @pytest.mark.parametrize("operation", ALL)

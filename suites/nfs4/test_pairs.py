@@ -10,8 +10,9 @@ import pytest
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients.nfs4 import Session4
+from nfsclient.protocol import nfs4 as p
 from nfsjudge import Harm, Level, Requirement, proves
-from suites.changes import CHANGES, Clauses, World
+from suites.changes import CHANGES, FEW, WHOLE, Clauses, World
 from suites.nfs4.common import CommonNfs4
 from suites.nfs4.opens import another_client
 from suites.pairs import every_change, every_pair
@@ -103,6 +104,21 @@ CLAUSES: t.Final = Clauses(
 )
 
 
+def _world(
+    v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, target: TargetView, *, size: int = FEW
+) -> World:
+    clients = CommonNfs4(session), CommonNfs4(another_client(v4))
+    kind = scratch.attributes(None, "fh_expire_type").fh_expire_type
+    return World(
+        *clients,
+        scratch,
+        CLAUSES,
+        has_links=target.has("nfs4_hardlink"),
+        handles_may_expire=kind != p.FH4_PERSISTENT,
+        size=size,
+    )
+
+
 @proves(
     ATTRIBUTES_ARE_CURRENT,
     NAMES_ARE_CURRENT,
@@ -110,12 +126,12 @@ CLAUSES: t.Final = Clauses(
         "getattr4-remembers-attributes-by-session",
         "readdir4-remembers-attributes-by-session",
         "lookup4-remembers-names-by-session",
+        "names4-keep-one-page",
     ),
 )
 def test_single(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, target: TargetView) -> None:
     """After each of the changes that programs make, two clients see what it made."""
-    clients = CommonNfs4(session), CommonNfs4(another_client(v4))
-    every_change(World(*clients, scratch, CLAUSES, target.has("nfs4_hardlink")))
+    every_change(_world(v4, session, scratch, target, size=WHOLE))
 
 
 @pytest.mark.parametrize("first", CHANGES)
@@ -124,5 +140,4 @@ def test_after(
     v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, target: TargetView, first: str
 ) -> None:
     """After each pair of changes that begins with this one, two clients see what both changes made."""
-    clients = CommonNfs4(session), CommonNfs4(another_client(v4))
-    every_pair(World(*clients, scratch, CLAUSES, target.has("nfs4_hardlink")), first)
+    every_pair(_world(v4, session, scratch, target), first)

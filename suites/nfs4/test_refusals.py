@@ -10,6 +10,7 @@ import pytest
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.xdr import XdrEnum, XdrType
@@ -21,7 +22,9 @@ from suites.refused import EMPTY, FILE, FULL, NEW, OTHER, Place
 FAILED_OPERATION_CHANGES_NOTHING = Requirement(
     rfc="RFC 5661",
     section="15",
-    gist="an operation that fails has an error for its result: the objects that it names stay as they are",
+    # "Error numbers are assigned to failed operations." That a part may have been done is said of SETATTR (18.30.4)
+    # and of no other operation here; the result of SETATTR says which part (18.30.3).
+    gist="an error is the result of an operation that failed: the objects that it names stay as they are",
     harm=Harm.OBJECT,
 )
 _STRANGER: t.Final = AuthSys(4242, 4242)
@@ -44,6 +47,19 @@ def _full(at: Place) -> bytes:
     return at.full
 
 
+def _sets(handle: t.Callable[[Place], bytes], new: Fattr4) -> refused.Act:
+    """SETATTR, which says what it has set although it fails."""
+
+    def act(session: Session4, at: Place) -> XdrEnum:
+        reply = session.compound(op.putfh(handle(at)), op.setattr(new))
+        result = reply.results[-1] if len(reply) else None
+        if isinstance(result, p.Setattr4Res) and handle(at) == at.file:
+            at.partly_set = frozenset(p.names_of(result.attrsset))
+        return reply.status
+
+    return act
+
+
 def _renames(old: bytes, new: bytes) -> refused.Act:
     return _in(_here, op.savefh(), op.rename(old, new))
 
@@ -58,6 +74,15 @@ def _links(to: bytes) -> refused.Act:
 def _creates(name: bytes) -> refused.Act:
     def act(session: Session4, at: Place) -> XdrEnum:
         how = op.guarded(Fattr4(mode=0o600, size=0))
+        opening = op.open(name, BOTH, owner=new_state_owner(), how=how)
+        return through_grace(session, op.putfh(at.here), opening).status
+
+    return act
+
+
+def _truncates(name: bytes) -> refused.Act:
+    def act(session: Session4, at: Place) -> XdrEnum:
+        how = op.unchecked(Fattr4(size=0))
         opening = op.open(name, BOTH, owner=new_state_owner(), how=how)
         return through_grace(session, op.putfh(at.here), opening).status
 
@@ -87,8 +112,8 @@ REFUSED: t.Final[dict[str, dict[str, refused.Act]]] = {
 }
 """Operations that fail on every server, by the reason."""
 DENIED: t.Final[dict[str, refused.Act]] = {
-    "SETATTR of mode": _in(_file, op.setattr(Fattr4(mode=0o666))),
-    "SETATTR of size": _in(_file, op.setattr(Fattr4(size=0))),
+    "SETATTR of mode": _sets(_file, Fattr4(mode=0o666)),
+    "SETATTR of size": _sets(_file, Fattr4(size=0)),
     "WRITE": _in(_file, op.write(op.ANONYMOUS, 0, b"theirs")),
     "OPEN": _creates(NEW),
     "CREATE of a directory": _in(_here, op.mkdir(NEW)),
@@ -111,6 +136,13 @@ def test_denied_changes_nothing(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """An operation that the server denies to another user changes nothing."""
     stranger = v4.new_session(v4.connections.connect("nfs"), _STRANGER)
     refused.expect_nothing_changed(stranger, scratch, DENIED)
+
+
+@proves(FAILED_OPERATION_CHANGES_NOTHING, killed_by="changes4-deny-and-do", needs="other_users")
+def test_denied_truncation(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
+    """OPEN with a size of 0 that the server denies to another user does not truncate the file."""
+    stranger = v4.new_session(v4.connections.connect("nfs"), _STRANGER)
+    refused.expect_nothing_changed(stranger, scratch, {"OPEN that truncates": _truncates(FILE)})
 
 
 @proves(FAILED_OPERATION_CHANGES_NOTHING, killed_by="write4-bad-stateid-writes")

@@ -5,14 +5,24 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks.dialects.nfs4 import Nfs4Scratch
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
 from nfsclient.clients.nfs4 import CompoundReply, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import Harm, Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
+from suites.moved import (
+    expect_entries_moved,
+    expect_not_below_itself,
+    expect_other_name_kept,
+    expect_parent_of_now,
+)
 from suites.nfs4.clauses import CHANGE_INFO
+from suites.nfs4.common import CommonNfs4
 from suites.nfs4.minors import MINORS
+from suites.nfs4.opens import another_client
+from suites.nfs4.races import Race4
+from suites.races import ROUNDS
 
 RENAMES = Requirement(
     rfc="RFC 5661",
@@ -37,6 +47,41 @@ SAME_FILE_IS_NO_ACTION = Requirement(
     section="18.26.3",
     level=Level.MUST,
     gist="if both names refer to the same file, which is not open, RENAME performs no action and returns NFS4_OK",
+    harm=Harm.OBJECT,
+)
+RENAMES_WHOLE_DIRECTORIES = Requirement(
+    rfc="RFC 5661",
+    section="18.26.3",
+    gist="RENAME of a directory changes its name and the directory that it is in, and nothing that is in it",
+    harm=Harm.DATA,
+)
+PARENT_IS_WHERE_IT_IS = Requirement(
+    rfc="RFC 5661",
+    section="18.14.3",
+    gist="LOOKUPP finds the directory that a directory is in now, not one that it was in before",
+    harm=Harm.SUCCESS,
+)
+REPLACES_ONE_NAME = Requirement(
+    rfc="RFC 5661",
+    section="18.26.3",
+    gist="RENAME removes the target as REMOVE does: one name, while the file with its other names stays",
+    harm=Harm.OBJECT,
+)
+COUNTS_NAMES = Requirement(
+    rfc="RFC 5661", section="5.8.2.25", gist="numlinks is the number of hard links to the object"
+)
+DIRECTORIES_FORM_A_TREE = Requirement(
+    rfc="RFC 5661",
+    section="1.7.3",
+    level=Level.SHOULD,  # the text says that file systems are hierarchical, and no more
+    gist="the file system is hierarchical: a directory cannot be moved below itself",
+    harm=Harm.OBJECT,
+)
+RENAMES_ATOMICALLY = Requirement(
+    rfc="RFC 5661",
+    section="18.26.3",
+    level=Level.MUST,
+    gist="RENAME is required to be atomic to the client",
     harm=Harm.OBJECT,
 )
 EMPTY_NAME_IS_INVALID = Requirement(
@@ -160,3 +205,67 @@ def test_change_info(session: Session4, scratch: Nfs4Scratch) -> None:
     after = [scratch.attributes(one, "change").change for one in (None, target)]
     expect([one.before for one in infos], "before").equals([one or 0 for one in before])
     expect([one.after for one in infos], "after").equals([one or 0 for one in after])
+
+
+# ---------------------------------------------------------------- what moves along, what stays
+
+
+@proves(RENAMES_WHOLE_DIRECTORIES, killed_by="rename4-loses-an-entry")
+def test_directory_with_entries(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """RENAME moves a directory with its entries, for a client that has listed it before, too."""
+    clients = CommonNfs4(session), CommonNfs4(another_client(v4))
+    expect_entries_moved([*clients], scratch, RENAMES_WHOLE_DIRECTORIES)
+
+
+@proves(PARENT_IS_WHERE_IT_IS, killed_by="lookupp4-finds-the-first-parent")
+def test_parent_of_now(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """After RENAME to another directory, LOOKUPP of the moved directory finds that one."""
+    clients = CommonNfs4(session), CommonNfs4(another_client(v4))
+    expect_parent_of_now([*clients], scratch, PARENT_IS_WHERE_IT_IS)
+
+
+@proves(
+    REPLACES_ONE_NAME,
+    COUNTS_NAMES,
+    killed_by=("rename4-destroys-replaced-files", "rename4-keeps-numlinks-of-replaced-files"),
+    needs="nfs4_hardlink",
+)
+def test_other_name_kept(session: Session4, scratch: Nfs4Scratch) -> None:
+    """A file that RENAME replaces keeps its other name with its data, and has a link less."""
+    expect_other_name_kept(CommonNfs4(session), scratch, REPLACES_ONE_NAME, COUNTS_NAMES)
+
+
+@proves(DIRECTORIES_FORM_A_TREE, killed_by="rename4-moves-below-itself")
+def test_below_itself(session: Session4, scratch: Nfs4Scratch) -> None:
+    """RENAME does not move a directory below itself."""
+    expect_not_below_itself(CommonNfs4(session), scratch, DIRECTORIES_FORM_A_TREE)
+
+
+@proves(SAME_FILE_IS_NO_ACTION, killed_by="rename4-of-itself-removes")
+def test_same_name(session: Session4, scratch: Nfs4Scratch) -> None:
+    """RENAME of a file to the name that it has does nothing."""
+    scratch.file("file", b"data")
+    expect(rename(session, scratch, b"file", b"file")).ok()
+    expect_names(scratch.names(), [b"file"])
+    expect_data(scratch.read(scratch.lookup("file") or b""), b"data")
+
+
+@proves(RENAMES_ATOMICALLY, killed_by="rename4-removes-the-target-in-a-first-step")
+def test_target_always_exists(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
+    """The target name exists at every moment while RENAME replaces it."""
+    scratch.file("new")
+    race = Race4(v4)
+    change = op.putfh(scratch.handle), op.savefh(), op.rename(b"old", b"new")
+    look = op.putfh(scratch.handle), op.lookup(b"new")
+    for _ in range(ROUNDS // 2):
+        scratch.file("old")
+        reply = race.run(change, look, _expect_found)
+        if reply.status == Nfsstat4.NFS4ERR_DELAY:
+            reply = race.again(change)
+        if reply.status != Nfsstat4.NFS4_OK:
+            skip(f"nothing is renamed: RENAME answers {reply.status}", reply)
+
+
+def _expect_found(reply: CompoundReply) -> None:
+    """LOOKUP finds something: any other error than NOENT does not say that the name is missing."""
+    expect(reply.status, "status of LOOKUP").differs_from(Nfsstat4.NFS4ERR_NOENT)

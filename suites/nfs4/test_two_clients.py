@@ -13,11 +13,10 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsclient.rpc.auth import AuthSys
-from nfsclient.rpc.blocking import RpcClient
-from nfsclient.xdr import XdrType
 from nfsjudge import Harm, Level, Requirement, expect, proves, skip, unsupported
 from suites.neighbours import SIZE, Part, Written, expect_nothing_lost, write_at_once
 from suites.nfs3.permissions import STRANGER
+from suites.nfs4 import races
 from suites.nfs4.locks import WRITE_LT, lock_range, test_range
 from suites.nfs4.opens import BOTH, another_client, open_file
 from suites.races import ROUNDS
@@ -44,6 +43,12 @@ EXCLUSIVE_CREATES_ONCE = Requirement(
     rfc="RFC 5661",
     section="18.16.3",
     gist="exclusive creation: of two requests with different verifiers one creates the file",
+    harm=Harm.OBJECT,
+)
+GUARDED_CREATES_ONCE = Requirement(
+    rfc="RFC 5661",
+    section="18.16.3",
+    gist="GUARDED4 checks for an object of the name before it creates one: of two requests one creates the file",
     harm=Harm.OBJECT,
 )
 WRITES_DO_NOT_UNDO_OTHERS = Requirement(
@@ -115,15 +120,6 @@ def test_session_ends(v4: Nfs4Dialect, nfs4: Nfs4, scratch: Nfs4Scratch) -> None
 # ---------------------------------------------------------------- at the same time
 
 
-def _start(session: Session4, *operations: XdrType) -> Callable[[], CompoundReply]:
-    """Send a compound; the result waits for its reply."""
-    rpc = session.nfs4.rpc
-    assert isinstance(rpc, RpcClient)
-    request = session.state.begin(operations, tag=session.nfs4.tag)
-    pending = rpc.submit(p.COMPOUND, request.args, credential=session.nfs4.credential)
-    return lambda: session.state.finish(request, rpc.wait(pending))
-
-
 @proves(EXCLUSIVE_CREATES_ONCE, killed_by="open4-exclusive-forgets-the-verifier")
 def test_exclusive_race(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
     """Of two OPENs with EXCLUSIVE4_1 of one name by two clients at the same time, exactly one succeeds."""
@@ -131,15 +127,27 @@ def test_exclusive_race(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch
         unsupported(
             "the reply cache is persistent: GUARDED4 takes the place of exclusive creation (Table 10)"
         )
+    hows = [op.exclusive4_1(verifier, Fattr4()) for verifier in (b"\x11" * 8, b"\xee" * 8)]
+    _expect_one_creates(v4, scratch, hows)
+
+
+@proves(GUARDED_CREATES_ONCE, killed_by="open4-guarded-race-is-unchecked")
+def test_guarded_race(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
+    """Of two OPENs with GUARDED4 of one name by two clients at the same time, exactly one succeeds."""
+    _expect_one_creates(v4, scratch, [op.guarded(Fattr4(mode=0o644)) for _ in range(2)])
+
+
+def _expect_one_creates(v4: Nfs4Dialect, scratch: Nfs4Scratch, hows: list[p.Createhow4]) -> None:
+    """Of two OPENs of one name, sent at once by two clients, exactly one succeeds."""
+    __tracebackhide__ = True
     clients = [another_client(v4), another_client(v4)]
     owners = [new_state_owner() for _ in clients]
-    hows = [op.exclusive4_1(verifier, Fattr4()) for verifier in (b"\x11" * 8, b"\xee" * 8)]
     judged = 0
     for number in range(ROUNDS // 2):
         name = b"file-%d" % number
         for _ in range(_ATTEMPTS):
             waits = [
-                _start(client, op.putfh(scratch.handle), op.open(name, BOTH, owner=owner, how=how))
+                races.start(client, op.putfh(scratch.handle), op.open(name, BOTH, owner=owner, how=how))
                 for client, owner, how in zip(clients, owners, hows, strict=True)
             ]
             replies = [wait() for wait in waits]
@@ -173,7 +181,7 @@ def test_neighbours(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, wh
             while len(waits) >= max(1, clients[number].state.slots.allowed):
                 waits.pop(0)()
             writing = op.write(opened[number], part.offset, part.data, p.StableHow4.UNSTABLE4)
-            wait = _once(_start(clients[number], op.putfh(file), writing))
+            wait = _once(races.start(clients[number], op.putfh(file), writing))
             waits.append(wait)
 
             def answer() -> Written:

@@ -21,11 +21,6 @@ def records(folder: Path, target: str, *, ended: bool = True) -> Path:
     return folder
 
 
-def test_one_of_both_options_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["coverage"]) == Exit.USAGE
-    assert "--update" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("target", "ended", "said"),
     [
@@ -38,22 +33,33 @@ def test_only_a_whole_run_on_the_embedded_server_will_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], target: str, ended: bool, said: str
 ) -> None:
     folder = records(tmp_path, target, ended=ended)
-    assert run_command_line(["coverage", "--check", str(folder)]) == Exit.USAGE
+    assert run_command_line(["coverage", str(folder)]) == Exit.USAGE
     assert said in capsys.readouterr().err
 
 
 def test_records_that_are_not_there_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["coverage", "--check", str(tmp_path)]) == Exit.USAGE
+    assert run_command_line(["coverage", str(tmp_path)]) == Exit.USAGE
     assert "expected the records of a run" in capsys.readouterr().err
 
 
-def test_a_page_that_is_not_current_is_told_by_line(tmp_path: Path) -> None:
-    pages = Pages({"coverage.md": "new\n"}, [])
-    (tmp_path / "coverage.md").write_text("old\n")
-    assert {"-old", "+new"} <= set(covering.differences(pages, tmp_path))
-    assert covering.write(pages, tmp_path) == ["coverage.md"]
-    assert covering.differences(pages, tmp_path) == []
-    assert covering.write(pages, tmp_path) == []
+def test_the_pages_are_written_into_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "made" / "here"
+    assert covering.write(Pages({"coverage.md": "new\n"}, []), folder) == [folder / "coverage.md"]
+    assert (folder / "coverage.md").read_text() == "new\n"
+
+
+def test_checks_that_are_not_there_run_nowhere() -> None:
+    assert covering.checks_in_run([]) == []
+
+
+def test_what_new_checks_do_to_the_server_comes_from_a_run_of_these() -> None:
+    (plain,) = covering.checks_in_run(["nfs3/NULL/no-results"])
+    assert (plain.id, plain.verdict, plain.steered) == ("nfs3/NULL/no-results", "PASS", [])
+
+
+def test_new_checks_that_do_not_pass_are_named() -> None:
+    with pytest.raises(covering.CannotCover, match="no check has the id nfs3/NULL/missing"):
+        covering.checks_in_run(["nfs3/NULL/missing"])
 
 
 def test_rules_of_the_lint_are_told_with_their_clauses() -> None:

@@ -219,6 +219,16 @@ def test_directories_are_plain(rig: Rig, nfs3: AnyNfs3) -> None:
     assert (seen.nlink, seen.size) == (1, 0)
 
 
+def test_the_space_of_a_file_includes_its_holes(rig: Rig, nfs3: AnyNfs3) -> None:
+    file = nfs3.create(rig.root, b"f").resok.obj
+    nfs3.setattr(file, Sattr3(size=1 << 31))
+    assert nfs3.getattr(file).resok.obj_attributes.used == 0
+    rig.server.knobs.set("holes", False)
+    assert nfs3.getattr(file).resok.obj_attributes.used == 1 << 31
+    seen = Nfs2(rig.rpc()).getattr(file.ljust(32, b"\0")[:32]).attributes
+    assert seen is None or seen.blocks > 0
+
+
 def test_times_of_directories_lag(rig: Rig, nfs3: AnyNfs3) -> None:
     rig.clock.advance(1)
     before = nfs3.getattr(rig.root).resok.obj_attributes

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nfsclient.discovery4 import discover4
+from nfsclient.discovery.nfs4 import discover4
 from nfsclient.errors import MountFailed
 from nfsclient.url import NfsUrl
 from nfsjudge.records import CheckRecord, read_records

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fixtures.plugin.evidence import again
-from fixtures.plugin.options import Options
+from fixtures.stage.options import Options
 from nfsproof import starter
 from nfsproof.cli import run_command_line
 from reports.again import for_others, kept_options

@@ -9,7 +9,7 @@ import pytest
 
 from nfsjudge.records import CheckRecord, EndRecord, RunRecord
 from reports.board import render_board
-from reports.floor import too_little
+from reports.floor import advice, too_little
 from reports.junit import render_junit
 from reports.markdown import render_markdown
 from reports.run import Run
@@ -70,6 +70,29 @@ def test_an_operation_that_always_asks_to_wait_is_not_green() -> None:
     assert line.startswith("nfs3/COMMIT: 3 checks waited in vain, and none could be judged")
     assert too_little([*waiting[1:], *checks("PASS", 100)]) == []
     assert too_little([*waiting, CheckRecord("nfs3/COMMIT/other", "PASS"), *checks("PASS", 100)]) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        ("NFS3ERR_ROFS", "read-write"),
+        ("NFSERR_ACCES", "uid="),
+        ("NFS4ERR_PERM", "uid="),
+        ("NFS4ERR_ACCESS", "uid="),
+        ("NFS3ERR_NOSPC", "full"),
+        ("NFS4ERR_DQUOT", "quota"),
+    ],
+)
+def test_what_to_do_is_said_once(error: str, text: str) -> None:
+    reason = f"a scratch directory cannot be made: MKDIR answers {error}"
+    lines = too_little([*checks("SKIP", 60, reason), *checks("SKIP", 60, reason, "nfs2")])
+    assert len(lines) == 2
+    (line,) = advice(lines)
+    assert text in line
+
+
+def test_nothing_is_advised_where_nothing_is_known() -> None:
+    assert advice(too_little(checks("SKIP", 60, "MKDIR answers NFS3ERR_IO"))) == []
 
 
 # ---------------------------------------------------------------- where it is said

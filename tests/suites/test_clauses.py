@@ -8,7 +8,7 @@ from collections import defaultdict
 from importlib import import_module
 from pathlib import Path
 
-from nfsjudge import Proof, Requirement
+from nfsjudge import Level, Proof, Requirement
 from nfsjudge.lint import all_rules
 from nfsmutants import find_mutant
 from tests.cli.test_suites import checks
@@ -31,6 +31,7 @@ WITHOUT_MUTANT = {
     "a new entry has exactly the given name": "the same mutant, for names that are no text",
     "CREATE creates a file: it neither": "the same mutant, for CREATE in place of MKDIR, SYMLINK and LINK",
     "RENAME does not replace a directory": "the mutant answers success, and the first clause is broken too",
+    "maxfilesize, the maximum size of a file, tells": "the same mutant, for files below 2 GiB",
     "names with a special meaning are not": "the same mutant, where the server answers success",
     "the attributes in the arguments of MKDIR": "the same mutant, for MKDIR in place of CREATE",
     "the attributes in the arguments of MKNOD": "the same mutant, for MKNOD in place of CREATE",
@@ -49,6 +50,8 @@ OF_SEVERAL = {
     "suites.faults.test_backchannel:": "as test_delegation",
     "suites.nfs4.test_local_changes:": "as test_delegation",
     "suites.nfs4.test_grants:": "one mutant denies each operation, also those for which ACCESS is only advice",
+    "suites.nfs4.test_names:test_dots": "the same mutant shows by operations that change names, and by others",
+    "suites.nfs4.test_names:test_slash": "as test_dots",
     "suites.nfs4.test_names:test_no_utf8": "two clauses are of servers that list the name with other bytes",
     "suites.nfs4.test_write_again:test_second_unstable_time": "one mutant; change is judged by test_local_changes, too",
     "suites.nfs4.test_model:": "a machine compares all that clients see with a model",
@@ -167,3 +170,11 @@ def test_reasons_are_of_clauses_that_exist() -> None:
     stale = [one for one in WITHOUT_MUTANT if not any(gist.startswith(one) for gist in gists)]
     assert stale == []
     assert [one for one in OF_SEVERAL if not any(name.startswith(one) for name, _ in PROOFS)] == []
+
+
+def test_the_longest_name_is_as_binding_in_version_3_as_in_version_4() -> None:
+    """It is the same fact: PATHCONF (RFC 1813 section 3.3.20) and maxname (RFC 5661 sections 5.2 and 5.8.2.19)."""
+    gists = ("name_max is the maximum", "maxname is the maximum")
+    levels = [one.level for _, one in _requirements() if one.gist.startswith(gists)]
+    assert len(levels) > 1
+    assert set(levels) == {Level.SHOULD}

@@ -36,3 +36,13 @@ def test_damage_is_red(run_on: RunOn, mutants: dict[str, str]) -> None:
     ended = run_on(_with(*mutants), *mutants.values())
     assert set(mutants.values()) <= ended.of("FAIL")
     assert ended.status == 1
+
+
+def test_an_operation_that_only_looks_destroys_nothing(run_on: RunOn) -> None:
+    """That it finds what it must not is red all the same."""
+    names = "nfs4/names/slash[secinfo]", "nfs4/names/slash[remove]"
+    dots = "nfs4/names/dots[dot-secinfo]", "nfs4/names/dots[dot-remove]"
+    ended = run_on(_with("names4-slashes-are-paths", "names4-dots-are-directories"), *names, *dots)
+    assert ended.of("FAIL") == {*names, *dots}
+    harm = {check.id: check.requirement.harm for check in ended.run.checks if check.requirement is not None}
+    assert harm == {names[0]: "", names[1]: "object", dots[0]: "", dots[1]: "object"}

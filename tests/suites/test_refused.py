@@ -19,9 +19,11 @@ class _Place:
     """In place of the objects; notes after which acts they were looked at."""
 
     looked: t.ClassVar[list[str]]
+    made: t.ClassVar[int]
+    partly_set: frozenset[str] = frozenset()
 
     def __init__(self, *_: object) -> None:
-        pass
+        type(self).made += 1
 
     def expect_kept(self, after: str) -> None:
         """Note the look."""
@@ -30,7 +32,7 @@ class _Place:
 
 @pytest.fixture(autouse=True)
 def _places(monkeypatch: pytest.MonkeyPatch) -> None:
-    _Place.looked = []
+    _Place.looked, _Place.made = [], 0
     monkeypatch.setattr(refused, "Place", _Place)
 
 
@@ -48,3 +50,15 @@ def test_an_act_that_succeeds_does_not_end_the_check() -> None:
 def test_nothing_is_judged_where_nothing_is_refused() -> None:
     with pytest.raises(Skipped, match="first is not refused, second is put off"):
         _run(first=OK, second=JUKEBOX)
+
+
+def test_what_a_setattr_has_set_is_made_again() -> None:
+    """A SETATTR that fails may have done a part, and says so (RFC 5661 section 18.30.4)."""
+
+    def partly(_client: object, place: t.Any) -> Nfsstat3:
+        place.partly_set = frozenset({"mode"})
+        return EXIST
+
+    scratch: t.Any = SimpleNamespace()
+    refused.expect_nothing_changed(None, scratch, {"first": partly, "second": lambda _client, _place: EXIST})
+    assert (_Place.looked, _Place.made) == (["first", "second"], 2)

@@ -7,7 +7,9 @@ import itertools
 import typing as t
 from dataclasses import dataclass, field
 
+from fixtures.checks.scratch import as_name
 from nfsclient.protocol.nfs3 import Nfsstat3
+from nfsclient.protocol.nfs4 import Nfsstat4
 from suites.common_client import Answer, CommonClient, Entry, Page, Seen
 
 NOW: t.Final = 1_700_000_000
@@ -18,7 +20,7 @@ LOSES_AFTER_RENAME: t.Final = "a rename makes nlink 2, and a write after it is l
 class Reply:
     """A reply with a status, as `expect` wants it."""
 
-    status: Nfsstat3 = Nfsstat3.NFS3_OK
+    status: Nfsstat3 | Nfsstat4 = Nfsstat3.NFS3_OK
     resok: object = None
 
 
@@ -39,6 +41,7 @@ class Node:
     was_moved: bool = False
     """Its directory was renamed."""
     was_renamed: bool = False
+    uses: int = 0
 
 
 @dataclass
@@ -48,10 +51,26 @@ class Toy:
     fault: str = ""
     numbers: t.Iterator[int] = field(default_factory=lambda: itertools.count(2))
     handles: dict[bytes, Node] = field(default_factory=dict)
+    expired: set[bytes] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.top = Node(1, names={})
         self.handles[b"1"] = self.top
+
+    def expires(self, handle: bytes) -> bool:
+        """Whether this handle has expired: that of a file does so at the seventh use; then the file has another."""
+        node = self.handles.get(handle)
+        if handle in self.expired:
+            return True
+        if self.fault != "handles expire" or node is None or node.names is not None:
+            return False
+        node.uses += 1
+        if node.uses % _USES:
+            return False
+        del self.handles[handle]
+        self.expired.add(handle)
+        self.handles[b"%d" % next(self.numbers)] = node
+        return True
 
     def handle_of(self, node: Node) -> bytes:
         """The handle of an object."""
@@ -69,6 +88,8 @@ class Toy:
         return handle
 
 
+_USES: t.Final = 7
+_EXPIRED: t.Final = Answer[t.Any](Reply(Nfsstat4.NFS4ERR_FHEXPIRED))
 _STALE: t.Final = Answer[t.Any](Reply(Nfsstat3.NFS3ERR_STALE))
 _NOENT: t.Final = Answer[t.Any](Reply(Nfsstat3.NFS3ERR_NOENT))
 _DONE: t.Final = Answer[t.Any](Reply())
@@ -86,6 +107,8 @@ class ToyClient(CommonClient):
         return names
 
     def getattr(self, handle: bytes) -> Answer[Seen]:
+        if self.toy.expires(handle):
+            return _EXPIRED
         node = self.toy.handles.get(handle)
         if node is None:
             return _STALE
@@ -105,12 +128,16 @@ class ToyClient(CommonClient):
         return Answer(Reply(), (handle, self.getattr(handle).value))
 
     def read(self, handle: bytes, offset: int, count: int) -> Answer[tuple[bytes, bool]]:
+        if self.toy.expires(handle):
+            return _EXPIRED
         node = self.toy.handles.get(handle)
         if node is None:
             return _STALE
         return Answer(Reply(), (node.data[offset : offset + count], offset + count >= len(node.data)))
 
     def write(self, handle: bytes, offset: int, data: bytes) -> Answer[int]:
+        if self.toy.expires(handle):
+            return _EXPIRED
         node = self.toy.handles.get(handle)
         if node is None:
             return _STALE
@@ -128,6 +155,8 @@ class ToyClient(CommonClient):
     def set(
         self, handle: bytes, *, size: int | None = None, mode: int | None = None, mtime: int | None = None
     ) -> Answer[None]:
+        if self.toy.expires(handle):
+            return _EXPIRED
         node = self.toy.handles.get(handle)
         if node is None:
             return _STALE
@@ -187,7 +216,26 @@ class ToyClient(CommonClient):
                 del self.toy.handles[self.toy.handle_of(node)]
         return _DONE
 
+    def move(self, where: bytes, name: bytes, to: bytes, to_name: bytes) -> Answer[None]:
+        if where not in self.toy.handles or to not in self.toy.handles:
+            return _STALE
+        self._names(to)[to_name] = self._names(where).pop(name)
+        return _DONE
+
+    def take(self, where: bytes, name: bytes, *, size: int | None = None) -> Answer[None]:
+        found = self._names(where).get(name)
+        if found is None:
+            self.toy.make(where, name)
+        elif size == 0:
+            return self.set(self.toy.handle_of(found), size=0)
+        return _DONE
+
+    def set_group(self, handle: bytes) -> Answer[None]:
+        return _DONE if handle in self.toy.handles else _STALE
+
     def link(self, handle: bytes, where: bytes, name: bytes) -> Answer[None]:
+        if handle in self.toy.expired:
+            return _EXPIRED
         node = self.toy.handles.get(handle)
         if node is None:
             return _STALE
@@ -213,11 +261,11 @@ class ToyScratch:
     def __init__(self, toy: Toy) -> None:
         self._toy = toy
 
-    def directory(self, name: bytes) -> bytes:
-        return self._toy.make(self.handle, name, is_directory=True)
+    def directory(self, name: str | bytes) -> bytes:
+        return self._toy.make(self.handle, as_name(name), is_directory=True)
 
-    def file(self, name: bytes, data: bytes, *, directory: bytes) -> bytes:
-        handle = self._toy.make(directory, name)
+    def file(self, name: str | bytes, data: bytes, *, directory: bytes | None = None) -> bytes:
+        handle = self._toy.make(directory or self.handle, as_name(name))
         self._toy.handles[handle].data = data
         return handle
 

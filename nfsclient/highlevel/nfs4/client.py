@@ -15,7 +15,7 @@ from nfsclient.clients.nfs4 import CompoundError
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.clients.patience import Patience, SharedPatience, Spending, one_patience
 from nfsclient.discovery import NFS4_PORT, TIMEOUT, open_connection
-from nfsclient.discovery4 import minors_of, require_nfs4
+from nfsclient.discovery.nfs4 import minors_of, require_nfs4
 from nfsclient.errors import MountFailed, ServerViolation
 from nfsclient.highlevel.nfs4.cache import DelegatedData
 from nfsclient.highlevel.nfs4.files import NfsFile4

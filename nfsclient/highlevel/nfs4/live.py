@@ -3,6 +3,37 @@
 
 Operations are given as a function, because after a recovery they are built again with other stateids. What is done
 about which status is the table in `nfsclient.sessions.recovery`; here is how. Nothing waits longer than the patience.
+
+What a client has, each living longer than the one before it, and what replaces it:
+
+    connection      lost, or silent for too long     `_reconnect`: a new one, BIND_CONN_TO_SESSION, the same session
+    session         BADSESSION, DEADSESSION          `_replace_session`: CREATE_SESSION, the same client id
+    client id       STALE_CLIENTID                   `_new_client`: EXCHANGE_ID by the same owner, then a session
+    opens, locks    the server restarted             `Holdings.reclaim`, within the grace period
+    and delegations flags say that some are revoked  `Holdings.test`: TEST_STATEID, FREE_STATEID; what is gone is lost
+
+One call of `run` goes through these steps until it has a reply that nothing can be done about:
+
+    keep        finish returns of delegations, look at the flags of the last SEQUENCE, renew a lease that is due
+    begin       build the operations, take a slot; without a free one the session is replaced
+    deliver     send it, and again with the same slot and sequence id over a new connection, until it is answered
+    remedy      what the table says about its status; then from the beginning, with operations that are built again
+
+What must stay true:
+
+- A request without a reply is sent again as it is, over another connection, never over the old one (sections 2.9.2
+  and 2.10.6.2): the reply cache then tells whether it was executed. If the session has gone meanwhile, nobody knows,
+  and `FateUnknown` is raised unless the operations change nothing, or the caller said that they may be repeated.
+- DELAY of a later operation repeats a compound only if nothing before it has changed anything.
+- Every recovery is counted in `Attempts`, and every pause comes out of the one patience of the call: a server that
+  answers BADSESSION for ever ends in an error and not in a loop. A recovery that is disturbed by another loss begins
+  again (`_guarded`), out of the same patience.
+- `owes_reclaim` is set before the first call with a new client id, and cleared by a completed reclaim only: a
+  recovery in the middle of another one must not lose it.
+- Flags of SEQUENCE are acted upon when they come up, not while they stay: servers keep them set for a while.
+- Recalls are answered from within any wait on the loop. What a recall causes (`give_back`) runs after the reply to
+  it, does not wait, and takes a slot of the session like any request; without a free slot it is tried again by
+  `keep`.
 """
 
 from __future__ import annotations

@@ -324,6 +324,21 @@ def read(s: Scene) -> None:
 # ---------------------------------------------------------------- listings
 
 
+@scene("nfs3/listed-attributes")
+def listed_attributes(s: Scene) -> None:
+    directory = s.directory()
+    s.nfs.create(directory, b"file", GUARDED, Sattr3(mode=0o640))
+    s.nfs.readdirplus(directory)
+    file = s.nfs.lookup(directory, b"file").resok.object
+    s.nfs.setattr(file, Sattr3(mode=0o600))
+    s.nfs.getattr(file)
+    s.nfs.readdirplus(directory)
+    s.nfs.remove(directory, b"file")
+    s.nfs.create(directory, b"file", GUARDED, Sattr3(mode=0o640))
+    s.nfs.lookup(directory, b"file")
+    s.nfs.readdirplus(directory)
+
+
 @scene("nfs3/readdir-count")
 @scene("nfs3/readdir-cookies")
 @scene("nfs3/readdir-names")

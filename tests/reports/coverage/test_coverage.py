@@ -19,7 +19,6 @@ from reports.coverage.errors import cover_errors
 from reports.coverage.rendering import escape_markdown
 from reports.coverage.sections import SectionCoverage, cover_sections
 from reports.coverage.tables import read_error_tables, read_tables, unmatched_reasons
-from reports.idlist import known_ids
 from reports.run import Run
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -251,11 +250,3 @@ class TestRendering:
     def test_the_same_records_make_the_same_pages(self) -> None:
         checks = [check("nfs3/write/b"), check("nfs3/write/a", statuses=["nfs3 WRITE NFS3ERR_STALE"])]
         assert suite_pages(run_of(*checks), []) == suite_pages(run_of(*reversed(checks)), [])
-
-
-class TestPages:
-    def test_every_check_that_is_named_exists(self) -> None:
-        text = (ROOT / "docs" / "coverage-checks.md").read_text()
-        named = {one for one in re.findall(r"`([a-z0-9]+/[^`]+)`", text) if not one.startswith("lint/")}
-        assert len(named) > 800
-        assert {known_ids().current(one) for one in named} <= known_ids().functions | known_ids().gone

@@ -22,7 +22,7 @@ from nfsclient.errors import NfsClientError, UrlError
 from nfsclient.protocol import nfs2, nfs3
 from nfsclient.protocol.portmap import PORT as RPCBIND_PORT
 from nfsclient.protocol.registry import Service
-from nfsclient.replay4 import Nfs4Side
+from nfsclient.replay.nfs4 import Nfs4Side
 from nfsclient.rpc.auth import Credential
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.core import Pending

@@ -12,7 +12,7 @@ from nfsclient.clients import Patience
 from nfsclient.clients.nfs4 import CompoundError, Nfs4, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.clients.nfs4.callbacks import CallbackService
-from nfsclient.discovery4 import find_root
+from nfsclient.discovery.nfs4 import find_root
 from nfsclient.errors import NfsClientError
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.blocking import RpcClient

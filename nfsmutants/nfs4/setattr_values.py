@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs4/test_setattr_values.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsmutants.form import Call, mutant
+from nfsmutants.nfs4.bending import succeeded
+from nfsmutants.rules import RFC5661_ATTRIBUTES, RFC5661_SETATTR
+from nfsserver.nfs4.common import compound_of
+
+Setattr = Call[p.Setattr4Args, p.Setattr4Res]
+_31_BITS: t.Final = 2**31 - 1
+
+
+def _with(call: Setattr, **changes: t.Any) -> p.Setattr4Res:
+    """Set other values of these attributes."""
+    return call.proceed_with(obj_attributes=call.args.obj_attributes.changed(**changes))
+
+
+@mutant(p.SETATTR, RFC5661_SETATTR)
+def setattr4_same_size_clears(call: Setattr) -> p.Setattr4Res:
+    """SETATTR of the size that a file has clears the last byte"""
+    inode, size = compound_of(call.context).current, call.args.obj_attributes.size
+    is_same = inode is not None and inode.data is not None and size == inode.size
+    result = call.proceed()
+    if is_same and size and inode is not None and inode.data is not None and succeeded(result):
+        inode.data.write(size - 1, b"\0", stable=True)
+    return result
+
+
+@mutant(p.SETATTR, RFC5661_SETATTR)
+def setattr4_sizes_have_31_bits(call: Setattr) -> p.Setattr4Res:
+    """SETATTR sets the low 31 bits of the size"""
+    size = call.args.obj_attributes.size
+    return call.proceed() if size is None else _with(call, size=size & _31_BITS)
+
+
+@mutant(p.SETATTR, RFC5661_ATTRIBUTES)
+def setattr4_seconds_have_31_bits(call: Setattr) -> p.Setattr4Res:
+    """SETATTR sets the low 31 bits of the seconds of time_modify"""
+    time = call.args.obj_attributes.time_modify_set
+    if time is None or time.time is None:
+        return call.proceed()
+    return _with(call, time_modify_set=p.client_time4(time.time.seconds & _31_BITS))
+
+
+@mutant(p.SETATTR, RFC5661_ATTRIBUTES)
+def setattr4_inverts_the_last_mode_bit(call: Setattr) -> p.Setattr4Res:
+    """SETATTR of the mode inverts the right of others to execute"""
+    mode = call.args.obj_attributes.mode
+    return call.proceed() if mode is None else _with(call, mode=mode ^ 1)
+
+
+@mutant(p.SETATTR, RFC5661_SETATTR)
+def setattr4_resets_what_is_not_named(call: Setattr) -> p.Setattr4Res:
+    """SETATTR without a mode, or without a group, sets them to 0666 and to nobody"""
+    inode, given = compound_of(call.context).current, call.args.obj_attributes
+    result = call.proceed()
+    if inode is not None and result.status == Nfsstat4.NFS4_OK:
+        inode.mode = inode.mode if given.mode is not None else 0o666
+        inode.gid = inode.gid if given.owner_group is not None else 65534
+    return result

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs4/test_symlinks.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol import nfs4 as p
+from nfsmutants.bending import clear, copy_links, remembered_text, target_of
+from nfsmutants.form import AnyCall, Call, mutant
+from nfsmutants.nfs4.bending import amend4
+from nfsmutants.rules import RFC5661_ATTRIBUTES, RFC5661_READLINK
+from nfsserver.fs import Inode
+from nfsserver.nfs4.common import compound_of
+
+
+def _links_in(call: AnyCall) -> list[Inode | None]:
+    """The objects that the call names, or links, as far as they are there."""
+    state, args = compound_of(call.context), call.args
+    names = [(state.current, getattr(args, name, None)) for name in ("newname", "target")]
+    names.append((state.saved, getattr(args, "oldname", None)))
+    if call.operation is p.OPEN and args.openhow.opentype == p.Opentype4.OPEN4_CREATE:
+        names.append((state.current, args.claim.file))
+    found = [
+        where.directory.get(bytes(name))
+        for where, name in names
+        if where is not None and where.directory is not None and name is not None
+    ]
+    return [*found, state.saved if call.operation is p.LINK else None]
+
+
+@mutant((p.REMOVE, p.RENAME, p.LINK, p.OPEN), RFC5661_READLINK)
+def names4_of_links_reach_targets(call: AnyCall) -> t.Any:
+    """REMOVE, RENAME, LINK and OPEN that creates, with a symbolic link, empty its target"""
+    targets = [target_of(link) for link in _links_in(call)]
+    result = call.proceed()
+    for target in targets:
+        clear(target)
+    return result
+
+
+@mutant((p.REMOVE, p.RENAME, p.LINK, p.OPEN), RFC5661_ATTRIBUTES)
+def names4_of_links_leave_a_copy(call: AnyCall) -> t.Any:
+    """REMOVE, RENAME, LINK and OPEN that creates, with a symbolic link that has a target, leave a link `copy`"""
+    copy_links(_links_in(call))
+    return call.proceed()
+
+
+@mutant(p.READLINK, RFC5661_READLINK)
+def readlink4_remembers_texts_by_name(call: Call[p.Readlink4Args, p.Readlink4Res]) -> p.Readlink4Res:
+    """READLINK returns the text of the first link that had this name in this directory"""
+    link = compound_of(call.context).current
+    return amend4(call.proceed(), link=lambda it: remembered_text(call.state, link, bytes(it.link)))

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""What servers do wrong with the pages of files, for mutants of any version."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Iterable
+
+from nfsmutants.form import AnyCall
+from nfsserver.fs import Inode
+
+_MOST: t.Final = 1 << 20
+"""Bytes of a file that are remembered."""
+
+
+def files_of(inode: Inode | None) -> list[Inode]:
+    """An object, if it is a regular file; of a directory, the regular files in it."""
+    if inode is None:
+        return []
+    names = inode.directory.names() if inode.directory is not None else ()
+    entries = [inode.directory.get(name) for name in names] if inode.directory is not None else [inode]
+    return [one for one in entries if one is not None and one.data is not None]
+
+
+def drop_uncommitted(files: Iterable[Inode]) -> None:
+    """Drop what is not on stable storage, as a crash would."""
+    for inode in files:
+        if inode.data is not None:
+            inode.data.crash()
+
+
+def keep_first(files: Iterable[Inode], kept: int) -> None:
+    """Leave zeros in files after the first `kept` bytes."""
+    for inode in files:
+        if inode.data is not None and inode.size > kept:
+            inode.data.write(kept, bytes(inode.size - kept), stable=True)
+
+
+def freed(call: AnyCall, inode: Inode | None) -> t.Any:
+    """Proceed with a call that may truncate a file, and remember what it has truncated for `show_again`."""
+    old = b"" if inode is None or inode.data is None else inode.data.read(0, _MOST)
+    reply = call.proceed()
+    if inode is not None and old and not inode.size:
+        call.state[inode.fileid, inode.generation] = old
+    return reply
+
+
+def show_again(call: AnyCall, inode: Inode | None, size: int) -> t.Any:
+    """Proceed with a call that makes a file longer; what `freed` remembers comes back, up to `size`."""
+    reply = call.proceed()
+    if inode is None or inode.data is None or not 0 < size <= inode.size:
+        return reply
+    old = call.state.pop((inode.fileid, inode.generation), b"")
+    inode.data.write(0, old[:size], stable=True)
+    return reply
+
+
+def keep_older(call: AnyCall, inode: Inode | None, offset: int, count: int) -> t.Any:
+    """Proceed with an uncommitted WRITE; what the WRITE before it has written of its range stays."""
+    if inode is None or inode.data is None:
+        return call.proceed()
+    key = inode.fileid, inode.generation
+    begin, end = call.state.get(key, (0, 0))
+    begin, end = max(begin, offset), min(end, offset + count)
+    older = inode.data.read(begin, end - begin) if begin < end else b""
+    reply = call.proceed()
+    if older:
+        inode.data.write(begin, older, stable=False)
+    call.state[key] = (offset, offset + count)
+    return reply
+
+
+def of_others(
+    call: AnyCall, inode: Inode | None, *, remember: bool, forget: bool
+) -> Callable[[int, int], bytes] | None:
+    """What a file contained before the first call with `remember`, for a caller who is not the one of that call.
+
+    A function of offset and count; None if there is nothing of that sort. A call with `forget` ends it for all.
+    """
+    if inode is None or inode.data is None:
+        return None
+    key = inode.fileid, inode.generation
+    if remember:
+        call.state.setdefault(key, (call.caller.uid, inode.data.read(0, _MOST)))
+    elif forget:
+        call.state.pop(key, None)
+    if key not in call.state or call.state[key][0] == call.caller.uid:
+        return None
+    old: bytes = call.state[key][1]
+    return lambda offset, count: old[offset : offset + count].ljust(count, b"\0")

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Symbolic links (RFC 1813 section 3.3.5): calls with their names are about the links themselves.
+
+What REMOVE, RENAME and LINK do with them is with the checks of these.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from nfsclient.clients import Nfs3
+from nfsjudge import Harm, Level, Requirement, proves
+from suites.nfs3.common import CommonNfs3
+from suites.symlinks import ACTS, expect_target_kept, expect_text_of_now
+
+CREATE_LEAVES_TARGETS = Requirement(
+    rfc="RFC 1813",
+    section="3.3.8",
+    level=Level.SHOULD,  # the text does not speak of links: it creates the file with the name in where
+    gist="CREATE is about the name in its arguments: it does not empty the target of a symbolic link",
+    harm=Harm.OBJECT,
+)
+CREATE_KEEPS_LINKS = Requirement(
+    rfc="RFC 1813",
+    section="3.3.8",
+    level=Level.SHOULD,
+    gist="CREATE creates a regular file: it does not replace a symbolic link, nor make another object",
+    harm=Harm.OBJECT,
+)
+TEXT_IS_CURRENT = Requirement(
+    rfc="RFC 1813",
+    section="3.3.5",
+    gist="READLINK returns the data of the link that has the name now, not of one that had it before",
+    harm=Harm.DATA,
+)
+
+
+@pytest.mark.parametrize("act", [name for name in ACTS if name.startswith("create-")])
+@proves(
+    CREATE_LEAVES_TARGETS,
+    CREATE_KEEPS_LINKS,
+    killed_by=("create3-empties-targets-of-links", "create3-copies-links"),
+    needs="symlink",
+)
+def test_target_kept(nfs3: Nfs3, scratch: Nfs3Scratch, act: str) -> None:
+    """CREATE with the name of a symbolic link leaves the target of the link as it is."""
+    expect_target_kept(CommonNfs3(nfs3), scratch, act, CREATE_LEAVES_TARGETS, CREATE_KEEPS_LINKS)
+
+
+@proves(TEXT_IS_CURRENT, killed_by="readlink3-remembers-texts-by-name", needs="symlink")
+def test_text_of_now(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch) -> None:
+    """A symbolic link that was removed and made again, or replaced by another one, has its new text."""
+    expect_text_of_now([CommonNfs3(nfs3), CommonNfs3(second_client)], scratch, TEXT_IS_CURRENT)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""READ (RFC 5661 section 18.22) of nothing, of ranges beyond what offsets can name, and what it leaves alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Scratch
+from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsjudge import Harm, Requirement, expect, observe, proves, skip
+
+NOTHING_IS_READ = Requirement(
+    rfc="RFC 5661", section="18.22.3", gist="READ with a count of zero succeeds and returns zero bytes"
+)
+BEYOND_IS_EMPTY = Requirement(
+    rfc="RFC 5661",
+    section="18.22.3",
+    gist="READ at an offset beyond the size of the file returns no data, wherever its range ends",
+    harm=Harm.DATA,
+)
+READ_MODIFIES_NOTHING = Requirement(
+    rfc="RFC 5661",
+    section="5.8.2.43",
+    gist="time_modify is the time of the last modification: READ does not change it",
+)
+_OFFSETS = {"int64": 2**63 - 8, "uint64": 2**64 - 8}
+
+
+@proves(NOTHING_IS_READ, killed_by="read4-of-nothing-is-inval")
+def test_zero_count(session: Session4, scratch: Nfs4Scratch) -> None:
+    """READ of 0 bytes succeeds and returns no data."""
+    reply = session.compound(op.putfh(scratch.file("file", b"data")), op.read(op.ANONYMOUS, 2, 0))
+    expect(len(expect(reply).of(p.READ).ok().data), "bytes").equals(0)
+
+
+@pytest.mark.parametrize("end", _OFFSETS)
+@proves(BEYOND_IS_EMPTY, killed_by="read4-wraps-around")
+def test_offset_overflow(session: Session4, scratch: Nfs4Scratch, end: str) -> None:
+    """READ of a range that signed or unsigned 64 bits cannot express returns no data."""
+    file = scratch.file("file", bytes(range(100)))
+    reply = session.compound(op.putfh(file), op.read(op.ANONYMOUS, _OFFSETS[end], 64))
+    observe(f"READ of a range that ends beyond {end}", reply.status)
+    if reply.status != Nfsstat4.NFS4_OK:
+        expect(reply).refused()
+        return
+    expect(len(expect(reply).of(p.READ).ok().data), "bytes").equals(0)
+
+
+@proves(READ_MODIFIES_NOTHING, killed_by="read4-changes-the-time")
+def test_keeps_time(session: Session4, scratch: Nfs4Scratch) -> None:
+    """READ does not change time_modify."""
+    file = scratch.file("file", b"data")
+    before = scratch.attributes(file, "time_modify").time_modify
+    if before is None:
+        skip("the server does not support time_modify")
+    expect(session.compound(op.putfh(file), op.read(op.ANONYMOUS, 0, 4))).ok()
+    expect(scratch.attributes(file, "time_modify").time_modify, "time_modify after READ").equals(before)

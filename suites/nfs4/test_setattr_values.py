@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""SETATTR (RFC 5661 section 18.30) of values at the ends of their range, of one attribute alone, and of none."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Scratch
+from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves, skip
+from suites.nfs4.attribute_values import expect_near
+from suites.nfs4.opens import BOTH, open_file
+
+KEEPS_WHAT_IT_DOES_NOT_NAME = Requirement(
+    rfc="RFC 5661",
+    section="18.30.3",
+    gist="the new attributes are those that the bitmap names: SETATTR keeps the others, and the data",
+    harm=Harm.OBJECT,
+)
+SAME_SIZE_KEEPS_DATA = Requirement(
+    rfc="RFC 5661",
+    section="18.30.4",
+    gist="data beyond the new size is discarded: with the size that a file has, that is none",
+    harm=Harm.DATA,
+)
+SIZE_HAS_64_BITS = Requirement(
+    rfc="RFC 5661",
+    section="5.8.1.5",
+    gist="size is the size of the object in bytes, with 64 bits: SETATTR sets a large one, or refuses it",
+    harm=Harm.DATA,
+)
+SECONDS_HAVE_64_BITS = Requirement(
+    rfc="RFC 5661",
+    section="3.3.1",
+    gist="seconds of a time have 64 bits: SETATTR sets a time after 2038 or 2106, or as near as the file system has",
+)
+SETS_EACH_MODE = Requirement(
+    rfc="RFC 5661",
+    section="6.2.4",
+    level=Level.SHOULD,  # an ACL may not be able to express each mode (section 6.3.1)
+    gist="SETATTR of the mode sets the nine permission bits of an object of any type",
+)
+_DATA: t.Final = bytes(1 + at * 7 % 251 for at in range(5000))
+_TIMES: t.Final = {"2038": 2**31 + 1000, "2106": 2**32 + 1000}
+_LAST_OF_OLD_CLOCKS: t.Final = 2**31 - 1
+"""The last second that file systems with 32 bits have, which some set in place of a later one."""
+_REFUSALS: t.Final = {
+    Nfsstat4.NFS4ERR_ATTRNOTSUPP,
+    Nfsstat4.NFS4ERR_BADOWNER,
+    Nfsstat4.NFS4ERR_INVAL,
+    Nfsstat4.NFS4ERR_PERM,
+}
+"""What a server may answer that does not let this user set this value."""
+
+
+@proves(SAME_SIZE_KEEPS_DATA, killed_by="setattr4-same-size-clears")
+def test_same_size(session: Session4, scratch: Nfs4Scratch) -> None:
+    """SETATTR of the size that a file has keeps its data."""
+    opened = open_file(session, scratch.file("file", _DATA), BOTH)
+    setting = op.setattr(Fattr4(size=len(_DATA)), opened.stateid)
+    expect(session.compound(op.putfh(opened.handle), setting)).ok()
+    expect_data(scratch.read(opened.handle), _DATA)
+
+
+@pytest.mark.parametrize("size", [2**31 + 2, 2**32 + 2], ids=["2g+2", "4g+2"])
+@proves(SIZE_HAS_64_BITS, killed_by="setattr4-sizes-have-31-bits")
+def test_large_size(session: Session4, scratch: Nfs4Scratch, size: int) -> None:
+    """SETATTR sets a size beyond 2 or 4 GiB, or refuses it, and keeps the data."""
+    opened = open_file(session, scratch.file("file", b"data"), BOTH)
+    reply = session.compound(op.putfh(opened.handle), op.setattr(Fattr4(size=size), opened.stateid))
+    observe(f"SETATTR of the size {size}", reply.status)
+    if reply.status == Nfsstat4.NFS4_OK:
+        expect(scratch.attributes(opened.handle).size, "size").equals(size)
+    reading = session.compound(op.putfh(opened.handle), op.read(opened.stateid, 0, 4))
+    seen = expect(reading).of(p.READ).ok().data
+    expect_data(seen, b"data"[: max(1, len(seen))], of="range")
+
+
+@pytest.mark.parametrize("year", _TIMES)
+@proves(SECONDS_HAVE_64_BITS, killed_by="setattr4-seconds-have-31-bits")
+def test_late_time(session: Session4, scratch: Nfs4Scratch, year: str) -> None:
+    """SETATTR sets a time after 2038 or 2106, or the last one that the file system has, or refuses it."""
+    file, seconds = scratch.file("file"), _TIMES[year]
+    if scratch.attributes(file, "cansettime").cansettime is False:
+        skip("the server says that times cannot be set (cansettime)")
+    reply = session.compound(op.putfh(file), op.setattr(Fattr4(time_modify_set=p.client_time4(seconds))))
+    observe(f"SETATTR of a time after {year}", reply.status)
+    if reply.status in _REFUSALS:
+        skip(f"the server does not set a time after {year}: SETATTR answers {reply.status}", reply)
+    if "time_modify_set" not in p.names_of(expect(reply).of(p.SETATTR).ok().attrsset):
+        skip("attrsset says that the time was not set")
+    known = scratch.attributes(file, "time_modify", "time_delta")
+    if known.time_modify is not None and _LAST_OF_OLD_CLOCKS <= known.time_modify.seconds < seconds:
+        skip(f"the last time of the file system is {known.time_modify.seconds}, or earlier")
+    expect_near(known, "time_modify", seconds)
+
+
+@pytest.mark.parametrize("kind", ["file", "directory", "fifo"])
+@proves(SETS_EACH_MODE, killed_by="setattr4-inverts-the-last-mode-bit")
+def test_mode_values(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
+    """SETATTR of any mode of an object sets the permission bits."""
+    make = {"file": scratch.file, "directory": scratch.directory, "fifo": scratch.fifo}[kind]
+    handle = make("object")
+    for mode in (0, 0o777, 0o421, 0o040, 0o700):
+        expect(session.compound(op.putfh(handle), op.setattr(Fattr4(mode=mode)))).ok()
+        seen = scratch.attributes(handle, "mode").mode or 0
+        expect(seen & 0o777, f"permission bits of the mode after SETATTR of {mode:04o}").equals(mode)
+
+
+# ---------------------------------------------------------------- one attribute alone, and none
+
+_ALONE: t.Final[dict[str, tuple[Fattr4, tuple[str, ...]]]] = {
+    "nothing": (Fattr4(), ()),
+    "mode": (Fattr4(mode=0o604), ("mode",)),
+    "size": (Fattr4(size=10), ("size", "time_modify")),
+    "owner": (Fattr4(owner=b"4242"), ("owner",)),
+    "group": (Fattr4(owner_group=b"4343"), ("owner_group",)),
+    "modify": (Fattr4(time_modify_set=p.client_time4(1_000_000_000)), ("time_modify",)),
+    "access": (Fattr4(time_access_set=p.client_time4(1_000_000_000)), ()),
+}
+"""By name: what is set, and which attributes that may change."""
+_KEPT: t.Final = ("type", "mode", "numlinks", "owner", "owner_group", "size", "time_modify")
+
+
+@pytest.mark.parametrize("which", _ALONE)
+@proves(KEEPS_WHAT_IT_DOES_NOT_NAME, killed_by="setattr4-resets-what-is-not-named")
+def test_alone(session: Session4, scratch: Nfs4Scratch, which: str) -> None:
+    """SETATTR of one attribute, or of none, keeps the other attributes and the data."""
+    asked, changing = _ALONE[which]
+    file = scratch.file("file", _DATA, mode=0o640)
+    before = scratch.attributes(file, *_KEPT)
+    reply = session.compound(op.putfh(file), op.setattr(asked))
+    observe(f"SETATTR of {which}", reply.status)
+    if reply.status in _REFUSALS:
+        skip(f"the server does not set it for this user: SETATTR answers {reply.status}", reply)
+    expect(reply).ok()
+    after = scratch.attributes(file, *_KEPT)
+    for name in _KEPT:
+        if name not in changing:
+            expect(getattr(after, name), f"{name} after SETATTR of {which}").equals(getattr(before, name))
+    expect_data(scratch.read(file), _DATA[:10] if which == "size" else _DATA)

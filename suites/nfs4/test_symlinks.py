@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""Symbolic links (RFC 5661 sections 18.16.4, 18.24.3): operations on their names are about the links themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
+from nfsclient.clients.nfs4 import Session4
+from nfsjudge import Harm, Requirement, proves
+from suites.nfs4.common import CommonNfs4
+from suites.nfs4.opens import another_client
+from suites.symlinks import ACTS, expect_target_kept, expect_text_of_now
+
+TEXTS_ARE_NOT_INTERPRETED = Requirement(
+    rfc="RFC 5661",
+    section="18.24.3",
+    gist="the data of a symbolic link is simply stored: an operation on the name of the link leaves its target alone",
+    harm=Harm.OBJECT,
+)
+LINKS_ARE_OBJECTS = Requirement(
+    rfc="RFC 5661",
+    section="5.8.1.2",
+    gist="an object of type NF4LNK is a symbolic link, whatever names it has: other objects replace it by RENAME only",
+    harm=Harm.OBJECT,
+)
+TEXT_IS_CURRENT = Requirement(
+    rfc="RFC 5661",
+    section="18.24.3",
+    gist="READLINK reads the data of the link that has the name now, not of one that had it before",
+    harm=Harm.DATA,
+)
+
+
+@pytest.mark.parametrize("act", ACTS)
+@proves(
+    TEXTS_ARE_NOT_INTERPRETED,
+    LINKS_ARE_OBJECTS,
+    killed_by=("names4-of-links-reach-targets", "names4-of-links-leave-a-copy"),
+    needs="nfs4_symlink",
+)
+def test_target_kept(session: Session4, scratch: Nfs4Scratch, act: str) -> None:
+    """An operation on a symbolic link leaves the target of the link as it is."""
+    expect_target_kept(CommonNfs4(session), scratch, act, TEXTS_ARE_NOT_INTERPRETED, LINKS_ARE_OBJECTS)
+
+
+@proves(TEXT_IS_CURRENT, killed_by="readlink4-remembers-texts-by-name", needs="nfs4_symlink")
+def test_text_of_now(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """A symbolic link that was removed and made again, or replaced by another one, has its new text."""
+    clients = CommonNfs4(session), CommonNfs4(another_client(v4))
+    expect_text_of_now([*clients], scratch, TEXT_IS_CURRENT)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""WRITE (RFC 5661 section 18.32) of nothing, and of ranges beyond what offsets can name."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Scratch
+from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.errors import RpcTimeout
+from nfsclient.protocol import nfs4 as p
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves, skip
+
+NOTHING_IS_WRITTEN = Requirement(
+    rfc="RFC 5661", section="18.32.3", gist="WRITE with a count of zero succeeds and returns a count of zero"
+)
+NOTHING_CHANGES_DATA = Requirement(
+    rfc="RFC 5661",
+    section="18.32.3",
+    gist="WRITE writes as many bytes as its count says: with a count of zero it changes no data",
+    harm=Harm.DATA,
+)
+NOTHING_KEEPS_THE_SIZE = Requirement(
+    rfc="RFC 5661",
+    section="18.32.3",
+    level=Level.SHOULD,  # a file that is longer by zeros has lost nothing
+    gist="WRITE with a count of zero does not extend the file",
+)
+WRITES_ITS_RANGE = Requirement(
+    rfc="RFC 5661",
+    section="18.32.3",
+    gist="the offset is where WRITE writes: it changes no data elsewhere, wherever its range ends",
+    harm=Harm.DATA,
+)
+_OFFSETS = {"int64": 2**63 - 4, "uint64": 2**64 - 4}
+_OLD = bytes(range(1, 65))
+
+
+@proves(NOTHING_IS_WRITTEN, killed_by="write4-of-nothing-is-inval")
+def test_zero_count(session: Session4, scratch: Nfs4Scratch) -> None:
+    """WRITE of 0 bytes succeeds and returns a count of 0."""
+    reply = session.compound(op.putfh(scratch.file("file", b"data")), op.write(op.ANONYMOUS, 2, b""))
+    expect(expect(reply).of(p.WRITE).ok().count, "count").equals(0)
+
+
+@proves(
+    NOTHING_CHANGES_DATA,
+    NOTHING_KEEPS_THE_SIZE,
+    killed_by=("write4-of-nothing-truncates", "write4-of-nothing-extends"),
+)
+def test_zero_count_keeps_file(session: Session4, scratch: Nfs4Scratch) -> None:
+    """WRITE of 0 bytes, inside the file or beyond the end, keeps the data and does not extend the file."""
+    file = scratch.file("file", b"data")
+    for offset in (2, 1000):
+        reply = session.compound(op.putfh(file), op.write(op.ANONYMOUS, offset, b""))
+        observe(f"WRITE of 0 bytes at {offset}", reply.status)
+        expect_data(scratch.read(file)[:4], b"data", because=NOTHING_CHANGES_DATA)
+    expect(scratch.attributes(file).size, "size", because=NOTHING_KEEPS_THE_SIZE).equals(4)
+
+
+@pytest.mark.parametrize("end", _OFFSETS)
+@proves(WRITES_ITS_RANGE, killed_by="write4-wraps-around")
+def test_offset_overflow(session: Session4, scratch: Nfs4Scratch, end: str) -> None:
+    """WRITE of a range that signed or unsigned 64 bits cannot express does not change the beginning of the file."""
+    file = scratch.file("file", _OLD)
+    try:
+        reply = session.compound(op.putfh(file), op.write(op.ANONYMOUS, _OFFSETS[end], bytes(16)))
+    except RpcTimeout:  # no text says how fast a server without sparse files writes the zeros
+        skip("WRITE is not answered in time: the server may fill the gap with zeros")
+    observe(f"WRITE of a range that ends beyond {end}", reply.status)
+    seen = expect(session.compound(op.putfh(file), op.read(op.ANONYMOUS, 0, len(_OLD)))).of(p.READ).ok().data
+    expect_data(seen, _OLD[: max(1, len(seen))], of="range")

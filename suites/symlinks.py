@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""Symbolic links as entries of a directory: what names a link is about the link, never about what its text names.
+
+Servers that keep files in a file system of their machine follow a link where they forget to say that they do not want
+to, and remove, empty or link its target. Servers with caches return the text that a link of this name had before.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable
+
+from fixtures.checks.scratch import Scratch
+from nfsjudge import Requirement, expect, expect_data, expect_names, expect_that, observe, skip
+from suites.common_client import CREATIONS, Answer, TreeClient
+
+_LINK: t.Final = b"link"
+_TARGET: t.Final = b"target"
+_SOURCE: t.Final = b"source"
+_NEW: t.Final = b"new"
+_PRECIOUS: t.Final = b"precious data"
+_OTHER: t.Final = b"other data"
+_BEFORE: t.Final = [_LINK, _SOURCE, _TARGET]
+_NOT_READY: t.Final = 10008
+"""JUKEBOX and DELAY: the server has begun."""
+_TWICE: t.Final = frozenset({2, 17})
+"""NOENT and EXIST: what a call gets that was executed before. Checks of refusals judge what a refused call does."""
+
+
+class Act(t.NamedTuple):
+    """A call with the name or the handle of a link, and what a success makes of the names in the directory."""
+
+    make: Callable[[TreeClient, bytes], Answer[None]]
+    """(client, directory) -> the answer."""
+    names: list[bytes]
+    link: bytes | None
+    """The name that the link has afterwards; None if it is gone."""
+
+
+def _links(client: TreeClient, where: bytes) -> Answer[None]:
+    found = client.lookup(where, _LINK)
+    return Answer(found.reply) if found.value is None else client.link(found.value[0], where, _NEW)
+
+
+def _creates(how: str) -> Act:
+    return Act(lambda one, where: one.create_empty(where, _LINK, how), [_LINK, _SOURCE, _TARGET], _LINK)
+
+
+ACTS: t.Final[dict[str, Act]] = {
+    "remove": Act(lambda one, where: one.remove(where, _LINK), [_SOURCE, _TARGET], None),
+    "rename": Act(lambda one, where: one.rename(where, _LINK, _NEW), [_NEW, _SOURCE, _TARGET], _NEW),
+    "replace": Act(lambda one, where: one.rename(where, _SOURCE, _LINK), [_LINK, _TARGET], None),
+    "hard-link": Act(_links, [_LINK, _NEW, _SOURCE, _TARGET], _NEW),
+    **{f"create-{how}": _creates(how) for how in CREATIONS},
+}
+"""What checks do to a link. A server may refuse any of it."""
+
+
+def expect_target_kept(
+    client: TreeClient,
+    scratch: Scratch[t.Any, t.Any],
+    name: str,
+    kept: Requirement,
+    link_kept: Requirement,
+) -> None:
+    """The target of a link keeps its name and its data, whatever is done to the link, and the link its text.
+
+    `kept` is about the target; `link_kept` is about the link, and about the names in the directory.
+    """
+    __tracebackhide__ = True
+    act, where = ACTS[name], scratch.handle
+    scratch.file(_SOURCE, _OTHER)
+    scratch.file(_TARGET, _PRECIOUS)
+    scratch.symlink(_LINK, _TARGET)
+    answer = act.make(client, where)
+    observe(name, answer.reply.status)
+    target = scratch.lookup(_TARGET)
+    expect_that(target is not None, "a file", "no such name", "target of the symbolic link", because=kept)
+    assert target is not None
+    expect_data(scratch.read(target), _PRECIOUS, "data of the target", because=kept)
+    if int(answer.reply.status) == _NOT_READY:
+        skip("the server puts the call off, and may have done a part of it", answer.reply)
+    names = act.names if answer.succeeded else _BEFORE
+    seen = [one for one in scratch.names() if not one.startswith(b".")]  # removed files may get such names
+    if int(answer.reply.status) in _TWICE and sorted(seen) == act.names != _BEFORE:
+        skip("the call is refused and done: over UDP it may have been sent twice", answer.reply)
+    expect_names(seen, names, because=link_kept)
+    link = act.link if answer.succeeded else _LINK
+    if link is not None:
+        expect(_text(client, where, link), "text of the link", because=link_kept).equals(_TARGET)
+    if name == "replace" and answer.succeeded:
+        expect_data(scratch.read(scratch.lookup(_LINK) or b""), _OTHER, "data of the new file", because=kept)
+
+
+def _text(client: TreeClient, where: bytes, name: bytes) -> bytes | None:
+    """What READLINK returns for a name; None if that is no symbolic link."""
+    found = client.lookup(where, name)
+    expect(found.reply).ok()
+    assert found.value is not None
+    return client.readlink(found.value[0]).value
+
+
+def expect_text_of_now(
+    clients: list[TreeClient], scratch: Scratch[t.Any, t.Any], because: Requirement
+) -> None:
+    """A link that was removed and made again has its new text, and so has one that another link has replaced."""
+    __tracebackhide__ = True
+    one, where = clients[0], scratch.handle
+
+    def expect_text(text: bytes, when: str) -> None:
+        __tracebackhide__ = True
+        for client in clients:
+            expect(_text(client, where, _LINK), f"text of the link {when}", because=because).equals(text)
+
+    scratch.symlink(_LINK, b"first")
+    expect_text(b"first", "that is new")
+    expect(one.remove(where, _LINK).reply, because=because).ok()
+    scratch.symlink(_LINK, b"some/where/else")
+    expect_text(b"some/where/else", "that was made again")
+    scratch.symlink(_NEW, b"third")
+    renamed = one.rename(where, _NEW, _LINK)
+    observe("RENAME of a link over another one", renamed.reply.status)
+    if renamed.succeeded:
+        expect_text(b"third", "that was replaced")

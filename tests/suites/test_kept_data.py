@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""`suites.kept_data`: with servers that lose data, that may lose it, and that keep it."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Mapping
+
+import pytest
+
+from nfsclient.protocol.nfs3 import Nfsstat3
+from nfsjudge import Nonconformance, Skipped, Unsupported
+from suites.common_client import Answer, CommittingClient, Put, Seen, Sync
+from suites.kept_data import (
+    ATTRIBUTES,
+    COMMITS,
+    CREATE_AGAIN,
+    EMPTIED,
+    EMPTY,
+    NAMES,
+    SIZES,
+    WRITES,
+    Change,
+    Clauses,
+    KeptFile,
+    keeps,
+)
+from suites.nfs3.clauses import (
+    EXTENSION_READS_AS_ZEROS,
+    READ_RETURNS_CURRENT_DATA,
+    VERIFIER_CHANGES_ON_LOSS,
+)
+from tests.suites.toy_file_system import Reply, Toy, ToyClient, ToyScratch
+
+_CLAUSES: t.Final = Clauses(READ_RETURNS_CURRENT_DATA, VERIFIER_CHANGES_ON_LOSS, EXTENSION_READS_AS_ZEROS)
+_ALL: t.Final[Mapping[str, Change]] = {
+    **{f"names-{name}": change for name, change in NAMES.items()},
+    **{f"attributes-{name}": change for name, change in ATTRIBUTES.items()},
+    **{f"sizes-{name}": change for name, change in SIZES.items()},
+    **{f"writes-{name}": change for name, change in WRITES.items()},
+    **{f"commits-{name}": change for name, change in COMMITS.items()},
+    **{f"emptied-{name}": change for name, change in EMPTIED.items()},
+    "create-again": CREATE_AGAIN,
+    **{f"empty-{name}": change for name, change in EMPTY.items()},
+}
+_SHORT: t.Final = 1_700
+"""Bytes that a server with short WRITEs takes at once."""
+
+
+class _Server(Toy):
+    """Files with uncommitted data: what is on stable storage is remembered with each of them."""
+
+    def __init__(self, fault: str = "") -> None:
+        self.stable: dict[int, bytes] = {}
+        self.boots = 1
+        super().__init__(fault)
+
+
+class _Client(CommittingClient, ToyClient):
+    toy: _Server
+
+    def put(self, handle: bytes, offset: int, data: bytes, how: Sync) -> Answer[Put]:
+        if self.toy.fault == "WRITE takes nothing":
+            return Answer(Reply(), Put(0, False, b"1"))
+        data = data[: _SHORT if self.toy.fault == "short WRITEs" else len(data)]
+        node = self.toy.handles[handle]
+        is_committed = how is not Sync.UNSTABLE or self.toy.fault == "commits all data at once"
+        if not is_committed:
+            self.toy.stable.setdefault(node.fileid, node.data)
+        written = ToyClient.write(self, handle, offset, data)
+        if is_committed and node.fileid in self.toy.stable:
+            before = self.toy.stable[node.fileid].ljust(offset, b"\0")
+            self.toy.stable[node.fileid] = before[:offset] + data + before[offset + len(data) :]
+        done = Put(len(data), is_committed, b"%d" % self.toy.boots)
+        return Answer(written.reply, done if written.succeeded else None)
+
+    def getattr(self, handle: bytes) -> Answer[Seen]:
+        answer = super().getattr(handle)
+        if answer.value is None or self.toy.fault != "GETATTR returns an old size":
+            return answer
+        return Answer(answer.reply, answer.value._replace(size=0))
+
+    def commit(self, handle: bytes, offset: int = 0, count: int = 0) -> Answer[bytes]:
+        if self.toy.fault == "COMMIT reports the loss":
+            return Answer(Reply(Nfsstat3.NFS3ERR_IO))
+        if not offset and not count:
+            self.toy.stable.pop(self.toy.handles[handle].fileid, None)
+        return Answer(Reply(), b"%d" % self.toy.boots)
+
+    def link(self, handle: bytes, where: bytes, name: bytes) -> Answer[None]:
+        if self.toy.fault == "no LINK":
+            return Answer(Reply(Nfsstat3.NFS3ERR_NOTSUPP))
+        self._lose(handle)
+        return super().link(handle, where, name)
+
+    def set(
+        self, handle: bytes, *, size: int | None = None, mode: int | None = None, mtime: int | None = None
+    ) -> Answer[None]:
+        if self.toy.fault == "SETATTR is denied":
+            return Answer(Reply(Nfsstat3.NFS3ERR_PERM))
+        node = self.toy.handles[handle]
+        if size is not None and node.fileid in self.toy.stable:
+            self.toy.stable[node.fileid] = self.toy.stable[node.fileid][:size].ljust(size, b"\0")
+        return super().set(handle, size=size, mode=mode, mtime=mtime)
+
+    def _lose(self, handle: bytes) -> None:
+        """What LINK does wrong, or may do."""
+        node, fault = self.toy.handles[handle], self.toy.fault
+        old = self.toy.stable.pop(node.fileid, node.data)
+        if fault in {"uncommitted data is lost", "COMMIT reports the loss"}:
+            node.data = old
+        elif fault == "uncommitted data is lost with the verifier":
+            node.data, self.toy.boots = old, 2
+        elif fault == "all data is lost with the verifier":
+            node.data, self.toy.boots = bytes(len(old)), 2
+        elif fault == "stable data is lost":
+            node.data = node.data[:-1] + b"\0"
+        elif fault == "a byte too many":
+            node.data += b"!"
+
+
+def _file(fault: str = "") -> KeptFile:
+    server = _Server(fault)
+    scratch: t.Any = ToyScratch(server)
+    return KeptFile(_Client(server), _Client(server), scratch, _CLAUSES)
+
+
+@pytest.mark.parametrize(
+    "freedom", ["", "short WRITEs", "commits all data at once", "handles become stale", "hidden files"]
+)
+def test_a_right_server_passes(freedom: str) -> None:
+    for change in _ALL.values():
+        keeps(_file(freedom), change)
+
+
+def test_a_version_without_uncommitted_data_is_judged_too() -> None:
+    for change in _ALL.values():
+        toy = Toy()
+        scratch: t.Any = ToyScratch(toy)
+        keeps(KeptFile(ToyClient(toy), ToyClient(toy), scratch, _CLAUSES), change)
+
+
+@pytest.mark.parametrize(
+    ("fault", "clause", "text"),
+    [
+        (
+            "uncommitted data is lost",
+            VERIFIER_CHANGES_ON_LOSS,
+            "data by another client after LINK at offset 3000",
+        ),
+        ("stable data is lost", READ_RETURNS_CURRENT_DATA, "at offset 9999"),
+        ("GETATTR returns an old size", READ_RETURNS_CURRENT_DATA, "size by another client after LINK"),
+        ("a byte too many", READ_RETURNS_CURRENT_DATA, "10001"),
+        ("all data is lost with the verifier", READ_RETURNS_CURRENT_DATA, "at offset 0"),
+    ],
+)
+def test_a_loss_is_a_failure_of_the_clause_that_it_breaks(fault: str, clause: t.Any, text: str) -> None:
+    with pytest.raises(Nonconformance, match=text) as found:
+        keeps(_file(fault), NAMES["link"])
+    assert found.value.requirement is clause
+
+
+def test_what_was_cut_off_and_comes_back_is_no_zero() -> None:
+    with pytest.raises(Nonconformance, match="then of a larger one at offset 5001") as found:
+        keeps(_file("what was cut off comes back"), SIZES["shrink-grow"])
+    assert found.value.requirement is EXTENSION_READS_AS_ZEROS
+    with pytest.raises(Nonconformance, match="at offset 0"):
+        keeps(_file("what was cut off comes back"), EMPTIED["grow"])
+
+
+@pytest.mark.parametrize(
+    ("freedom", "change", "text"),
+    [
+        ("uncommitted data is lost with the verifier", "names-link", "it has changed"),
+        ("COMMIT reports the loss", "names-link", "COMMIT says so: it answers"),
+        ("SETATTR is denied", "attributes-mode", "SETATTR answers"),
+        ("WRITE takes nothing", "names-rename", "count 0"),
+    ],
+)
+def test_what_a_server_may_do_ends_the_check(freedom: str, change: str, text: str) -> None:
+    with pytest.raises(Skipped, match=text):
+        keeps(_file(freedom), _ALL[change])
+
+
+def test_a_server_without_hard_links_does_not_support_the_check() -> None:
+    with pytest.raises(Unsupported, match="LINK answers"):
+        keeps(_file("no LINK"), NAMES["link"])
