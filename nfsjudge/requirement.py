@@ -97,6 +97,7 @@ class Details(t.TypedDict, total=False):
     part: Part
     says_must: bool
     harm: Harm | None
+    is_general: bool
     also: Mapping[str, tuple[str, str]]
     """Version of the protocol -> RFC and section that state the same: ``{"4.0": ("RFC 7530", "16.15")}``."""
 
@@ -131,6 +132,7 @@ def _claim(level: Level, rfc: str, section: str, gist: str, details: Details) ->
         part=details.get("part", Part.DESCRIPTION),
         says_must=details.get("says_must", False),
         harm=details.get("harm"),
+        is_general=details.get("is_general", False),
         also=also,
     )
 
