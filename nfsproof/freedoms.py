@@ -22,6 +22,8 @@ from pathlib import Path
 
 from nfsclient.similar import similar_text
 from nfsproof.exits import Exit, Trouble
+from nfsproof.selector import Selector, UnknownCheck
+from nfsproof.starter import home
 from nfsproof.trials import Ended, Trials, let_sigterm_interrupt, seeds_of
 from nfsserver.knobs import KNOBS, BadKnob, Knob, draw, parse_setting
 
@@ -147,6 +149,20 @@ def _containing(text: str) -> list[Setting]:
         near = similar_text(name, KNOBS, f"expected {DRAWN}, {ALL}, or a part of NAME=VALUE")
         raise Trouble(f"--knobs={text}: no choice contains this text{near}")
     return found
+
+
+def names_checks(text: str) -> bool:
+    """Whether a text chooses checks, as it does for `nfsproof run`, and no settings."""
+    if not text or text == ALL or text.startswith(DRAWN) or "=" in text:
+        return False
+    if "/" in text:
+        return True
+    if any(text in str(one) for one in single_settings()):
+        return False
+    try:
+        return bool(Selector(home() / "suites").translate(text))
+    except UnknownCheck:
+        return False
 
 
 def chosen_settings(text: str) -> tuple[list[Setting], list[Setting]]:

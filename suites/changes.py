@@ -142,6 +142,11 @@ class World:
         for known in (self.entries, self.linked, self.absent, self.gone):
             known.clear()
 
+    def connect_again(self) -> None:
+        """After SYSTEM_ERR: new connections for both clients."""
+        self.one.connect_again()
+        self.other.connect_again()
+
     def new_file(self) -> None:
         """A new file, which both clients have looked at."""
         name, data = b"f%d" % self.number(), self.pattern(self.size)

@@ -65,6 +65,9 @@ class Page(t.NamedTuple):
 class CommonClient(ABC):
     """One client on one connection."""
 
+    def connect_again(self) -> None:  # noqa: B027  (most need nothing)
+        """Go on with a new connection where that is possible: a server may close one after SYSTEM_ERR."""
+
     @abstractmethod
     def getattr(self, handle: bytes) -> Answer[Seen]: ...
 

@@ -19,8 +19,9 @@ directory is the same for all pairs.
 What the model leaves open: handles may become stale when an object or its directory is renamed (they are looked up
 again), the handle of a removed file may work or not, times may be coarse (the model compares only with a time of the
 past that it set itself), mode, nlink and times count only where the server keeps them when nothing else happens. A
-deviation that is no failure does not end the check: a later pair may show one that is. `every_change` makes each change
-alone; what is wrong there is left out of the pairs.
+deviation that is no failure does not end the check: a later pair may show one that is. Nor does SYSTEM_ERR, which
+ends it as VOID after the last pair. `every_change` makes each change alone; what is wrong there is left out of the
+pairs.
 """
 
 from __future__ import annotations
@@ -29,9 +30,12 @@ import contextlib
 import functools
 import typing as t
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
+from nfsclient.errors import SystemErr
 from nfsjudge import (
     Nonconformance,
+    Skipped,
     expect,
     expect_data,
     expect_names,
@@ -183,11 +187,20 @@ def _look(world: World, last: str) -> None:
     _look_for_gone(world, [world.other] if world.pair % 2 else [world.one, world.other])
 
 
+class NotSetUp(Exception):
+    """The server does not make the file that the changes are of: nothing is known of them."""
+
+
 def _make(world: World, *changes: str) -> None:
-    """Make changes of a new file, and look. Raises `Nonconformance`, `NotAvailable`."""
-    world.new_file()
-    for name in changes:
-        CHANGES[name].arrange(world)
+    """Make changes of a new file, and look. Raises `Nonconformance`, `NotAvailable`, `NotSetUp`, `SystemErr`."""
+    try:
+        world.new_file()
+        for name in changes:
+            CHANGES[name].arrange(world)
+    except SystemErr as error:
+        raise NotSetUp(error.seen) from error
+    except Skipped as error:
+        raise NotSetUp(str(error)) from error
     for name in changes:
         CHANGES[name].make(world, world.one)
     _look(world, changes[-1])
@@ -202,82 +215,120 @@ def _explains(world: World, name: str, found: Nonconformance) -> bool:
 
     A change that alone breaks a SHOULD explains no failure: the failure is of the pair.
     """
-    world.begin()
-    try:
-        _make(world, name)
-    except NotAvailable:
-        return True
-    except Nonconformance as alone:
+    alone = _alone(world, name)
+    if isinstance(alone, Nonconformance):
         return is_failure(alone) or not is_failure(found)
-    finally:
-        world.begin()
-    return False
+    return isinstance(alone, NotAvailable | SystemErr)
 
 
-def _is_available(world: World, name: str) -> bool:
+def _alone(world: World, name: str) -> Exception | None:
+    """How a change ends that is made alone; None if all is well."""
     world.begin()
     try:
         _make(world, name)
-    except NotAvailable:
-        return False
-    except Nonconformance:
-        return True
+    except (NotSetUp, SystemErr) as error:
+        world.connect_again()
+        return error
+    except (NotAvailable, Nonconformance) as error:
+        return error
     finally:
         world.begin()
-    return True
+    return None
+
+
+@dataclass
+class _Outcome:
+    """What the changes of a check have shown that does not end it at once."""
+
+    left_out: list[str] = field(default_factory=list)
+    weak: Nonconformance | None = None
+    """A deviation that is no failure."""
+    fault: SystemErr | None = None
+    """The server failed inside, of a pair whose changes it makes alone."""
+    made: int = 0
+    not_set_up: str = ""
+    """Why a change or a pair could not be set up."""
+
+    def leave_unmade(self, world: World, name: str, why: NotSetUp) -> None:
+        """Go on with the others, in another directory."""
+        self.left_out.append(name)
+        self.not_set_up = self.not_set_up or str(why)
+        world.connect_again()
+        world.begin()
+
+    def finish(self) -> None:
+        """End the check unless all was well that the server has made. SKIP if that is nothing."""
+        if self.left_out:
+            observe("left out", ", ".join(self.left_out))
+        if self.fault is not None:
+            raise self.fault
+        if self.weak is not None:
+            raise self.weak
+        if self.not_set_up and not self.made:
+            skip(f"nothing could be set up: {self.not_set_up}")
 
 
 def every_change(world: World) -> None:
-    """Make each change alone, and look. A change that is refused is left out."""
-    left_out: list[str] = []
-    weak: Nonconformance | None = None
+    """Make each change alone, and look. A change that is refused, or cannot be set up, is left out."""
+    outcome = _Outcome()
     for name in CHANGES:
         try:
             with _of(name):
                 _make(world, name)
+            outcome.made += 1
         except NotAvailable:
-            left_out.append(name)
+            outcome.left_out.append(name)
+            world.begin()
+        except NotSetUp as why:
+            outcome.leave_unmade(world, name, why)
+        except SystemErr as error:
+            outcome.fault = outcome.fault or error
+            world.connect_again()
             world.begin()
         except Nonconformance as found:
             if found.requirement is world.clauses.works:
-                left_out.append(name)  # the checks of the operation judge whether it is refused
+                outcome.left_out.append(name)  # the checks of the operation judge whether it is refused
                 world.begin()
             elif is_failure(found):
                 raise
             else:
-                weak = weak or found
-    _finish(left_out, weak)
+                outcome.weak = outcome.weak or found
+    outcome.finish()
 
 
 def every_pair(world: World, first: str) -> None:
     """Make the change `first` before each of the changes, and look after each pair.
 
     What one of the two changes does wrong alone is the failure of the check that makes it alone, or of its operation.
+    The same goes for SYSTEM_ERR: the other pairs are judged. A pair that cannot be set up is left out.
     """
-    left_out: list[str] = []
-    weak: Nonconformance | None = None
+    outcome = _Outcome()
     for world.pair, second in enumerate(CHANGES, [*CHANGES].index(first)):
         try:
             with _of(f"{first}, then {second}"):
                 _make(world, first, second)
+            outcome.made += 1
+        except NotSetUp as why:
+            outcome.leave_unmade(world, second, why)
         except NotAvailable as reason:
-            if not _is_available(world, first):
+            if isinstance(_alone(world, first), NotAvailable):
                 unsupported(f"{first}: {reason}")
-            left_out.append(second)
+            outcome.left_out.append(second)
+        except SystemErr as error:
+            world.connect_again()
+            if isinstance(_alone(world, first), SystemErr):
+                skip(f"{first} alone is answered with SYSTEM_ERR")
+            if isinstance(_alone(world, second), SystemErr):
+                outcome.left_out.append(second)
+            else:
+                outcome.fault = outcome.fault or error
         except Nonconformance as found:
             if _explains(world, first, found):
                 skip(f"{first} alone is refused or wrong, which other checks judge")
             if _explains(world, second, found):
-                left_out.append(second)
+                outcome.left_out.append(second)
             elif is_failure(found):
                 raise
             else:
-                weak = weak or found
-    _finish(left_out, weak)
-
-
-def _finish(left_out: list[str], weak: Nonconformance | None) -> None:
-    if left_out:
-        observe("left out", ", ".join(left_out))
-    if weak is not None:
-        raise weak
+                outcome.weak = outcome.weak or found
+    outcome.finish()

@@ -45,11 +45,12 @@ def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...])
     """
     starter.leave_the_home_of_the_user()
     if knobs is not None:
-        if "/" in knobs:  # `--knobs nfs3/WRITE`: the parser reads the next word as the value of the option
-            knobs, arguments = "", (knobs, *arguments)
         starter.put_home_first()
         from nfsproof import freedoms
 
+        if freedoms.names_checks(knobs):
+            # `--knobs nfs3/WRITE`, `--knobs nfs4`: the parser reads the next word as the value of the option.
+            knobs, arguments = "", (knobs, *arguments)
         return freedoms.try_all(arguments, click.echo, knobs)
     if mutants is not None and mutants.startswith("drawn"):
         if arguments:

@@ -8,6 +8,7 @@ import typing as t
 from nfsclient.clients import Nfs2
 from nfsclient.clients.nfs2 import START
 from nfsclient.protocol.nfs2 import IGNORED, IGNORED_TIME, MAXDATA, Fattr, Ftype, Sattr, Timeval
+from nfsclient.rpc.blocking import RpcClient
 from suites.common_client import Answer, Entry, Page, Seen, TreeClient
 
 _DOTS: t.Final = frozenset({b".", b".."})
@@ -27,6 +28,10 @@ class CommonNfs2(TreeClient):
 
     def __init__(self, nfs2: Nfs2) -> None:
         self._nfs2 = nfs2
+
+    def connect_again(self) -> None:
+        if isinstance(self._nfs2.rpc, RpcClient):
+            self._nfs2.rpc.reconnect()
 
     def getattr(self, handle: bytes) -> Answer[Seen]:
         reply = self._nfs2.getattr(handle)

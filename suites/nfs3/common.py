@@ -16,6 +16,7 @@ from nfsclient.protocol.nfs3 import (
     Sattr3,
     StableHow,
 )
+from nfsclient.rpc.blocking import RpcClient
 from suites.common_client import Answer, CommittingClient, Entry, Page, Put, Seen, Sync, TreeClient
 from suites.nfs3.listing import DOTS
 from suites.nfs3.new_objects import VERIFIER
@@ -41,6 +42,10 @@ class CommonNfs3(CommittingClient, TreeClient):
     def __init__(self, nfs3: Nfs3) -> None:
         self._nfs3 = nfs3
         self._has_plus = True
+
+    def connect_again(self) -> None:
+        if isinstance(self._nfs3.rpc, RpcClient):
+            self._nfs3.rpc.reconnect()
 
     def getattr(self, handle: bytes) -> Answer[Seen]:
         reply = self._nfs3.getattr(handle)

@@ -490,10 +490,14 @@ def conflict_of(granted: Granted, make: Callable[[], Sequence[XdrType]], name: s
 
 
 def conflicting_open(granted: Granted) -> Conflict:
-    """OPEN for writing by another client, which conflicts with any delegation."""
+    """OPEN for writing by another client, which conflicts with any delegation.
+
+    By the same owner in each attempt: a server that puts off each new request for a while would never begin.
+    """
+    owner = new_state_owner()
 
     def make() -> Sequence[XdrType]:
-        return op.putfh(granted.file), op.open(None, _WITHOUT, owner=new_state_owner())
+        return op.putfh(granted.file), op.open(None, _WITHOUT, owner=owner)
 
     return conflict_of(granted, make, "OPEN")
 

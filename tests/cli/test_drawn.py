@@ -21,6 +21,7 @@ from nfsproof.freedoms import (
     drawn,
     drawn_settings,
     judge,
+    names_checks,
     single_settings,
 )
 from nfsproof.trials import Ended, Trials, seeds_of
@@ -105,6 +106,18 @@ def test_a_value_that_is_not_drawn_can_be_tried() -> None:
 def test_a_text_that_chooses_nothing_is_trouble(text: str, told: str) -> None:
     with pytest.raises(Trouble, match=told):
         chosen_settings(text)
+
+
+@pytest.mark.parametrize("text", ["nfs4", "nfs3/WRITE", "nfs3/WRITE*", "NFS3", "portmap"])
+def test_a_word_after_the_option_may_name_checks(text: str) -> None:
+    assert names_checks(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "all", "drawn", "drawn:1-9", "rtmax", "rtmax=7", "mount_list", "rtmaxx"]
+)
+def test_other_words_choose_settings(text: str) -> None:
+    assert not names_checks(text)
 
 
 def test_knobs_with_which_calls_wait_get_a_short_timeout() -> None:

@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from nfsjudge.records import AnyRecord, CheckRecord, read_records
+from tests.plugin.evidence_run import EvidenceRun, run_with_evidence
 from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,6 +29,12 @@ RULE = Requirement(rfc="RFC 1813", section="3.3.1", gist="the rule of this suite
 ADVICE = Requirement(rfc="RFC 1813", section="3.3.2", gist="the advice of this suite", level=Level.SHOULD)
 MUTANT = "write3-reports-more-than-sent"
 """
+
+
+@pytest.fixture(scope="session")
+def evidence_run(tmp_path_factory: pytest.TempPathFactory) -> EvidenceRun:
+    """A run on the embedded server with all evidence."""
+    return run_with_evidence(tmp_path_factory.mktemp("evidence"))
 
 
 @dataclass(slots=True)

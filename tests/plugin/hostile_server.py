@@ -94,6 +94,35 @@ def _listing(bend: Callable[[list[nfs3.Entry3]], None]) -> dict[t.Any, AnyAround
     return {nfs3.READDIR: page}
 
 
+_LONG: t.Final = 200
+"""Bytes of a name."""
+
+
+def _hides_long_names() -> dict[t.Any, AnyAroundCall]:
+    """No listing has long names, and all else works with them."""
+
+    def page3(_server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+        result = proceed(context, args)
+        if result.resok is None:
+            return result
+        return replace(result, resok=replace(result.resok, entries=_short(result.resok.entries)))
+
+    def page4(_server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+        result = proceed(context, args)
+        if result.resok4 is None:
+            return result
+        listed = result.resok4.reply
+        return replace(
+            result, resok4=replace(result.resok4, reply=replace(listed, entries=_short(listed.entries)))
+        )
+
+    return {nfs3.READDIR: page3, nfs3.READDIRPLUS: page3, nfs4.READDIR: page4}
+
+
+def _short(entries: list[t.Any]) -> list[t.Any]:
+    return [one for one in entries if len(one.name) <= _LONG]
+
+
 def _leads_up() -> dict[t.Any, AnyAroundCall]:
     """Each directory has an entry whose name is the path of a file outside, and names are paths."""
 
@@ -231,6 +260,7 @@ MODES: dict[str, Callable[[], dict[t.Any, AnyAroundCall]]] = {
     "grace": _grace,
     "jukebox": _jukebox,
     "endless": _endless,
+    "hides-long-names": _hides_long_names,
     "leads-up": _leads_up,
     "ring": _ring,
     "readdir-noent": lambda: _no_listing(Nfsstat3.NFS3ERR_NOENT),

@@ -18,7 +18,7 @@ from fixtures.stage.traffic import Taken, Traffic
 from nfsclient.rpc import server
 
 HEARD = "NFSPROOF_HEARD"
-"""The environment variable with the file to write: a line of JSON per check."""
+"""The environment variable with the file to write: a line of JSON per check. Workers add their names to that of it."""
 
 
 class Heard(t.TypedDict):
@@ -128,7 +128,7 @@ def pytest_configure() -> None:
     def keep(record: t.Any, marks: t.Any, clock_began: float, stage: Stage) -> t.Any:
         stage.loop.catch_up()
         result = kept(record, marks, clock_began, stage)
-        with Path(os.environ[HEARD]).open("a") as file:
+        with Path(os.environ[HEARD] + os.environ.get("PYTEST_XDIST_WORKER", "")).open("a") as file:
             file.write(json.dumps({"check": record.id, "connections": list(_heard.values())}) + "\n")
         return result
 

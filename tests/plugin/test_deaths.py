@@ -233,7 +233,7 @@ class _Answering:
             raise ConnectFailed("a server", "[Errno 111] Connection refused")
         return SimpleNamespace(close=lambda: None)
 
-    def all_have_ended(self) -> bool:
+    def all_have_ended(self, since: float) -> bool:
         return not self._survivors
 
     def close_shared(self) -> None:

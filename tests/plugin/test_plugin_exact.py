@@ -6,14 +6,10 @@ Captures of every 24th check; of all checks with ``NFSPROOF_EVERY=1``, as in CI.
 
 from __future__ import annotations
 
-import json
-import os
 import struct
-import subprocess
 import sys
 import typing as t
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from functools import partialmethod
 from pathlib import Path
 
@@ -24,17 +20,15 @@ from nfsclient.replay import Replay
 from nfsclient.rpc.loop import Loop
 from nfsclient.xdr import bits_of
 from nfsjudge.placing import fragment_sizes, records
-from nfsjudge.records import CheckRecord, read_records
 from nfsserver.nfs4.values import supported
 from nfsserver.server import Server
 from nfstargets.embedded import EXPORT, SECOND_EXPORT
-from tests.plugin.conftest import ROOT
-from tests.plugin.recorded_run import HEARD, Heard
+from tests.plugin.evidence_run import EvidenceRun
+from tests.plugin.recorded_run import Heard
 from tests.plugin.settled_run import EVERY
 from tests.plugin.test_plugin_wireshark import packets_of
 from tests.suites.argument_values import Sent, gaps
 from tests.suites.unsent import without_reason
-from tests.waiting import AT_MOST
 
 _SYN, _ACK = 2, 16
 _LEFT = ("rpc/connections/client-", "rpc/garbage/stream")
@@ -106,48 +100,11 @@ def differences(heard: list[Heard], path: Path, *, has_left: bool = False) -> li
     return wrong
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What a run on the embedded server left, and what the server says."""
-
-    every: int
-    report: Path
-    checks: dict[str, CheckRecord]
-    heard: dict[str, list[Heard]]
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """A run with all evidence."""
-    every, folder = int(os.environ.get(EVERY, "24")), tmp_path_factory.mktemp("exact")
-    heard, report = folder / "heard.jsonl", folder / "report"
-    environment = os.environ | {
-        "PYTHONPATH": str(ROOT),
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        EVERY: str(every),
-        HEARD: str(heard),
-    }
-    plugins = ("-p", "no:cacheprovider", "-p", "tests.plugin.settled_run", "-p", "tests.plugin.recorded_run")
-    result = subprocess.run(
-        [sys.executable, "-m", "pytest", "suites", "-q", *plugins, "--evidence=always", f"--report={report}"],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        timeout=AT_MOST,
-        check=False,
-    )
-    assert result.returncode == 0, result.stdout.decode()[-2000:]
-    with (report / "records.jsonl").open() as lines:
-        checks = {one.id: one for one in read_records(lines) if isinstance(one, CheckRecord)}
-    parsed = [json.loads(line) for line in heard.read_text().splitlines()]
-    return Run(every, report, checks, {one["check"]: one["connections"] for one in parsed})
-
-
-def test_each_field_of_the_arguments_has_several_values(run: Run) -> None:
-    if run.every != 1:
+def test_each_field_of_the_arguments_has_several_values(evidence_run: EvidenceRun) -> None:
+    if evidence_run.every != 1:
         pytest.skip(f"needs a run of all checks: {EVERY}=1")
     sent = Sent()
-    for connections in run.heard.values():
+    for connections in evidence_run.heard.values():
         for one in connections:
             received = [bytes.fromhex(data) for data in one["received"]]
             is_udp = one["transport"] == "udp"
@@ -158,10 +115,10 @@ def test_each_field_of_the_arguments_has_several_values(run: Run) -> None:
     assert unused == [], "checks send this now: tests/suites/unsent.py has reasons for nothing"
 
 
-def test_captures_have_the_bytes_that_the_server_received_and_sent(run: Run) -> None:
+def test_captures_have_the_bytes_that_the_server_received_and_sent(evidence_run: EvidenceRun) -> None:
     wrong, compared = {}, 0
-    for check_id, connections in run.heard.items():
-        check = run.checks[check_id]
+    for check_id, connections in evidence_run.heard.items():
+        check = evidence_run.checks[check_id]
         if check_id.startswith(_KEPT_OUT):
             continue
         if not check.capture:
@@ -169,10 +126,10 @@ def test_captures_have_the_bytes_that_the_server_received_and_sent(run: Run) -> 
             continue
         compared += 1
         has_left = check.id.startswith(_LEFT)
-        if found := differences(connections, run.report / check.capture, has_left=has_left):
+        if found := differences(connections, evidence_run.report / check.capture, has_left=has_left):
             wrong[check.id] = found
     assert wrong == {}
-    assert compared > 2000 // run.every
+    assert compared > 2000 // evidence_run.every
 
 
 # ---------------------------------------------------------------- scripts
@@ -222,19 +179,21 @@ def sent_by(script: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[obje
     return Counter(shape(sent, transport) for transport, sent in taps if sent)
 
 
-def test_scripts_send_what_the_server_received(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scripts_send_what_the_server_received(
+    evidence_run: EvidenceRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wrong = {}
-    for check in run.checks.values():
+    for check in evidence_run.checks.values():
         if not check.script or check.id.startswith((*_KEPT_OUT, *_NOT_REPEATABLE)):
             continue
-        passed = passed_in(run.report / check.capture)
+        passed = passed_in(evidence_run.report / check.capture)
         wanted = Counter(
             shape(one[True], transport)
             for (transport, _, _), each in passed.items()
             for one in each
             if one.get(True)
         )
-        seen = sent_by(run.report / check.script, monkeypatch)
+        seen = sent_by(evidence_run.report / check.script, monkeypatch)
         if seen != wanted:
             wrong[check.id] = [*(wanted - seen), "instead", *(seen - wanted)]
     assert wrong == {}

@@ -10,19 +10,15 @@ only such packets may be malformed, or be a server's answer to them that no diss
 
 from __future__ import annotations
 
-import os
 import struct
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from nfsjudge import pcapng
 from nfsjudge.capture import OWN_BYTES
-from nfsjudge.records import CheckRecord, read_records
 from tests.needs import needs
-from tests.plugin.conftest import ROOT
-from tests.plugin.settled_run import EVERY
+from tests.plugin.evidence_run import EvidenceRun
 from tests.settled import SERVER_PORT
 from tests.waiting import AT_MOST
 
@@ -92,28 +88,11 @@ def counted(captures: list[Path]) -> list[int]:
 
 
 @needs("tshark", "capinfos")
-def test_tshark_finds_nothing_malformed_but_what_a_check_makes_so(tmp_path: Path) -> None:
-    every = int(os.environ.get(EVERY, "24"))
-    environment = os.environ | {
-        "PYTHONPATH": str(ROOT),
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        EVERY: str(every),
-    }
-    plugins = ("-p", "no:cacheprovider", "-p", "tests.plugin.settled_run")
-    command = [sys.executable, "-m", "pytest", "suites", "-q", *plugins, "--evidence=always"]
-    report = tmp_path / "report"
-    run = subprocess.run(
-        [*command, f"--report={report}"],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        timeout=AT_MOST,
-        check=False,
-    )
-    assert run.returncode == 0, run.stdout.decode()[-2000:]
-    with (report / "records.jsonl").open() as lines:
-        checks = [record for record in read_records(lines) if isinstance(record, CheckRecord)]
-    captures = [report / check.capture for check in checks if check.capture]
+def test_tshark_finds_nothing_malformed_but_what_a_check_makes_so(
+    evidence_run: EvidenceRun, tmp_path: Path
+) -> None:
+    every, checks = evidence_run.every, evidence_run.checks.values()
+    captures = [evidence_run.report / check.capture for check in checks if check.capture]
     assert len(captures) > 2000 // every
     assert counted(captures) == [sum(1 for _ in packets_of(path)) for path in captures]
     origin = joined(captures, tmp_path / "all.pcapng")

@@ -169,6 +169,8 @@ def test_a_time_that_the_user_gave_stays(make_connections: MakeConnections) -> N
     connections = make_connections(_slowness(machine=2.5), may_grow=False)
     assert connections.connect().timeout == 10.0
     assert connections.connect(timeout=1.0).timeout == 2.5
+    assert connections.connect(timeout=8.0).timeout == 10.0
+    assert connections.stretch(20.0) == 20.0
 
 
 def test_a_server_in_this_process_needs_no_more_time(make_connections: MakeConnections) -> None:

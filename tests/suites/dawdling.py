@@ -8,8 +8,8 @@ import typing as t
 
 from nfsclient.rpc.blocking import RpcClient
 
-EACH = 9
-IDLE = 0.4
+EACH = 11
+IDLE = 0.3
 """Seconds."""
 
 

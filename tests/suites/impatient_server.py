@@ -24,6 +24,9 @@ from nfsserver.serve import serve
 from nfsserver.server import Server
 from nfsserver.transport import AnswerRecord, TransportMiddleware
 
+_LEASE: t.Final = 10.0
+"""Seconds."""
+
 
 class _Racing(TransportMiddleware):
     """A connection that was idle for some time is closed just as a call arrives, which is not executed."""
@@ -96,7 +99,8 @@ def _race(server: Server, seconds: str) -> None:
 
 
 def _idle(server: Server, seconds: str) -> None:
-    server.knobs.set("idle_close", float(seconds))
+    # A connection that was closed is made again when its client renews its lease: only then can it be called.
+    server.knobs.update(idle_close=float(seconds), lease_time=_LEASE)
 
 
 def _slam(server: Server, name: str) -> None:

@@ -292,8 +292,8 @@ def test_a_server_that_dies_while_capabilities_are_probed_is_red(run_on: RunOn) 
 def test_a_server_that_serves_one_connection_at_a_time_is_not_red(run_on: RunOn) -> None:
     program = (sys.executable, "-P", "-m", "tests.suites.one_at_a_time")
     waiting = ("nfs3/READ/above-rtmax", "rpc/connections/client-never-reads")
-    others = ("nfs3/READ/one-byte", "nfs3/NULL", "rpc/connections/client-leaves")
-    ended = run_on((), *waiting, *others, "--call-timeout=2", program=program)
+    others = ("nfs3/READ/one-byte", "nfs3/NULL/no-results")
+    ended = run_on((), *waiting, *others, "--call-timeout=1", program=program)
     assert ended.status == 0
     assert not ended.of("FAIL") | ended.of("VOID") | ended.of("NONSTRICT")
     assert ended.of("PASS")
@@ -304,7 +304,7 @@ def test_a_server_that_serves_one_connection_at_a_time_is_not_red(run_on: RunOn)
 
 def test_a_server_that_hangs_until_a_connection_ends_is_red(run_on: RunOn) -> None:
     program = (sys.executable, "-P", "-m", "tests.suites.hangs_on_fragments")
-    ended = run_on((), "rpc/fragments/many[16]", "nfs3/NULL", "--call-timeout=2", program=program)
+    ended = run_on((), "rpc/fragments/many[16]", "nfs3/NULL", "--call-timeout=1", program=program)
     assert ended.status == 1
     assert "rpc/fragments/many[16]" in ended.of("FAIL")
     assert ended.of("PASS")

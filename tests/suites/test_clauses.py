@@ -31,6 +31,7 @@ WITHOUT_MUTANT = {
     "a new entry has exactly the given name": "the same mutant, for names that are no text",
     "CREATE creates a file: it neither": "the same mutant, for CREATE in place of MKDIR, SYMLINK and LINK",
     "RENAME does not replace a directory": "the mutant answers success, and the first clause is broken too",
+    "maxfilesize, the maximum size of a file, tells": "the same mutant, for files below 2 GiB",
     "names with a special meaning are not": "the same mutant, where the server answers success",
     "the attributes in the arguments of MKDIR": "the same mutant, for MKDIR in place of CREATE",
     "the attributes in the arguments of MKNOD": "the same mutant, for MKNOD in place of CREATE",

@@ -7,6 +7,7 @@ import typing as t
 
 import pytest
 
+from nfsclient.errors import SystemErr
 from nfsjudge import Nonconformance, Skipped, Unsupported
 from suites.changes import CHANGES, World, is_failure
 from suites.nfs3.test_pairs import CLAUSES
@@ -17,7 +18,9 @@ from tests.suites.toy_file_system import LOSES_AFTER_RENAME, Toy, ToyClient, Toy
 def _world(fault: str, *, has_links: bool = True, handles_may_expire: bool = False) -> World:
     toy = Toy(fault)
     scratch: t.Any = ToyScratch(toy)
-    return World(ToyClient(toy), ToyClient(toy), scratch, CLAUSES, has_links, handles_may_expire)
+    return World(
+        ToyClient(toy), ToyClient(toy), scratch, CLAUSES, has_links, handles_may_expire=handles_may_expire
+    )
 
 
 def _failures(fault: str) -> dict[str, Nonconformance]:
@@ -95,3 +98,73 @@ def test_a_size_that_leaves_the_time_is_milder_than_a_write_that_does() -> None:
     found = _failures("sizes leave mtime")
     assert found.keys() == {"mtime"}
     assert not is_failure(found["mtime"])
+
+
+# ---------------------------------------------------------------- SYSTEM_ERR
+
+
+class _FailsInside(ToyClient):
+    """A client whose server fails inside: in each RENAME, or in one of a file that was written before."""
+
+    def __init__(self, toy: Toy, *, always: bool) -> None:
+        super().__init__(toy)
+        self._always = always
+
+    def rename(self, where: bytes, name: bytes, to_name: bytes) -> t.Any:
+        node = self.toy.handles[where].names or {}
+        if self._always or node[name].was_written:
+            raise SystemErr("RENAME")
+        return super().rename(where, name, to_name)
+
+
+class _MakesFewFiles(ToyScratch):
+    """A directory in which each fourth file, or each of another number, cannot be made."""
+
+    def __init__(self, toy: Toy, each: int, error: Exception) -> None:
+        super().__init__(toy)
+        self._each, self._error, self._count = each, error, 0
+
+    def file(self, name: str | bytes, data: bytes = b"", *, directory: bytes | None = None) -> bytes:
+        self._count += 1
+        if self._count > 1 and self._count % self._each == 0:  # the first one is of the world itself
+            raise self._error
+        return super().file(name, data, directory=directory)
+
+
+def _failing(*, always: bool = True, fault: str = "") -> World:
+    toy = Toy(fault)
+    scratch: t.Any = ToyScratch(toy)
+    one, other = (_FailsInside(toy, always=always) for _ in range(2))
+    return World(one, other, scratch, CLAUSES, has_links=True)
+
+
+def _with_few_files(each: int, error: Exception, fault: str = "") -> World:
+    toy = Toy(fault)
+    scratch: t.Any = _MakesFewFiles(toy, each, error)
+    return World(ToyClient(toy), ToyClient(toy), scratch, CLAUSES, has_links=True)
+
+
+def test_a_change_that_fails_inside_is_left_out_of_the_pairs() -> None:
+    every_pair(_failing(), "write")
+    with pytest.raises(Skipped, match="rename alone is answered with SYSTEM_ERR"):
+        every_pair(_failing(), "rename")
+
+
+def test_pairs_after_one_that_fails_inside_are_judged() -> None:
+    with pytest.raises(SystemErr):
+        every_pair(_failing(always=False), "write")
+    with pytest.raises(Nonconformance, match="after shorten, then extend"):
+        every_pair(_failing(fault="what was cut off comes back"), "shorten")
+
+
+@pytest.mark.parametrize("error", [SystemErr("CREATE"), Skipped("a file cannot be made")])
+def test_a_pair_that_cannot_be_set_up_is_left_out(error: Exception) -> None:
+    every_pair(_with_few_files(4, error), "write")
+    every_change(_with_few_files(4, error))
+    with pytest.raises(Nonconformance, match="after shorten, then extend"):
+        every_pair(_with_few_files(20, error, "what was cut off comes back"), "shorten")
+
+
+def test_nothing_is_judged_where_nothing_can_be_set_up() -> None:
+    with pytest.raises(Skipped, match="nothing could be set up: CREATE"):
+        every_pair(_with_few_files(1, SystemErr("CREATE")), "write")
