@@ -35,6 +35,7 @@ _CUT: t.Final = 5_001
 _SURPLUS: t.Final = 1_000
 """How many more bytes READ requests than the file should have."""
 _PAST: t.Final = 1_000_000_000
+_NOENT: t.Final = 2
 _NOTSUPP: t.Final = 10004
 HOME: t.Final = b"home"
 FILE: t.Final = b"file"
@@ -74,6 +75,8 @@ class KeptFile:
         self.away = b""
         """Another directory, for changes that need one."""
         self.path = [HOME, FILE]
+        self.was_moved = False
+        """Whether RENAME has changed its path: a server whose handles are paths says NOENT to the handle of before."""
         self.data = pattern(SIZE)
         self.handle = scratch.file(FILE, self.data, directory=self.home)
         self._uncommitted: list[tuple[int, int]] = []
@@ -188,7 +191,9 @@ class KeptFile:
         seen, most = b"", len(self.data) + _SURPLUS
         while len(seen) < most:
             answer = client.read(handle, len(seen), most - len(seen))
-            if found and answer.has_lost_handle:
+            is_lost = self.was_moved and int(answer.reply.status) == _NOENT
+            if found and (answer.has_lost_handle or is_lost):
+                observe("the handle of before", answer.reply.status)
                 handle, found = found, b""
                 continue
             expect(answer.reply, because=self.clauses.current).ok()
@@ -263,22 +268,22 @@ def _unlink(file: KeptFile) -> None:
 
 def _rename(file: KeptFile) -> None:
     file.done(file.one.rename(file.home, FILE, b"new"), "RENAME")
-    file.path = [HOME, b"new"]
+    file.path, file.was_moved = [HOME, b"new"], True
 
 
 def _move(file: KeptFile) -> None:
     file.done(file.one.move(file.home, FILE, file.away, b"new"), "RENAME")
-    file.path = [b"away", b"new"]
+    file.path, file.was_moved = [b"away", b"new"], True
 
 
 def _move_directory(file: KeptFile) -> None:
     file.done(file.one.move(file.top, HOME, file.away, b"moved"), "RENAME")
-    file.path = [b"away", b"moved", FILE]
+    file.path, file.was_moved = [b"away", b"moved", FILE], True
 
 
 def _replace(file: KeptFile) -> None:
     file.done(file.one.rename(file.home, FILE, _TAKEN), "RENAME")
-    file.path = [HOME, _TAKEN]
+    file.path, file.was_moved = [HOME, _TAKEN], True
 
 
 def _arrange_other(file: KeptFile) -> None:

@@ -53,6 +53,7 @@ class _Server(Toy):
     def __init__(self, fault: str = "") -> None:
         self.stable: dict[int, bytes] = {}
         self.boots = 1
+        self.lost_handle = Nfsstat3.NFS3ERR_STALE
         super().__init__(fault)
 
 
@@ -73,6 +74,10 @@ class _Client(CommittingClient, ToyClient):
             self.toy.stable[node.fileid] = before[:offset] + data + before[offset + len(data) :]
         done = Put(len(data), is_committed, b"%d" % self.toy.boots)
         return Answer(written.reply, done if written.succeeded else None)
+
+    def read(self, handle: bytes, offset: int, count: int) -> Answer[tuple[bytes, bool]]:
+        answer = super().read(handle, offset, count)
+        return Answer(Reply(self.toy.lost_handle)) if answer.has_lost_handle else answer
 
     def getattr(self, handle: bytes) -> Answer[Seen]:
         answer = super().getattr(handle)
@@ -131,6 +136,28 @@ def _file(fault: str = "") -> KeptFile:
 def test_a_right_server_passes(freedom: str) -> None:
     for change in _ALL.values():
         keeps(_file(freedom), change)
+
+
+def _without_handles() -> KeptFile:
+    """A file on a server that answers NOENT to handles of before."""
+    file = _file("handles become stale")
+    server: t.Any = file.one
+    server.toy.lost_handle = Nfsstat3.NFS3ERR_NOENT
+    return file
+
+
+@pytest.mark.parametrize("name", ["rename", "move", "move-directory", "replace"])
+def test_handles_may_be_paths(name: str) -> None:
+    keeps(_without_handles(), NAMES[name])
+
+
+def test_the_handle_of_a_file_that_was_not_moved_stays_valid() -> None:
+    def forget(file: KeptFile) -> None:
+        server: t.Any = file.one
+        server.toy.handles[b"another"] = server.toy.handles.pop(file.handle)
+
+    with pytest.raises(Nonconformance, match="NFS3ERR_NOENT"):
+        keeps(_without_handles(), Change("SETATTR", forget))
 
 
 def test_a_version_without_uncommitted_data_is_judged_too() -> None:

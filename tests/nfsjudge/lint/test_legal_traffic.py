@@ -224,6 +224,7 @@ KNOBS: list[dict[str, Value]] = [
     {"stale_on_remove": False},
     {"always_commits": True},
     {"commit": False},
+    {"holes": False},
     {"empty_write_moves_times": True},
     {"nonvolatile_memory": True},
     {"crash_loses": 3},
