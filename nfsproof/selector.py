@@ -22,6 +22,8 @@ from reports.idlist import IdList, function_of
 
 _ADDRESS: t.Final = re.compile(r"[\w.-]+:[0-9]+/.*", re.DOTALL)
 """A server with its port and a path, as in a URL."""
+_NO_SLASH: t.Final = re.compile(r"((?:[\w-]+\.)+[\w-]+|localhost):([A-Za-z_][\w./-]*)")
+"""A server by name or address, and an export without its slash."""
 _MOST_NEW_IDS = 3
 _FUNCTION = re.compile(r"^def (test_\w+)\(", re.MULTILINE)
 
@@ -137,6 +139,10 @@ class Selector:
 
     def _why(self, word: str, wanted: str) -> str:
         """Why nothing was found."""
+        if not word.strip():
+            return "a target or a check is empty: is the variable set that it comes from?"
+        if path := _NO_SLASH.fullmatch(word):
+            return f"no check and no server is called {word}; for a server write nfs://{path[1]}/{path[2]}"
         if _ADDRESS.fullmatch(word):
             return f"no check has the id {word}; for a server write nfs://{word}"
         function = self._names.get(function_of(wanted), "")

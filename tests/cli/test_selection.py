@@ -154,6 +154,11 @@ def test_an_unknown_name_is_refused(word: str, selector: Selector) -> None:
             "127.0.0.1:24999/export",
             "^no check has the id 127.0.0.1:24999/export; for a server write nfs://127.0.0.1:24999/export$",
         ),
+        ("", "^a target or a check is empty: is the variable set"),
+        (
+            "127.0.0.1:export",
+            "^no check and no server is called 127.0.0.1:export; .* nfs://127.0.0.1/export$",
+        ),
         ("ganehsa", "no check and no server is called ganehsa; similar: ganesha"),
         ("ganehsa:mem", "no check and no server is called ganehsa:mem; similar: ganesha:mem"),
     ],
