@@ -50,7 +50,7 @@ class Inconclusive:
     replies: tuple[type, ...] = ()
     """Only in these replies; empty: in all."""
     if_so: str = ""
-    """Only where this holds of the target, which is asked when the status is met; empty: always."""
+    """Only where this holds of the target: the check asks when it meets the status; empty: always."""
 
     def applies(self, reply: object, expectation: Ends) -> bool:
         """Whether it ends an expectation of this kind about `reply`."""

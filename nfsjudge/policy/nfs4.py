@@ -24,7 +24,7 @@ _OPTIONAL: t.Final = tuple(one for one in p.OPERATIONS if one.is_optional)
 _IN_GRACE: t.Final = Inconclusive(Verdict.SKIP, Ends.ANY, "the server is in its grace period")
 _WRONG_SECURITY: t.Final = Inconclusive(Verdict.SKIP, Ends.NAMED, "the server wants another security flavor")
 VOLATILE_HANDLES: t.Final = "volatile filehandles of NFSv4"
-"""What is asked of the target: whether `fh_expire_type` says that filehandles expire (RFC 5661 section 4.2.3)."""
+"""A question to the target: whether `fh_expire_type` says that filehandles expire (RFC 5661 section 4.2.3)."""
 _EXPIRED: t.Final = Inconclusive(
     Verdict.SKIP, Ends.NAMED, "the filehandle, which is volatile, has expired", if_so=VOLATILE_HANDLES
 )
