@@ -214,7 +214,7 @@ def readdir2_lacks_long_names(call: Readdir) -> Readdirres:
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_cuts_long_names(call: Readdir) -> Readdirres:
-    """READDIR returns names of 200 bytes and more without their last bytes"""
+    """READDIR returns no more than 199 bytes of a name that has more"""
     return amend(
         call.proceed(), entries=lambda it: [replace(one, name=one.name[: _LONG - 1]) for one in it.entries]
     )

@@ -61,7 +61,6 @@ PARENT_IS_WHERE_IT_IS = Requirement(
     rfc="RFC 5661",
     section="18.14.3",
     gist="LOOKUPP finds the directory that a directory is in now, not one that it was in before",
-    harm=Harm.SUCCESS,
 )
 REPLACES_ONE_NAME = Requirement(
     rfc="RFC 5661",

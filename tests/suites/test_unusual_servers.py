@@ -6,9 +6,11 @@ from __future__ import annotations
 import sys
 import typing as t
 
+from nfsclient.protocol import nfs4 as p
 from tests.suites.test_broken_servers import RunOn, run_on
 
 __all__ = ["run_on"]
+VOLATILE: t.Final = (sys.executable, "-P", "-m", "tests.suites.volatile_v4")
 UNUSUAL: t.Final = (sys.executable, "-P", "-m", "tests.suites.unusual_v4")
 FILLS_GAPS: t.Final = (sys.executable, "-P", "-m", "tests.suites.fills_gaps")
 FAR: t.Final = (
@@ -55,3 +57,19 @@ def test_freedoms_of_version_4_are_not_red(run_on: RunOn) -> None:
 def test_a_server_that_fills_gaps_is_not_sent_far_calls(run_on: RunOn) -> None:
     ended = run_on((), *FAR, "--call-timeout=1.5", program=FILLS_GAPS)
     assert ended.of("SKIP") == set(FAR), ended.text
+
+
+OF_HANDLES: t.Final = ("nfs4/kept_data/names", "nfs4/symlinks")
+
+
+def test_handles_that_expire_are_not_red_where_the_server_says_that_they_are_volatile(run_on: RunOn) -> None:
+    ended = run_on((str(p.FH4_VOLATILE_ANY),), *OF_HANDLES, program=VOLATILE)
+    assert {check.verdict for check in ended.run.checks} <= {"PASS", "SKIP"}, ended.text
+    assert "the filehandle, which is volatile, has expired: NFS4ERR_FHEXPIRED (10014)" in ended.text
+
+
+def test_persistent_handles_that_expire_are_red(run_on: RunOn) -> None:
+    ended = run_on((str(p.FH4_PERSISTENT),), *OF_HANDLES, program=VOLATILE)
+    assert ended.status == 1
+    assert "got NFS4ERR_FHEXPIRED" in ended.text
+    assert "has expired" not in ended.text
