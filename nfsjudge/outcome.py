@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import typing as t
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
@@ -133,15 +133,17 @@ class Running:
 
     proof: Proof | None = None
     observations: dict[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Callable[[], bool]] = field(default_factory=dict)
+    """What can be asked of the target when a verdict depends on it: name -> a function that asks."""
 
 
 _running: ContextVar[Running | None] = ContextVar("nfs_running_check", default=None)
 
 
 @contextlib.contextmanager
-def running(proof: Proof | None) -> Iterator[Running]:
-    """Make a check the running one."""
-    state = Running(proof)
+def running(proof: Proof | None, facts: Mapping[str, Callable[[], bool]] | None = None) -> Iterator[Running]:
+    """Make a check the running one. `facts` as in `Running`."""
+    state = Running(proof, facts=facts or {})
     token = _running.set(state)
     try:
         yield state
@@ -160,3 +162,10 @@ def current_requirement() -> Requirement | None:
     """What the running check proves first."""
     state = _running.get()
     return state.proof.main if state is not None and state.proof is not None else None
+
+
+def is_so(fact: str) -> bool:
+    """Whether a fact holds of the target of the running check. False if nobody can tell."""
+    state = _running.get()
+    asks = None if state is None else state.facts.get(fact)
+    return asks is not None and asks()

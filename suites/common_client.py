@@ -65,6 +65,10 @@ class Page(t.NamedTuple):
 class CommonClient(ABC):
     """One client on one connection."""
 
+    def copies_sent(self) -> int:
+        """How many calls this client has sent again: as `suites.replies.copies_sent`."""
+        return 0
+
     def connect_again(self) -> None:  # noqa: B027  (most need nothing)
         """Go on with a new connection where that is possible: a server may close one after SYSTEM_ERR."""
 

@@ -9,8 +9,9 @@ Most of the file is on stable storage, `UNCOMMITTED` is not: it begins in the fi
 whether pages have 4 KiB or 2. After the change another client reads all of the file by its name. Then the file is
 committed, and read again by the handle that the first client has.
 
-Uncommitted data may be lost if the write verifier changes with it (RFC 1813 section 3.3.7, RFC 5661 section 18.32.3):
-then the check is SKIP, unless something else is wrong, too. NFSv2 has no uncommitted data: the same changes are made of
+Uncommitted data may be lost if the write verifier changes with it (RFC 1813 section 3.3.7, RFC 5661 section 18.32.3),
+or if a COMMIT says so: then the check is SKIP, unless something else is wrong, too. What a COMMIT with the verifier of
+the WRITEs has committed is on stable storage. NFSv2 has no uncommitted data: the same changes are made of
 a file that is all on stable storage. A change that the server refuses ends the check as SKIP; other checks judge that.
 """
 
@@ -34,9 +35,12 @@ _CUT: t.Final = 5_001
 """A smaller size, in the middle of uncommitted data."""
 _SURPLUS: t.Final = 1_000
 """How many more bytes READ requests than the file should have."""
+_ENDLESS: t.Final = 1 << 64
 _PAST: t.Final = 1_000_000_000
 _NOENT: t.Final = 2
 _NOTSUPP: t.Final = 10004
+_TELLS_OF_LOSS: t.Final = frozenset({5, 28, 69, 10006})
+"""IO, NOSPC, DQUOT and SERVERFAULT, by which COMMIT says that data did not get to stable storage. It says so once."""
 HOME: t.Final = b"home"
 FILE: t.Final = b"file"
 _LINK: t.Final = b"link"
@@ -53,6 +57,10 @@ class Clauses:
     """The same of uncommitted data, and the write verifier is as it was."""
     zeros: Requirement
     """Bytes that a larger size or a gap adds are not zero."""
+    finds: Requirement
+    """LOOKUP does not find a name that a change has made."""
+    progress: Requirement
+    """READ returns no data where there is more, and no error."""
 
 
 class KeptFile:
@@ -81,6 +89,8 @@ class KeptFile:
         self.handle = scratch.file(FILE, self.data, directory=self.home)
         self._uncommitted: list[tuple[int, int]] = []
         self._verifiers: set[bytes] = set()
+        self._told = ""
+        """How a COMMIT has said that uncommitted data is lost."""
 
     # ------------------------------------------------------------ changes
 
@@ -131,12 +141,26 @@ class KeptFile:
 
     def _note(self, begin: int, end: int, done: Put) -> None:
         """A WRITE of the file has succeeded."""
-        pieces = [part for a, b in self._uncommitted for part in ((a, min(b, begin)), (max(a, end), b))]
-        self._uncommitted = [(a, b) for a, b in pieces if a < b]
+        self._settle(begin, end)
         if not done.is_committed:
             # If it is lost, the file may end where it did before.
             self._uncommitted.append((min(begin, len(self.data)), end))
             self._verifiers.add(done.verifier)
+
+    def _settle(self, begin: int, end: int) -> None:
+        """What was uncommitted in this range is no more."""
+        pieces = [part for a, b in self._uncommitted for part in ((a, min(b, begin)), (max(a, end), b))]
+        self._uncommitted = [(a, b) for a, b in pieces if a < b]
+
+    def commit(self, handle: bytes, offset: int = 0, count: int = 0) -> Answer[bytes]:
+        """COMMIT, with what it says of the data; a count of 0 is up to the end of the file."""
+        assert isinstance(self.one, CommittingClient)
+        answer = self.one.commit(handle, offset, count)
+        if answer.value is not None and self._verifiers == {answer.value}:
+            self._settle(offset, offset + count if count else _ENDLESS)
+        if int(answer.reply.status) in _TELLS_OF_LOSS:
+            self._told = f"COMMIT answers {answer.reply.status}"
+        return answer
 
     def dirty(self) -> None:
         """Write what the server need not commit; what it says about that is noted."""
@@ -173,7 +197,7 @@ class KeptFile:
             size, what = seen.value.size, f"size by another client after {after}"
             expect(size, what, because=self.clauses.current).equals(len(self.data))
         if self._uncommitted and isinstance(self.one, CommittingClient):
-            observe("COMMIT", self.one.commit(found).reply.status)
+            observe("COMMIT", self.commit(found).reply.status)
         self._judge(self._read(self.one, self.handle, found), f"data after {after}", found)
 
     def _find(self) -> bytes:
@@ -181,7 +205,7 @@ class KeptFile:
         where = self.top
         for name in self.path:
             answer = self.other.lookup(where, name)
-            expect(answer.reply, because=self.clauses.current).ok()
+            expect(answer.reply, because=self.clauses.finds).ok()
             assert answer.value is not None
             where = answer.value[0]
         return where
@@ -199,8 +223,11 @@ class KeptFile:
             expect(answer.reply, because=self.clauses.current).ok()
             piece, at_end = answer.value or (b"", True)
             seen += piece
-            if at_end or not piece:
+            if at_end or (
+                not piece and len(seen) >= len(self.data)
+            ):  # that eof is missing is for other checks
                 break
+            expect(len(piece), "bytes of a READ without eof", because=self.clauses.progress).at_least(1)
         return seen
 
     def _judge(self, seen: bytes, what: str, handle: bytes) -> None:
@@ -210,14 +237,20 @@ class KeptFile:
         wrong = _differing(seen, self.data)
         is_uncommitted = all(self._is_uncommitted(at) for at in wrong)
         if is_uncommitted and isinstance(self.one, CommittingClient):
-            now = self.one.commit(handle)
-            if now.value is None:
-                skip(f"uncommitted data is lost, and COMMIT says so: it answers {now.reply.status}")
-            if self._verifiers != {now.value}:
-                skip("uncommitted data is lost, and the write verifier says so: it has changed")
+            self._skip_if_told(handle)
         is_gap = wrong[0] < len(self.data) and not self.data[wrong[0]]
         lost = self.clauses.uncommitted if is_uncommitted else self.clauses.current
         expect_data(seen, self.data, what, because=self.clauses.zeros if is_gap else lost)
+
+    def _skip_if_told(self, handle: bytes) -> None:
+        """SKIP if a COMMIT has said that uncommitted data is lost, or says so now. It does not repeat an error."""
+        now = None if self._told else self.commit(handle)
+        if self._told:
+            skip(f"uncommitted data is lost, and COMMIT says so: {self._told}")
+        assert now is not None
+        expect(now.reply, because=self.clauses.uncommitted).ok()
+        if self._verifiers != {now.value}:
+            skip("uncommitted data is lost, and the write verifier says so: it has changed")
 
     def _is_uncommitted(self, at: int) -> bool:
         return any(begin <= at < end for begin, end in self._uncommitted)
@@ -465,7 +498,7 @@ WRITES: t.Final[dict[str, Change]] = {
 def _commit(offset: int, count: int) -> Callable[[KeptFile], None]:
     def make(file: KeptFile) -> None:
         if isinstance(file.one, CommittingClient):
-            file.done(file.one.commit(file.handle, offset, count), "COMMIT")
+            file.done(file.commit(file.handle, offset, count), "COMMIT")
 
     return make
 

@@ -11,11 +11,13 @@ import typing as t
 from fixtures.checks.scratch import Scratch
 from nfsjudge import Requirement, expect, expect_data, expect_names, observe, skip, unsupported
 from suites.common_client import CommonClient, TreeClient
+from suites.replies import need_done
 
 _DIRECTORY: t.Final = b"directory"
 _THERE: t.Final = b"there"
 _INSIDE: t.Final = b"inside"
 _DEEP: t.Final = b"deep"
+_DOTS: t.Final = (b".", b"..")
 _DATA: t.Final = bytes(1 + at * 7 % 251 for at in range(5000))
 _MOST_PAGES: t.Final = 10
 
@@ -49,7 +51,7 @@ def _names(client: CommonClient, where: bytes, because: Requirement) -> list[byt
 def _move(client: TreeClient, scratch: Scratch[t.Any, t.Any]) -> bytes:
     """Move the directory into another one, whose handle is returned."""
     elsewhere = scratch.directory("elsewhere")
-    expect(client.move(scratch.handle, _DIRECTORY, elsewhere, _THERE).reply).ok()
+    need_done(client, lambda: client.move(scratch.handle, _DIRECTORY, elsewhere, _THERE), "RENAME")
     return elsewhere
 
 
@@ -122,6 +124,8 @@ def expect_other_name_kept(
     observe("RENAME", renamed.reply.status)
     other = _find(client, scratch.handle, b"other", because=kept)
     expect_data(scratch.read(other), _DATA, "data by the other name", because=kept)
+    if any(name.startswith(b".") for name in scratch.names() if name not in _DOTS):
+        return  # the server keeps a replaced file that is open somewhere by another name, which counts
     after = client.getattr(other).value
     if before is None or linked is None or after is None or before.nlink is None or linked.nlink is None:
         return

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 from fixtures.checks.scratch import Scratch
 from nfsclient.xdr import XdrEnum
-from nfsjudge import expect, expect_data, expect_names, observe, show, skip
+from nfsjudge import Requirement, expect, expect_data, expect_names, observe, show, skip
 
 FILE: t.Final = b"file"
 OTHER: t.Final = b"other"
@@ -43,6 +43,8 @@ class Place:
         self._modes = self._seen_modes()
         self.partly_set: frozenset[str] = frozenset()
         """Attributes of the file that a SETATTR has set according to its result, although it failed."""
+        self.wholly_set = False
+        """Whether these are all that it names: then nothing has failed."""
 
     def _seen_modes(self) -> list[int]:
         objects = (self.here, self.file, self.full)
@@ -65,10 +67,15 @@ Act: t.TypeAlias = Callable[[t.Any, Place], XdrEnum]
 """(client, place) -> the status of a call that should fail."""
 
 
-def expect_nothing_changed(client: t.Any, scratch: Scratch[t.Any, t.Any], acts: Mapping[str, Act]) -> None:
-    """Each act fails and changes nothing."""
+def expect_nothing_changed(
+    client: t.Any,
+    scratch: Scratch[t.Any, t.Any],
+    acts: Mapping[str, Act],
+    fails_in_part: Requirement | None = None,
+) -> None:
+    """Each act fails and changes nothing. `fails_in_part`: what a SETATTR breaks that fails and has set everything."""
     __tracebackhide__ = True
-    place, left = Place(scratch), list[str]()
+    place, left, wholly = Place(scratch), list[str](), list[str]()
     for number, (what, act) in enumerate(acts.items(), 1):
         status = act(client, place)
         observe(what, show(status))
@@ -77,11 +84,15 @@ def expect_nothing_changed(client: t.Any, scratch: Scratch[t.Any, t.Any], acts: 
             if not place.partly_set:
                 continue
             observe(f"{what} failed and has set", ", ".join(sorted(place.partly_set)))
+            if place.wholly_set:
+                wholly.append(f"{what}: {show(status)}")
             if number < len(acts):
                 place = Place(scratch, number)
             continue
         left.append(f"{what} {'is not refused' if not status else 'is put off'}")
         if number < len(acts):
             place = Place(scratch, number)
+    if fails_in_part is not None:
+        expect(wholly, "calls that failed and have set all that they name", because=fails_in_part).equals([])
     if len(left) == len(acts):
         skip(f"nothing is refused: {', '.join(left)}")

@@ -9,11 +9,14 @@ from collections.abc import Callable
 from nfsclient.errors import ConnectionLost, GarbageArgs, NfsClientError, RpcTimeout, SystemErr
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.core import DatagramCore
-from nfsjudge import observe
+from nfsjudge import observe, skip, unsupported
 from nfsjudge.answers import answer_name
+from suites.common_client import Answer, CommonClient
 
 R = t.TypeVar("R")
 
+_NOENT: t.Final = 2
+_NOTSUPP: t.Final = 10004
 REJECTIONS: t.Final = (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout)
 """What may come of a call whose arguments the server does not decode."""
 
@@ -22,6 +25,20 @@ def copies_sent(rpc: object) -> int:
     """How many calls were sent again on this connection. Over UDP, a server may have executed such a call twice."""
     core = rpc.core if isinstance(rpc, RpcClient) else None
     return core.retransmissions if isinstance(core, DatagramCore) else 0
+
+
+def need_done(client: CommonClient, change: Callable[[], Answer[t.Any]], what: str) -> None:
+    """Make a change that a check needs. SKIP if the server refuses it, which is for other checks to judge."""
+    copies = client.copies_sent()
+    answer = change()
+    if int(answer.reply.status) == _NOENT and client.copies_sent() != copies:
+        skip(f"{what} answers {answer.reply.status}: it was sent twice, and may have been executed twice")
+    if answer.succeeded:
+        return
+    text = f"{what} answers {answer.reply.status}"
+    if int(answer.reply.status) == _NOTSUPP:
+        unsupported(text, answer.reply)
+    skip(text, answer.reply)
 
 
 def reply_or_none(

@@ -13,16 +13,20 @@ from collections.abc import Callable
 from fixtures.checks.scratch import Scratch
 from nfsjudge import Requirement, expect, expect_data, expect_names, expect_that, observe, skip
 from suites.common_client import CREATIONS, Answer, TreeClient
+from suites.replies import need_done
 
 _LINK: t.Final = b"link"
 _TARGET: t.Final = b"target"
 _SOURCE: t.Final = b"source"
+_INSIDE: t.Final = b"inside"
 _NEW: t.Final = b"new"
 _PRECIOUS: t.Final = b"precious data"
 _OTHER: t.Final = b"other data"
 _BEFORE: t.Final = [_LINK, _SOURCE, _TARGET]
 _NOT_READY: t.Final = 10008
 """JUKEBOX and DELAY: the server has begun."""
+_NO_LINK: t.Final = frozenset({6, 22, 10083})
+"""NXIO, INVAL and WRONG_TYPE: what READLINK answers of another object."""
 _TWICE: t.Final = frozenset({2, 17})
 """NOENT and EXIST: what a call gets that was executed before. Checks of refusals judge what a refused call does."""
 
@@ -34,12 +38,23 @@ class Act(t.NamedTuple):
     """(client, directory) -> the answer."""
     names: list[bytes]
     link: bytes | None
-    """The name that the link has afterwards; None if it is gone."""
+    """The name that the link has afterwards, with its text; None if it is gone, or may have no text."""
+    names_directory: bool = False
+    """Whether the target is a directory, with a file in it."""
 
 
 def _links(client: TreeClient, where: bytes) -> Answer[None]:
     found = client.lookup(where, _LINK)
     return Answer(found.reply) if found.value is None else client.link(found.value[0], where, _NEW)
+
+
+def _sets(client: TreeClient, where: bytes, **attributes: int) -> Answer[None]:
+    found = client.lookup(where, _LINK)
+    return Answer(found.reply) if found.value is None else client.set(found.value[0], **attributes)
+
+
+def _replaces(client: TreeClient, where: bytes) -> Answer[None]:
+    return client.rename(where, _SOURCE, _LINK)
 
 
 def _creates(how: str) -> Act:
@@ -49,11 +64,18 @@ def _creates(how: str) -> Act:
 ACTS: t.Final[dict[str, Act]] = {
     "remove": Act(lambda one, where: one.remove(where, _LINK), [_SOURCE, _TARGET], None),
     "rename": Act(lambda one, where: one.rename(where, _LINK, _NEW), [_NEW, _SOURCE, _TARGET], _NEW),
-    "replace": Act(lambda one, where: one.rename(where, _SOURCE, _LINK), [_LINK, _TARGET], None),
+    "replace": Act(_replaces, [_LINK, _TARGET], None),
+    "replace-directory": Act(_replaces, [_LINK, _TARGET], None, names_directory=True),
     "hard-link": Act(_links, [_LINK, _NEW, _SOURCE, _TARGET], _NEW),
+    "set-mode": Act(lambda one, where: _sets(one, where, mode=0o600), _BEFORE, _LINK),
+    "set-size": Act(lambda one, where: _sets(one, where, size=0), _BEFORE, None),
     **{f"create-{how}": _creates(how) for how in CREATIONS},
 }
 """What checks do to a link. A server may refuse any of it."""
+OF_ATTRIBUTES: t.Final = ("set-mode", "set-size")
+OF_NAMES: t.Final = tuple(name for name in ACTS if name not in {*OF_ATTRIBUTES, "replace-directory"})
+"""Acts with the name of a link to a file."""
+_REPLACING: t.Final = ("replace", "replace-directory")
 
 
 def expect_target_kept(
@@ -70,14 +92,11 @@ def expect_target_kept(
     __tracebackhide__ = True
     act, where = ACTS[name], scratch.handle
     scratch.file(_SOURCE, _OTHER)
-    scratch.file(_TARGET, _PRECIOUS)
+    mode = _make_target(client, scratch, act)
     scratch.symlink(_LINK, _TARGET)
     answer = act.make(client, where)
     observe(name, answer.reply.status)
-    target = scratch.lookup(_TARGET)
-    expect_that(target is not None, "a file", "no such name", "target of the symbolic link", because=kept)
-    assert target is not None
-    expect_data(scratch.read(target), _PRECIOUS, "data of the target", because=kept)
+    _expect_target(client, scratch, act, mode, kept)
     if int(answer.reply.status) == _NOT_READY:
         skip("the server puts the call off, and may have done a part of it", answer.reply)
     names = act.names if answer.succeeded else _BEFORE
@@ -87,17 +106,52 @@ def expect_target_kept(
     expect_names(seen, names, because=link_kept)
     link = act.link if answer.succeeded else _LINK
     if link is not None:
-        expect(_text(client, where, link), "text of the link", because=link_kept).equals(_TARGET)
-    if name == "replace" and answer.succeeded:
+        text = _text(client, where, link, link_kept)
+        expect(text, "text of the link", because=link_kept).equals(_TARGET)
+    if name in _REPLACING and answer.succeeded:
         expect_data(scratch.read(scratch.lookup(_LINK) or b""), _OTHER, "data of the new file", because=kept)
 
 
-def _text(client: TreeClient, where: bytes, name: bytes) -> bytes | None:
-    """What READLINK returns for a name; None if that is no symbolic link."""
+def _make_target(client: TreeClient, scratch: Scratch[t.Any, t.Any], act: Act) -> int | None:
+    """Make what the link names; its mode, if the server says it."""
+    if act.names_directory:
+        target = scratch.directory(_TARGET)
+        scratch.file(_INSIDE, _PRECIOUS, directory=target)
+    else:
+        target = scratch.file(_TARGET, _PRECIOUS)
+    seen = client.getattr(target).value
+    return None if seen is None else seen.mode
+
+
+def _expect_target(
+    client: TreeClient, scratch: Scratch[t.Any, t.Any], act: Act, mode: int | None, kept: Requirement
+) -> None:
+    """The target is there as it was."""
+    __tracebackhide__ = True
+    target = scratch.lookup(_TARGET)
+    expect_that(target is not None, "an object", "no such name", "target of the symbolic link", because=kept)
+    assert target is not None
+    if act.names_directory:
+        expect_names(scratch.names(target), [_INSIDE], "names in the target", because=kept)
+        inside = scratch.lookup(_INSIDE, directory=target)
+        expect_data(scratch.read(inside or b""), _PRECIOUS, "data of a file in the target", because=kept)
+    else:
+        expect_data(scratch.read(target), _PRECIOUS, "data of the target", because=kept)
+    seen = client.getattr(target).value
+    if mode is not None and seen is not None and seen.mode is not None:
+        expect(seen.mode, "mode of the target", because=kept).equals(mode)
+
+
+def _text(client: TreeClient, where: bytes, name: bytes, because: Requirement) -> bytes | None:
+    """What READLINK returns for a name; None if it says that the object is no symbolic link."""
     found = client.lookup(where, name)
-    expect(found.reply).ok()
+    expect(found.reply, because=because).ok()
     assert found.value is not None
-    return client.readlink(found.value[0]).value
+    read = client.readlink(found.value[0])
+    if int(read.reply.status) in _NO_LINK:
+        return None
+    expect(read.reply, because=because).ok()
+    return read.value
 
 
 def expect_text_of_now(
@@ -110,11 +164,12 @@ def expect_text_of_now(
     def expect_text(text: bytes, when: str) -> None:
         __tracebackhide__ = True
         for client in clients:
-            expect(_text(client, where, _LINK), f"text of the link {when}", because=because).equals(text)
+            seen = _text(client, where, _LINK, because)
+            expect(seen, f"text of the link {when}", because=because).equals(text)
 
     scratch.symlink(_LINK, b"first")
     expect_text(b"first", "that is new")
-    expect(one.remove(where, _LINK).reply, because=because).ok()
+    need_done(one, lambda: one.remove(where, _LINK), "REMOVE")
     scratch.symlink(_LINK, b"some/where/else")
     expect_text(b"some/where/else", "that was made again")
     scratch.symlink(_NEW, b"third")

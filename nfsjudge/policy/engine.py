@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 from nfsclient.rpc.program import AnyOperation, Program
 from nfsclient.xdr import XdrEnum
+from nfsjudge.outcome import is_so
 from nfsjudge.requirement import Requirement
 from nfsjudge.verdict import Verdict
 
@@ -49,10 +50,13 @@ class Inconclusive:
     reason: str
     replies: tuple[type, ...] = ()
     """Only in these replies; empty: in all."""
+    if_so: str = ""
+    """Only where this holds of the target: the check asks when it meets the status; empty: always."""
 
     def applies(self, reply: object, expectation: Ends) -> bool:
         """Whether it ends an expectation of this kind about `reply`."""
-        return expectation <= self.ends and (not self.replies or isinstance(reply, self.replies))
+        is_meant = expectation <= self.ends and (not self.replies or isinstance(reply, self.replies))
+        return is_meant and (not self.if_so or is_so(self.if_so))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,11 @@ CLOSED_ENUM: t.Final = Requirement(
 _OPTIONAL: t.Final = tuple(one for one in p.OPERATIONS if one.is_optional)
 _IN_GRACE: t.Final = Inconclusive(Verdict.SKIP, Ends.ANY, "the server is in its grace period")
 _WRONG_SECURITY: t.Final = Inconclusive(Verdict.SKIP, Ends.NAMED, "the server wants another security flavor")
+VOLATILE_HANDLES: t.Final = "volatile filehandles of NFSv4"
+"""A question to the target: whether `fh_expire_type` says that filehandles expire (RFC 5661 section 4.2.3)."""
+_EXPIRED: t.Final = Inconclusive(
+    Verdict.SKIP, Ends.NAMED, "the filehandle, which is volatile, has expired", if_so=VOLATILE_HANDLES
+)
 _NO_ATTRIBUTE: t.Final = Inconclusive(
     Verdict.UNSUPPORTED,
     Ends.NAMED,
@@ -49,6 +54,7 @@ NFS4: t.Final = register(
                     Nfsstat4.NFS4ERR_DELAY: NOT_READY,
                     Nfsstat4.NFS4ERR_GRACE: _IN_GRACE,
                     Nfsstat4.NFS4ERR_WRONGSEC: _WRONG_SECURITY,
+                    Nfsstat4.NFS4ERR_FHEXPIRED: _EXPIRED,
                     Nfsstat4.NFS4ERR_ATTRNOTSUPP: _NO_ATTRIBUTE,
                     Nfsstat4.NFS4ERR_NOTSUPP: Inconclusive(
                         NOT_SUPPORTED.verdict,

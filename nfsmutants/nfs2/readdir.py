@@ -210,3 +210,11 @@ def readdir2_restarts_after_a_removal(call: Readdir) -> Readdirres:
 def readdir2_lacks_long_names(call: Readdir) -> Readdirres:
     """READDIR leaves out names of 200 bytes and more"""
     return amend(call.proceed(), entries=lambda it: [one for one in it.entries if len(one.name) < _LONG])
+
+
+@mutant(READDIR, RFC1094_READDIR)
+def readdir2_cuts_long_names(call: Readdir) -> Readdirres:
+    """READDIR returns no more than 199 bytes of a name that has more"""
+    return amend(
+        call.proceed(), entries=lambda it: [replace(one, name=one.name[: _LONG - 1]) for one in it.entries]
+    )

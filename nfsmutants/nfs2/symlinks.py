@@ -5,11 +5,22 @@ from __future__ import annotations
 
 import typing as t
 
-from nfsclient.protocol.nfs2 import CREATE, LINK, READLINK, REMOVE, RENAME, Diropargs, Readlinkres
+from nfsclient.protocol.nfs2 import (
+    CREATE,
+    LINK,
+    READLINK,
+    REMOVE,
+    RENAME,
+    SETATTR,
+    Attrstat,
+    Diropargs,
+    Readlinkres,
+    StatRes,
+)
 from nfsclient.xdr import replace
 from nfsmutants.bending import child_of, clear, copy_links, inode_of, remembered_text, target_of
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.nfs2.calls import Readlink
+from nfsmutants.nfs2.calls import Readlink, Rename, Setattr
 from nfsmutants.rules import RFC1094_READLINK, RFC1094_SYMLINK, RFC1094_TYPES
 from nfsserver.fs import Inode
 
@@ -51,3 +62,20 @@ def readlink2_remembers_texts_by_name(call: Readlink) -> Readlinkres:
         if reply.data is None
         else replace(reply, data=remembered_text(call.state, link, bytes(reply.data)))
     )
+
+
+@mutant(SETATTR, RFC1094_SYMLINK)
+def setattr2_follows_links(call: Setattr) -> Attrstat:
+    """SETATTR of a symbolic link is about what the link names in its directory"""
+    target = target_of(inode_of(call.server, call.args.file))
+    return call.proceed() if target is None else call.proceed_with(file=call.server.backend.handle_of(target))
+
+
+@mutant(RENAME, RFC1094_SYMLINK)
+def rename2_moves_into_targets_of_links(call: Rename) -> StatRes:
+    """RENAME over a symbolic link to a directory moves the source into that directory"""
+    to = call.args.to
+    target = target_of(child_of(call.server, to.dir, to.name))
+    if target is None or target.directory is None:
+        return call.proceed()
+    return call.proceed_with(to=Diropargs(call.server.backend.handle_of(target), call.args.from_.name))

@@ -7,9 +7,10 @@ import typing as t
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.xdr import replace
 from nfsmutants.bending import clear, clear_named
 from nfsmutants.form import AnyCall, Call, mutant
-from nfsmutants.rules import RFC5661_ERRORS
+from nfsmutants.rules import RFC5661_ERRORS, RFC5661_SETATTR
 from nfsserver.fs import SUPERUSER
 from nfsserver.nfs4.common import compound_of
 
@@ -46,6 +47,19 @@ def changes4_deny_and_do(call: AnyCall) -> t.Any:
         state.caller = kept
         state.current, state.handle, state.stateid = before
     return result
+
+
+@mutant(p.SETATTR, RFC5661_SETATTR)
+def setattr4_denies_and_does(call: Call[p.Setattr4Args, p.Setattr4Res]) -> p.Setattr4Res:
+    """SETATTR is denied, carried out, and says so in attrsset"""
+    result = call.proceed()
+    if result.status not in _DENIALS:
+        return result
+    state = compound_of(call.context)
+    kept, state.caller = state.caller, SUPERUSER
+    done = call.proceed()
+    state.caller = kept
+    return replace(result, attrsset=done.attrsset)
 
 
 @mutant(p.WRITE, RFC5661_ERRORS)

@@ -173,6 +173,28 @@ def lookupp4_finds_the_first_parent(call: Call[p.Lookupp4Args, p.Lookupp4Res]) -
 
 
 @mutant_in_steps(p.COMPOUND, RFC5661_RENAME)
+def rename4_removes_the_old_name_in_a_first_step(
+    call: Call[p.Compound4Args, p.Compound4Res],
+) -> Steps[p.Compound4Res]:
+    """RENAME of a file within a directory removes the old name before it adds the new one"""
+    operations = call.args.argarray
+    last = operations[-1] if operations else None
+    handles = [one.object for one in operations if isinstance(one, p.Putfh4Args)]
+    if isinstance(last, p.Rename4Args) and len(handles) == 1:
+        directory, name = call.backend.resolve4(handles[0]), bytes(last.oldname)
+        entries = directory.directory
+        source = None if entries is None else entries.get(name)
+        if entries is not None and source is not None and source.directory is None:
+            if entries.get(bytes(last.newname)) is not None:
+                directory.fs.remove(SUPERUSER, directory, bytes(last.newname))
+            entries.remove(name)
+            yield
+            if entries.get(name) is None:
+                entries.add(name, source)
+    return call.proceed()
+
+
+@mutant_in_steps(p.COMPOUND, RFC5661_RENAME)
 def rename4_removes_the_target_in_a_first_step(
     call: Call[p.Compound4Args, p.Compound4Res],
 ) -> Steps[p.Compound4Res]:

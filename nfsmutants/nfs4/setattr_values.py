@@ -9,7 +9,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import succeeded
-from nfsmutants.rules import RFC5661_ATTRIBUTES, RFC5661_SETATTR
+from nfsmutants.rules import RFC5661_ACL_AND_MODE, RFC5661_ATTRIBUTES, RFC5661_SETATTR
 from nfsserver.nfs4.common import compound_of
 
 Setattr = Call[p.Setattr4Args, p.Setattr4Res]
@@ -57,10 +57,37 @@ def setattr4_inverts_the_last_mode_bit(call: Setattr) -> p.Setattr4Res:
 
 @mutant(p.SETATTR, RFC5661_SETATTR)
 def setattr4_resets_what_is_not_named(call: Setattr) -> p.Setattr4Res:
-    """SETATTR without a mode, or without a group, sets them to 0666 and to nobody"""
+    """SETATTR without a mode, an owner or a group sets them to 0666 and to nobody"""
     inode, given = compound_of(call.context).current, call.args.obj_attributes
     result = call.proceed()
     if inode is not None and result.status == Nfsstat4.NFS4_OK:
         inode.mode = inode.mode if given.mode is not None else 0o666
+        inode.uid = inode.uid if given.owner is not None else 65534
         inode.gid = inode.gid if given.owner_group is not None else 65534
+    return result
+
+
+@mutant(p.SETATTR, RFC5661_ATTRIBUTES)
+def setattr4_times_end_in_2038(call: Setattr) -> p.Setattr4Res:
+    """SETATTR sets the last second of 31 bits for each later one, which OPEN sets as asked"""
+    time = call.args.obj_attributes.time_modify_set
+    if time is None or time.time is None:
+        return call.proceed()
+    return _with(call, time_modify_set=p.client_time4(min(time.time.seconds, _31_BITS)))
+
+
+@mutant(p.SETATTR, RFC5661_ACL_AND_MODE)
+def setattr4_of_an_owner_resets_the_mode(call: Setattr) -> p.Setattr4Res:
+    """SETATTR of an owner or of a group sets the mode to 0666"""
+    given = call.args.obj_attributes
+    is_owner = given.owner is not None or given.owner_group is not None
+    return _with(call, mode=0o666) if is_owner and given.mode is None else call.proceed()
+
+
+@mutant(p.SETATTR, RFC5661_ATTRIBUTES)
+def setattr4_is_a_modification(call: Setattr) -> p.Setattr4Res:
+    """SETATTR of anything but a time changes time_modify"""
+    inode, result = compound_of(call.context).current, call.proceed()
+    if inode is not None and call.args.obj_attributes.time_modify_set is None and succeeded(result):
+        inode.mtime += 1_000_000_000
     return result

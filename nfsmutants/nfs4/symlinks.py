@@ -51,3 +51,23 @@ def readlink4_remembers_texts_by_name(call: Call[p.Readlink4Args, p.Readlink4Res
     """READLINK returns the text of the first link that had this name in this directory"""
     link = compound_of(call.context).current
     return amend4(call.proceed(), link=lambda it: remembered_text(call.state, link, bytes(it.link)))
+
+
+@mutant(p.SETATTR, RFC5661_READLINK)
+def setattr4_follows_links(call: Call[p.Setattr4Args, p.Setattr4Res]) -> p.Setattr4Res:
+    """SETATTR of a symbolic link is about what the link names in its directory"""
+    state = compound_of(call.context)
+    state.current = target_of(state.current) or state.current
+    return call.proceed()
+
+
+@mutant(p.RENAME, RFC5661_READLINK)
+def rename4_moves_into_targets_of_links(call: Call[p.Rename4Args, p.Rename4Res]) -> p.Rename4Res:
+    """RENAME over a symbolic link to a directory moves the source into that directory"""
+    state = compound_of(call.context)
+    entries = None if state.current is None else state.current.directory
+    target = None if entries is None else target_of(entries.get(bytes(call.args.newname)))
+    if target is None or target.directory is None:
+        return call.proceed()
+    state.current = target
+    return call.proceed_with(newname=call.args.oldname)

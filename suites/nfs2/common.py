@@ -10,6 +10,7 @@ from nfsclient.clients.nfs2 import START
 from nfsclient.protocol.nfs2 import IGNORED, IGNORED_TIME, MAXDATA, Fattr, Ftype, Sattr, Timeval
 from nfsclient.rpc.blocking import RpcClient
 from suites.common_client import Answer, Entry, Page, Seen, TreeClient
+from suites.replies import copies_sent
 
 _DOTS: t.Final = frozenset({b".", b".."})
 
@@ -28,6 +29,9 @@ class CommonNfs2(TreeClient):
 
     def __init__(self, nfs2: Nfs2) -> None:
         self._nfs2 = nfs2
+
+    def copies_sent(self) -> int:
+        return copies_sent(self._nfs2.rpc)
 
     def connect_again(self) -> None:
         if isinstance(self._nfs2.rpc, RpcClient):

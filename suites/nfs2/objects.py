@@ -14,7 +14,7 @@ from nfsclient.protocol.nfs2 import Diropres, Fattr, Ftype, Nfsstat2, Sattr, Tim
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Requirement, expect, expect_unchanged, skip
 from nfsjudge.expect import StatusReply
-from suites.gaps import need_gaps
+from suites.gaps import Far, need_gaps
 from suites.nfs2.clauses import DIRECTORY_SIZE_IS_STEADY
 
 KINDS: t.Final = ("file", "directory", "symlink")
@@ -30,15 +30,20 @@ Connect: t.TypeAlias = Callable[..., RpcClient]
 """The fixture `rpc_connect`."""
 
 
-def need_far(nfs2: Nfs2, scratch: Nfs2Scratch, far: int) -> None:
+def need_far(nfs2: Nfs2, scratch: Nfs2Scratch, far: int, *, by_setattr: bool = False) -> Far:
     """SKIP where the gap of a file of `far` bytes would be filled, and that takes too long."""
-    file = scratch.file("gap")
+    file = scratch.file("gap", b"x")
+
+    def grow(offset: int) -> bool:
+        if by_setattr:
+            return nfs2.setattr(file, Sattr(size=offset + 1)).status == Nfsstat2.NFS_OK
+        return nfs2.write(file, offset, b"x").status == Nfsstat2.NFS_OK
 
     def used() -> int | None:
         seen = scratch.attributes(file)  # the unit of `blocks` is not defined: 512 bytes or a block
         return seen.blocks * max(512, seen.blocksize)
 
-    need_gaps(nfs2.rpc, far, lambda offset: nfs2.write(file, offset, b"x").status == Nfsstat2.NFS_OK, used)
+    return need_gaps(nfs2.rpc, far, grow, used)
 
 
 def make(scratch: Nfs2Scratch, kind: str, name: str = "object") -> bytes:

@@ -19,9 +19,10 @@ from suites.kept_data import (
     KeptFile,
     keeps,
 )
+from suites.nfs2.clauses import READ_MAKES_PROGRESS
 from suites.nfs2.common import CommonNfs2
 from suites.nfs2.test_create import CREATE_IGNORES_MINUS_ONE
-from suites.nfs2.test_pairs import DATA_IS_CURRENT, NEW_BYTES_ARE_ZERO
+from suites.nfs2.test_pairs import DATA_IS_CURRENT, NAMES_ARE_CURRENT, NEW_BYTES_ARE_ZERO
 
 TRUNCATES_ALL_ALIKE = Requirement(
     rfc="RFC 1094",
@@ -35,7 +36,7 @@ TRUNCATES_ALL_ALIKE = Requirement(
 def _file(
     nfs2: Nfs2, second_client: Nfs2, scratch: Nfs2Scratch, current: Requirement = DATA_IS_CURRENT
 ) -> KeptFile:
-    clauses = Clauses(current, current, NEW_BYTES_ARE_ZERO)
+    clauses = Clauses(current, current, NEW_BYTES_ARE_ZERO, NAMES_ARE_CURRENT, READ_MAKES_PROGRESS)
     return KeptFile(CommonNfs2(nfs2), CommonNfs2(second_client), scratch, clauses)
 
 

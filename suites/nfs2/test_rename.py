@@ -66,7 +66,6 @@ PARENT_IS_WHERE_IT_IS = Requirement(
     section="3.2",
     level=Level.SHOULD,  # the text has it as an example of what names may mean
     gist='".." is the directory that a directory is in now, not one that it was in before',
-    harm=Harm.SUCCESS,
 )
 RENAME_REPLACES_ONE_NAME = Requirement(
     rfc="RFC 1094",

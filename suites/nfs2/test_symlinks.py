@@ -10,12 +10,12 @@ from nfsclient.clients import Nfs2
 from nfsjudge import Harm, Level, Requirement, proves
 from suites.nfs2.clauses import SYMLINK_TEXT_IS_KEPT
 from suites.nfs2.common import CommonNfs2
-from suites.symlinks import ACTS, expect_target_kept, expect_text_of_now
+from suites.symlinks import OF_ATTRIBUTES, OF_NAMES, expect_target_kept, expect_text_of_now
 
 TEXTS_ARE_NOT_INTERPRETED = Requirement(
     rfc="RFC 1094",
     section="2.2.14",
-    gist="the server does not interpret the text of a symbolic link: a call with its name leaves the target alone",
+    gist="the server does not interpret the text of a symbolic link: a call with the link leaves its target alone",
     harm=Harm.OBJECT,
 )
 LINKS_ARE_OBJECTS = Requirement(
@@ -25,7 +25,7 @@ LINKS_ARE_OBJECTS = Requirement(
     gist="an object of type NFLNK is a symbolic link, whatever names it has: other objects replace it by RENAME only",
     harm=Harm.OBJECT,
 )
-_ACTS = [name for name in ACTS if name not in {"create-guarded", "create-exclusive"}]
+_ACTS = [name for name in OF_NAMES if name not in {"create-guarded", "create-exclusive"}]
 
 
 @pytest.mark.parametrize("act", _ACTS)
@@ -37,6 +37,20 @@ _ACTS = [name for name in ACTS if name not in {"create-guarded", "create-exclusi
 )
 def test_target_kept(nfs2: Nfs2, scratch: Nfs2Scratch, act: str) -> None:
     """A call with the name of a symbolic link leaves the target of the link as it is."""
+    expect_target_kept(CommonNfs2(nfs2), scratch, act, TEXTS_ARE_NOT_INTERPRETED, LINKS_ARE_OBJECTS)
+
+
+@proves(TEXTS_ARE_NOT_INTERPRETED, killed_by="rename2-moves-into-targets-of-links", needs="nfs2_symlink")
+def test_directory_kept(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """RENAME over a symbolic link to a directory puts nothing into that directory."""
+    one, kept = CommonNfs2(nfs2), TEXTS_ARE_NOT_INTERPRETED
+    expect_target_kept(one, scratch, "replace-directory", kept, LINKS_ARE_OBJECTS)
+
+
+@pytest.mark.parametrize("act", OF_ATTRIBUTES)
+@proves(TEXTS_ARE_NOT_INTERPRETED, killed_by="setattr2-follows-links", needs="nfs2_symlink")
+def test_not_set(nfs2: Nfs2, scratch: Nfs2Scratch, act: str) -> None:
+    """SETATTR of a symbolic link sets nothing of its target."""
     expect_target_kept(CommonNfs2(nfs2), scratch, act, TEXTS_ARE_NOT_INTERPRETED, LINKS_ARE_OBJECTS)
 
 

@@ -111,9 +111,9 @@ def test_hole_reads_zeros(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None
 @proves(WRITE_WRITES_ALL_DATA, killed_by="write2-offsets-are-signed")
 def test_large_offset(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
     """WRITE stores data at a large offset, or refuses and keeps the file."""
-    need_far(nfs2, scratch, offset)
     file = scratch.file("f", b"begin")
-    reply = nfs2.write(file, offset, b"far data")
+    with need_far(nfs2, scratch, offset):
+        reply = nfs2.write(file, offset, b"far data")
     if reply.status != Nfsstat2.NFS_OK:
         # The server may limit the size of files.
         expect_data(scratch.read(file), b"begin", "data after a refused WRITE")

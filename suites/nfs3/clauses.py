@@ -474,8 +474,10 @@ MAXFILESIZE_IS_LIMIT = Requirement(
 TWO_GIB_FIT_BELOW_MAXFILESIZE = Requirement(
     rfc="RFC 1813",
     section="3.3.19",
-    # All file systems with sizes of 32 bits have room for 2 GiB and more, so a best effort reaches that.
-    gist="maxfilesize, the maximum size of a file, tells sizes of 32 bits from sizes of 64: 2 GiB fit if it says so",
+    # The description says "The maximum size of a file on the file system", without an exception for estimates: a server
+    # that announces more than it stores says what is not so. Signed sizes of 32 bits end 1 byte below 2 GiB, and then
+    # that is the maximum. A limit far above may be one that no file has ever reached: MAXFILESIZE_IS_LIMIT.
+    gist="maxfilesize is the maximum size of a file on the file system: 2 GiB and a few bytes fit if it says so",
 )
 
 

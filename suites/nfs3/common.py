@@ -21,6 +21,7 @@ from suites.common_client import Answer, CommittingClient, Entry, Page, Put, See
 from suites.nfs3.listing import DOTS
 from suites.nfs3.new_objects import VERIFIER
 from suites.nfs3.times import at_client_time
+from suites.replies import copies_sent
 
 _PAGE: t.Final = 8192
 _START: t.Final = (0, bytes(8))
@@ -42,6 +43,9 @@ class CommonNfs3(CommittingClient, TreeClient):
     def __init__(self, nfs3: Nfs3) -> None:
         self._nfs3 = nfs3
         self._has_plus = True
+
+    def copies_sent(self) -> int:
+        return copies_sent(self._nfs3.rpc)
 
     def connect_again(self) -> None:
         if isinstance(self._nfs3.rpc, RpcClient):

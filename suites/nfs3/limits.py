@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import Fsinfo3ResOk, Nfsstat3
+from nfsclient.protocol.nfs3 import Fsinfo3ResOk, Nfsstat3, Sattr3
 from nfsjudge import Requirement, expect, skip, unsupported
-from suites.gaps import need_gaps
+from suites.gaps import Far, need_gaps
 from suites.nfs3.clauses import (
     LONG_NAMES_RETURN_NAMETOOLONG,
     MAXFILESIZE_IS_LIMIT,
@@ -44,15 +44,20 @@ def fsinfo(nfs3: Nfs3, handle: bytes) -> Fsinfo3ResOk:
     return reply.resok
 
 
-def need_far(nfs3: Nfs3, scratch: Nfs3Scratch, far: int) -> None:
+def need_far(nfs3: Nfs3, scratch: Nfs3Scratch, far: int, *, by_setattr: bool = False) -> Far:
     """SKIP where the gap of a file of `far` bytes would be filled, and that takes too long."""
-    file = scratch.file("gap")
+    file = scratch.file("gap", b"x")
+
+    def grow(offset: int) -> bool:
+        if by_setattr:
+            return nfs3.setattr(file, Sattr3(size=offset + 1)).status == Nfsstat3.NFS3_OK
+        return nfs3.write(file, offset, b"x").resok is not None
 
     def used() -> int | None:
         reply = nfs3.getattr(file)
         return None if reply.resok is None else reply.resok.obj_attributes.used
 
-    need_gaps(nfs3.rpc, far, lambda offset: nfs3.write(file, offset, b"x").resok is not None, used)
+    return need_gaps(nfs3.rpc, far, grow, used)
 
 
 def clause_within(place: str) -> Requirement:
@@ -60,7 +65,9 @@ def clause_within(place: str) -> Requirement:
     return TWO_GIB_FIT_BELOW_MAXFILESIZE if WITHIN[place] < 2**32 else MAXFILESIZE_IS_LIMIT
 
 
-def need_size(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, file: bytes, size: int) -> None:
+def need_size(
+    nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, file: bytes, size: int, *, by_setattr: bool = False
+) -> Far:
     """UNSUPPORTED if a file of this size is larger than maxfilesize, or cannot have gaps; SKIP as `need_far`."""
     most = fsinfo(nfs3, root).maxfilesize
     if size > most:
@@ -70,7 +77,7 @@ def need_size(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, file: bytes, size: 
         unsupported(f"files cannot have gaps: WRITE beyond the end answers {near.status}", near)
     if near.resok is None:
         skip(f"the file cannot be written: WRITE answers {near.status}", near)
-    need_far(nfs3, scratch, size)
+    return need_far(nfs3, scratch, size, by_setattr=by_setattr)
 
 
 def transfer_size(limit: int) -> int:

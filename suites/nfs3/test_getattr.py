@@ -15,6 +15,7 @@ from suites.nfs3.attributes import EVERYTHING, PROTECTION
 from suites.nfs3.clauses import MODE_HAS_DEFINED_BITS_ONLY, NLINK_COUNTS, NSECONDS_BELOW_ONE_SECOND
 from suites.nfs3.contents import pattern
 from suites.nfs3.file_types import DEVICE, KINDS, make
+from suites.nfs3.limits import need_far
 from suites.nfs3.new_objects import expect_found
 from suites.nfs3.permissions import STRANGER
 
@@ -111,7 +112,8 @@ def test_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 def test_size_above_4g(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR returns sizes above 4 GiB."""
     file = scratch.file("f")
-    grown = nfs3.setattr(file, Sattr3(size=2**32 + 5))
+    with need_far(nfs3, scratch, 2**32 + 5, by_setattr=True):
+        grown = nfs3.setattr(file, Sattr3(size=2**32 + 5))
     if grown.status != Nfsstat3.NFS3_OK:
         unsupported(f"no file of 4 GiB + 5 bytes: SETATTR of the size answers {grown.status}", grown)
     reply = nfs3.getattr(file)

@@ -40,6 +40,8 @@ from suites.nfs3.contents import pattern
 from suites.nfs3.limits import fsinfo
 from suites.nfs3.permissions import STRANGER
 from suites.nfs3.test_create import UNCHECKED_KEEPS_DATA
+from suites.nfs3.test_pairs import NAMES_ARE_CURRENT
+from suites.nfs3.test_read import READ_MAKES_PROGRESS
 
 TRUNCATES_ALL_ALIKE = Requirement(
     rfc="RFC 1813",
@@ -59,7 +61,8 @@ def _file(
     current: Requirement = READ_RETURNS_CURRENT_DATA,
     zeros: Requirement = EXTENSION_READS_AS_ZEROS,
 ) -> KeptFile:
-    clauses = Clauses(current, VERIFIER_CHANGES_ON_LOSS, zeros)
+    names, progress = NAMES_ARE_CURRENT, READ_MAKES_PROGRESS
+    clauses = Clauses(current, VERIFIER_CHANGES_ON_LOSS, zeros, names, progress)
     return KeptFile(CommonNfs3(nfs3), CommonNfs3(second_client), scratch, clauses)
 
 

@@ -24,6 +24,7 @@ from nfsjudge import (
 from suites.nfs3 import file_types
 from suites.nfs3.attributes import expect_same_attributes
 from suites.nfs3.clauses import READDIR_LISTS_ENTRIES, RETURNS_NOTDIR
+from suites.nfs3.common import CommonNfs3
 from suites.nfs3.listing import (
     DOTS,
     SMALL_PLUS_PAGE,
@@ -35,6 +36,7 @@ from suites.nfs3.listing import (
     read_all,
     single_page,
 )
+from suites.replies import need_done
 
 READDIRPLUS_LISTS_ENTRIES = Requirement(
     rfc="RFC 1813",
@@ -286,7 +288,7 @@ def test_dircount(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, dircount: int) -
 )
 def test_object_of_now(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch) -> None:
     """The handle and the attributes of an entry that was removed and made again are those of the new file."""
-    seen = 0
+    one, seen = CommonNfs3(nfs3), 0
     for data in (b"first", b"the second"):
         known = scratch.attributes(scratch.file("file", data))
         for client in (nfs3, second_client):
@@ -300,6 +302,6 @@ def test_object_of_now(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch) ->
                 expect_data(found, data[: max(1, len(found))], "data by name_handle")
             seen += entry.name_attributes is not None or entry.name_handle is not None
         if data == b"first":
-            expect(nfs3.remove(scratch.handle, b"file")).ok()
+            need_done(one, lambda: one.remove(scratch.handle, b"file"), "REMOVE")
     if not seen:
         unsupported("entries have neither name_handle nor name_attributes, which are optional")

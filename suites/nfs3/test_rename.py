@@ -70,6 +70,12 @@ RENAMES_ATOMICALLY = Requirement(
     gist="RENAME is atomic to the client",
     harm=Harm.OBJECT,
 )
+REPLACES_ATOMICALLY = Requirement(
+    rfc="RFC 1813",
+    section="3.3.14",
+    level=Level.SHOULD,  # also: "the existing target is removed before the rename occurs"
+    gist="RENAME is atomic to the client, the removal of an existing target too: its name is never missing",
+)
 RENAME_TO_SAME_FILE_DOES_NOTHING = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
@@ -226,7 +232,7 @@ def test_directory_over_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(reply).refused(*INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
-@proves(RENAMES_ATOMICALLY, killed_by="rename3-removes-the-target-in-a-first-step")
+@proves(REPLACES_ATOMICALLY, killed_by="rename3-removes-the-target-in-a-first-step")
 def test_target_always_exists(
     nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]
 ) -> None:

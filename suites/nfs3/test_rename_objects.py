@@ -53,7 +53,6 @@ PARENT_IS_WHERE_IT_IS = Requirement(
     section="3.2",
     level=Level.SHOULD,  # "commonly used"
     gist='the name ".." refers to the directory that a directory is in now, not to one that it was in before',
-    harm=Harm.SUCCESS,
 )
 OTHERS = ("symlink", *SPECIAL)
 """Types that are neither regular files nor directories."""

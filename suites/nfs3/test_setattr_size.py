@@ -33,7 +33,7 @@ from suites.nfs3.clauses import (
     TWO_GIB_FIT_BELOW_MAXFILESIZE,
 )
 from suites.nfs3.contents import pattern, read_range
-from suites.nfs3.limits import WITHIN, WITHIN_IDS, clause_within, fsinfo, need_size
+from suites.nfs3.limits import WITHIN, WITHIN_IDS, clause_within, fsinfo, need_far, need_size
 from suites.nfs3.permissions import STRANGER
 from suites.nfs3.times import LONG_AGO, make_old
 
@@ -144,8 +144,9 @@ def test_extend(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 def test_within_maxfilesize(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, place: str) -> None:
     """SETATTR of a size below maxfilesize is not refused as too large."""
     file = scratch.file("f")
-    need_size(nfs3, root, scratch, file, WITHIN[place])
-    expect(nfs3.setattr(file, Sattr3(size=WITHIN[place])), because=clause_within(place)).granted()
+    with need_size(nfs3, root, scratch, file, WITHIN[place], by_setattr=True):
+        reply = nfs3.setattr(file, Sattr3(size=WITHIN[place]))
+    expect(reply, because=clause_within(place)).granted()
 
 
 @proves(EXTENSION_READS_AS_ZEROS, killed_by="setattr3-extends-with-garbage")
@@ -181,7 +182,8 @@ def test_truncate_then_extend(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 def test_size_above_4g(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR stores a size above 4 GiB, or refuses it, and keeps the data."""
     file = scratch.file("f", b"data")
-    reply = nfs3.setattr(file, Sattr3(size=2**32 + 2))
+    with need_far(nfs3, scratch, 2**32 + 2, by_setattr=True):
+        reply = nfs3.setattr(file, Sattr3(size=2**32 + 2))
     observe("SETATTR of a size above 4 GiB", reply.status)
     # A SETATTR that fails may have taken effect in part (section 3.3.2).
     if reply.status == Nfsstat3.NFS3_OK:

@@ -22,6 +22,7 @@ from suites.nfs3.clauses import (
     STORES_32_BIT_SECONDS,
 )
 from suites.nfs3.contents import read_range
+from suites.nfs3.limits import need_far
 from suites.nfs3.times import (
     A_DAY,
     A_TIME,
@@ -142,7 +143,8 @@ def test_id_values(nfs3: Nfs3, scratch: Nfs3Scratch, which: str, number: int) ->
 def test_large_size(nfs3: Nfs3, scratch: Nfs3Scratch, size: int) -> None:
     """SETATTR stores a large size, or refuses it, and keeps the data."""
     file = scratch.file("f", b"data")
-    reply = nfs3.setattr(file, Sattr3(size=size))
+    with need_far(nfs3, scratch, size, by_setattr=True):
+        reply = nfs3.setattr(file, Sattr3(size=size))
     observe(f"SETATTR of size {size}", reply.status)
     if reply.status == Nfsstat3.NFS3_OK:
         expect(scratch.attributes(file).size, "size").equals(size)
@@ -157,7 +159,9 @@ def test_large_size(nfs3: Nfs3, scratch: Nfs3Scratch, size: int) -> None:
 def test_truncate_large_file(nfs3: Nfs3, scratch: Nfs3Scratch, size: int) -> None:
     """SETATTR that truncates a large file keeps its beginning."""
     file = scratch.file("f", b"data")
-    expect_change(nfs3.setattr(file, Sattr3(size=size)))
+    with need_far(nfs3, scratch, size, by_setattr=True):
+        grown = nfs3.setattr(file, Sattr3(size=size))
+    expect_change(grown)
     expect_change(nfs3.setattr(file, Sattr3(size=3)))
     expect_data(scratch.read(file), b"dat")
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Symbolic links (RFC 1813 section 3.3.5): calls with their names are about the links themselves.
 
-What REMOVE, RENAME and LINK do with them is with the checks of these.
+What REMOVE, LINK, and RENAME over a link to a file do with them is with the checks of these.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsjudge import Harm, Level, Requirement, proves
 from suites.nfs3.common import CommonNfs3
-from suites.symlinks import ACTS, expect_target_kept, expect_text_of_now
+from suites.symlinks import OF_ATTRIBUTES, OF_NAMES, expect_target_kept, expect_text_of_now
 
 CREATE_LEAVES_TARGETS = Requirement(
     rfc="RFC 1813",
@@ -28,6 +28,12 @@ CREATE_KEEPS_LINKS = Requirement(
     gist="CREATE creates a regular file: it does not replace a symbolic link, nor make another object",
     harm=Harm.OBJECT,
 )
+LINKS_ARE_NOT_FOLLOWED = Requirement(
+    rfc="RFC 1813",
+    section="3.3.10",
+    gist="the server does not interpret the data of a symbolic link: a call with the link leaves its target alone",
+    harm=Harm.OBJECT,
+)
 TEXT_IS_CURRENT = Requirement(
     rfc="RFC 1813",
     section="3.3.5",
@@ -36,7 +42,7 @@ TEXT_IS_CURRENT = Requirement(
 )
 
 
-@pytest.mark.parametrize("act", [name for name in ACTS if name.startswith("create-")])
+@pytest.mark.parametrize("act", [name for name in OF_NAMES if name.startswith("create-")])
 @proves(
     CREATE_LEAVES_TARGETS,
     CREATE_KEEPS_LINKS,
@@ -46,6 +52,21 @@ TEXT_IS_CURRENT = Requirement(
 def test_target_kept(nfs3: Nfs3, scratch: Nfs3Scratch, act: str) -> None:
     """CREATE with the name of a symbolic link leaves the target of the link as it is."""
     expect_target_kept(CommonNfs3(nfs3), scratch, act, CREATE_LEAVES_TARGETS, CREATE_KEEPS_LINKS)
+
+
+@proves(LINKS_ARE_NOT_FOLLOWED, killed_by="rename3-moves-into-targets-of-links", needs="symlink")
+def test_directory_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME over a symbolic link to a directory puts nothing into that directory."""
+    kept = LINKS_ARE_NOT_FOLLOWED
+    expect_target_kept(CommonNfs3(nfs3), scratch, "replace-directory", kept, kept)
+
+
+@pytest.mark.parametrize("act", OF_ATTRIBUTES)
+@proves(LINKS_ARE_NOT_FOLLOWED, killed_by="setattr3-follows-links", needs="symlink")
+def test_not_set(nfs3: Nfs3, scratch: Nfs3Scratch, act: str) -> None:
+    """SETATTR of a symbolic link sets nothing of its target."""
+    kept = LINKS_ARE_NOT_FOLLOWED
+    expect_target_kept(CommonNfs3(nfs3), scratch, act, kept, kept)
 
 
 @proves(TEXT_IS_CURRENT, killed_by="readlink3-remembers-texts-by-name", needs="symlink")

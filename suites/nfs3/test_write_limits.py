@@ -143,8 +143,9 @@ def test_maxfilesize_allowed(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView,
 def test_within_maxfilesize(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, place: str) -> None:
     """WRITE that ends below maxfilesize is not refused as too large."""
     file = scratch.file("f")
-    need_size(nfs3, root, scratch, file, WITHIN[place])
-    expect(nfs3.write(file, WITHIN[place] - 16, pattern(16)), because=clause_within(place)).granted()
+    with need_size(nfs3, root, scratch, file, WITHIN[place]):
+        reply = nfs3.write(file, WITHIN[place] - 16, pattern(16))
+    expect(reply, because=clause_within(place)).granted()
 
 
 @pytest.mark.exclusive

@@ -82,9 +82,10 @@ REWRITES: t.Final = (
 )
 def test_far_offsets(nfs3: Nfs3, scratch: Nfs3Scratch, place: str) -> None:
     """WRITE stores data around a far offset, and at it, and nowhere else."""
-    need_far(nfs3, scratch, FAR[place])
+    far = need_far(nfs3, scratch, FAR[place])
     file, data = stored(scratch, "f", b"near"), pattern(16)
-    write_far(nfs3, file, FAR[place] - 8, data[:8] + bytes(8))
+    with far:
+        write_far(nfs3, file, FAR[place] - 8, data[:8] + bytes(8))
     write_far(nfs3, file, FAR[place], data[8:])
     expect_data(read_range(nfs3, file, FAR[place] - 8, 16), data, at=FAR[place] - 8)
     expect(scratch.attributes(file).size, "size").equals(FAR[place] + 8)

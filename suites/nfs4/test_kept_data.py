@@ -10,7 +10,7 @@ import pytest
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.rpc.auth import AuthSys
-from nfsjudge import Harm, Requirement, proves
+from nfsjudge import Harm, Level, Part, Requirement, proves
 from suites.common_client import Sync
 from suites.kept_data import (
     ATTRIBUTES,
@@ -32,7 +32,7 @@ from suites.nfs3.permissions import STRANGER
 from suites.nfs4.common import CommonNfs4
 from suites.nfs4.opens import another_client
 from suites.nfs4.test_open import UNCHECKED_TAKES_THE_EXISTING
-from suites.nfs4.test_pairs import DATA_IS_CURRENT, NEW_BYTES_ARE_ZERO
+from suites.nfs4.test_pairs import DATA_IS_CURRENT, NAMES_ARE_CURRENT, NEW_BYTES_ARE_ZERO
 from suites.nfs4.test_setattr import SETS_THE_SIZE
 from suites.nfs4.test_write import GROWS_BY_ZEROS, WRITES_DATA
 
@@ -41,6 +41,13 @@ NOTHING_IS_DESTROYED = Requirement(
     section="18.32.3",
     gist="the server does not destroy uncommitted data without changing writeverf",
     harm=Harm.DATA,
+)
+READ_MAKES_PROGRESS = Requirement(
+    rfc="RFC 5661",
+    section="18.22.4",
+    level=Level.SHOULD,
+    part=Part.IMPLEMENTATION,
+    gist="a READ without eof returns some data, so that further READs get the rest",
 )
 _LARGE: t.Final = 12_000
 """Bytes in one WRITE: more than two pages, and less than nearly all servers take."""
@@ -53,7 +60,8 @@ def _file(
     current: Requirement = DATA_IS_CURRENT,
     zeros: Requirement = NEW_BYTES_ARE_ZERO,
 ) -> KeptFile:
-    clauses = Clauses(current, NOTHING_IS_DESTROYED, zeros)
+    names, progress = NAMES_ARE_CURRENT, READ_MAKES_PROGRESS
+    clauses = Clauses(current, NOTHING_IS_DESTROYED, zeros, names, progress)
     return KeptFile(CommonNfs4(session), CommonNfs4(other), scratch, clauses)
 
 

@@ -10,7 +10,8 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Requirement, expect, observe, proves, skip
+from nfsjudge import Harm, Level, Requirement, expect, observe, proves, skip
+from suites.steady import expect_steady
 
 NOTHING_IS_READ = Requirement(
     rfc="RFC 5661", section="18.22.3", gist="READ with a count of zero succeeds and returns zero bytes"
@@ -26,6 +27,17 @@ READ_MODIFIES_NOTHING = Requirement(
     section="5.8.2.43",
     gist="time_modify is the time of the last modification: READ does not change it",
 )
+BEYOND_IS_EOF = Requirement(
+    rfc="RFC 5661",
+    section="18.22.3",
+    gist="READ at an offset beyond the size of the file that succeeds says eof, wherever its range ends",
+)
+BEYOND_SUCCEEDS = Requirement(
+    rfc="RFC 5661",
+    section="18.22.3",
+    level=Level.SHOULD,  # offsets have 64 bits, of which many file systems have one less
+    gist="READ of a range beyond the size of the file should succeed, wherever 64 bits can say that it ends",
+)
 _OFFSETS = {"int64": 2**63 - 8, "uint64": 2**64 - 8}
 
 
@@ -37,16 +49,29 @@ def test_zero_count(session: Session4, scratch: Nfs4Scratch) -> None:
 
 
 @pytest.mark.parametrize("end", _OFFSETS)
-@proves(BEYOND_IS_EMPTY, killed_by="read4-wraps-around")
+@proves(
+    BEYOND_IS_EMPTY,
+    BEYOND_IS_EOF,
+    killed_by=("read4-wraps-around", "read4-far-beyond-is-not-eof"),
+)
 def test_offset_overflow(session: Session4, scratch: Nfs4Scratch, end: str) -> None:
-    """READ of a range that signed or unsigned 64 bits cannot express returns no data."""
+    """READ of a range that signed or unsigned 64 bits cannot express returns no data, and eof."""
     file = scratch.file("file", bytes(range(100)))
     reply = session.compound(op.putfh(file), op.read(op.ANONYMOUS, _OFFSETS[end], 64))
     observe(f"READ of a range that ends beyond {end}", reply.status)
     if reply.status != Nfsstat4.NFS4_OK:
         expect(reply).refused()
         return
-    expect(len(expect(reply).of(p.READ).ok().data), "bytes").equals(0)
+    result = expect(reply).of(p.READ).ok()
+    expect(len(result.data), "bytes").equals(0)
+    expect(result.eof, "eof", because=BEYOND_IS_EOF).is_true()
+
+
+@proves(BEYOND_SUCCEEDS, killed_by="read4-far-beyond-is-inval")
+def test_beyond_int64(session: Session4, scratch: Nfs4Scratch) -> None:
+    """READ of a range that ends beyond 2^63, and not beyond 2^64, succeeds."""
+    file = scratch.file("file", b"data")
+    expect(session.compound(op.putfh(file), op.read(op.ANONYMOUS, _OFFSETS["int64"], 64))).ok()
 
 
 @proves(READ_MODIFIES_NOTHING, killed_by="read4-changes-the-time")
@@ -56,5 +81,9 @@ def test_keeps_time(session: Session4, scratch: Nfs4Scratch) -> None:
     before = scratch.attributes(file, "time_modify").time_modify
     if before is None:
         skip("the server does not support time_modify")
-    expect(session.compound(op.putfh(file), op.read(op.ANONYMOUS, 0, 4))).ok()
-    expect(scratch.attributes(file, "time_modify").time_modify, "time_modify after READ").equals(before)
+    expect_steady(
+        lambda: scratch.attributes(file, "time_modify").time_modify,
+        lambda: expect(session.compound(op.putfh(file), op.read(op.ANONYMOUS, 0, 4))).ok(),
+        "time_modify after READ",
+        known=before,
+    )

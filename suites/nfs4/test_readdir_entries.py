@@ -79,12 +79,19 @@ def test_long_names(session: Session4, scratch: Nfs4Scratch, length: int) -> Non
     expect_names(scratch.names(), [name])
 
 
+def _names(page: p.Readdir4ResOk) -> list[bytes]:
+    """The names on a page, without those that a server should not list (section 18.23.3)."""
+    return [bytes(entry.name) for entry in page.reply.entries if entry.name not in {b".", b".."}]
+
+
 @proves(COOKIES_SURVIVE_CHANGES, killed_by="readdir4-skips-an-entry-after-removal")
 def test_remove_between_pages(session: Session4, scratch: Nfs4Scratch) -> None:
     """READDIR lists the remaining entries once when another one is removed between pages."""
     made = [b"%03d" % number for number in range(_MANY)]
     page = _start(session, scratch, made)
-    listed = [entry.name for entry in page.reply.entries]
+    listed = _names(page)
+    if not listed:
+        skip("the first page has no entry but . and ..")
     gone = listed[0]
     expect(session.compound(op.putfh(scratch.handle), op.remove(gone))).ok()
     for _ in made:
@@ -93,7 +100,7 @@ def test_remove_between_pages(session: Session4, scratch: Nfs4Scratch) -> None:
             observe("cookie after a change", reply.status)
             return
         page = expect(reply).of(p.READDIR).ok()
-        listed += [entry.name for entry in page.reply.entries]
+        listed += _names(page)
         if page.reply.eof or not page.reply.entries:
             break
     expect_once(listed[1:], [name for name in made if name != gone])

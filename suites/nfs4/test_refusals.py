@@ -14,7 +14,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.xdr import XdrEnum, XdrType
-from nfsjudge import Harm, Requirement, expect, expect_data, proves
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves
 from suites import refused
 from suites.nfs4.opens import BOTH, open_file
 from suites.refused import EMPTY, FILE, FULL, NEW, OTHER, Place
@@ -26,6 +26,14 @@ FAILED_OPERATION_CHANGES_NOTHING = Requirement(
     # and of no other operation here; the result of SETATTR says which part (18.30.3).
     gist="an error is the result of an operation that failed: the objects that it names stay as they are",
     harm=Harm.OBJECT,
+)
+DENIED_SETS_NOTHING = Requirement(
+    rfc="RFC 5661",
+    section="18.30.4",
+    # A SETATTR that fails may have set a part of the attributes, and attrsset says which. Nothing forbids that this is
+    # all of them, but then nothing is left that has failed.
+    level=Level.SHOULD,
+    gist="SETATTR that is denied has not set each attribute that it names",
 )
 _STRANGER: t.Final = AuthSys(4242, 4242)
 
@@ -55,6 +63,7 @@ def _sets(handle: t.Callable[[Place], bytes], new: Fattr4) -> refused.Act:
         result = reply.results[-1] if len(reply) else None
         if isinstance(result, p.Setattr4Res) and handle(at) == at.file:
             at.partly_set = frozenset(p.names_of(result.attrsset))
+            at.wholly_set = at.partly_set >= frozenset(new.values())
         return reply.status
 
     return act
@@ -131,11 +140,16 @@ def test_keep_objects(session: Session4, scratch: Nfs4Scratch, reason: str) -> N
     refused.expect_nothing_changed(session, scratch, REFUSED[reason])
 
 
-@proves(FAILED_OPERATION_CHANGES_NOTHING, killed_by="changes4-deny-and-do", needs="other_users")
+@proves(
+    FAILED_OPERATION_CHANGES_NOTHING,
+    DENIED_SETS_NOTHING,
+    killed_by=("changes4-deny-and-do", "setattr4-denies-and-does"),
+    needs="other_users",
+)
 def test_denied_changes_nothing(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """An operation that the server denies to another user changes nothing."""
     stranger = v4.new_session(v4.connections.connect("nfs"), _STRANGER)
-    refused.expect_nothing_changed(stranger, scratch, DENIED)
+    refused.expect_nothing_changed(stranger, scratch, DENIED, DENIED_SETS_NOTHING)
 
 
 @proves(FAILED_OPERATION_CHANGES_NOTHING, killed_by="changes4-deny-and-do", needs="other_users")

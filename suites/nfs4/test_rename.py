@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
@@ -59,7 +61,6 @@ PARENT_IS_WHERE_IT_IS = Requirement(
     rfc="RFC 5661",
     section="18.14.3",
     gist="LOOKUPP finds the directory that a directory is in now, not one that it was in before",
-    harm=Harm.SUCCESS,
 )
 REPLACES_ONE_NAME = Requirement(
     rfc="RFC 5661",
@@ -81,8 +82,14 @@ RENAMES_ATOMICALLY = Requirement(
     rfc="RFC 5661",
     section="18.26.3",
     level=Level.MUST,
-    gist="RENAME is required to be atomic to the client",
+    gist="RENAME is required to be atomic to the client: the object has its old name or its new one at each moment",
     harm=Harm.OBJECT,
+)
+REPLACES_ATOMICALLY = Requirement(
+    rfc="RFC 5661",
+    section="18.26.3",
+    level=Level.SHOULD,  # "removed before the rename occurs or, preferably, ... atomically as part of the rename"
+    gist="an existing target is preferably removed as part of the rename: its name is never missing",
 )
 EMPTY_NAME_IS_INVALID = Requirement(
     rfc="RFC 5661", section="18.26.3", gist="a name of zero length gets NFS4ERR_INVAL"
@@ -250,20 +257,39 @@ def test_same_name(session: Session4, scratch: Nfs4Scratch) -> None:
     expect_data(scratch.read(scratch.lookup("file") or b""), b"data")
 
 
-@proves(RENAMES_ATOMICALLY, killed_by="rename4-removes-the-target-in-a-first-step")
+@proves(REPLACES_ATOMICALLY, killed_by="rename4-removes-the-target-in-a-first-step")
 def test_target_always_exists(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """The target name exists at every moment while RENAME replaces it."""
     scratch.file("new")
     race = Race4(v4)
-    change = op.putfh(scratch.handle), op.savefh(), op.rename(b"old", b"new")
-    look = op.putfh(scratch.handle), op.lookup(b"new")
     for _ in range(ROUNDS // 2):
         scratch.file("old")
-        reply = race.run(change, look, _expect_found)
-        if reply.status == Nfsstat4.NFS4ERR_DELAY:
-            reply = race.again(change)
-        if reply.status != Nfsstat4.NFS4_OK:
-            skip(f"nothing is renamed: RENAME answers {reply.status}", reply)
+        _race(race, scratch, b"new", _expect_found)
+
+
+@proves(RENAMES_ATOMICALLY, killed_by="rename4-removes-the-old-name-in-a-first-step")
+def test_source_always_named(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """A file has its old or its new name at every moment of a RENAME, also of one that replaces a file."""
+
+    def expect_moved(reply: CompoundReply) -> None:
+        # The new name is looked up after the old one was missing: if both are, there was a moment without either.
+        if reply.status == Nfsstat4.NFS4ERR_NOENT:
+            _expect_found(session.compound(op.putfh(scratch.handle), op.lookup(b"new")))
+
+    race = Race4(v4)
+    for _ in range(ROUNDS // 2):
+        scratch.file("old")
+        _race(race, scratch, b"old", expect_moved)
+
+
+def _race(race: Race4, scratch: Nfs4Scratch, name: bytes, judge: Callable[[CompoundReply], object]) -> None:
+    """RENAME of `old` to `new`, while `name` is looked up again and again. SKIP if nothing is renamed."""
+    change = op.putfh(scratch.handle), op.savefh(), op.rename(b"old", b"new")
+    reply = race.run(change, (op.putfh(scratch.handle), op.lookup(name)), judge)
+    if reply.status == Nfsstat4.NFS4ERR_DELAY:
+        reply = race.again(change)
+    if reply.status != Nfsstat4.NFS4_OK:
+        skip(f"nothing is renamed: RENAME answers {reply.status}", reply)
 
 
 def _expect_found(reply: CompoundReply) -> None:

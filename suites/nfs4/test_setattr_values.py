@@ -7,20 +7,34 @@ import typing as t
 
 import pytest
 
-from fixtures.checks.dialects.nfs4 import Nfs4Scratch
+from fixtures.checks.dialects.nfs4 import Nfs4Scratch, new_state_owner, through_grace
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves, skip
 from suites.nfs4.attribute_values import expect_near
+from suites.nfs4.gaps import need_far
 from suites.nfs4.opens import BOTH, open_file
+from suites.steady import expect_steady
 
 KEEPS_WHAT_IT_DOES_NOT_NAME = Requirement(
     rfc="RFC 5661",
     section="18.30.3",
     gist="the new attributes are those that the bitmap names: SETATTR keeps the others, and the data",
     harm=Harm.OBJECT,
+)
+OWNERS_KEEP_MODE = Requirement(
+    rfc="RFC 5661",
+    section="6.3.2",
+    level=Level.SHOULD,  # "can be used": an ACL of named users may say another mode for another owner
+    gist="the mode of an object says what its owner, its group and others may do: another owner should keep it",
+)
+TIME_IS_OF_MODIFICATION = Requirement(
+    rfc="RFC 5661",
+    section="5.8.2.43",
+    level=Level.SHOULD,  # whether another attribute is a part of the object that is modified is not said
+    gist="time_modify is the time of the last modification: SETATTR of other attributes should keep it",
 )
 SAME_SIZE_KEEPS_DATA = Requirement(
     rfc="RFC 5661",
@@ -37,6 +51,9 @@ SIZE_HAS_64_BITS = Requirement(
 SECONDS_HAVE_64_BITS = Requirement(
     rfc="RFC 5661",
     section="3.3.1",
+    # "preserving as much accuracy as possible": no range is promised, and a file system may have fewer bits than its
+    # server knows. STORES_32_BIT_SECONDS of NFSv3 is the same fact.
+    level=Level.SHOULD,
     gist="seconds of a time have 64 bits: SETATTR sets a time after 2038 or 2106, or as near as the file system has",
 )
 SETS_EACH_MODE = Requirement(
@@ -72,7 +89,8 @@ def test_same_size(session: Session4, scratch: Nfs4Scratch) -> None:
 def test_large_size(session: Session4, scratch: Nfs4Scratch, size: int) -> None:
     """SETATTR sets a size beyond 2 or 4 GiB, or refuses it, and keeps the data."""
     opened = open_file(session, scratch.file("file", b"data"), BOTH)
-    reply = session.compound(op.putfh(opened.handle), op.setattr(Fattr4(size=size), opened.stateid))
+    with need_far(session, scratch, size, by_setattr=True):
+        reply = session.compound(op.putfh(opened.handle), op.setattr(Fattr4(size=size), opened.stateid))
     observe(f"SETATTR of the size {size}", reply.status)
     if reply.status == Nfsstat4.NFS4_OK:
         expect(scratch.attributes(opened.handle).size, "size").equals(size)
@@ -82,7 +100,10 @@ def test_large_size(session: Session4, scratch: Nfs4Scratch, size: int) -> None:
 
 
 @pytest.mark.parametrize("year", _TIMES)
-@proves(SECONDS_HAVE_64_BITS, killed_by="setattr4-seconds-have-31-bits")
+@proves(
+    SECONDS_HAVE_64_BITS,
+    killed_by=("setattr4-seconds-have-31-bits", "setattr4-times-end-in-2038"),
+)
 def test_late_time(session: Session4, scratch: Nfs4Scratch, year: str) -> None:
     """SETATTR sets a time after 2038 or 2106, or the last one that the file system has, or refuses it."""
     file, seconds = scratch.file("file"), _TIMES[year]
@@ -96,8 +117,23 @@ def test_late_time(session: Session4, scratch: Nfs4Scratch, year: str) -> None:
         skip("attrsset says that the time was not set")
     known = scratch.attributes(file, "time_modify", "time_delta")
     if known.time_modify is not None and _LAST_OF_OLD_CLOCKS <= known.time_modify.seconds < seconds:
-        skip(f"the last time of the file system is {known.time_modify.seconds}, or earlier")
+        if _time_of_new(session, scratch, seconds) != seconds:
+            skip(f"the last time of the file system is {known.time_modify.seconds}, or earlier")
+        observe("time_modify of a new file", f"as asked for in OPEN: the file system has a time after {year}")
     expect_near(known, "time_modify", seconds)
+
+
+def _time_of_new(session: Session4, scratch: Nfs4Scratch, seconds: int) -> int | None:
+    """Seconds of time_modify of a file that is created with this time; None if that is refused."""
+    how = op.guarded(Fattr4(time_modify_set=p.client_time4(seconds)))
+    opening = op.open(b"late", BOTH, owner=new_state_owner(), how=how)
+    reply = through_grace(session, op.putfh(scratch.handle), opening)
+    if reply.status != Nfsstat4.NFS4_OK:
+        return None
+    session.compound(op.putfh(scratch.handle), op.lookup(b"late"), op.close(reply.stateid))
+    late = scratch.lookup("late")
+    time = None if late is None else scratch.attributes(late, "time_modify").time_modify
+    return None if time is None else int(time.seconds)
 
 
 @pytest.mark.parametrize("kind", ["file", "directory", "fifo"])
@@ -117,30 +153,61 @@ def test_mode_values(session: Session4, scratch: Nfs4Scratch, kind: str) -> None
 _ALONE: t.Final[dict[str, tuple[Fattr4, tuple[str, ...]]]] = {
     "nothing": (Fattr4(), ()),
     "mode": (Fattr4(mode=0o604), ("mode",)),
-    "size": (Fattr4(size=10), ("size", "time_modify")),
-    "owner": (Fattr4(owner=b"4242"), ("owner",)),
-    "group": (Fattr4(owner_group=b"4343"), ("owner_group",)),
-    "modify": (Fattr4(time_modify_set=p.client_time4(1_000_000_000)), ("time_modify",)),
+    "size": (Fattr4(size=10), ("size",)),
+    "owner": (Fattr4(owner=b"4242"), ("owner", "mode")),
+    "group": (Fattr4(owner_group=b"4343"), ("owner_group", "mode")),
+    "modify": (Fattr4(time_modify_set=p.client_time4(1_000_000_000)), ()),
     "access": (Fattr4(time_access_set=p.client_time4(1_000_000_000)), ()),
 }
 """By name: what is set, and which attributes that may change."""
-_KEPT: t.Final = ("type", "mode", "numlinks", "owner", "owner_group", "size", "time_modify")
+_KEPT: t.Final = ("type", "mode", "numlinks", "owner", "owner_group", "size")
 
 
 @pytest.mark.parametrize("which", _ALONE)
 @proves(KEEPS_WHAT_IT_DOES_NOT_NAME, killed_by="setattr4-resets-what-is-not-named")
 def test_alone(session: Session4, scratch: Nfs4Scratch, which: str) -> None:
     """SETATTR of one attribute, or of none, keeps the other attributes and the data."""
-    asked, changing = _ALONE[which]
+    changing = _ALONE[which][1]
     file = scratch.file("file", _DATA, mode=0o640)
     before = scratch.attributes(file, *_KEPT)
-    reply = session.compound(op.putfh(file), op.setattr(asked))
-    observe(f"SETATTR of {which}", reply.status)
-    if reply.status in _REFUSALS:
-        skip(f"the server does not set it for this user: SETATTR answers {reply.status}", reply)
-    expect(reply).ok()
+    _set_alone(session, file, which)
     after = scratch.attributes(file, *_KEPT)
     for name in _KEPT:
         if name not in changing:
             expect(getattr(after, name), f"{name} after SETATTR of {which}").equals(getattr(before, name))
     expect_data(scratch.read(file), _DATA[:10] if which == "size" else _DATA)
+
+
+@pytest.mark.parametrize("which", ["owner", "group"])
+@proves(OWNERS_KEEP_MODE, killed_by="setattr4-of-an-owner-resets-the-mode")
+def test_owner_keeps_mode(session: Session4, scratch: Nfs4Scratch, which: str) -> None:
+    """SETATTR of the owner or of the group keeps the mode."""
+    file = scratch.file("file", mode=0o640)
+    before = scratch.attributes(file, "mode").mode
+    _set_alone(session, file, which)
+    expect(scratch.attributes(file, "mode").mode, f"mode after SETATTR of {which}").equals(before)
+
+
+@pytest.mark.parametrize("which", ["nothing", "mode", "owner", "group", "access"])
+@proves(TIME_IS_OF_MODIFICATION, killed_by="setattr4-is-a-modification")
+def test_keeps_time(session: Session4, scratch: Nfs4Scratch, which: str) -> None:
+    """SETATTR of another attribute than the size, or of none, keeps time_modify."""
+    file = scratch.file("file", b"data", mode=0o640)
+    before = scratch.attributes(file, "time_modify").time_modify
+    if before is None:
+        skip("the server does not support time_modify")
+    expect_steady(
+        lambda: scratch.attributes(file, "time_modify").time_modify,
+        lambda: _set_alone(session, file, which),
+        f"time_modify after SETATTR of {which}",
+        known=before,
+    )
+
+
+def _set_alone(session: Session4, file: bytes, which: str) -> None:
+    """SETATTR of one attribute, or of none. SKIP where this user may not set it."""
+    reply = session.compound(op.putfh(file), op.setattr(_ALONE[which][0]))
+    observe(f"SETATTR of {which}", reply.status)
+    if reply.status in _REFUSALS:
+        skip(f"the server does not set it for this user: SETATTR answers {reply.status}", reply)
+    expect(reply).ok()

@@ -10,12 +10,12 @@ from nfsclient.clients.nfs4 import Session4
 from nfsjudge import Harm, Requirement, proves
 from suites.nfs4.common import CommonNfs4
 from suites.nfs4.opens import another_client
-from suites.symlinks import ACTS, expect_target_kept, expect_text_of_now
+from suites.symlinks import OF_ATTRIBUTES, OF_NAMES, expect_target_kept, expect_text_of_now
 
 TEXTS_ARE_NOT_INTERPRETED = Requirement(
     rfc="RFC 5661",
     section="18.24.3",
-    gist="the data of a symbolic link is simply stored: an operation on the name of the link leaves its target alone",
+    gist="the data of a symbolic link is simply stored: an operation on the link leaves its target alone",
     harm=Harm.OBJECT,
 )
 LINKS_ARE_OBJECTS = Requirement(
@@ -32,7 +32,7 @@ TEXT_IS_CURRENT = Requirement(
 )
 
 
-@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("act", OF_NAMES)
 @proves(
     TEXTS_ARE_NOT_INTERPRETED,
     LINKS_ARE_OBJECTS,
@@ -41,6 +41,20 @@ TEXT_IS_CURRENT = Requirement(
 )
 def test_target_kept(session: Session4, scratch: Nfs4Scratch, act: str) -> None:
     """An operation on a symbolic link leaves the target of the link as it is."""
+    expect_target_kept(CommonNfs4(session), scratch, act, TEXTS_ARE_NOT_INTERPRETED, LINKS_ARE_OBJECTS)
+
+
+@proves(TEXTS_ARE_NOT_INTERPRETED, killed_by="rename4-moves-into-targets-of-links", needs="nfs4_symlink")
+def test_directory_kept(session: Session4, scratch: Nfs4Scratch) -> None:
+    """RENAME over a symbolic link to a directory puts nothing into that directory."""
+    one, kept = CommonNfs4(session), TEXTS_ARE_NOT_INTERPRETED
+    expect_target_kept(one, scratch, "replace-directory", kept, LINKS_ARE_OBJECTS)
+
+
+@pytest.mark.parametrize("act", OF_ATTRIBUTES)
+@proves(TEXTS_ARE_NOT_INTERPRETED, killed_by="setattr4-follows-links", needs="nfs4_symlink")
+def test_not_set(session: Session4, scratch: Nfs4Scratch, act: str) -> None:
+    """SETATTR of a symbolic link sets nothing of its target."""
     expect_target_kept(CommonNfs4(session), scratch, act, TEXTS_ARE_NOT_INTERPRETED, LINKS_ARE_OBJECTS)
 
 

@@ -125,9 +125,7 @@ def test_what_lies_in_the_current_folder_stays_a_path(selector: Selector, tmp_pa
     assert selector.translate("test_mine.py::test_x") == ["test_mine.py::test_x"]
 
 
-@pytest.mark.parametrize(
-    "word", ["nfs3/wrote", "nfs3/WRITE/work", "nfs4", "nfs3/x*", "nfs3/READ/works/x"]
-)
+@pytest.mark.parametrize("word", ["nfs3/wrote", "nfs3/WRITE/work", "nfs4", "nfs3/x*", "nfs3/READ/works/x"])
 def test_an_unknown_name_is_refused(word: str, selector: Selector) -> None:
     with pytest.raises(UnknownCheck, match=r"no check (has the id|and no server is called)"):
         selector.translate(word)

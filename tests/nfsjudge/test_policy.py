@@ -11,8 +11,9 @@ from nfsclient.protocol import mount, nfs2, nfs3
 from nfsclient.protocol.mount import MountStat1, MountStat3
 from nfsclient.protocol.nfs2 import Nfsstat2
 from nfsclient.protocol.nfs3 import Nfsstat3
+from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import XdrEnum
-from nfsjudge import Nonconformance, Skipped, Unsupported, expect
+from nfsjudge import Nonconformance, Skipped, Unsupported, expect, running
 from nfsjudge.policy import (
     Ends,
     ProtocolPolicy,
@@ -22,6 +23,7 @@ from nfsjudge.policy import (
     policy_of,
     register,
 )
+from nfsjudge.policy.nfs4 import VOLATILE_HANDLES
 from nfsjudge.requirement import CLOSED_STATUS
 
 KINDS: list[type[XdrEnum]] = [Nfsstat2, Nfsstat3, MountStat1, MountStat3]
@@ -76,6 +78,35 @@ def test_how_far_a_status_reaches(status: XdrEnum, ends: Ends | None) -> None:
     policy = policy_of(status)
     reached = [reach for reach in Ends if policy.explain(Reply(status), status, reach) is not None]
     assert (reached[-1] if reached else None) == ends
+
+
+def test_an_expired_filehandle_says_nothing_only_where_filehandles_are_volatile() -> None:
+    reply = Reply(Nfsstat4.NFS4ERR_FHEXPIRED)
+    for facts in ({}, {VOLATILE_HANDLES: lambda: False}):
+        with running(None, facts), pytest.raises(Nonconformance):
+            expect(reply).ok()
+    with running(None, {VOLATILE_HANDLES: lambda: True}):
+        with pytest.raises(Skipped, match="has expired"):
+            expect(reply).ok()
+        with pytest.raises(Skipped, match="has expired"):
+            expect(reply).status(Nfsstat4.NFS4ERR_NOENT)
+        expect(reply).status(Nfsstat4.NFS4ERR_FHEXPIRED)
+    with pytest.raises(Nonconformance):
+        expect(reply).ok()
+
+
+def test_the_target_is_asked_only_when_a_verdict_depends_on_it() -> None:
+    asked: list[str] = []
+
+    def ask() -> bool:
+        asked.append("whether handles expire")
+        return True
+
+    with running(None, {VOLATILE_HANDLES: ask}):
+        assert expect(Reply(Nfsstat4.NFS4ERR_FHEXPIRED)).refused() == Nfsstat4.NFS4ERR_FHEXPIRED
+        with pytest.raises(Nonconformance):
+            expect(Reply(Nfsstat4.NFS4ERR_IO)).ok()
+    assert not asked
 
 
 def test_a_closed_enumeration_names_what_an_undefined_status_breaks() -> None:

@@ -8,6 +8,8 @@ from collections import defaultdict
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 from nfsjudge import Level, Proof, Requirement
 from nfsjudge.lint import all_rules
 from nfsmutants import find_mutant
@@ -31,7 +33,7 @@ WITHOUT_MUTANT = {
     "a new entry has exactly the given name": "the same mutant, for names that are no text",
     "CREATE creates a file: it neither": "the same mutant, for CREATE in place of MKDIR, SYMLINK and LINK",
     "RENAME does not replace a directory": "the mutant answers success, and the first clause is broken too",
-    "maxfilesize, the maximum size of a file, tells": "the same mutant, for files below 2 GiB",
+    "maxfilesize is the maximum size of a file on the file": "the same mutant, for files of 2 GiB",
     "names with a special meaning are not": "the same mutant, where the server answers success",
     "the attributes in the arguments of MKDIR": "the same mutant, for MKDIR in place of CREATE",
     "the attributes in the arguments of MKNOD": "the same mutant, for MKNOD in place of CREATE",
@@ -178,3 +180,51 @@ def test_the_longest_name_is_as_binding_in_version_3_as_in_version_4() -> None:
     levels = [one.level for _, one in _requirements() if one.gist.startswith(gists)]
     assert len(levels) > 1
     assert set(levels) == {Level.SHOULD}
+
+
+_ALIKE: t.Final[dict[str, tuple[Level, str, str]]] = {
+    "large files": (
+        Level.SHOULD,
+        "suites.nfs3.clauses.MAXFILESIZE_IS_LIMIT",
+        "test_limits.FILES_AS_LARGE_AS_SAID",
+    ),
+    "2 GiB": (
+        Level.STATED,
+        "suites.nfs3.clauses.TWO_GIB_FIT_BELOW_MAXFILESIZE",
+        "test_limits.TWO_GIB_FIT_BELOW_MAXFILESIZE",
+    ),
+    "late times": (
+        Level.SHOULD,
+        "suites.nfs3.clauses.STORES_32_BIT_SECONDS",
+        "test_setattr_values.SECONDS_HAVE_64_BITS",
+    ),
+    "guarded": (
+        Level.SHOULD,
+        "suites.nfs3.test_create.GUARDED_CREATES_ONCE",
+        "test_two_clients.GUARDED_CREATES_ONCE",
+    ),
+    "target": (
+        Level.SHOULD,
+        "suites.nfs3.test_rename.REPLACES_ATOMICALLY",
+        "test_rename.REPLACES_ATOMICALLY",
+    ),
+    "rename": (Level.MUST, "suites.nfs3.test_rename.RENAMES_ATOMICALLY", "test_rename.RENAMES_ATOMICALLY"),
+}
+"""Facts that NFSv3 and NFSv4 state in other words: the level, and where each has its clause."""
+
+
+@pytest.mark.parametrize("fact", _ALIKE)
+def test_one_fact_binds_alike_in_versions_3_and_4(fact: str) -> None:
+    """A SHOULD has no harm here: with one, it would be as red as a MUST."""
+    level, third, fourth = _ALIKE[fact]
+    both = [_clause(third), _clause(f"suites.nfs4.{fourth}")]
+    assert [one.level for one in both] == [level, level]
+    assert both[0].harm == both[1].harm
+    assert [one.is_binding or one.harm is not None for one in both] == [level is not Level.SHOULD] * 2
+
+
+def _clause(name: str) -> Requirement:
+    module, _, clause = name.rpartition(".")
+    found = getattr(import_module(module), clause)
+    assert isinstance(found, Requirement)
+    return found

@@ -30,9 +30,17 @@ from suites.nfs3.clauses import (
     READ_RETURNS_CURRENT_DATA,
     VERIFIER_CHANGES_ON_LOSS,
 )
+from suites.nfs3.test_pairs import NAMES_ARE_CURRENT
+from suites.nfs3.test_read import READ_MAKES_PROGRESS
 from tests.suites.toy_file_system import Reply, Toy, ToyClient, ToyScratch
 
-_CLAUSES: t.Final = Clauses(READ_RETURNS_CURRENT_DATA, VERIFIER_CHANGES_ON_LOSS, EXTENSION_READS_AS_ZEROS)
+_CLAUSES: t.Final = Clauses(
+    READ_RETURNS_CURRENT_DATA,
+    VERIFIER_CHANGES_ON_LOSS,
+    EXTENSION_READS_AS_ZEROS,
+    NAMES_ARE_CURRENT,
+    READ_MAKES_PROGRESS,
+)
 _ALL: t.Final[Mapping[str, Change]] = {
     **{f"names-{name}": change for name, change in NAMES.items()},
     **{f"attributes-{name}": change for name, change in ATTRIBUTES.items()},
@@ -43,6 +51,12 @@ _ALL: t.Final[Mapping[str, Change]] = {
     "create-again": CREATE_AGAIN,
     **{f"empty-{name}": change for name, change in EMPTY.items()},
 }
+_COMMIT_ANSWERS: t.Final = {
+    "COMMIT reports the loss": Nfsstat3.NFS3ERR_IO,
+    "COMMIT is put off": Nfsstat3.NFS3ERR_JUKEBOX,
+    "COMMIT says that the file is gone": Nfsstat3.NFS3ERR_STALE,
+}
+"""Faults of a server that loses uncommitted data -> what its COMMIT answers."""
 _SHORT: t.Final = 1_700
 """Bytes that a server with short WRITEs takes at once."""
 
@@ -54,6 +68,7 @@ class _Server(Toy):
         self.stable: dict[int, bytes] = {}
         self.boots = 1
         self.lost_handle = Nfsstat3.NFS3ERR_STALE
+        self.commits = 0
         super().__init__(fault)
 
 
@@ -75,10 +90,6 @@ class _Client(CommittingClient, ToyClient):
         done = Put(len(data), is_committed, b"%d" % self.toy.boots)
         return Answer(written.reply, done if written.succeeded else None)
 
-    def read(self, handle: bytes, offset: int, count: int) -> Answer[tuple[bytes, bool]]:
-        answer = super().read(handle, offset, count)
-        return Answer(Reply(self.toy.lost_handle)) if answer.has_lost_handle else answer
-
     def getattr(self, handle: bytes) -> Answer[Seen]:
         answer = super().getattr(handle)
         if answer.value is None or self.toy.fault != "GETATTR returns an old size":
@@ -86,11 +97,32 @@ class _Client(CommittingClient, ToyClient):
         return Answer(answer.reply, answer.value._replace(size=0))
 
     def commit(self, handle: bytes, offset: int = 0, count: int = 0) -> Answer[bytes]:
-        if self.toy.fault == "COMMIT reports the loss":
-            return Answer(Reply(Nfsstat3.NFS3ERR_IO))
+        fault, node = self.toy.fault, self.toy.handles[handle]
+        self.toy.commits += 1
+        if fault in _COMMIT_ANSWERS:
+            return Answer(Reply(_COMMIT_ANSWERS[fault]))
+        if fault == "COMMIT drops what there is no room for" and self.toy.commits == 1:
+            node.data = self.toy.stable.pop(node.fileid)
+            return Answer(Reply(Nfsstat3.NFS3ERR_NOSPC))
+        verifier = b"%d" % self.toy.boots
         if not offset and not count:
-            self.toy.stable.pop(self.toy.handles[handle].fileid, None)
-        return Answer(Reply(), b"%d" % self.toy.boots)
+            old = self.toy.stable.pop(node.fileid, node.data)
+            if fault == "committed data is lost with the verifier":
+                node.data, self.toy.boots = old, 2
+        elif fault == "a part that is committed is lost with the verifier":
+            node.data, self.toy.boots = self.toy.stable.pop(node.fileid), 2
+        return Answer(Reply(), verifier)
+
+    def lookup(self, where: bytes, name: bytes) -> Answer[tuple[bytes, Seen | None]]:
+        if self.toy.fault == "LOOKUP does not find links" and name == b"link":
+            return Answer(Reply(Nfsstat3.NFS3ERR_NOENT))
+        return super().lookup(where, name)
+
+    def read(self, handle: bytes, offset: int, count: int) -> Answer[tuple[bytes, bool]]:
+        if self.toy.fault == "READ of the end returns nothing" and offset + count > 9_000:
+            return super().read(handle, offset, max(0, 9_000 - offset))
+        answer = super().read(handle, offset, count)
+        return Answer(Reply(self.toy.lost_handle)) if answer.has_lost_handle else answer
 
     def link(self, handle: bytes, where: bytes, name: bytes) -> Answer[None]:
         if self.toy.fault == "no LINK":
@@ -111,8 +143,8 @@ class _Client(CommittingClient, ToyClient):
     def _lose(self, handle: bytes) -> None:
         """What LINK does wrong, or may do."""
         node, fault = self.toy.handles[handle], self.toy.fault
-        old = self.toy.stable.pop(node.fileid, node.data)
-        if fault in {"uncommitted data is lost", "COMMIT reports the loss"}:
+        old = self.toy.stable.get(node.fileid, node.data)
+        if fault in {"uncommitted data is lost", *_COMMIT_ANSWERS}:
             node.data = old
         elif fault == "uncommitted data is lost with the verifier":
             node.data, self.toy.boots = old, 2
@@ -179,6 +211,14 @@ def test_a_version_without_uncommitted_data_is_judged_too() -> None:
         ("GETATTR returns an old size", READ_RETURNS_CURRENT_DATA, "size by another client after LINK"),
         ("a byte too many", READ_RETURNS_CURRENT_DATA, "10001"),
         ("all data is lost with the verifier", READ_RETURNS_CURRENT_DATA, "at offset 0"),
+        (
+            "committed data is lost with the verifier",
+            READ_RETURNS_CURRENT_DATA,
+            "data after LINK at offset 3000",
+        ),
+        ("COMMIT says that the file is gone", VERIFIER_CHANGES_ON_LOSS, "got NFS3ERR_STALE"),
+        ("LOOKUP does not find links", NAMES_ARE_CURRENT, "got NFS3ERR_NOENT"),
+        ("READ of the end returns nothing", READ_MAKES_PROGRESS, "bytes of a READ without eof"),
     ],
 )
 def test_a_loss_is_a_failure_of_the_clause_that_it_breaks(fault: str, clause: t.Any, text: str) -> None:
@@ -199,7 +239,13 @@ def test_what_was_cut_off_and_comes_back_is_no_zero() -> None:
     ("freedom", "change", "text"),
     [
         ("uncommitted data is lost with the verifier", "names-link", "it has changed"),
-        ("COMMIT reports the loss", "names-link", "COMMIT says so: it answers"),
+        ("COMMIT reports the loss", "names-link", "COMMIT says so: COMMIT answers NFS3ERR_IO"),
+        (
+            "COMMIT drops what there is no room for",
+            "names-link",
+            "COMMIT says so: COMMIT answers NFS3ERR_NOSPC",
+        ),
+        ("COMMIT is put off", "names-link", "still not ready"),
         ("SETATTR is denied", "attributes-mode", "SETATTR answers"),
         ("WRITE takes nothing", "names-rename", "count 0"),
     ],
@@ -212,3 +258,9 @@ def test_what_a_server_may_do_ends_the_check(freedom: str, change: str, text: st
 def test_a_server_without_hard_links_does_not_support_the_check() -> None:
     with pytest.raises(Unsupported, match="LINK answers"):
         keeps(_file("no LINK"), NAMES["link"])
+
+
+def test_a_part_that_is_committed_is_on_stable_storage() -> None:
+    with pytest.raises(Nonconformance, match="at offset 3000") as found:
+        keeps(_file("a part that is committed is lost with the verifier"), COMMITS["begin"])
+    assert found.value.requirement is READ_RETURNS_CURRENT_DATA

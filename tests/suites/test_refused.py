@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Skipped
+from nfsjudge import Level, Nonconformance, Requirement, Skipped
 from suites import refused
 
 OK, EXIST, JUKEBOX = Nfsstat3.NFS3_OK, Nfsstat3.NFS3ERR_EXIST, Nfsstat3.NFS3ERR_JUKEBOX
@@ -21,6 +21,7 @@ class _Place:
     looked: t.ClassVar[list[str]]
     made: t.ClassVar[int]
     partly_set: frozenset[str] = frozenset()
+    wholly_set = False
 
     def __init__(self, *_: object) -> None:
         type(self).made += 1
@@ -62,3 +63,23 @@ def test_what_a_setattr_has_set_is_made_again() -> None:
     scratch: t.Any = SimpleNamespace()
     refused.expect_nothing_changed(None, scratch, {"first": partly, "second": lambda _client, _place: EXIST})
     assert (_Place.looked, _Place.made) == (["first", "second"], 2)
+
+
+@pytest.mark.parametrize("judged", [False, True])
+def test_what_fails_and_does_all_is_told_at_the_end(judged: bool) -> None:
+    """The other acts are judged first: what they break is worse."""
+    clause = Requirement(rfc="RFC 5661", section="18.30.4", level=Level.SHOULD, gist="fails in part")
+
+    def wholly(_client: object, place: t.Any) -> Nfsstat3:
+        place.partly_set, place.wholly_set = frozenset({"mode"}), True
+        return EXIST
+
+    scratch: t.Any = SimpleNamespace()
+    acts: dict[str, refused.Act] = {"first": wholly, "second": lambda _client, _place: EXIST}
+    if not judged:
+        refused.expect_nothing_changed(None, scratch, acts)
+    else:
+        with pytest.raises(Nonconformance, match="first: NFS3ERR_EXIST") as seen:
+            refused.expect_nothing_changed(None, scratch, acts, clause)
+        assert seen.value.requirement is clause
+    assert _Place.looked == ["first", "second"]

@@ -36,6 +36,8 @@ class Node:
     mtime: int = NOW
     nlink: int = 1
     names: dict[bytes, Node] | None = None
+    text: bytes | None = None
+    """Of a symbolic link."""
     was_written: bool = False
     """Since somebody has looked at it."""
     was_moved: bool = False
@@ -261,13 +263,28 @@ class ToyScratch:
     def __init__(self, toy: Toy) -> None:
         self._toy = toy
 
-    def directory(self, name: str | bytes) -> bytes:
-        return self._toy.make(self.handle, as_name(name), is_directory=True)
+    def directory(self, name: str | bytes, *, directory: bytes | None = None) -> bytes:
+        return self._toy.make(directory or self.handle, as_name(name), is_directory=True)
 
-    def file(self, name: str | bytes, data: bytes, *, directory: bytes | None = None) -> bytes:
+    def file(self, name: str | bytes, data: bytes = b"", *, directory: bytes | None = None) -> bytes:
         handle = self._toy.make(directory or self.handle, as_name(name))
         self._toy.handles[handle].data = data
         return handle
 
-    def link(self, handle: bytes, name: bytes) -> None:
-        ToyClient(self._toy).link(handle, self.handle, name)
+    def symlink(self, name: str | bytes, text: bytes) -> bytes:
+        handle = self._toy.make(self.handle, as_name(name))
+        self._toy.handles[handle].text = text
+        return handle
+
+    def link(self, handle: bytes, name: str | bytes) -> None:
+        ToyClient(self._toy).link(handle, self.handle, as_name(name))
+
+    def lookup(self, name: str | bytes) -> bytes | None:
+        found = ToyClient(self._toy).lookup(self.handle, as_name(name)).value
+        return None if found is None else found[0]
+
+    def read(self, handle: bytes) -> bytes:
+        return self._toy.handles[handle].data
+
+    def names(self) -> list[bytes]:
+        return sorted(self._toy.top.names or {})

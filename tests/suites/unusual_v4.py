@@ -20,6 +20,8 @@ from nfsserver.serve import serve
 from nfsserver.transport import TransportMiddleware
 from tests.suites.one_at_a_time import announce
 
+_DOTS: t.Final = 1 << 62
+"""Cookies of "." and ".." are the next ones."""
 _OWNERS: t.Final = ("owner", "owner_group")
 
 
@@ -29,6 +31,7 @@ class Unusual:
     def __init__(self) -> None:
         self._locked: set[tuple[int, int]] = set()
         self._moved: set[int] = set()
+        self._read_once: set[int] = set()
         self._around: dict[AnyOperation, AnyAroundCall] = {
             p.LOCK: self._lock,
             p.LOCKU: self._unlock,
@@ -37,6 +40,9 @@ class Unusual:
             p.OPEN: self._open,
             p.CREATE_SESSION: self._create_session,
             p.SETATTR: self._verify,
+            p.READ: self._read,
+            p.READDIR: self._readdir,
+            p.ACCESS: self._access,
         }
 
     def around_calls(self, operation: AnyOperation, /) -> list[AnyAroundCall]:
@@ -70,12 +76,35 @@ class Unusual:
         return proceed(context, args)
 
     def _open(self, _server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
-        """All that was set counts in attrset (section 18.16.3)."""
+        """All that was set counts in attrset (section 18.16.3); exclusive creation is not supported (18.16.4)."""
+        how = args.openhow.how
+        if how is not None and how.mode is p.Createmode4.EXCLUSIVE4_1:
+            return p.Open4Res(Nfsstat4.NFS4ERR_NOTSUPP)
         result = proceed(context, args)
         if result.resok4 is not None and args.openhow.how is not None:
             words = mask_of({*bits_of(result.resok4.attrset), p.NUMBERS["owner"]})
             return amend4(result, attrset=list(words))
         return result
+
+    def _read(self, _server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+        """The time of a WRITE is another one once its data has arrived, which is seen at the first READ."""
+        result, inode = proceed(context, args), compound_of(context).current
+        if result.resok4 is not None and inode is not None and inode.fileid not in self._read_once:
+            self._read_once.add(inode.fileid)
+            inode.mtime += 1_000_000
+        return result
+
+    def _readdir(self, _server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+        """ "." and ".." are listed, which a server SHOULD NOT do (section 18.23.3)."""
+        result = proceed(context, args)
+        if args.cookie or result.resok4 is None:
+            return result
+        dots = [p.Entry4(_DOTS + at, b"." * at, p.Fattr4()) for at in (1, 2)]
+        return amend4(result, "reply", entries=lambda it: [*dots, *it.entries])
+
+    def _access(self, _server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+        """No right can be verified reliably (section 18.1.3)."""
+        return amend4(proceed(context, args), supported=0, access=0)
 
     def _create_session(self, _server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
         """A channel of some KiB is too small (section 18.36.3)."""
