@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import typing as t
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from nfsjudge.deviation import Deviation, OutcomeRecord
+from nfsjudge.facts import Facts, asking
 from nfsjudge.pointing import Claim
 from nfsjudge.records import deviation_text
 from nfsjudge.requirement import Requirement
@@ -133,20 +134,19 @@ class Running:
 
     proof: Proof | None = None
     observations: dict[str, str] = field(default_factory=dict)
-    facts: Mapping[str, Callable[[], bool]] = field(default_factory=dict)
-    """What can be asked of the target when a verdict depends on it: name -> a function that asks."""
 
 
 _running: ContextVar[Running | None] = ContextVar("nfs_running_check", default=None)
 
 
 @contextlib.contextmanager
-def running(proof: Proof | None, facts: Mapping[str, Callable[[], bool]] | None = None) -> Iterator[Running]:
-    """Make a check the running one. `facts` as in `Running`."""
-    state = Running(proof, facts=facts or {})
+def running(proof: Proof | None, facts: Facts | None = None) -> Iterator[Running]:
+    """Make a check the running one. `facts` are what can be asked of its target."""
+    state = Running(proof)
     token = _running.set(state)
     try:
-        yield state
+        with asking(facts):
+            yield state
     finally:
         _running.reset(token)
 
@@ -162,10 +162,3 @@ def current_requirement() -> Requirement | None:
     """What the running check proves first."""
     state = _running.get()
     return state.proof.main if state is not None and state.proof is not None else None
-
-
-def is_so(fact: str) -> bool:
-    """Whether a fact holds of the target of the running check. False if nobody can tell."""
-    state = _running.get()
-    asks = None if state is None else state.facts.get(fact)
-    return asks is not None and asks()

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from nfsclient.rpc.program import AnyOperation, Program
 from nfsclient.xdr import XdrEnum
-from nfsjudge.outcome import is_so
+from nfsjudge.facts import is_so
 from nfsjudge.requirement import Requirement
 from nfsjudge.verdict import Verdict
 
