@@ -9,6 +9,7 @@ import typing as t
 from nfsclient.protocol import nfs3 as protocol
 from nfsclient.protocol.nfs3 import NFS3, Nfsstat3, StableHow
 from nfsclient.rpc.program import AnyOperation
+from nfsmutants.bending import inode_of
 from nfsmutants.form import AnyCall, Message, mutant, wire_mutant
 from nfsmutants.rules import RFC1813_ERRORS, RFC5661_RECALL
 from nfsserver.middleware import Answer
@@ -111,5 +112,7 @@ def jukebox3_retransmission_does_nothing(message: Message) -> Answer:
 
 @mutant(_EVERY, RFC1813_ERRORS)
 def jukebox3_never_ends(call: AnyCall) -> t.Any:
-    """Every call is answered with JUKEBOX, however often it is made"""
+    """Every call but GETATTR of the root is answered with JUKEBOX, however often it is made"""
+    if call.operation is protocol.GETATTR and inode_of(call.server, call.args.object) is call.backend.fs.root:
+        return call.proceed()
     return reply_with_nothing(call.operation.res, Nfsstat3.NFS3ERR_JUKEBOX)
