@@ -171,6 +171,15 @@ def lock4_upgrades_over_readers(call: Lock) -> p.Lock4Res:
         return call.proceed()
 
 
+@mutant(p.LOCK, RFC5661_LOCK)
+def lock4_denied_upgrades_unlock(call: Lock) -> p.Lock4Res:
+    """LOCK for writing of a range that its owner has locked for reading unlocks it, also if it is then denied"""
+    own, result = _own(call), call.proceed()
+    if own is not None and result.status == Nfsstat4.NFS4ERR_DENIED:
+        call.server.states.held.locks.unlock(own, 0, END)
+    return result
+
+
 _WAITING = frozenset({NfsLockType4.READW_LT, NfsLockType4.WRITEW_LT})
 
 

@@ -20,6 +20,8 @@ OTHERS_WAIT = Requirement(
     level=Level.MUST,
     gist="a change by another protocol, or on the server itself, recalls a delegation, and waits for its end",
 )
+# "A guarantee that no open, and thus no READ or WRITE, has been done by another client"; and section 10.2 has other
+# protocols recall where they would invalidate the guarantees of the delegation.
 READS_CONFLICT = Requirement(
     rfc="RFC 5661",
     section="10.4.1",

@@ -250,9 +250,14 @@ def test_owners_of_one_client(
 
 
 @pytest.mark.parametrize("reader", ["another-client", "same-client"])
-@proves(UPGRADE_NEEDS_THE_RANGE, READERS_SHARE, killed_by="lock4-upgrades-over-readers")
+@proves(
+    UPGRADE_NEEDS_THE_RANGE,
+    READERS_SHARE,
+    CONFLICT_IS_DENIED,
+    killed_by=("lock4-upgrades-over-readers", "lock4-denied-upgrades-unlock"),
+)
 def test_upgrade_denied(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, reader: str) -> None:
-    """A read lock becomes no write lock while another owner has a read lock of the range."""
+    """A read lock becomes no write lock while another owner has a read lock of the range, and stays a read lock."""
     pair = opened_by_two(v4, session, scratch)
     stateid = lock_range(session, pair.mine, READ_LT, 0, 10)
     if reader == "another-client":
@@ -268,6 +273,10 @@ def test_upgrade_denied(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch
         because=UPGRADE_NEEDS_THE_RANGE,
     )
     expect(test_range(pair.other, pair.file, READ_LT, 0, 10), because=READERS_SHARE).ok()
+    # Where the reader of this check has no lock.
+    expect(test_range(pair.other, pair.file, WRITE_LT, 0, 5)).refused(
+        Nfsstat4.NFS4ERR_DENIED, because=CONFLICT_IS_DENIED
+    )
 
 
 @MINORS

@@ -159,8 +159,8 @@ def test_exclusive_name_made_anew(v4: Nfs4Dialect, session: Session4, scratch: N
     other = another_client(v4)
     if how == "removed":
         expect(other.compound(op.putfh(scratch.handle), op.remove(b"file"))).ok()
-    moving = op.savefh(), op.rename(b"new", b"file"), op.lookup(b"file"), op.getfh()
-    new = expect(other.compound(op.putfh(scratch.handle), *moving)).ok().handle
+    expect(other.compound(op.putfh(scratch.handle), op.savefh(), op.rename(b"new", b"file"))).ok()
+    new = expect(other.compound(op.putfh(scratch.handle), op.lookup(b"file"), op.getfh())).ok().handle
     opening = op.open(b"file", BOTH, owner=new_state_owner(), how=creating)
     reply = session.compound(op.putfh(scratch.handle), opening)
     expect_data(scratch.read(new), b"theirs")
