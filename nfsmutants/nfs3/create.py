@@ -227,6 +227,21 @@ def create3_exclusive_resets_the_mode(call: Create) -> Create3Res:
     return reply
 
 
+@mutant(CREATE, RFC1813_CREATE)
+def create3_exclusive_remembers_names(call: Create) -> Create3Res:
+    """CREATE in mode EXCLUSIVE takes whatever has a name that was once created with this verifier, and empties it"""
+    reply, how = call.proceed(), call.args.how
+    if how.mode != CreateMode3.EXCLUSIVE:
+        return reply
+    key = call.args.where.to_xdr(), bytes(how.verf or b"")
+    if reply.status == Nfsstat3.NFS3_OK:
+        call.state[key] = True
+    if reply.status != Nfsstat3.NFS3ERR_EXIST or key not in call.state:
+        return reply
+    emptied = Createhow3(CreateMode3.UNCHECKED, obj_attributes=Sattr3(size=0))
+    return call.proceed(replace(call.args, how=emptied))
+
+
 # ---------------------------------------------------------------- names
 
 

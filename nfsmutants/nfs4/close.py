@@ -9,7 +9,8 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import refusal
-from nfsmutants.rules import RFC5661_CLOSE, RFC5661_ERRORS
+from nfsmutants.rules import RFC5661_CLOSE, RFC5661_ERRORS, RFC5661_STATEIDS
+from nfsserver.nfs4.common import compound_of
 
 Close = Call[p.Close4Args, p.Close4Res]
 
@@ -48,3 +49,34 @@ def close4_closes_for_all(call: AnyCall) -> t.Any:
             call.proceed(p.Close4Args(0, one))
         opened.clear()
     return result
+
+
+# ---------------------------------------------------------------- stateids of what was closed
+
+
+def _takes_closed(call: AnyCall) -> t.Any:
+    """An operation with a stateid of a closed open, or of a lock-owner in it, is done as with the anonymous one."""
+    if call.operation is not p.CLOSE:
+        result = call.proceed()
+        is_meant = bytes(call.args.stateid.other) in call.state
+        if not is_meant or p.status_of(result) != Nfsstat4.NFS4ERR_BAD_STATEID:
+            return result
+        return call.proceed_with(stateid=p.ANONYMOUS_STATEID)
+    locks = call.server.states.held.locks.of_file(compound_of(call.context).current)
+    result = call.proceed()
+    if result.status == Nfsstat4.NFS4_OK:
+        others = [call.args.open_stateid.other, *(lock.other for lock in locks)]
+        call.state.update(dict.fromkeys(map(bytes, others), True))
+    return result
+
+
+@mutant((p.CLOSE, p.WRITE, p.SETATTR), RFC5661_STATEIDS)
+def changes4_take_closed_stateids(call: AnyCall) -> t.Any:
+    """WRITE and SETATTR with the stateid of a closed open, or of a lock-owner in it, are done"""
+    return _takes_closed(call)
+
+
+@mutant((p.CLOSE, p.READ), RFC5661_STATEIDS)
+def read4_takes_locks_of_closed_opens(call: AnyCall) -> t.Any:
+    """READ with the stateid of a lock-owner is done after its open is closed"""
+    return _takes_closed(call)

@@ -11,11 +11,12 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.channel import Channel
 from nfsclient.xdr import XdrType, replace
-from nfsmutants.form import Call, mutant
+from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import refusal
 from nfsmutants.rules import (
     RFC5661_CB_RECALL,
     RFC5661_DELEGRETURN,
+    RFC5661_OPEN_DELEGATIONS,
     RFC5661_RECALL,
     RFC5661_REVOCATION,
     RFC5661_STATEIDS,
@@ -208,3 +209,31 @@ def unseen_delegations(server: ServerApi) -> Iterator[None]:
         yield
     finally:
         del vars(table)["in_the_way"]
+
+
+# ---------------------------------------------------------------- operations other than OPEN, REMOVE and GETATTR
+
+_EVENTS: t.Final = (p.LINK, p.RENAME, p.SETATTR, p.SETXATTR, p.WRITE, p.READ)
+
+
+@mutant(_EVENTS, RFC5661_OPEN_DELEGATIONS)
+def changes4_ignore_delegations(call: AnyCall) -> t.Any:
+    """Only OPEN, REMOVE and GETATTR recall delegations"""
+    with unseen_delegations(call.server):
+        return call.proceed()
+
+
+@mutant(_EVENTS, RFC5661_OPEN_DELEGATIONS)
+def changes4_do_not_wait_for_the_return(call: AnyCall) -> t.Any:
+    """LINK, RENAME, SETATTR, SETXATTR, WRITE and READ recall a delegation, and do not wait for its return"""
+    result = call.proceed()
+    if p.status_of(result) != Nfsstat4.NFS4ERR_DELAY:
+        return result
+    with unseen_delegations(call.server):
+        return call.proceed()
+
+
+@mutant(_EVENTS, RFC5661_RECALL)
+def changes4_delay_after_the_return(call: AnyCall) -> t.Any:
+    """LINK, RENAME, SETATTR, SETXATTR, WRITE and READ that met a delegation are put off for ever"""
+    return _put_off_for_ever(call, (call.operation, compound_of(call.context).current))

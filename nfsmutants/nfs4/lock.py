@@ -3,13 +3,19 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator
+
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import NfsLockType4, Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4, refusal, restate4
 from nfsmutants.rules import RFC5661_LOCK, RFC5661_LOCK_SEQIDS, RFC5661_LOCKT
-from nfsserver.nfs4.common import compound_of
+from nfsserver.handlers import ServerApi
+from nfsserver.nfs4.common import compound_of, plain
+from nfsserver.state.locks import END, Denied
+from nfsserver.state.locks import Lock as Held
 
 Lock = Call[p.Lock4Args, p.Lock4Res]
 
@@ -100,6 +106,78 @@ def lock4_compares_the_clientid(call: Lock) -> p.Lock4Res:
     if new is None or new.lock_owner.clientid in {0, compound_of(call.context).client.id}:
         return result
     return amend4(result, lock_stateid=p.Stateid4(1, b"nobody knows"))
+
+
+def _own(call: Lock) -> Held | None:
+    """What the lock-owner has locked; None for one that has nothing yet."""
+    if call.args.locker.lock_owner is None:
+        return None
+    state = compound_of(call.context)
+    found = state.states.held.stateids.find(plain(_stateid(call)), state.client.id)
+    return found if isinstance(found, Held) and found.ranges else None
+
+
+@mutant(p.LOCK, RFC5661_LOCK)
+def lock4_locks_the_gap(call: Lock) -> p.Lock4Res:
+    """LOCK by an owner that has a range below locks what is between them, too"""
+    own, args = _own(call), call.args
+    if own is None or own.ranges[-1].end >= args.offset:
+        return call.proceed()
+    start = own.ranges[-1].end
+    return call.proceed_with(offset=start, length=args.offset + args.length - start)
+
+
+@mutant(p.LOCK, RFC5661_LOCK)
+def lock4_forgets_the_range_before(call: Lock) -> p.Lock4Res:
+    """LOCK of a range unlocks the ranges that its owner has below it"""
+    own, result = _own(call), call.proceed()
+    if own is not None and result.resok4 is not None and own.ranges[0].start < call.args.offset < END:
+        call.server.states.held.locks.unlock(own, 0, call.args.offset)
+    return result
+
+
+@contextlib.contextmanager
+def _overlooked(server: ServerApi, is_overlooked: Callable[[Denied], bool]) -> Iterator[None]:
+    """Inside, conflicts of this kind are none."""
+    locks = server.states.held.locks
+    genuine = locks.conflict
+
+    def conflict(*args: object, **named: object) -> Denied | None:
+        found: Denied | None = genuine(*args, **named)  # type: ignore[arg-type]
+        return None if found is not None and is_overlooked(found) else found
+
+    vars(locks)["conflict"] = conflict
+    try:
+        yield
+    finally:
+        del vars(locks)["conflict"]
+
+
+@mutant(p.LOCK, RFC5661_LOCK)
+def lock4_one_client_has_no_conflicts(call: Lock) -> p.Lock4Res:
+    """LOCK takes all lock-owners of a client for one"""
+    me = compound_of(call.context).client.id
+    with _overlooked(call.server, lambda found: found.client == me):
+        return call.proceed()
+
+
+@mutant(p.LOCK, RFC5661_LOCK)
+def lock4_upgrades_over_readers(call: Lock) -> p.Lock4Res:
+    """LOCK for writing of a range that its owner has locked for reading does not look at other readers"""
+    own, start, end = _own(call), call.args.offset, call.args.offset + call.args.length
+    if own is None or not any(one.overlaps(start, end) for one in own.ranges):
+        return call.proceed()
+    with _overlooked(call.server, lambda found: not found.held.is_write):
+        return call.proceed()
+
+
+@mutant(p.LOCK, RFC5661_LOCK)
+def lock4_denied_upgrades_unlock(call: Lock) -> p.Lock4Res:
+    """LOCK for writing of a range that its owner has locked for reading unlocks it, also if it is then denied"""
+    own, result = _own(call), call.proceed()
+    if own is not None and result.status == Nfsstat4.NFS4ERR_DENIED:
+        call.server.states.held.locks.unlock(own, 0, END)
+    return result
 
 
 _WAITING = frozenset({NfsLockType4.READW_LT, NfsLockType4.WRITEW_LT})

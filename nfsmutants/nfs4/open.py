@@ -102,6 +102,21 @@ def open4_exclusive_empties(call: Open) -> p.Open4Res:
 
 
 @mutant(p.OPEN, RFC5661_OPEN)
+def open4_exclusive_remembers_names(call: Open) -> p.Open4Res:
+    """OPEN with EXCLUSIVE4_1 takes what has a name that was once created with this verifier, and empties it"""
+    directory, how, result = compound_of(call.context).current, call.args.openhow.how, call.proceed()
+    if how is None or how.ch_createboth is None:
+        return result
+    key = id(directory), bytes(call.args.claim.file or b""), bytes(how.ch_createboth.cva_verf)
+    if result.status == Nfsstat4.NFS4_OK:
+        call.state[key] = True
+    if result.status != Nfsstat4.NFS4ERR_EXIST or key not in call.state:
+        return result
+    emptied = p.Createhow4(p.Createmode4.UNCHECKED4, createattrs=p.Fattr4(size=0))
+    return call.proceed_with("openhow", how=emptied)
+
+
+@mutant(p.OPEN, RFC5661_OPEN)
 def open4_directory_is_inval(call: Open) -> p.Open4Res:
     """OPEN of a directory gets INVAL"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_ISDIR, Nfsstat4.NFS4ERR_INVAL)

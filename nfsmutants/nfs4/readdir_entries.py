@@ -39,6 +39,31 @@ def readdir4_skips_an_entry_after_removal(call: AnyCall) -> t.Any:
     return amend4(result, "reply", entries=lambda it: it.entries[1:])
 
 
+def _goes_on_after_a_change(call: AnyCall) -> tuple[t.Any, bool]:
+    """The result, and whether it is a page of a directory in which names were made or removed since the page before."""
+    where, result = compound_of(call.context).current, call.proceed()
+    key = None if where is None else (where.fileid, where.generation)
+    if call.operation is not p.READDIR:
+        call.state[key] = True
+        return result, False
+    is_changed = call.state.pop(key, False)
+    return result, bool(is_changed and call.args.cookie)
+
+
+@mutant((p.REMOVE, p.OPEN, p.READDIR), RFC5661_READDIR)
+def readdir4_ends_after_a_change(call: AnyCall) -> t.Any:
+    """READDIR that goes on after a change of the directory says that there are no more entries"""
+    result, is_meant = _goes_on_after_a_change(call)
+    return amend4(result, reply=p.Dirlist4([], True)) if is_meant else result
+
+
+@mutant((p.REMOVE, p.OPEN, p.READDIR), RFC5661_READDIR)
+def readdir4_skips_an_entry_after_a_change(call: AnyCall) -> t.Any:
+    """READDIR that goes on after a change of the directory skips an entry"""
+    result, is_meant = _goes_on_after_a_change(call)
+    return amend4(result, "reply", entries=lambda it: it.entries[1:]) if is_meant else result
+
+
 @mutant(p.READDIR, RFC5661_READDIR)
 def readdir4_invents_an_entry_for_unknown_cookies(call: Readdir) -> p.Readdir4Res:
     """READDIR with a cookie that no entry has returns an entry `invented`"""

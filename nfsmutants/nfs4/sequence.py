@@ -189,6 +189,22 @@ def sequence4_slots_share_a_reply(call: Compound) -> p.Compound4Res:
     return _note(call, reply, sent.sa_sequenceid)
 
 
+@mutant(p.COMPOUND, RFC5661_SLOTS)
+def sequence4_sessions_share_replies(call: Compound) -> p.Compound4Res:
+    """A retry gets the reply to the last request with its slot and sequence id, in whichever session"""
+    sent, known = _before(call)
+    reply = call.proceed()
+    if sent is None:
+        return reply
+    key = sent.sa_slotid, sent.sa_sequenceid
+    if known is not None and sent.sa_sequenceid == known.sequence_id:
+        last: p.Compound4Res = call.state.get(key, reply)
+        return replace(last, resarray=[accepted(sent), *last.resarray[1:]])
+    if len(reply.resarray) > 1:
+        call.state[key] = reply
+    return _note(call, reply, sent.sa_sequenceid)
+
+
 @mutant(p.SEQUENCE, RFC5661_SEQUENCE)
 def sequence4_halves_the_highest_slot(call: Sequence) -> p.Sequence4Res:
     """SEQUENCE returns half of the highest slot that the client uses"""

@@ -358,6 +358,20 @@ def test_exclusive_repeat_keeps_mode(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(scratch.attributes(file).mode & PROTECTION, "mode after the second CREATE").equals(0o751)
 
 
+@pytest.mark.parametrize("how", ["removed", "replaced"])
+@proves(EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-remembers-names", needs="exclusive_create")
+def test_exclusive_name_made_anew(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, how: str) -> None:
+    """CREATE EXCLUSIVE with a verifier of before fails when the name is that of another file now, which stays."""
+    expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
+    scratch.file("new", b"theirs")
+    if how == "removed":
+        expect(second_client.remove(scratch.handle, b"file")).ok()
+    expect(second_client.rename(scratch.handle, b"new", scratch.handle, b"file")).ok()
+    reply = nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)
+    expect_file(scratch, b"file", b"theirs")
+    expect(reply).refused()
+
+
 def _expect_one_creates(
     connect: Callable[..., RpcClient], scratch: Nfs3Scratch, hows: list[Createhow3]
 ) -> None:

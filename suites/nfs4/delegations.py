@@ -21,7 +21,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.errors import ConnectionLost, RpcTimeout
 from nfsclient.protocol import nfs2, nfs3
 from nfsclient.protocol import nfs4 as p
-from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.core import Pending
 from nfsclient.rpc.program import Procedure
@@ -244,8 +244,10 @@ def _open(holder: Session4, file: bytes, access: int) -> p.Open4ResOk:
     return result
 
 
-def delegated(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int, name: bytes = b"file") -> Granted:
-    """A file that a new client has opened, with a delegation. SKIP if the server grants none.
+def delegated(
+    v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int, name: bytes = b"file", size: int = 0
+) -> Granted:
+    """A file of `size` bytes that a new client has opened, with a delegation. SKIP if the server grants none.
 
     Nobody has opened the file for writing before: Linux has it open for a while after that, and grants no reader one.
     """
@@ -254,6 +256,8 @@ def delegated(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int, name: bytes = 
     asked = expect(v4.session.compound(op.putfh(made.handle), op.getattr("lease_time"))).ok()
     lease = float(asked.attributes.lease_time or 1)
     expect(v4.session.compound(op.putfh(made.handle), op.close(made.stateid))).ok()
+    if size:
+        expect(v4.session.compound(op.putfh(made.handle), op.setattr(Fattr4(size=size)))).ok()
     holder = v4.client(v4.connections.connect("nfs")).establish(callbacks=True)
     holder.callbacks.on(p.CB_RECALL, Nfsstat4.NFS4_OK)
     wants_write = bool(access & p.OPEN4_SHARE_ACCESS_WRITE)

@@ -8,10 +8,11 @@ import typing as t
 from fixtures.checks.dialects.nfs2 import Nfs2Dialect
 from fixtures.checks.dialects.nfs3 import Nfs3Dialect
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect
+from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsjudge import Level, Requirement, expect, observe, skip
 from suites.catalogue import Call, Operands
-from suites.nfs4.delegations import ACCESS, conflict_beside, delegated, seconds_to_see_nothing
+from suites.nfs4.delegations import ACCESS, Granted, conflict_beside, delegated, seconds_to_see_nothing
 
 OTHERS_WAIT = Requirement(
     rfc="RFC 5661",
@@ -19,7 +20,15 @@ OTHERS_WAIT = Requirement(
     level=Level.MUST,
     gist="a change by another protocol, or on the server itself, recalls a delegation, and waits for its end",
 )
+# "A guarantee that no open, and thus no READ or WRITE, has been done by another client"; and section 10.2 has other
+# protocols recall where they would invalidate the guarantees of the delegation.
+READS_CONFLICT = Requirement(
+    rfc="RFC 5661",
+    section="10.4.1",
+    gist="as long as a write delegation is out no READ without an OPEN is done: it recalls, and waits for the end",
+)
 NAME: t.Final = b"file"
+NEW_NAME: t.Final = b"new"
 _QUIET: t.Final = 1.5
 """Seconds in which the call must not succeed while the delegation is neither returned nor revoked."""
 
@@ -32,21 +41,42 @@ def _operands(beside: Nfs2Dialect | Nfs3Dialect, v4: Nfs4Dialect) -> Operands:
     status, file = beside.lookup(directory, NAME)
     if file is None:
         skip(f"{beside.title} does not find the file that NFSv4 has made: LOOKUP answers {status}")
-    return Operands(file, directory, NAME)
+    return Operands(file, directory, NAME, directory, NEW_NAME)
 
 
-def expect_recall(v4: Nfs4Dialect, beside: Nfs2Dialect | Nfs3Dialect, access: str, call: Call) -> None:
-    """Fail unless the call recalls a delegation, does not succeed while that is out, and succeeds afterwards."""
-    granted = delegated(v4, v4.scratch, ACCESS[access], NAME)
+def expect_recall(
+    v4: Nfs4Dialect,
+    beside: Nfs2Dialect | Nfs3Dialect,
+    access: str,
+    call: Call,
+    because: Requirement = OTHERS_WAIT,
+    truncates: int = 0,
+) -> None:
+    """Fail unless the call recalls a delegation, does not succeed while that is out, and succeeds afterwards.
+
+    `truncates`: the size of the file, if the call may truncate it, or leave it as it is and then need no recall.
+    """
+    granted = delegated(v4, v4.scratch, ACCESS[access], NAME, truncates)
     name = call.procedure.name
     conflict = conflict_beside(granted, call.procedure, call.arguments(_operands(beside, v4)))
-    conflict.need_callback(p.CbRecall4Args, because=OTHERS_WAIT)
+    conflict.brings(p.CbRecall4Args)
+    if truncates and conflict.ends(0) is not None and _size(granted) == truncates:
+        granted.give_back()
+        skip(f"{name} leaves the size of a file that exists")
+    conflict.need_callback(p.CbRecall4Args, because=because)
     observe("call that conflicts with a delegation", conflict.manner)
     early = conflict.ends(seconds_to_see_nothing(v4, _QUIET, granted.lease))
     granted.need_kept()
     if early is not None:
-        expect(early.status, f"status of {name} before DELEGRETURN").differs_from(type(early.status)(0))
+        what = f"status of {name} before DELEGRETURN"
+        expect(early.status, what, because=because).differs_from(type(early.status)(0))
     granted.give_back()
     if early is not None:
         skip(f"{name} answers {early.status.name} while a delegation is out, instead of being put off")
-    conflict.succeeds()
+    # A server that asks to come back may go on with the call (RFC 1813 section 2.6), which is then made twice.
+    conflict.succeeds(*call.again)
+
+
+def _size(granted: Granted) -> int | None:
+    """Of the file, as the holder of the delegation sees it."""
+    return expect(granted.holder.compound(op.putfh(granted.file), op.getattr("size"))).ok().attributes.size

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, proves
+from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves
+from suites.nfs4.locks import lock_range
 from suites.nfs4.minors import MINORS
-from suites.nfs4.opens import READ, WRITE, another_client, open_file, try_open
+from suites.nfs4.opens import BOTH, READ, WRITE, another_client, open_file, try_open
 
 RELEASES_SHARES = Requirement(
     rfc="RFC 5661",
@@ -28,6 +31,18 @@ SEQID_IS_IGNORED = Requirement(
 )
 OTHERS_STAY = Requirement(
     rfc="RFC 5661", section="18.2.3", gist="state associated with other OPENs is not affected by CLOSE"
+)
+
+CLOSED_CHANGES_NOTHING = Requirement(
+    rfc="RFC 5661",
+    section="8.2.4",
+    gist="a stateid is valid until CLOSE returns what it stands for: after that no data is changed with it",
+    harm=Harm.DATA,
+)
+LOCKS_END_WITH_THE_OPEN = Requirement(
+    rfc="RFC 5661",
+    section="8.2.4",
+    gist="the stateid of byte-range locks is valid only as long as the file of their open is open",
 )
 
 
@@ -51,6 +66,38 @@ def test_closed_stateid(session: Session4, scratch: Nfs4Scratch) -> None:
     expect(session.compound(op.putfh(opened.handle), op.close(opened.stateid))).ok()
     reply = session.compound(op.putfh(opened.handle), op.read(opened.stateid, 0, 4))
     expect(reply).status(Nfsstat4.NFS4ERR_BAD_STATEID, Nfsstat4.NFS4ERR_OLD_STATEID, Nfsstat4.NFS4ERR_EXPIRED)
+
+
+def _closed(session: Session4, scratch: Nfs4Scratch, kind: str) -> tuple[bytes, p.Stateid4]:
+    """A file of the four bytes ``data``, and a stateid of an open that was closed, or of a lock-owner in it."""
+    opened = open_file(session, scratch.file("file", b"data"), BOTH)
+    stateid = opened.stateid
+    if kind == "lock":
+        locked = lock_range(session, opened)
+        # A server may refuse CLOSE while bytes are locked (section 18.2.3).
+        stateid = expect(session.compound(op.putfh(opened.handle), op.locku(locked, 0, 10))).ok().stateid
+    expect(session.compound(op.putfh(opened.handle), op.close(opened.stateid))).ok()
+    return opened.handle, stateid
+
+
+@pytest.mark.parametrize("case", ["open-setattr", "lock-setattr", "lock-write"])
+@proves(CLOSED_CHANGES_NOTHING, killed_by="changes4-take-closed-stateids")
+def test_changes_nothing(session: Session4, scratch: Nfs4Scratch, case: str) -> None:
+    """SETATTR of the size, or WRITE, with a stateid of before CLOSE is refused, and the data stay."""
+    kind, _, what = case.partition("-")
+    file, stateid = _closed(session, scratch, kind)
+    changing = op.write(stateid, 0, b"more") if what == "write" else op.setattr(p.Fattr4(size=2), stateid)
+    reply = session.compound(op.putfh(file), changing)
+    expect_data(scratch.read(file), b"data", because=CLOSED_CHANGES_NOTHING)
+    expect(reply, because=CLOSED_CHANGES_NOTHING).refused()
+
+
+@proves(LOCKS_END_WITH_THE_OPEN, killed_by="read4-takes-locks-of-closed-opens")
+def test_lock_stateid(session: Session4, scratch: Nfs4Scratch) -> None:
+    """READ with the stateid of a lock-owner is refused once the open of its locks is closed."""
+    file, stateid = _closed(session, scratch, "lock")
+    reply = session.compound(op.putfh(file), op.read(stateid, 0, 4))
+    expect(reply, because=LOCKS_END_WITH_THE_OPEN).refused()
 
 
 @MINORS

@@ -8,7 +8,7 @@ DELAY: both are accepted (section 18.30.4).
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -57,8 +57,31 @@ WRITER_IS_ASKED = Requirement(
     says_must=True,
     gist="GETATTR of size or change waits for CB_GETATTR, or for the end of a write delegation of another client",
 )
+EVENTS_RECALL = Requirement(
+    rfc="RFC 5661",
+    section="10.4.4",
+    gist="READ or WRITE with a special stateid, SETATTR, and RENAME of or onto the file make recall necessary",
+)
+LINK_RECALLS = Requirement(
+    rfc="RFC 5661",
+    section="18.9.4",
+    part=Part.IMPLEMENTATION,
+    level=Level.MUST,
+    says_must=True,
+    gist="LINK recalls the delegations that other clients have of the file, and waits until they are returned",
+)
+SETXATTR_RECALLS = Requirement(
+    rfc="RFC 8276",
+    section="8.4.2.4",
+    part=Part.IMPLEMENTATION,
+    level=Level.MUST,
+    says_must=True,
+    gist="SETXATTR recalls the delegations that other clients have of the file, and waits until they are returned",
+)
 _QUIET: t.Final = 1.5
 """Seconds in which a conflicting request must not succeed while the delegation is neither returned nor revoked."""
+_QUIET_IN_EACH: t.Final = 0.4
+"""The same in each of many checks: what does not wait at all has ended by then."""
 _KINDS = pytest.mark.parametrize("access", [*ACCESS.values()], ids=[*ACCESS])
 
 
@@ -139,6 +162,31 @@ def test_returned(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
     expect(granted.holder.compound(op.putfh(granted.file), op.read(granted.opened, 0, 4))).ok()
 
 
+def _expect_recall(
+    granted: Granted, conflict: Conflict, because: Requirement = CONFLICT_RECALLS, quiet: float = _QUIET
+) -> None:
+    """Fail unless a request recalls the delegation, does not succeed while that is out, and succeeds afterwards."""
+    __tracebackhide__ = True
+    v4, name = granted.v4, conflict.name
+    came = conflict.brings(p.CbRecall4Args)
+    refused = conflict.ends(0)
+    if not came and refused is not None and refused.status != Nfsstat4.NFS4_OK:
+        granted.give_back()
+        skip(f"{name} is refused, and so needs no recall: {refused.status.name}")
+    reply = conflict.ends(seconds_to_see_nothing(v4, quiet, granted.lease) if came else 0)
+    # The holder has it open, and the server may know that without a recall (sections 18.9.4, 18.25.4 and 18.26.4).
+    if reply is not None and reply.status == Nfsstat4.NFS4ERR_FILE_OPEN:
+        skip(f"the server refuses {name} of a file that is open")
+    expect_that(came, "CB_RECALL", "no CB_RECALL", because=because)
+    granted.need_kept()
+    if reply is not None:
+        expect(reply.status, f"status of {name}", because=because).differs_from(Nfsstat4.NFS4_OK)
+    granted.give_back()
+    if reply is not None:
+        skip(f"{name} answers {reply.status.name} while a delegation is out, instead of being put off")
+    conflict.succeeds(Nfsstat4.NFS4ERR_FILE_OPEN)
+
+
 @MINORS
 @_KINDS
 @proves(
@@ -149,22 +197,60 @@ def test_returned(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
 def test_recall_by_remove(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
     """REMOVE by another client recalls a delegation, and is executed when that is returned, not before."""
     granted = delegated(v4, scratch, access)
-    conflict = conflict_of(granted, lambda: (op.putfh(scratch.handle), op.remove(b"file")), "REMOVE")
-    came = conflict.brings(p.CbRecall4Args)
-    refused = conflict.ends(0)
-    if not came and refused is not None and refused.status != Nfsstat4.NFS4_OK:
-        granted.give_back()
-        skip(f"REMOVE is refused, and so needs no recall: {refused.status.name}")
-    reply = conflict.ends(seconds_to_see_nothing(v4, _QUIET, granted.lease) if came else 0)
-    # The holder has it open, and the server may know that without a recall (section 18.25.4).
-    if reply is not None and reply.status == Nfsstat4.NFS4ERR_FILE_OPEN:
-        skip("the server removes no file that is open")
-    expect_that(came, "CB_RECALL", "no CB_RECALL")
-    granted.need_kept()
-    if reply is not None:
-        expect(reply.status, "status of REMOVE").differs_from(Nfsstat4.NFS4_OK)
-    granted.give_back()
-    conflict.succeeds(Nfsstat4.NFS4ERR_FILE_OPEN)
+    _expect_recall(
+        granted, conflict_of(granted, lambda: (op.putfh(scratch.handle), op.remove(b"file")), "REMOVE")
+    )
+
+
+def _in_directory(directory: bytes, operation: XdrType, of: bytes | None = None) -> tuple[XdrType, ...]:
+    """An operation with a directory as current filehandle, and `of` or the same one as saved filehandle."""
+    return op.putfh(of or directory), op.savefh(), op.putfh(directory), operation
+
+
+_EVENTS: t.Final[dict[str, Callable[[bytes, bytes], Sequence[XdrType]]]] = {
+    "link": lambda where, file: _in_directory(where, op.link(b"link"), file),
+    "rename": lambda where, _: _in_directory(where, op.rename(b"file", b"renamed")),
+    "replace": lambda where, _: _in_directory(where, op.rename(b"source", b"file")),
+    "setattr": lambda _, file: (op.putfh(file), op.setattr(Fattr4(mode=0o640))),
+    "setxattr": lambda _, file: (op.putfh(file), op.setxattr(b"key", b"value")),
+    "write": lambda _, file: (op.putfh(file), op.write(op.ANONYMOUS, 0, b"x")),
+    "read": lambda _, file: (op.putfh(file), op.read(op.ANONYMOUS, 0, 1)),
+}
+"""What another client does in the directory of the delegated file, or to the file itself."""
+_BECAUSE: t.Final = {"link": LINK_RECALLS, "setxattr": SETXATTR_RECALLS}
+
+
+@pytest.mark.parametrize(
+    ("event", "access", "minor"),
+    [
+        pytest.param(event, access, 2 if event == "setxattr" else 1, id=f"{event}-{kind}")
+        for event in _EVENTS
+        for kind, access in ACCESS.items()
+        if (event, kind) != ("read", "read")  # conflicts with no read delegation
+    ],
+)
+@proves(
+    EVENTS_RECALL,
+    LINK_RECALLS,
+    SETXATTR_RECALLS,
+    CONFLICT_RECALLS,
+    KEPT_FOR_A_LEASE,
+    killed_by=(
+        "changes4-ignore-delegations",
+        "changes4-do-not-wait-for-the-return",
+        "changes4-delay-after-the-return",
+    ),
+)
+def test_recall_by(v4: Nfs4Dialect, scratch: Nfs4Scratch, event: str, access: int) -> None:
+    """What another client does to a file, or to its name, recalls a delegation, and waits until that is returned."""
+    if event == "replace":
+        scratch.file("source")
+    if event == "link" and scratch.attributes(None, "numlinks").numlinks is None:
+        skip("the server does not support numlinks, and so need not recall for LINK")
+    granted = delegated(v4, scratch, access)
+    name = "RENAME onto the file" if event == "replace" else event.upper()
+    conflict = conflict_of(granted, lambda: _EVENTS[event](scratch.handle, granted.file), name)
+    _expect_recall(granted, conflict, _BECAUSE.get(event, EVENTS_RECALL), _QUIET_IN_EACH)
 
 
 def _interrogation(granted: Granted) -> tuple[Conflict, set[type]]:

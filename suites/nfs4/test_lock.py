@@ -69,6 +69,23 @@ WAITING_IS_NO_OTHER_LOCK = Requirement(
     section="9.6",
     gist="READW_LT and WRITEW_LT ask for a read or write lock; a conflict is denied, and the client asks again",
 )
+LOCKS_WHAT_IS_ASKED = Requirement(
+    rfc="RFC 5661",
+    section="18.10.3",
+    gist="LOCK is for the byte-range of its offset and length: bytes between two locks of an owner are nobody's",
+)
+OWNERS_EXCLUDE_EACH_OTHER = Requirement(
+    rfc="RFC 5661",
+    section="9.1.2",
+    gist="a lock belongs to a lock-owner: it excludes other lock-owners of the same client like those of others",
+    harm=Harm.DATA,
+)
+UPGRADE_NEEDS_THE_RANGE = Requirement(
+    rfc="RFC 5661",
+    section="9.3",
+    gist="an upgrade to WRITE_LT that conflicts with a lock of another owner is denied",
+    harm=Harm.DATA,
+)
 SEQIDS_ARE_IGNORED = Requirement(
     rfc="RFC 5661",
     section="18.10.3",
@@ -193,6 +210,73 @@ def test_change_type(
     if reply.status == Nfsstat4.NFS4_OK:
         tested = test_range(pair.other, pair.file, READ_LT, 0, 10)
         expect(tested).status(Nfsstat4.NFS4_OK if second == READ_LT else Nfsstat4.NFS4ERR_DENIED)
+
+
+@MINORS
+@proves(
+    LOCKS_WHAT_IS_ASKED,
+    CONFLICT_IS_DENIED,
+    killed_by=("lock4-locks-the-gap", "lock4-forgets-the-range-before"),
+)
+def test_gap(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """Two ranges that one owner has locked exclude another client, and the bytes between them do not."""
+    pair = opened_by_two(v4, session, scratch)
+    stateid = lock_range(session, pair.mine, WRITE_LT, 0, 10)
+    expect(try_lock_more(session, pair.mine, stateid, WRITE_LT, 20, 10)).ok()
+    expect(test_range(pair.other, pair.file, WRITE_LT, 12, 2), because=LOCKS_WHAT_IS_ASKED).ok()
+    expect(try_lock(pair.other, pair.theirs, WRITE_LT, 12, 2), because=LOCKS_WHAT_IS_ASKED).ok()
+    for offset in (5, 25):
+        expect(try_lock(pair.other, pair.theirs, WRITE_LT, offset, 2)).refused(
+            Nfsstat4.NFS4ERR_DENIED, because=CONFLICT_IS_DENIED
+        )
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted"),
+    [(READ_LT, WRITE_LT), (WRITE_LT, READ_LT), (WRITE_LT, WRITE_LT)],
+    ids=["read-write", "write-read", "write-write"],
+)
+@proves(OWNERS_EXCLUDE_EACH_OTHER, killed_by="lock4-one-client-has-no-conflicts")
+def test_owners_of_one_client(
+    session: Session4, scratch: Nfs4Scratch, held: NfsLockType4, wanted: NfsLockType4
+) -> None:
+    """A lock that conflicts with one of another lock-owner of the same client is denied, by any open of the file."""
+    opened = open_file(session, scratch.file("file", b"0123456789"), BOTH)
+    lock_range(session, opened, held, 0, 10)
+    for one in (opened, open_file(session, opened.handle, BOTH)):
+        expect(try_lock(session, one, wanted, 5, 10)).refused(
+            Nfsstat4.NFS4ERR_DENIED, because=OWNERS_EXCLUDE_EACH_OTHER
+        )
+
+
+@pytest.mark.parametrize("reader", ["another-client", "same-client"])
+@proves(
+    UPGRADE_NEEDS_THE_RANGE,
+    READERS_SHARE,
+    CONFLICT_IS_DENIED,
+    killed_by=("lock4-upgrades-over-readers", "lock4-denied-upgrades-unlock"),
+)
+def test_upgrade_denied(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, reader: str) -> None:
+    """A read lock becomes no write lock while another owner has a read lock of the range, and stays a read lock."""
+    pair = opened_by_two(v4, session, scratch)
+    stateid = lock_range(session, pair.mine, READ_LT, 0, 10)
+    if reader == "another-client":
+        expect(try_lock(pair.other, pair.theirs, READ_LT, 5, 10), because=READERS_SHARE).ok()
+    else:
+        expect(try_lock(session, pair.mine, READ_LT, 5, 10), because=READERS_SHARE).ok()
+    reply = try_lock_more(session, pair.mine, stateid, WRITE_LT, 0, 10)
+    observe("upgrade with another reader", reply.status.name)
+    # A server that cannot upgrade says so, whatever the conflict (sections 9.2 and 9.3).
+    expect(reply).refused(
+        *(Nfsstat4.NFS4ERR_DENIED, Nfsstat4.NFS4ERR_DEADLOCK),
+        *(Nfsstat4.NFS4ERR_LOCK_NOTSUPP, Nfsstat4.NFS4ERR_LOCK_RANGE),
+        because=UPGRADE_NEEDS_THE_RANGE,
+    )
+    expect(test_range(pair.other, pair.file, READ_LT, 0, 10), because=READERS_SHARE).ok()
+    # Where the reader of this check has no lock.
+    expect(test_range(pair.other, pair.file, WRITE_LT, 0, 5)).refused(
+        Nfsstat4.NFS4ERR_DENIED, because=CONFLICT_IS_DENIED
+    )
 
 
 @MINORS

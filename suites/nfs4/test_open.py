@@ -147,6 +147,26 @@ def test_exclusive_keeps_data(session: Session4, scratch: Nfs4Scratch) -> None:
     expect(reply).refused(Nfsstat4.NFS4ERR_EXIST, because=EXCLUSIVE_COMPARES_THE_VERIFIER)
 
 
+@pytest.mark.parametrize("how", ["removed", "replaced"])
+@proves(EXCLUSIVE_COMPARES_THE_VERIFIER, killed_by="open4-exclusive-remembers-names")
+def test_exclusive_name_made_anew(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, how: str) -> None:
+    """EXCLUSIVE4_1 with a verifier of before fails when the name is that of another file now, which stays."""
+    _need_exclusive(session)
+    creating = op.exclusive4_1(b"verifier", p.Fattr4())
+    made = create_file(session, scratch.handle, b"file", creating)
+    expect(session.compound(op.putfh(made.handle), op.close(made.stateid))).ok()
+    scratch.file("new", b"theirs")
+    other = another_client(v4)
+    if how == "removed":
+        expect(other.compound(op.putfh(scratch.handle), op.remove(b"file"))).ok()
+    expect(other.compound(op.putfh(scratch.handle), op.savefh(), op.rename(b"new", b"file"))).ok()
+    new = expect(other.compound(op.putfh(scratch.handle), op.lookup(b"file"), op.getfh())).ok().handle
+    opening = op.open(b"file", BOTH, owner=new_state_owner(), how=creating)
+    reply = session.compound(op.putfh(scratch.handle), opening)
+    expect_data(scratch.read(new), b"theirs")
+    expect(reply).refused(Nfsstat4.NFS4ERR_EXIST, because=EXCLUSIVE_COMPARES_THE_VERIFIER)
+
+
 @MINORS
 @proves(UNCHECKED_TAKES_THE_EXISTING, killed_by="open4-unchecked-keeps-the-data")
 def test_unchecked_truncates(session: Session4, scratch: Nfs4Scratch) -> None:

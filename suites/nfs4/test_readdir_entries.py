@@ -67,6 +67,21 @@ def _start(session: Session4, scratch: Nfs4Scratch, made: list[bytes]) -> p.Read
     return page
 
 
+def _rest(session: Session4, scratch: Nfs4Scratch, page: p.Readdir4ResOk) -> list[bytes] | None:
+    """The names on the pages after a page; None if the server refuses to go on, as it may after a change."""
+    listed: list[bytes] = []
+    for _ in range(2 * _MANY):
+        reply = _page(session, scratch.handle, page.reply.entries[-1].cookie, page.cookieverf, _SMALL)
+        if reply.status in {Nfsstat4.NFS4ERR_BAD_COOKIE, Nfsstat4.NFS4ERR_NOT_SAME}:
+            observe("cookie after a change", reply.status)
+            return None
+        page = expect(reply).of(p.READDIR).ok()
+        listed += _names(page)
+        if page.reply.eof or not page.reply.entries:
+            break
+    return listed
+
+
 @pytest.mark.parametrize("length", [200, 255])
 @proves(NAMES_ARE_WHOLE, killed_by="readdir4-lacks-long-names")
 def test_long_names(session: Session4, scratch: Nfs4Scratch, length: int) -> None:
@@ -94,16 +109,31 @@ def test_remove_between_pages(session: Session4, scratch: Nfs4Scratch) -> None:
         skip("the first page has no entry but . and ..")
     gone = listed[0]
     expect(session.compound(op.putfh(scratch.handle), op.remove(gone))).ok()
-    for _ in made:
-        reply = _page(session, scratch.handle, page.reply.entries[-1].cookie, page.cookieverf, _SMALL)
-        if reply.status in {Nfsstat4.NFS4ERR_BAD_COOKIE, Nfsstat4.NFS4ERR_NOT_SAME}:
-            observe("cookie after a change", reply.status)
-            return
-        page = expect(reply).of(p.READDIR).ok()
-        listed += _names(page)
-        if page.reply.eof or not page.reply.entries:
-            break
-    expect_once(listed[1:], [name for name in made if name != gone])
+    rest = _rest(session, scratch, page)
+    if rest is not None:
+        expect_once([*listed[1:], *rest], [name for name in made if name != gone])
+
+
+@pytest.mark.parametrize("change", ["removed", "added"])
+@proves(
+    COOKIES_SURVIVE_CHANGES,
+    killed_by=("readdir4-ends-after-a-change", "readdir4-skips-an-entry-after-a-change"),
+)
+def test_change_between_pages(session: Session4, scratch: Nfs4Scratch, change: str) -> None:
+    """READDIR lists the entries that stay once, when the last listed one is removed, or others are made."""
+    made = [b"%03d" % number for number in range(_MANY)]
+    page = _start(session, scratch, made)
+    listed = _names(page)
+    if not listed:
+        skip("the first page has no entry but . and ..")
+    if change == "removed":
+        expect(session.compound(op.putfh(scratch.handle), op.remove(listed[-1]))).ok()
+    else:
+        for name in (b"!", b"025-and-a-half", b"~"):
+            scratch.file(name)
+    rest = _rest(session, scratch, page)
+    if rest is not None:
+        expect_once([*listed, *rest], made)
 
 
 @pytest.mark.parametrize("cookie", _INVENTED)

@@ -6,11 +6,11 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
-from nfsclient.clients.nfs4 import Nfs4, Session4
+from nfsclient.clients.nfs4 import Nfs4, Request, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import Level, Requirement, expect, expect_names, observe, proves, skip
 from nfsjudge.requirement import SEQUENCE_ECHOES
 from suites.nfs4.clauses import MISORDERED_IS_REFUSED, RETRY_GETS_THE_CACHED_REPLY, RETRY_IS_NOT_EXECUTED
 from suites.nfs4.minors import MINORS
@@ -56,6 +56,8 @@ HIGHEST_SLOT = Requirement(
     level=Level.SHOULD,
     gist="sr_highest_slotid should not be less than sa_highest_slotid",
 )
+_MOST = 8
+"""Requests until the slots of two sessions have the same sequence id: a server may have asked one of them to wait."""
 
 
 @MINORS
@@ -201,6 +203,36 @@ def test_slots_are_separate(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     expect(session.compound(op.putfh(scratch.handle), op.mkdir(b"other"), slot=1)).ok()
     again = send_again(v4, session, request)
     expect(without_sequence(again), "results of the retry").equals(without_sequence(first))
+
+
+def _moved_like(session: Session4, scratch: Nfs4Scratch, request: Request, name: bytes) -> None:
+    """Requests that change something in a slot, up to the sequence id of a request in the same slot elsewhere."""
+    for number in range(_MOST):
+        making = [op.putfh(scratch.handle), op.mkdir(b"%s-%d" % (name, number)), op.getfh()]
+        last, reply = performed(session, making, cache_this=True, slot=request.slot.id)
+        expect(reply).ok()
+        if last.sequence_id >= request.sequence_id:
+            break
+    if last.sequence_id != request.sequence_id:
+        skip("the sequence ids of the two sessions never agreed: the server asked to wait")
+
+
+@pytest.mark.parametrize("whose", ["others", "one-client"])
+@proves(RETRY_GETS_THE_CACHED_REPLY, RETRY_IS_NOT_EXECUTED, killed_by="sequence4-sessions-share-replies")
+def test_sessions_are_separate(v4: Nfs4Dialect, scratch: Nfs4Scratch, whose: str) -> None:
+    """A request with the slot and sequence id of a retry, in another session, does not change what the retry gets."""
+    session = session_of_its_own(v4)
+    assert session.client is not None
+    other = session_of_its_own(v4) if whose == "others" else session.client.create_session()
+    request, reply = performed(
+        session, [op.putfh(scratch.handle), op.mkdir(b"made"), op.getfh()], cache_this=True, slot=0
+    )
+    first = expect(reply).ok()
+    _moved_like(other, scratch, request, b"other")
+    names = sorted(scratch.names())
+    again = send_again(v4, session, request)
+    expect(without_sequence(again), "results of the retry").equals(without_sequence(first))
+    expect_names(scratch.names(), names, because=RETRY_IS_NOT_EXECUTED)
 
 
 @MINORS

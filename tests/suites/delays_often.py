@@ -23,7 +23,10 @@ from nfsserver.state.sessions import Session
 from nfsserver.transport import TransportMiddleware
 from tests.suites.one_at_a_time import announce
 
-_PUT_OFF: t.Final = (p.OPEN, p.REMOVE, p.GETATTR, p.DELEGRETURN, p.TEST_STATEID, p.LOOKUP)
+_PUT_OFF: t.Final = (
+    *(p.OPEN, p.REMOVE, p.GETATTR, p.DELEGRETURN, p.TEST_STATEID, p.LOOKUP),
+    *(p.LINK, p.RENAME, p.READ, p.WRITE),
+)
 
 
 class DelaysOften:

@@ -19,6 +19,8 @@ CHECKS: t.Final = (
     ),
     *("faults/backchannel/recall-after-loss", "faults/backchannel/recall-lost"),
     *("nfs3/delegations/recall[write-read]", "nfs3/delegations/recall[remove-write]"),
+    *("nfs4/delegation/recall-by[link-read]", "nfs4/delegation/recall-by[replace-write]"),
+    *("nfs4/delegation/recall-by[read-write]", "nfs3/delegations/truncating-create[read]"),
 )
 
 
