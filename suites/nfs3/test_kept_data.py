@@ -17,7 +17,9 @@ from suites.kept_data import (
     CREATE_AGAIN,
     EMPTIED,
     EMPTY,
+    LAST_PAGE,
     NAMES,
+    OVERLAP_BOTH,
     OVERLAPS,
     SIZES,
     WRITES,
@@ -87,12 +89,20 @@ def test_attributes(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, chang
     VERIFIER_CHANGES_ON_LOSS,
     EXTENSION_READS_AS_ZEROS,
     WRITE_GAP_IS_ZERO,
-    killed_by="setattr3-size-drops-uncommitted-pages",
+    killed_by=("setattr3-size-drops-uncommitted-pages"),
 )
 def test_sizes(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, change: str) -> None:
     """SETATTR of the size of a file with uncommitted data keeps what is below both sizes, and adds zeros."""
     zeros = WRITE_GAP_IS_ZERO if change == "shrink-write" else EXTENSION_READS_AS_ZEROS
     keeps(_file(nfs3, second_client, scratch, SIZE_CHANGE_KEEPS_DATA, zeros), SIZES[change])
+
+
+@pytest.mark.parametrize("change", LAST_PAGE)
+@proves(EXTENSION_READS_AS_ZEROS, WRITE_GAP_IS_ZERO, killed_by="setattr3-truncation-within-a-page-keeps-it")
+def test_last_page(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, change: str) -> None:
+    """What SETATTR of the size cuts off the last page of a file reads as zeros when the file grows."""
+    zeros = WRITE_GAP_IS_ZERO if change == "write" else EXTENSION_READS_AS_ZEROS
+    keeps(_file(nfs3, second_client, scratch, SIZE_CHANGE_KEEPS_DATA, zeros), LAST_PAGE[change])
 
 
 @pytest.mark.parametrize("change", WRITES)
@@ -110,10 +120,24 @@ def test_writes(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, change: s
 
 
 @pytest.mark.parametrize("change", OVERLAPS)
-@proves(VERIFIER_CHANGES_ON_LOSS, WRITES_COUNT_BYTES, killed_by="write3-keeps-the-older-data")
+@proves(
+    VERIFIER_CHANGES_ON_LOSS,
+    WRITES_COUNT_BYTES,
+    killed_by=("write3-keeps-the-older-data", "commit3-flushes-the-newest-first"),
+)
 def test_overlap(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, change: str) -> None:
     """Of two uncommitted WRITEs of the same bytes the later one is the data."""
     keeps(_file(nfs3, second_client, scratch, WRITES_COUNT_BYTES), OVERLAPS[change])
+
+
+@proves(
+    VERIFIER_CHANGES_ON_LOSS,
+    WRITES_COUNT_BYTES,
+    killed_by=("commit3-flushes-by-offset", "commit3-flushes-the-farthest-first"),
+)
+def test_overlap_both(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch) -> None:
+    """Of uncommitted WRITEs that overlap an earlier one at both ends the later ones are the data."""
+    keeps(_file(nfs3, second_client, scratch, WRITES_COUNT_BYTES), OVERLAP_BOTH)
 
 
 @proves(WRITES_COUNT_BYTES, killed_by="write3-data-sync-ends-at-8-kib")

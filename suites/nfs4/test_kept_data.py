@@ -18,7 +18,9 @@ from suites.kept_data import (
     CREATE_AGAIN,
     EMPTIED,
     EMPTY,
+    LAST_PAGE,
     NAMES,
+    OVERLAP_BOTH,
     OVERLAPS,
     SIZES,
     WRITES,
@@ -83,11 +85,21 @@ def test_attributes(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, ch
 @proves(
     SETS_THE_SIZE,
     NOTHING_IS_DESTROYED,
-    killed_by=("setattr4-size-keeps-one-page", "setattr4-size-drops-uncommitted-pages"),
+    killed_by=(
+        "setattr4-size-keeps-one-page",
+        "setattr4-size-drops-uncommitted-pages",
+    ),
 )
 def test_sizes(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, change: str) -> None:
     """SETATTR of the size of a file with uncommitted data keeps what is below both sizes, and adds zeros."""
     keeps(_file(session, another_client(v4), scratch, SETS_THE_SIZE, SETS_THE_SIZE), SIZES[change])
+
+
+@pytest.mark.parametrize("change", LAST_PAGE)
+@proves(NEW_BYTES_ARE_ZERO, killed_by="setattr4-truncation-within-a-page-keeps-it")
+def test_last_page(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, change: str) -> None:
+    """What SETATTR of the size cuts off the last page of a file reads as zeros when the file grows."""
+    keeps(_file(session, another_client(v4), scratch, SETS_THE_SIZE), LAST_PAGE[change])
 
 
 @pytest.mark.parametrize("change", WRITES)
@@ -98,10 +110,19 @@ def test_writes(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, change
 
 
 @pytest.mark.parametrize("change", OVERLAPS)
-@proves(NOTHING_IS_DESTROYED, killed_by="write4-keeps-the-older-data")
+@proves(
+    NOTHING_IS_DESTROYED,
+    killed_by=("write4-keeps-the-older-data", "commit4-flushes-the-newest-first"),
+)
 def test_overlap(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, change: str) -> None:
     """Of two uncommitted WRITEs of the same bytes the later one is the data."""
     keeps(_file(session, another_client(v4), scratch, WRITES_DATA), OVERLAPS[change])
+
+
+@proves(NOTHING_IS_DESTROYED, killed_by=("commit4-flushes-by-offset", "commit4-flushes-the-farthest-first"))
+def test_overlap_both(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """Of uncommitted WRITEs that overlap an earlier one at both ends the later ones are the data."""
+    keeps(_file(session, another_client(v4), scratch, WRITES_DATA), OVERLAP_BOTH)
 
 
 @proves(WRITES_DATA, killed_by="write4-data-sync-ends-at-4-kib")
