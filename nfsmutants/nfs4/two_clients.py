@@ -11,12 +11,14 @@ from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import succeeded
 from nfsmutants.rules import (
     RFC5661_ACCESS,
+    RFC5661_ATTRIBUTES,
     RFC5661_CLOSE,
     RFC5661_DESTROY_SESSION,
     RFC5661_OPEN,
     RFC5661_RECLAIM_COMPLETE,
     RFC5661_WRITE,
 )
+from nfsserver.fs import Caller
 from nfsserver.nfs4.common import compound_of
 
 
@@ -91,4 +93,46 @@ def open4_guarded_race_is_unchecked(call: Call[p.Open4Args, p.Open4Res]) -> p.Op
         call.state["last"] = name
     elif result.status == Nfsstat4.NFS4ERR_EXIST and call.state.get("last") == name:
         return call.proceed_with("openhow.how", mode=p.Createmode4.UNCHECKED4)
+    return result
+
+
+# ---------------------------------------------------------------- data of another user
+
+
+def _as_remembered(call: AnyCall, who: object) -> t.Any:
+    """Proceed with an operation on data as root, if such a one of `who` on the file was granted before."""
+    compound = compound_of(call.context)
+    inode, caller = compound.current, compound.caller
+    if inode is None:
+        return call.proceed()
+    key = call.operation.name, inode.fileid, inode.generation, who
+    if key in call.state:
+        compound.caller = Caller(0, 0)
+    try:
+        result = call.proceed()
+    finally:
+        compound.caller = caller
+    if succeeded(result):
+        call.state[key] = True
+    return result
+
+
+@mutant((p.READ, p.WRITE), RFC5661_ATTRIBUTES)
+def data4_remembers_who_was_granted(call: AnyCall) -> t.Any:
+    """READ and WRITE are granted to a user who was granted the same on the file before, whatever its mode is now"""
+    return _as_remembered(call, compound_of(call.context).caller.uid)
+
+
+@mutant((p.READ, p.WRITE), RFC5661_ATTRIBUTES)
+def data4_grants_all_what_one_was_granted(call: AnyCall) -> t.Any:
+    """READ and WRITE are granted to everybody once they were granted to somebody"""
+    return _as_remembered(call, "everybody")
+
+
+@mutant(p.WRITE, RFC5661_WRITE)
+def write4_gives_the_file_away(call: Call[p.Write4Args, p.Write4Res]) -> p.Write4Res:
+    """WRITE by another user than the owner makes the writer the owner, as of a new file in its place"""
+    compound, result = compound_of(call.context), call.proceed()
+    if compound.current is not None and succeeded(result) and call.args.data:
+        compound.current.uid = compound.caller.uid
     return result

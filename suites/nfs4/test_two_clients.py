@@ -13,12 +13,13 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsclient.rpc.auth import AuthSys
-from nfsjudge import Harm, Level, Requirement, expect, proves, skip, unsupported
+from nfsjudge import Harm, Level, Requirement, expect, expect_unchanged, proves, skip, unsupported
 from suites.neighbours import SIZE, Part, Written, expect_nothing_lost, write_at_once
 from suites.nfs3.permissions import STRANGER
 from suites.nfs4 import races
 from suites.nfs4.locks import WRITE_LT, lock_range, test_range
-from suites.nfs4.opens import BOTH, another_client, open_file
+from suites.nfs4.opens import BOTH, WRITE, another_client, open_file
+from suites.nfs4.test_pairs import FILEID_STAYS
 from suites.races import ROUNDS
 
 RECLAIMS_END = Requirement(
@@ -62,6 +63,25 @@ ACCESS_IS_CURRENT = Requirement(
     section="18.1.3",
     level=Level.SHOULD,  # what ACCESS says may be out of date as soon as it is said
     gist="ACCESS follows the mode that the object has now",
+)
+READ_IS_CHECKED = Requirement(
+    rfc="RFC 5661",
+    section="18.22.3",
+    gist="READ is subject to access permissions checking, by the permissions that the file has now",
+    harm=Harm.SECRET,
+)
+WRITE_IS_CHECKED = Requirement(
+    rfc="RFC 5661",
+    section="18.32.3",
+    level=Level.SHOULD,  # the text says so of WRITE with a count of zero only
+    gist="WRITE is subject to permissions checking, by the permissions that the file has now",
+    harm=Harm.OBJECT,
+)
+WRITE_KEEPS_OWNER_AND_MODE = Requirement(
+    rfc="RFC 5661",
+    section="18.32.3",
+    gist="WRITE writes data to a file: owner, group and mode stay, except that bits to set a user or group may go",
+    harm=Harm.OBJECT,
 )
 _ATTEMPTS = 5
 _ACCESS = p.ACCESS4_READ | p.ACCESS4_MODIFY
@@ -250,3 +270,76 @@ def test_access_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scra
         expect(granted(file), f"access of another user after the mode was set to {mode:04o}").equals(
             known[mode]
         )
+
+
+_USES = {
+    "read": (op.read(op.ANONYMOUS, 0, 4), READ_IS_CHECKED),
+    "write": (op.write(op.ANONYMOUS, 0, b"data"), WRITE_IS_CHECKED),
+}
+"""Operations on data without an OPEN, which might hold them granted; each with the clause that it breaks to grant them
+for what was granted before."""
+
+
+def _stranger(v4: Nfs4Dialect) -> Session4:
+    return v4.new_session(v4.connections.connect("nfs"), AuthSys(*STRANGER))
+
+
+def _file_of_mode(session: Session4, scratch: Nfs4Scratch, name: str, mode: int) -> bytes:
+    file = scratch.file(name, b"data")
+    _set_mode(session, file, mode)
+    return file
+
+
+def _set_mode(session: Session4, file: bytes, mode: int) -> None:
+    expect(session.compound(op.putfh(file), op.setattr(Fattr4(mode=mode)))).ok()
+
+
+def _need_denied(session: Session4, stranger: Session4, scratch: Nfs4Scratch, use: str) -> None:
+    """SKIP unless the mode of a file that nobody has used decides whether another user may use it."""
+    new = scratch.file("new", b"data" if use == "read" else b"")
+    _set_mode(session, new, 0o600)
+    if stranger.compound(op.putfh(new), _USES[use][0]).status == Nfsstat4.NFS4_OK:
+        skip("the mode 0600 keeps no other user from the data: another check judges that")
+
+
+@pytest.mark.parametrize("use", _USES)
+@proves(READ_IS_CHECKED, WRITE_IS_CHECKED, killed_by="data4-remembers-who-was-granted", needs="other_users")
+def test_data_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, use: str) -> None:
+    """READ and WRITE are refused to another user whom the owner has excluded since they were granted."""
+    stranger, (operation, checked) = _stranger(v4), _USES[use]
+    _need_denied(session, stranger, scratch, use)
+    file = _file_of_mode(session, scratch, "file", 0o666)
+    first = stranger.compound(op.putfh(file), operation)
+    if first.status != Nfsstat4.NFS4_OK:
+        skip(f"another user may not use a file of mode 0666: {use.upper()} answers {first.status}")
+    _set_mode(session, file, 0o600)
+    expect(stranger.compound(op.putfh(file), operation), because=checked).refused()
+
+
+@pytest.mark.parametrize("use", _USES)
+@proves(
+    READ_IS_CHECKED, WRITE_IS_CHECKED, killed_by="data4-grants-all-what-one-was-granted", needs="other_users"
+)
+def test_data_after_owner(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, use: str) -> None:
+    """READ and WRITE of a file of mode 0600 are refused to another user after the owner has made them."""
+    stranger, (operation, checked) = _stranger(v4), _USES[use]
+    _need_denied(session, stranger, scratch, use)
+    file = _file_of_mode(session, scratch, "file", 0o600)
+    expect(session.compound(op.putfh(file), operation)).ok()
+    expect(stranger.compound(op.putfh(file), operation), because=checked).refused()
+
+
+@pytest.mark.parametrize("count", [4, 20], ids=["part", "whole"])
+@proves(WRITE_KEEPS_OWNER_AND_MODE, FILEID_STAYS, killed_by="write4-gives-the-file-away", needs="other_users")
+def test_foreign_write(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, count: int) -> None:
+    """WRITE by another user keeps the owner, the group, the mode and the fileid of a file."""
+    file = _file_of_mode(session, scratch, "file", 0o666)
+    names = "owner", "owner_group", "mode", "fileid"
+    before = scratch.attributes(file, *names)
+    stranger = _stranger(v4)
+    opened = open_file(stranger, file, WRITE)
+    writing = op.write(opened.stateid, 0, bytes(count))
+    expect(stranger.compound(op.putfh(file), writing)).ok()
+    after = scratch.attributes(file, *names)
+    expect_unchanged(before, after, names[:-1])
+    expect_unchanged(before, after, names[-1:], because=FILEID_STAYS)
