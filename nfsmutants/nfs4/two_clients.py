@@ -8,7 +8,7 @@ import typing as t
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, Call, mutant
-from nfsmutants.nfs4.bending import succeeded
+from nfsmutants.nfs4.bending import amend4, succeeded
 from nfsmutants.rules import (
     RFC5661_ACCESS,
     RFC5661_ATTRIBUTES,
@@ -136,3 +136,19 @@ def write4_gives_the_file_away(call: Call[p.Write4Args, p.Write4Res]) -> p.Write
     if compound.current is not None and succeeded(result) and call.args.data:
         compound.current.uid = compound.caller.uid
     return result
+
+
+@mutant((p.WRITE, p.GETATTR), RFC5661_ATTRIBUTES)
+def write4_by_others_changes_the_fileid(call: AnyCall) -> t.Any:
+    """GETATTR returns another fileid after a WRITE by another user than the owner, as of a new file in its place"""
+    compound, result = compound_of(call.context), call.proceed()
+    inode = compound.current
+    if inode is None or not succeeded(result):
+        return result
+    written: set[object] = call.state.setdefault("written", set())
+    if call.operation is p.WRITE and inode.uid != compound.caller.uid:
+        written.add((inode.fileid, inode.generation))
+    fileid = result.resok4.obj_attributes.fileid if call.operation is p.GETATTR else None
+    if fileid is None or (inode.fileid, inode.generation) not in written:
+        return result
+    return amend4(result, obj_attributes=lambda it: it.obj_attributes.changed(fileid=fileid + 2**40))

@@ -159,54 +159,81 @@ def test_access_after_owner(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: N
 
 # ---------------------------------------------------------------- data of another user
 
-_USES: t.Final[dict[str, tuple[Callable[[Nfs3, bytes], StatusReply], Requirement]]] = {
-    "read": (lambda nfs3, file: nfs3.read(file, 0, 4), READ_IS_CHECKED_EACH_TIME),
-    "write": (lambda nfs3, file: nfs3.write(file, 0, b"data"), WRITE_IS_CHECKED_EACH_TIME),
-}
-"""Calls on data, each with the clause that a server breaks which grants them because it did before."""
+_Use: t.TypeAlias = Callable[[Nfs3, bytes], StatusReply]
 
 
-def _need_denied(nfs3: Nfs3, stranger: Nfs3, scratch: Nfs3Scratch, use: str) -> None:
-    """SKIP unless the mode of a file that nobody has used decides whether another user may use it."""
-    call, _ = _USES[use]
-    new = scratch.file("new", b"data" if use == "read" else b"")
-    if call(stranger, with_mode(nfs3, new, 0o600)).status == Nfsstat3.NFS3_OK:
+def _reads(nfs3: Nfs3, file: bytes) -> StatusReply:
+    return nfs3.read(file, 0, 4)
+
+
+def _writes_data(nfs3: Nfs3, file: bytes) -> StatusReply:
+    return nfs3.write(file, 0, b"data")
+
+
+def _need_denied(nfs3: Nfs3, stranger: Nfs3, new: bytes, use: _Use) -> None:
+    """SKIP unless the mode of a file that nobody has used so decides whether another user may."""
+    if use(stranger, with_mode(nfs3, new, 0o600)).status == Nfsstat3.NFS3_OK:
         skip("the mode 0600 keeps no other user from the data: another check judges that")
 
 
-@pytest.mark.parametrize("use", _USES)
+def _after_mode(nfs3: Nfs3, stranger: Nfs3, file: bytes, use: _Use) -> StatusReply:
+    """What a user is answered whom a file has admitted before its mode was set to 0600. SKIP if it admits nobody."""
+    first = use(stranger, with_mode(nfs3, file, 0o666))
+    if first.status != Nfsstat3.NFS3_OK:
+        skip(f"another user may not use a file of mode 0666: the call answers {first.status}")
+    return use(stranger, with_mode(nfs3, file, 0o600))
+
+
 @proves(
     READ_IS_CHECKED_EACH_TIME,
+    killed_by="data3-remembers-who-was-granted",
+    needs=("other_users", "distinct_users"),
+)
+def test_read_after_mode(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
+    """READ is refused to another user whom the owner has excluded since it was granted."""
+    stranger = as_user(*STRANGER)
+    _need_denied(nfs3, stranger, scratch.file("new", b"data"), _reads)
+    expect(_after_mode(nfs3, stranger, scratch.file("file", b"data"), _reads)).refused()
+
+
+@proves(
     WRITE_IS_CHECKED_EACH_TIME,
     killed_by="data3-remembers-who-was-granted",
     needs=("other_users", "distinct_users"),
 )
-def test_data_after_mode(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch, use: str) -> None:
-    """READ and WRITE are refused to another user whom the owner has excluded since they were granted."""
-    stranger, (call, checked) = as_user(*STRANGER), _USES[use]
-    _need_denied(nfs3, stranger, scratch, use)
-    file = with_mode(nfs3, scratch.file("file", b"data"), 0o666)
-    first = call(stranger, file)
-    if first.status != Nfsstat3.NFS3_OK:
-        skip(f"another user may not use a file of mode 0666: {use.upper()} answers {first.status}")
-    with_mode(nfs3, file, 0o600)
-    expect(call(stranger, file), because=checked).refused()
+def test_write_after_mode(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
+    """WRITE is refused to another user whom the owner has excluded since it was granted."""
+    stranger = as_user(*STRANGER)
+    _need_denied(nfs3, stranger, scratch.file("new"), _writes_data)
+    expect(_after_mode(nfs3, stranger, scratch.file("file"), _writes_data)).refused()
 
 
-@pytest.mark.parametrize("use", _USES)
 @proves(
     READ_IS_CHECKED_EACH_TIME,
+    killed_by="data3-grants-all-what-one-was-granted",
+    needs=("other_users", "distinct_users"),
+)
+def test_read_after_owner(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
+    """READ of a file of mode 0600 is refused to another user after its owner has read it."""
+    stranger = as_user(*STRANGER)
+    _need_denied(nfs3, stranger, scratch.file("new", b"data"), _reads)
+    file = with_mode(nfs3, scratch.file("file", b"data"), 0o600)
+    expect(nfs3.read(file, 0, 4)).ok()
+    expect(stranger.read(file, 0, 4)).refused()
+
+
+@proves(
     WRITE_IS_CHECKED_EACH_TIME,
     killed_by="data3-grants-all-what-one-was-granted",
     needs=("other_users", "distinct_users"),
 )
-def test_data_after_owner(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch, use: str) -> None:
-    """READ and WRITE of a file of mode 0600 are refused to another user after the owner has made them."""
-    stranger, (call, checked) = as_user(*STRANGER), _USES[use]
-    _need_denied(nfs3, stranger, scratch, use)
-    file = with_mode(nfs3, scratch.file("file", b"data"), 0o600)
-    expect(call(nfs3, file)).ok()
-    expect(call(stranger, file), because=checked).refused()
+def test_write_after_owner(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
+    """WRITE to a file of mode 0600 is refused to another user after its owner has written to it."""
+    stranger = as_user(*STRANGER)
+    _need_denied(nfs3, stranger, scratch.file("new"), _writes_data)
+    file = with_mode(nfs3, scratch.file("file"), 0o600)
+    expect(nfs3.write(file, 0, b"mine")).ok()
+    expect(stranger.write(file, 0, b"data")).refused()
 
 
 @pytest.mark.parametrize("count", [4, 20], ids=["part", "whole"])

@@ -13,6 +13,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsclient.rpc.auth import AuthSys
+from nfsclient.xdr import XdrType
 from nfsjudge import Harm, Level, Requirement, expect, expect_unchanged, proves, skip, unsupported
 from suites.neighbours import SIZE, Part, Written, expect_nothing_lost, write_at_once
 from suites.nfs3.permissions import STRANGER
@@ -272,68 +273,83 @@ def test_access_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scra
         )
 
 
-_USES = {
-    "read": (op.read(op.ANONYMOUS, 0, 4), READ_IS_CHECKED),
-    "write": (op.write(op.ANONYMOUS, 0, b"data"), WRITE_IS_CHECKED),
-}
-"""Operations on data without an OPEN, which might hold them granted; each with the clause that it breaks to grant them
-for what was granted before."""
+_READ = op.read(op.ANONYMOUS, 0, 4)
+"""Without an OPEN, which might hold what it was granted."""
+_WRITE = op.write(op.ANONYMOUS, 0, b"data")
 
 
 def _stranger(v4: Nfs4Dialect) -> Session4:
     return v4.new_session(v4.connections.connect("nfs"), AuthSys(*STRANGER))
 
 
-def _file_of_mode(session: Session4, scratch: Nfs4Scratch, name: str, mode: int) -> bytes:
-    file = scratch.file(name, b"data")
-    _set_mode(session, file, mode)
-    return file
-
-
 def _set_mode(session: Session4, file: bytes, mode: int) -> None:
     expect(session.compound(op.putfh(file), op.setattr(Fattr4(mode=mode)))).ok()
 
 
-def _need_denied(session: Session4, stranger: Session4, scratch: Nfs4Scratch, use: str) -> None:
-    """SKIP unless the mode of a file that nobody has used decides whether another user may use it."""
-    new = scratch.file("new", b"data" if use == "read" else b"")
+def _need_denied(session: Session4, stranger: Session4, new: bytes, use: XdrType) -> None:
+    """SKIP unless the mode of a file that nobody has used so decides whether another user may."""
     _set_mode(session, new, 0o600)
-    if stranger.compound(op.putfh(new), _USES[use][0]).status == Nfsstat4.NFS4_OK:
+    if stranger.compound(op.putfh(new), use).status == Nfsstat4.NFS4_OK:
         skip("the mode 0600 keeps no other user from the data: another check judges that")
 
 
-@pytest.mark.parametrize("use", _USES)
-@proves(READ_IS_CHECKED, WRITE_IS_CHECKED, killed_by="data4-remembers-who-was-granted", needs="other_users")
-def test_data_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, use: str) -> None:
-    """READ and WRITE are refused to another user whom the owner has excluded since they were granted."""
-    stranger, (operation, checked) = _stranger(v4), _USES[use]
-    _need_denied(session, stranger, scratch, use)
-    file = _file_of_mode(session, scratch, "file", 0o666)
-    first = stranger.compound(op.putfh(file), operation)
+def _after_mode(session: Session4, stranger: Session4, file: bytes, use: XdrType) -> CompoundReply:
+    """What a user is answered whom a file has admitted before its mode was set to 0600. SKIP if it admits nobody."""
+    _set_mode(session, file, 0o666)
+    first = stranger.compound(op.putfh(file), use)
     if first.status != Nfsstat4.NFS4_OK:
-        skip(f"another user may not use a file of mode 0666: {use.upper()} answers {first.status}")
+        skip(f"another user may not use a file of mode 0666: the operation answers {first.status}")
     _set_mode(session, file, 0o600)
-    expect(stranger.compound(op.putfh(file), operation), because=checked).refused()
+    return stranger.compound(op.putfh(file), use)
 
 
-@pytest.mark.parametrize("use", _USES)
-@proves(
-    READ_IS_CHECKED, WRITE_IS_CHECKED, killed_by="data4-grants-all-what-one-was-granted", needs="other_users"
-)
-def test_data_after_owner(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, use: str) -> None:
-    """READ and WRITE of a file of mode 0600 are refused to another user after the owner has made them."""
-    stranger, (operation, checked) = _stranger(v4), _USES[use]
-    _need_denied(session, stranger, scratch, use)
-    file = _file_of_mode(session, scratch, "file", 0o600)
-    expect(session.compound(op.putfh(file), operation)).ok()
-    expect(stranger.compound(op.putfh(file), operation), because=checked).refused()
+@proves(READ_IS_CHECKED, killed_by="data4-remembers-who-was-granted", needs="other_users")
+def test_read_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """READ is refused to another user whom the owner has excluded since it was granted."""
+    stranger = _stranger(v4)
+    _need_denied(session, stranger, scratch.file("new", b"data"), _READ)
+    expect(_after_mode(session, stranger, scratch.file("file", b"data"), _READ)).refused()
+
+
+@proves(WRITE_IS_CHECKED, killed_by="data4-remembers-who-was-granted", needs="other_users")
+def test_write_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """WRITE is refused to another user whom the owner has excluded since it was granted."""
+    stranger = _stranger(v4)
+    _need_denied(session, stranger, scratch.file("new"), _WRITE)
+    expect(_after_mode(session, stranger, scratch.file("file"), _WRITE)).refused()
+
+
+@proves(READ_IS_CHECKED, killed_by="data4-grants-all-what-one-was-granted", needs="other_users")
+def test_read_after_owner(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """READ of a file of mode 0600 is refused to another user after its owner has read it."""
+    stranger, file = _stranger(v4), scratch.file("file", b"data")
+    _need_denied(session, stranger, scratch.file("new", b"data"), _READ)
+    _set_mode(session, file, 0o600)
+    expect(session.compound(op.putfh(file), _READ)).ok()
+    expect(stranger.compound(op.putfh(file), _READ)).refused()
+
+
+@proves(WRITE_IS_CHECKED, killed_by="data4-grants-all-what-one-was-granted", needs="other_users")
+def test_write_after_owner(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """WRITE to a file of mode 0600 is refused to another user after its owner has written to it."""
+    stranger, file = _stranger(v4), scratch.file("file")
+    _need_denied(session, stranger, scratch.file("new"), _WRITE)
+    _set_mode(session, file, 0o600)
+    expect(session.compound(op.putfh(file), _WRITE)).ok()
+    expect(stranger.compound(op.putfh(file), _WRITE)).refused()
 
 
 @pytest.mark.parametrize("count", [4, 20], ids=["part", "whole"])
-@proves(WRITE_KEEPS_OWNER_AND_MODE, FILEID_STAYS, killed_by="write4-gives-the-file-away", needs="other_users")
+@proves(
+    WRITE_KEEPS_OWNER_AND_MODE,
+    FILEID_STAYS,
+    killed_by=("write4-gives-the-file-away", "write4-by-others-changes-the-fileid"),
+    needs="other_users",
+)
 def test_foreign_write(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, count: int) -> None:
     """WRITE by another user keeps the owner, the group, the mode and the fileid of a file."""
-    file = _file_of_mode(session, scratch, "file", 0o666)
+    file = scratch.file("file", b"0123456789")
+    _set_mode(session, file, 0o666)
     names = "owner", "owner_group", "mode", "fileid"
     before = scratch.attributes(file, *names)
     stranger = _stranger(v4)
