@@ -142,10 +142,11 @@ def write4_keeps_the_older_data(call: Write) -> t.Any:
 
 _Pieces: t.TypeAlias = list[tuple[int, bytes]]
 _FLUSHING: t.Final = (p.WRITE, p.COMMIT, p.SETATTR, p.OPEN)
+_UNTIL_CLOSE: t.Final = (*_FLUSHING, p.CLOSE)
 
 
 def flushed4(call: AnyCall, order: Callable[[_Pieces], Iterable[tuple[int, bytes]]] = list) -> t.Any:
-    """`flushed` for the WRITEs and COMMITs of NFSv4; SETATTR and OPEN with UNCHECKED4 forget the pieces."""
+    """`flushed` for the WRITEs and COMMITs of NFSv4; SETATTR, OPEN with UNCHECKED4, and CLOSE forget the pieces."""
     operation, args = call.operation, call.args
     inode = _opened(call) if operation is p.OPEN else compound_of(call.context).current
     is_unstable = operation is p.WRITE and args.stable is StableHow4.UNSTABLE4
@@ -153,13 +154,13 @@ def flushed4(call: AnyCall, order: Callable[[_Pieces], Iterable[tuple[int, bytes
     return flushed(call, inode, piece=piece, commit=operation is p.COMMIT, order=order)
 
 
-@mutant(_FLUSHING, RFC5661_COMMIT)
+@mutant(_UNTIL_CLOSE, RFC5661_COMMIT)
 def commit4_flushes_by_offset(call: AnyCall) -> t.Any:
     """COMMIT flushes WRITEs with UNSTABLE4 by rising offset: where two overlap, the older data may come back"""
     return flushed4(call, sorted)
 
 
-@mutant(_FLUSHING, RFC5661_COMMIT)
+@mutant(_UNTIL_CLOSE, RFC5661_COMMIT)
 def commit4_flushes_the_farthest_first(call: AnyCall) -> t.Any:
     """COMMIT flushes WRITEs with UNSTABLE4 by falling offset: where two overlap, the older data may come back"""
     return flushed4(call, lambda pieces: sorted(pieces, reverse=True))

@@ -31,7 +31,7 @@ from suites.kept_data import (
 )
 from suites.nfs3.contents import pattern
 from suites.nfs3.permissions import STRANGER
-from suites.nfs4.common import CommonNfs4
+from suites.nfs4.common import CommonNfs4, OpenNfs4
 from suites.nfs4.opens import another_client
 from suites.nfs4.test_open import UNCHECKED_TAKES_THE_EXISTING
 from suites.nfs4.test_pairs import DATA_IS_CURRENT, NEW_BYTES_ARE_ZERO
@@ -121,8 +121,9 @@ def test_overlap(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, chang
 
 @proves(NOTHING_IS_DESTROYED, killed_by=("commit4-flushes-by-offset", "commit4-flushes-the-farthest-first"))
 def test_overlap_both(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
-    """Of uncommitted WRITEs that overlap an earlier one at both ends the later ones are the data."""
-    keeps(_file(session, another_client(v4), scratch, WRITES_DATA), OVERLAP_BOTH)
+    """Of uncommitted WRITEs of one OPEN that overlap an earlier one at both ends the later ones are the data."""
+    clauses = Clauses(WRITES_DATA, NOTHING_IS_DESTROYED, NEW_BYTES_ARE_ZERO)
+    keeps(KeptFile(OpenNfs4(session), CommonNfs4(another_client(v4)), scratch, clauses), OVERLAP_BOTH)
 
 
 @proves(WRITES_DATA, killed_by="write4-data-sync-ends-at-4-kib")
