@@ -31,7 +31,7 @@ def commit3_undoes_writes_of_nfs4(call: AnyCall) -> t.Any:
     return flushed3(call)
 
 
-@mutant((p.WRITE, p.COMMIT, p.SETATTR, p.OPEN), RFC5661_COMMIT)
+@mutant((p.WRITE, p.COMMIT, p.SETATTR, p.OPEN, p.CLOSE), RFC5661_COMMIT)
 def commit4_undoes_writes_of_nfs3(call: AnyCall) -> t.Any:
     """COMMIT of NFSv4 writes what NFSv4 has written with UNSTABLE4, over what NFSv3 has written since"""
     return flushed4(call)

@@ -31,7 +31,7 @@ from suites.nfs3.clauses import (
 )
 from suites.nfs3.common import CommonNfs3
 from suites.nfs3.listing import page, plus_page, read_all
-from suites.nfs4.common import CommonNfs4
+from suites.nfs4.common import CommonNfs4, OpenNfs4
 from suites.nfs4.test_kept_data import NOTHING_IS_DESTROYED
 from suites.nfs4.test_pairs import DATA_IS_CURRENT, LISTS_ARE_CURRENT, NEW_BYTES_ARE_ZERO
 
@@ -78,7 +78,8 @@ def _shared(v3: Nfs3Dialect, v4: Nfs4Dialect, first: str) -> KeptFile:
     scratch: Scratch[t.Any, t.Any]
     if first == "v4":
         both = _both(v3, v4)
-        one, other, scratch, top = both.four, both.three, v4.scratch, both.here3
+        one, other = OpenNfs4(v4.session), both.three  # CLOSE may commit, so the file stays open
+        scratch, top = v4.scratch, both.here3
         clauses = Clauses(READ_RETURNS_CURRENT_DATA, VERIFIER_CHANGES_ON_LOSS, EXTENSION_READS_AS_ZEROS)
     else:
         status, found = v4.lookup(v4.root, v3.scratch.name)
