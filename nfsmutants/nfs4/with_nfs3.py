@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mutants that the checks in suites/nfs4/test_with_nfs3.py catch: each version of NFS has a cache of its own."""
+"""Mutants that the checks in suites/nfs4/test_with_nfs3.py catch: each version of NFS has its own cache."""
 
 from __future__ import annotations
 
