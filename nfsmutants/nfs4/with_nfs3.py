@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable
 
 from nfsclient.protocol import nfs3 as q
 from nfsclient.protocol import nfs4 as p
@@ -78,6 +79,16 @@ def nfs3_leaves_change_of_directories(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- listings
 
 
+def _first_listing(call: AnyCall, key: object, entries_of: Callable[[t.Any], t.Any]) -> t.Any:
+    """The first reply to the same READDIR, if the names were others then; attributes are those of now."""
+    reply = call.proceed()
+    if reply.status != 0:
+        return reply
+    first = call.state.setdefault((key, call.args.to_xdr()), reply)
+    names, now = ([entry.name for entry in entries_of(one)] for one in (first, reply))
+    return reply if names == now else first
+
+
 @mutant((p.READDIR, p.OPEN, p.CREATE, p.LINK, p.REMOVE, p.RENAME), RFC5661_READDIR)
 def readdir4_lists_what_nfs4_left(call: AnyCall) -> t.Any:
     """READDIR of NFSv4 repeats a listing until NFSv4 changes names, whatever NFSv3 does"""
@@ -85,7 +96,7 @@ def readdir4_lists_what_nfs4_left(call: AnyCall) -> t.Any:
     if call.operation is not p.READDIR or inode is None:
         call.state.clear()
         return call.proceed()
-    return call.state.setdefault((inode.fileid, inode.generation, call.args.to_xdr()), call.proceed())
+    return _first_listing(call, (inode.fileid, inode.generation), lambda result: result.resok4.reply.entries)
 
 
 @mutant((q.READDIR, q.READDIRPLUS, *_ENTRIES), RFC1813_LISTINGS)
@@ -94,4 +105,4 @@ def list3_lists_what_nfs3_left(call: AnyCall) -> t.Any:
     if call.operation in _ENTRIES:
         call.state.clear()
         return call.proceed()
-    return call.state.setdefault((call.operation.name, call.args.to_xdr()), call.proceed())
+    return _first_listing(call, call.operation.name, lambda reply: reply.resok.entries)
