@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 
 from nfsmutants.form import AnyCall
 from nfsserver.fs import Inode
+from nfsserver.fs.pages import PAGE
 
 _MOST: t.Final = 1 << 20
 """Bytes of a file that are remembered."""
@@ -88,3 +89,56 @@ def of_others(
         return None
     old: bytes = call.state[key][1]
     return lambda offset, count: old[offset : offset + count].ljust(count, b"\0")
+
+
+def flushed(
+    call: AnyCall,
+    inode: Inode | None,
+    *,
+    piece: tuple[int, bytes] | None = None,
+    commit: bool = False,
+    order: Callable[[list[tuple[int, bytes]]], Iterable[tuple[int, bytes]]] = list,
+) -> t.Any:
+    """Proceed with a WRITE of an uncommitted `piece`, or with a COMMIT: that writes the pieces once more, in `order`.
+
+    The pieces are offsets with data, by age. Any other call about the file forgets them.
+    """
+    reply = call.proceed()
+    if inode is None or inode.data is None or reply.status != 0:
+        return reply
+    pieces: list[tuple[int, bytes]] = call.state.setdefault((inode.fileid, inode.generation), [])
+    if piece is not None:
+        pieces.append(piece)
+        return reply
+    if commit:
+        for offset, data in order(pieces):
+            inode.data.write(offset, data[: max(0, inode.size - offset)], stable=True)
+    pieces.clear()
+    return reply
+
+
+def tail_kept(call: AnyCall, inode: Inode | None, size: int | None) -> t.Any:
+    """Proceed with a SETATTR of a size, or with a WRITE; what was cut off the last page comes back when a file grows.
+
+    Files that end in their first page are truncated as they should be.
+    """
+    if inode is None or inode.data is None:
+        return call.proceed()
+    key, before = (inode.fileid, inode.generation), inode.size
+    cut = b""
+    if size is not None and PAGE < size < before and size // PAGE == (before - 1) // PAGE:
+        cut = inode.data.read(size, before - size)
+    reply = call.proceed()
+    if cut and inode.size == size:
+        call.state[key] = cut
+    elif inode.size > before:
+        inode.data.write(before, call.state.pop(key, b"")[: _gap(call, inode, before)], stable=True)
+    elif inode.size < before:
+        call.state.pop(key, None)
+    return reply
+
+
+def _gap(call: AnyCall, inode: Inode, before: int) -> int:
+    """How many bytes a call has added to a file before the data that it wrote, if it wrote any."""
+    end: int = getattr(call.args, "offset", inode.size)
+    return max(0, min(end, inode.size) - before)

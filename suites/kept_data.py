@@ -33,6 +33,8 @@ _TARGET: t.Final = 12_000
 """Bytes in a file that the file replaces."""
 _CUT: t.Final = 5_001
 """A smaller size, in the middle of uncommitted data."""
+_CUT_IN_PAGE: t.Final = 9_000
+"""A smaller size in the page that the file ends in, which is not its first one."""
 _SURPLUS: t.Final = 1_000
 """How many more bytes READ requests than the file should have."""
 _ENDLESS: t.Final = 1 << 64
@@ -72,10 +74,13 @@ class KeptFile:
         other: CommonClient,
         scratch: Scratch[t.Any, t.Any],
         clauses: Clauses,
+        other_top: bytes | None = None,
     ) -> None:
         self.one = one
-        """Makes the changes."""
+        """Makes the changes. The scratch directory is of its version."""
         self.other = other
+        self._other_top = other_top
+        """The scratch directory as the other client has it, if that speaks another version."""
         self.scratch = scratch
         self.clauses = clauses
         self.top = scratch.handle
@@ -87,8 +92,10 @@ class KeptFile:
         """Whether RENAME has changed its path: a server whose handles are paths says NOENT to the handle of before."""
         self.data = pattern(SIZE)
         self.handle = scratch.file(FILE, self.data, directory=self.home)
-        self._uncommitted: list[tuple[int, int]] = []
-        self._verifiers: set[bytes] = set()
+        self._uncommitted: list[tuple[int, int, CommonClient]] = []
+        """Ranges, with the client that wrote them."""
+        self._verifiers: dict[CommonClient, set[bytes]] = {}
+        """Those of uncommitted data, by the client that wrote it: versions may have different ones."""
         self._told = ""
         """How a COMMIT has said that uncommitted data is lost."""
 
@@ -113,9 +120,11 @@ class KeptFile:
         in_one: bool = False,
     ) -> None:
         """Write data, in as many WRITEs as the server wants or in one. It is what the file must contain."""
-        at = 0
+        at, writer = 0, client or self.one
+        handle = self._find() if writer is self.other and self._other_top else self.handle
         while at < len(data):
-            done = self._write(client or self.one, self.handle, offset + at, data[at:], how)
+            done = self._write(writer, handle, offset + at, data[at:], how)
+            self._note(writer, offset + at, done)
             at += done.taken
             if in_one:
                 break
@@ -135,29 +144,37 @@ class KeptFile:
         done = answer.value
         if not done.taken:
             skip("WRITE takes no data: it answers OK with count 0")
-        if handle == self.handle:
-            self._note(offset, offset + done.taken, done)
         return done
 
-    def _note(self, begin: int, end: int, done: Put) -> None:
+    def _note(self, writer: CommonClient, begin: int, done: Put) -> None:
         """A WRITE of the file has succeeded."""
+        end = begin + done.taken
         self._settle(begin, end)
         if not done.is_committed:
             # If it is lost, the file may end where it did before.
-            self._uncommitted.append((min(begin, len(self.data)), end))
-            self._verifiers.add(done.verifier)
+            self._uncommitted.append((min(begin, len(self.data)), end, writer))
+            self._verifiers.setdefault(writer, set()).add(done.verifier)
 
-    def _settle(self, begin: int, end: int) -> None:
-        """What was uncommitted in this range is no more."""
-        pieces = [part for a, b in self._uncommitted for part in ((a, min(b, begin)), (max(a, end), b))]
-        self._uncommitted = [(a, b) for a, b in pieces if a < b]
+    def _settle(self, begin: int, end: int, of: CommonClient | None = None) -> None:
+        """What was uncommitted in this range is no more: all of it, or what one client wrote."""
+        pieces = [
+            (first, last, writer)
+            for a, b, writer in self._uncommitted
+            for first, last in (
+                ((a, min(b, begin)), (max(a, end), b)) if of is None or of is writer else ((a, b),)
+            )
+        ]
+        self._uncommitted = [piece for piece in pieces if piece[0] < piece[1]]
 
-    def commit(self, handle: bytes, offset: int = 0, count: int = 0) -> Answer[bytes]:
+    def commit(
+        self, handle: bytes, offset: int = 0, count: int = 0, *, client: CommonClient | None = None
+    ) -> Answer[bytes]:
         """COMMIT, with what it says of the data; a count of 0 is up to the end of the file."""
-        assert isinstance(self.one, CommittingClient)
-        answer = self.one.commit(handle, offset, count)
-        if answer.value is not None and self._verifiers == {answer.value}:
-            self._settle(offset, offset + count if count else _ENDLESS)
+        writer = client or self.one
+        assert isinstance(writer, CommittingClient)
+        answer = writer.commit(handle, offset, count)
+        if answer.value is not None and self._verifiers.get(writer) == {answer.value}:
+            self._settle(offset, offset + count if count else _ENDLESS, writer)
         if int(answer.reply.status) in _TELLS_OF_LOSS:
             self._told = f"COMMIT answers {answer.reply.status}"
         return answer
@@ -172,7 +189,9 @@ class KeptFile:
     def has_size(self, size: int) -> None:
         """A SETATTR or a CREATE has set the size."""
         self.data = self.data[:size].ljust(size, b"\0")
-        self._uncommitted = [(begin, min(end, size)) for begin, end in self._uncommitted if begin < size]
+        self._uncommitted = [
+            (begin, min(end, size), writer) for begin, end, writer in self._uncommitted if begin < size
+        ]
 
     def make_away(self) -> None:
         self.away = self.scratch.directory("away")
@@ -196,13 +215,17 @@ class KeptFile:
         if seen.value is not None:
             size, what = seen.value.size, f"size by another client after {after}"
             expect(size, what, because=self.clauses.current).equals(len(self.data))
-        if self._uncommitted and isinstance(self.one, CommittingClient):
-            observe("COMMIT", self.commit(found).reply.status)
-        self._judge(self._read(self.one, self.handle, found), f"data after {after}", found)
+        mine = self.handle if self._other_top else found
+        if self._verifiers and isinstance(self.one, CommittingClient):
+            observe("COMMIT", self.commit(mine).reply.status)
+        self._judge(self._read(self.one, self.handle, mine), f"data after {after}", found)
+        if self._other_top and isinstance(self.other, CommittingClient):
+            observe("COMMIT by the other client", self.commit(found, client=self.other).reply.status)
+            self._judge(self._read(self.one, self.handle), f"data after {after} and both COMMITs", found)
 
     def _find(self) -> bytes:
         """The handle that another client finds by the name."""
-        where = self.top
+        where = self._other_top or self.top
         for name in self.path:
             answer = self.other.lookup(where, name)
             expect(answer.reply, because=self.clauses.finds).ok()
@@ -236,24 +259,24 @@ class KeptFile:
             return
         wrong = _differing(seen, self.data)
         is_uncommitted = all(self._is_uncommitted(at) for at in wrong)
-        if is_uncommitted and isinstance(self.one, CommittingClient):
-            self._skip_if_told(handle)
+        for writer in self._verifiers if is_uncommitted else ():
+            self._skip_if_told(writer, self.handle if writer is self.one and self._other_top else handle)
         is_gap = wrong[0] < len(self.data) and not self.data[wrong[0]]
         lost = self.clauses.uncommitted if is_uncommitted else self.clauses.current
         expect_data(seen, self.data, what, because=self.clauses.zeros if is_gap else lost)
 
-    def _skip_if_told(self, handle: bytes) -> None:
+    def _skip_if_told(self, writer: CommonClient, handle: bytes) -> None:
         """SKIP if a COMMIT has said that uncommitted data is lost, or says so now. It does not repeat an error."""
-        now = None if self._told else self.commit(handle)
+        now = None if self._told else self.commit(handle, client=writer)
         if self._told:
             skip(f"uncommitted data is lost, and COMMIT says so: {self._told}")
         assert now is not None
         expect(now.reply, because=self.clauses.uncommitted).ok()
-        if self._verifiers != {now.value}:
+        if self._verifiers[writer] != {now.value}:
             skip("uncommitted data is lost, and the write verifier says so: it has changed")
 
     def _is_uncommitted(self, at: int) -> bool:
-        return any(begin <= at < end for begin, end in self._uncommitted)
+        return any(begin <= at < end for begin, end, _ in self._uncommitted)
 
 
 def _differing(seen: bytes, wanted: bytes) -> list[int]:
@@ -379,6 +402,16 @@ def _shrink_and_grow(file: KeptFile) -> None:
     _resize(file, SIZE)
 
 
+def _shrink_and_grow_in_page(file: KeptFile) -> None:
+    _resize(file, _CUT_IN_PAGE)
+    _resize(file, SIZE)
+
+
+def _shrink_and_write_in_page(file: KeptFile) -> None:
+    _resize(file, _CUT_IN_PAGE)
+    file.put(_CUT_IN_PAGE + 600, pattern(500, salt=4))
+
+
 def _shrink_and_write(file: KeptFile) -> None:
     _resize(file, _CUT)
     write_beyond(file)
@@ -395,6 +428,15 @@ SIZES: t.Final[dict[str, Change]] = {
     "shrink-write": Change("SETATTR of a smaller size, then WRITE beyond it", _shrink_and_write),
 }
 """Changes of the size: what is below both sizes stays, what is added is zero."""
+LAST_PAGE: t.Final[dict[str, Change]] = {
+    "grow": Change(
+        "SETATTR of a smaller size in its last page, then of a larger one", _shrink_and_grow_in_page
+    ),
+    "write": Change(
+        "SETATTR of a smaller size in its last page, then WRITE beyond it", _shrink_and_write_in_page
+    ),
+}
+"""The same where both sizes are in the last page, which stays: what was cut off is zero when the file grows."""
 
 
 def _create_again(file: KeptFile) -> None:
@@ -465,6 +507,18 @@ def _write_stable(file: KeptFile) -> None:
     file.put(4_000, pattern(100, salt=4), Sync.FILE_SYNC)
 
 
+def _other_over_end(file: KeptFile) -> None:
+    file.put(UNCOMMITTED[1] - 1_000, pattern(2_000, salt=4), client=file.other)
+
+
+def _other_over_begin(file: KeptFile) -> None:
+    file.put(UNCOMMITTED[0] - 1_000, pattern(2_000, salt=4), client=file.other)
+
+
+def _other_stable(file: KeptFile) -> None:
+    file.put(4_000, pattern(2_000, salt=4), Sync.FILE_SYNC, client=file.other)
+
+
 def _write_by_other(file: KeptFile) -> None:
     file.put(8_400, pattern(900, salt=4), client=file.other)
 
@@ -477,6 +531,11 @@ def _write_over_begin(file: KeptFile) -> None:
     file.put(UNCOMMITTED[0] - 1_000, pattern(2_000, salt=4))
 
 
+def _write_over_both(file: KeptFile) -> None:
+    _write_over_begin(file)
+    _write_over_end(file)
+
+
 def _write_within(file: KeptFile) -> None:
     file.put(5_000, pattern(500, salt=4))
 
@@ -487,6 +546,14 @@ OVERLAPS: t.Final[dict[str, Change]] = {
     "within": Change("WRITE within uncommitted data", _write_within),
 }
 """WRITEs, uncommitted too, of which a part was written before: what came last is the data."""
+OVERLAP_BOTH: t.Final = Change("WRITEs over the beginning and the end of uncommitted data", _write_over_both)
+"""No order of offsets has both after what they are written over."""
+OVERLAPS_BY_OTHER: t.Final[dict[str, Change]] = {
+    "end": Change("WRITE over the end of uncommitted data by another client", _other_over_end),
+    "begin": Change("WRITE over the beginning of uncommitted data by another client", _other_over_begin),
+    "stable": Change("WRITE of a part with FILE_SYNC by another client", _other_stable),
+}
+"""Such WRITEs by another client: COMMIT of what the first one wrote before brings nothing of that back."""
 WRITES: t.Final[dict[str, Change]] = {
     "file_sync": Change("WRITE of a part with FILE_SYNC", _write_stable),
     "other-client": Change("WRITE of the range next to it by another client", _write_by_other),

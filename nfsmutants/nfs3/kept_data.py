@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable, Iterable
 
 from nfsclient.protocol.nfs3 import (
     COMMIT,
@@ -25,8 +26,19 @@ from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import find
 from nfsmutants.nfs3.calls import Create, Setattr, Write
-from nfsmutants.pages import drop_uncommitted, files_of, freed, keep_first, keep_older, of_others, show_again
+from nfsmutants.pages import (
+    drop_uncommitted,
+    files_of,
+    flushed,
+    freed,
+    keep_first,
+    keep_older,
+    of_others,
+    show_again,
+    tail_kept,
+)
 from nfsmutants.rules import (
+    RFC1813_COMMIT,
     RFC1813_CREATE,
     RFC1813_READ,
     RFC1813_RENAME,
@@ -95,6 +107,48 @@ def write3_keeps_the_older_data(call: Write) -> t.Any:
     if call.args.stable is not StableHow.UNSTABLE:
         return call.proceed()
     return keep_older(call, inode_of(call.server, call.args.file), call.args.offset, len(call.args.data))
+
+
+_Pieces: t.TypeAlias = list[tuple[int, bytes]]
+
+
+def flushed3(call: AnyCall, order: Callable[[_Pieces], Iterable[tuple[int, bytes]]] = list) -> t.Any:
+    """`flushed` for the WRITEs and COMMITs of NFSv3; SETATTR and CREATE forget the pieces."""
+    operation, args = call.operation, call.args
+    if operation is CREATE:
+        return flushed(call, find(call.server, args.where))
+    if operation is SETATTR:
+        return flushed(call, inode_of(call.server, args.object))
+    is_unstable = operation is WRITE and args.stable is StableHow.UNSTABLE
+    piece = (args.offset, bytes(args.data)) if is_unstable else None
+    inode = inode_of(call.server, args.file)
+    return flushed(call, inode, piece=piece, commit=operation is COMMIT, order=order)
+
+
+@mutant((WRITE, COMMIT, SETATTR, CREATE), RFC1813_COMMIT)
+def commit3_flushes_by_offset(call: AnyCall) -> t.Any:
+    """COMMIT flushes UNSTABLE WRITEs by rising offset: where two overlap, the older data may come back"""
+    return flushed3(call, sorted)
+
+
+@mutant((WRITE, COMMIT, SETATTR, CREATE), RFC1813_COMMIT)
+def commit3_flushes_the_farthest_first(call: AnyCall) -> t.Any:
+    """COMMIT flushes UNSTABLE WRITEs by falling offset: where two overlap, the older data may come back"""
+    return flushed3(call, lambda pieces: sorted(pieces, reverse=True))
+
+
+@mutant((WRITE, COMMIT, SETATTR, CREATE), RFC1813_COMMIT)
+def commit3_flushes_the_newest_first(call: AnyCall) -> t.Any:
+    """COMMIT flushes the newest UNSTABLE WRITE first: where two overlap, the older data comes back"""
+    return flushed3(call, reversed)
+
+
+@mutant((SETATTR, WRITE), RFC1813_SETATTR)
+def setattr3_truncation_within_a_page_keeps_it(call: AnyCall) -> t.Any:
+    """What SETATTR cuts off the last page of a file comes back when it grows, unless that is its first page"""
+    is_write = call.operation is WRITE
+    inode = inode_of(call.server, call.args.file if is_write else call.args.object)
+    return tail_kept(call, inode, None if is_write else call.args.new_attributes.size)
 
 
 @mutant(WRITE, RFC1813_WRITE)

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from nfsclient.protocol.nfs3 import ACCESS, READ, Access3Res, Read3Res
+import typing as t
+
+from nfsclient.protocol.nfs3 import ACCESS, READ, WRITE, Access3Res, Nfsstat3, Read3Res, Write3Res
 from nfsclient.xdr import replace
 from nfsmutants.bending import inode_of
-from nfsmutants.form import mutant
-from nfsmutants.nfs3.calls import Access, Read
-from nfsmutants.rules import RFC1813_ACCESS, RFC1813_READ
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs3.calls import Access, Read, Write
+from nfsmutants.rules import RFC1813_ACCESS, RFC1813_PERMISSIONS, RFC1813_READ, RFC1813_WRITE
 
 # ---------------------------------------------------------------- several clients
 
@@ -38,3 +40,39 @@ def access3_remembers_what_it_granted(call: Access) -> Access3Res:
     if key not in known:
         known[key] = call.proceed()
     return known[key]
+
+
+# ---------------------------------------------------------------- data of another user
+
+
+def _as_remembered(call: AnyCall, who: object) -> t.Any:
+    """Proceed with a call on data as root, if such a call of `who` on the file was granted before."""
+    inode = inode_of(call.server, call.args.file)
+    if inode is None:
+        return call.proceed()
+    key = call.operation.name, inode.fileid, inode.generation, who
+    reply = call.proceed_as_root() if key in call.state else call.proceed()
+    if reply.status == Nfsstat3.NFS3_OK:
+        call.state[key] = True
+    return reply
+
+
+@mutant((READ, WRITE), RFC1813_PERMISSIONS)
+def data3_remembers_who_was_granted(call: AnyCall) -> t.Any:
+    """READ and WRITE are granted to a user who was granted the same on the file before, whatever its mode is now"""
+    return _as_remembered(call, call.caller.uid)
+
+
+@mutant((READ, WRITE), RFC1813_PERMISSIONS)
+def data3_grants_all_what_one_was_granted(call: AnyCall) -> t.Any:
+    """READ and WRITE are granted to everybody once they were granted to somebody"""
+    return _as_remembered(call, "everybody")
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_gives_the_file_away(call: Write) -> Write3Res:
+    """WRITE by another user than the owner makes the writer the owner, as of a new file in its place"""
+    inode, reply = inode_of(call.server, call.args.file), call.proceed()
+    if inode is not None and reply.status == Nfsstat3.NFS3_OK and call.args.data:
+        inode.uid = call.caller.uid
+    return reply

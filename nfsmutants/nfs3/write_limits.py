@@ -69,6 +69,14 @@ def write3_refuses_2_gib(call: Write) -> Write3Res:
     return call.proceed()
 
 
+@mutant(WRITE, RFC1813_FSINFO)
+def write3_refuses_offsets_of_2_gib(call: Write) -> Write3Res:
+    """WRITE that begins at 2 GiB or beyond is refused with FBIG, though maxfilesize is larger"""
+    if call.args.offset >= 2**31:
+        return refuse_write(call, Nfsstat3.NFS3ERR_FBIG)
+    return call.proceed()
+
+
 # ---------------------------------------------------------------- permission
 
 

@@ -4,12 +4,23 @@
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable, Iterable
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import StableHow4
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4, succeeded
-from nfsmutants.pages import drop_uncommitted, files_of, freed, keep_first, keep_older, of_others, show_again
+from nfsmutants.pages import (
+    drop_uncommitted,
+    files_of,
+    flushed,
+    freed,
+    keep_first,
+    keep_older,
+    of_others,
+    show_again,
+    tail_kept,
+)
 from nfsmutants.rules import (
     RFC5661_COMMIT,
     RFC5661_OPEN,
@@ -127,6 +138,45 @@ def write4_keeps_the_older_data(call: Write) -> t.Any:
     if call.args.stable is not StableHow4.UNSTABLE4:
         return call.proceed()
     return keep_older(call, compound_of(call.context).current, call.args.offset, len(call.args.data))
+
+
+_Pieces: t.TypeAlias = list[tuple[int, bytes]]
+_FLUSHING: t.Final = (p.WRITE, p.COMMIT, p.SETATTR, p.OPEN)
+_UNTIL_CLOSE: t.Final = (*_FLUSHING, p.CLOSE)
+
+
+def flushed4(call: AnyCall, order: Callable[[_Pieces], Iterable[tuple[int, bytes]]] = list) -> t.Any:
+    """`flushed` for the WRITEs and COMMITs of NFSv4; SETATTR, OPEN with UNCHECKED4, and CLOSE forget the pieces."""
+    operation, args = call.operation, call.args
+    inode = _opened(call) if operation is p.OPEN else compound_of(call.context).current
+    is_unstable = operation is p.WRITE and args.stable is StableHow4.UNSTABLE4
+    piece = (args.offset, bytes(args.data)) if is_unstable else None
+    return flushed(call, inode, piece=piece, commit=operation is p.COMMIT, order=order)
+
+
+@mutant(_UNTIL_CLOSE, RFC5661_COMMIT)
+def commit4_flushes_by_offset(call: AnyCall) -> t.Any:
+    """COMMIT flushes WRITEs with UNSTABLE4 by rising offset: where two overlap, the older data may come back"""
+    return flushed4(call, sorted)
+
+
+@mutant(_UNTIL_CLOSE, RFC5661_COMMIT)
+def commit4_flushes_the_farthest_first(call: AnyCall) -> t.Any:
+    """COMMIT flushes WRITEs with UNSTABLE4 by falling offset: where two overlap, the older data may come back"""
+    return flushed4(call, lambda pieces: sorted(pieces, reverse=True))
+
+
+@mutant(_FLUSHING, RFC5661_COMMIT)
+def commit4_flushes_the_newest_first(call: AnyCall) -> t.Any:
+    """COMMIT flushes the newest WRITE with UNSTABLE4 first: where two overlap, the older data comes back"""
+    return flushed4(call, reversed)
+
+
+@mutant((p.SETATTR, p.WRITE), RFC5661_SETATTR)
+def setattr4_truncation_within_a_page_keeps_it(call: AnyCall) -> t.Any:
+    """What SETATTR cuts off the last page of a file comes back when it grows, unless that is its first page"""
+    size = None if call.operation is p.WRITE else call.args.obj_attributes.size
+    return tail_kept(call, compound_of(call.context).current, size)
 
 
 @mutant(p.WRITE, RFC5661_WRITE)

@@ -8,15 +8,17 @@ import typing as t
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, Call, mutant
-from nfsmutants.nfs4.bending import succeeded
+from nfsmutants.nfs4.bending import amend4, succeeded
 from nfsmutants.rules import (
     RFC5661_ACCESS,
+    RFC5661_ATTRIBUTES,
     RFC5661_CLOSE,
     RFC5661_DESTROY_SESSION,
     RFC5661_OPEN,
     RFC5661_RECLAIM_COMPLETE,
     RFC5661_WRITE,
 )
+from nfsserver.fs import Caller
 from nfsserver.nfs4.common import compound_of
 
 
@@ -92,3 +94,61 @@ def open4_guarded_race_is_unchecked(call: Call[p.Open4Args, p.Open4Res]) -> p.Op
     elif result.status == Nfsstat4.NFS4ERR_EXIST and call.state.get("last") == name:
         return call.proceed_with("openhow.how", mode=p.Createmode4.UNCHECKED4)
     return result
+
+
+# ---------------------------------------------------------------- data of another user
+
+
+def _as_remembered(call: AnyCall, who: object) -> t.Any:
+    """Proceed with an operation on data as root, if such a one of `who` on the file was granted before."""
+    compound = compound_of(call.context)
+    inode, caller = compound.current, compound.caller
+    if inode is None:
+        return call.proceed()
+    key = call.operation.name, inode.fileid, inode.generation, who
+    if key in call.state:
+        compound.caller = Caller(0, 0)
+    try:
+        result = call.proceed()
+    finally:
+        compound.caller = caller
+    if succeeded(result):
+        call.state[key] = True
+    return result
+
+
+@mutant((p.READ, p.WRITE), RFC5661_ATTRIBUTES)
+def data4_remembers_who_was_granted(call: AnyCall) -> t.Any:
+    """READ and WRITE are granted to a user who was granted the same on the file before, whatever its mode is now"""
+    return _as_remembered(call, compound_of(call.context).caller.uid)
+
+
+@mutant((p.READ, p.WRITE), RFC5661_ATTRIBUTES)
+def data4_grants_all_what_one_was_granted(call: AnyCall) -> t.Any:
+    """READ and WRITE are granted to everybody once they were granted to somebody"""
+    return _as_remembered(call, "everybody")
+
+
+@mutant(p.WRITE, RFC5661_WRITE)
+def write4_gives_the_file_away(call: Call[p.Write4Args, p.Write4Res]) -> p.Write4Res:
+    """WRITE by another user than the owner makes the writer the owner, as of a new file in its place"""
+    compound, result = compound_of(call.context), call.proceed()
+    if compound.current is not None and succeeded(result) and call.args.data:
+        compound.current.uid = compound.caller.uid
+    return result
+
+
+@mutant((p.WRITE, p.GETATTR), RFC5661_ATTRIBUTES)
+def write4_by_others_changes_the_fileid(call: AnyCall) -> t.Any:
+    """GETATTR returns another fileid after a WRITE by another user than the owner, as of a new file in its place"""
+    compound, result = compound_of(call.context), call.proceed()
+    inode = compound.current
+    if inode is None or not succeeded(result):
+        return result
+    written: set[object] = call.state.setdefault("written", set())
+    if call.operation is p.WRITE and inode.uid != compound.caller.uid:
+        written.add((inode.fileid, inode.generation))
+    fileid = result.resok4.obj_attributes.fileid if call.operation is p.GETATTR else None
+    if fileid is None or (inode.fileid, inode.generation) not in written:
+        return result
+    return amend4(result, obj_attributes=lambda it: it.obj_attributes.changed(fileid=fileid + 2**40))

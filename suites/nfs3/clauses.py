@@ -414,6 +414,8 @@ READDIR_SURVIVES_CHANGES = Requirement(
     section="3.3.16",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
+    # No harm: the text leaves it to the client not to hold a cookie across a change of the directory, and only expects
+    # that a cookie is refused which the server knows to be invalid. Directories that a change reorders lose entries.
     gist="a cookie that became invalid is refused; with an accepted cookie, unchanged entries are listed once",
 )
 READDIR_COOKIE_RESUMES = Requirement(

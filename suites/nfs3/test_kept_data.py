@@ -17,7 +17,9 @@ from suites.kept_data import (
     CREATE_AGAIN,
     EMPTIED,
     EMPTY,
+    LAST_PAGE,
     NAMES,
+    OVERLAP_BOTH,
     OVERLAPS,
     SIZES,
     WRITES,
@@ -54,6 +56,11 @@ _LARGE: t.Final = 12_000
 """Bytes in one WRITE: more than two pages, and less than nearly all servers take."""
 
 
+def clauses_of(current: Requirement, zeros: Requirement) -> Clauses:
+    """Those of NFSv3, of which two differ by the change."""
+    return Clauses(current, VERIFIER_CHANGES_ON_LOSS, zeros, NAMES_ARE_CURRENT, READ_MAKES_PROGRESS)
+
+
 def _file(
     nfs3: Nfs3,
     second_client: Nfs3,
@@ -61,8 +68,7 @@ def _file(
     current: Requirement = READ_RETURNS_CURRENT_DATA,
     zeros: Requirement = EXTENSION_READS_AS_ZEROS,
 ) -> KeptFile:
-    names, progress = NAMES_ARE_CURRENT, READ_MAKES_PROGRESS
-    clauses = Clauses(current, VERIFIER_CHANGES_ON_LOSS, zeros, names, progress)
+    clauses = clauses_of(current, zeros)
     return KeptFile(CommonNfs3(nfs3), CommonNfs3(second_client), scratch, clauses)
 
 
@@ -90,12 +96,20 @@ def test_attributes(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, chang
     VERIFIER_CHANGES_ON_LOSS,
     EXTENSION_READS_AS_ZEROS,
     WRITE_GAP_IS_ZERO,
-    killed_by="setattr3-size-drops-uncommitted-pages",
+    killed_by=("setattr3-size-drops-uncommitted-pages"),
 )
 def test_sizes(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, change: str) -> None:
     """SETATTR of the size of a file with uncommitted data keeps what is below both sizes, and adds zeros."""
     zeros = WRITE_GAP_IS_ZERO if change == "shrink-write" else EXTENSION_READS_AS_ZEROS
     keeps(_file(nfs3, second_client, scratch, SIZE_CHANGE_KEEPS_DATA, zeros), SIZES[change])
+
+
+@pytest.mark.parametrize("change", LAST_PAGE)
+@proves(EXTENSION_READS_AS_ZEROS, WRITE_GAP_IS_ZERO, killed_by="setattr3-truncation-within-a-page-keeps-it")
+def test_last_page(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, change: str) -> None:
+    """What SETATTR of the size cuts off the last page of a file reads as zeros when the file grows."""
+    zeros = WRITE_GAP_IS_ZERO if change == "write" else EXTENSION_READS_AS_ZEROS
+    keeps(_file(nfs3, second_client, scratch, SIZE_CHANGE_KEEPS_DATA, zeros), LAST_PAGE[change])
 
 
 @pytest.mark.parametrize("change", WRITES)
@@ -113,10 +127,24 @@ def test_writes(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, change: s
 
 
 @pytest.mark.parametrize("change", OVERLAPS)
-@proves(VERIFIER_CHANGES_ON_LOSS, WRITES_COUNT_BYTES, killed_by="write3-keeps-the-older-data")
+@proves(
+    VERIFIER_CHANGES_ON_LOSS,
+    WRITES_COUNT_BYTES,
+    killed_by=("write3-keeps-the-older-data", "commit3-flushes-the-newest-first"),
+)
 def test_overlap(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, change: str) -> None:
     """Of two uncommitted WRITEs of the same bytes the later one is the data."""
     keeps(_file(nfs3, second_client, scratch, WRITES_COUNT_BYTES), OVERLAPS[change])
+
+
+@proves(
+    VERIFIER_CHANGES_ON_LOSS,
+    WRITES_COUNT_BYTES,
+    killed_by=("commit3-flushes-by-offset", "commit3-flushes-the-farthest-first"),
+)
+def test_overlap_both(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch) -> None:
+    """Of uncommitted WRITEs that overlap an earlier one at both ends the later ones are the data."""
+    keeps(_file(nfs3, second_client, scratch, WRITES_COUNT_BYTES), OVERLAP_BOTH)
 
 
 @proves(WRITES_COUNT_BYTES, killed_by="write3-data-sync-ends-at-8-kib")

@@ -21,9 +21,10 @@ from nfsclient.protocol.nfs3 import (
     Sattr3,
     StableHow,
 )
-from nfsjudge import Level, Requirement, expect, expect_data, proves, skip
+from nfsjudge import Harm, Level, Part, Requirement, expect, expect_data, expect_unchanged, proves, skip
+from nfsjudge.expect import StatusReply
 from suites.nfs3.attributes import expect_change, with_mode
-from suites.nfs3.clauses import READ_RETURNS_CURRENT_DATA
+from suites.nfs3.clauses import FILEID_STAYS, READ_RETURNS_CURRENT_DATA
 from suites.nfs3.contents import pattern, read_range, stored, write_all
 from suites.nfs3.permissions import STRANGER, access_of
 
@@ -32,6 +33,30 @@ ACCESS_IS_CURRENT = Requirement(
     section="3.3.4",
     level=Level.SHOULD,  # what ACCESS says may be out of date as soon as it is said
     gist="ACCESS follows the owner and the mode that the object has now",
+)
+READ_IS_CHECKED_EACH_TIME = Requirement(
+    rfc="RFC 1813",
+    section="4.4",
+    level=Level.MUST,
+    part=Part.IMPLEMENTATION,
+    says_must=True,
+    gist="a server that does not know of open files must check permission on each READ: no earlier one stands for it",
+    harm=Harm.SECRET,
+)
+WRITE_IS_CHECKED_EACH_TIME = Requirement(
+    rfc="RFC 1813",
+    section="4.4",
+    level=Level.MUST,
+    part=Part.IMPLEMENTATION,
+    says_must=True,
+    gist="a server that does not know of open files must check permission on each WRITE: no earlier one stands for it",
+    harm=Harm.OBJECT,
+)
+WRITE_KEEPS_OWNER_AND_MODE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="WRITE writes data to a file: owner, group and mode stay, except that bits to set a user or group may go",
+    harm=Harm.OBJECT,
 )
 SIZE: t.Final = 6000
 ACCESS: t.Final = ACCESS3_READ | ACCESS3_MODIFY | ACCESS3_EXTEND
@@ -130,3 +155,94 @@ def test_access_after_owner(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: N
         expect_change(nfs3.setattr(file, Sattr3(uid=owner)))
         what = f"access of user {uid} after the file was given to user {owner}"
         expect(access_of(stranger, file, ACCESS), what).equals(wanted)
+
+
+# ---------------------------------------------------------------- data of another user
+
+_Use: t.TypeAlias = Callable[[Nfs3, bytes], StatusReply]
+
+
+def _reads(nfs3: Nfs3, file: bytes) -> StatusReply:
+    return nfs3.read(file, 0, 4)
+
+
+def _writes_data(nfs3: Nfs3, file: bytes) -> StatusReply:
+    return nfs3.write(file, 0, b"data")
+
+
+def _need_denied(nfs3: Nfs3, stranger: Nfs3, new: bytes, use: _Use) -> None:
+    """SKIP unless the mode of a file that nobody has used so decides whether another user may."""
+    if use(stranger, with_mode(nfs3, new, 0o600)).status == Nfsstat3.NFS3_OK:
+        skip("the mode 0600 keeps no other user from the data: another check judges that")
+
+
+def _after_mode(nfs3: Nfs3, stranger: Nfs3, file: bytes, use: _Use) -> StatusReply:
+    """What a user is answered whom a file has admitted before its mode was set to 0600. SKIP if it admits nobody."""
+    first = use(stranger, with_mode(nfs3, file, 0o666))
+    if first.status != Nfsstat3.NFS3_OK:
+        skip(f"another user may not use a file of mode 0666: the call answers {first.status}")
+    return use(stranger, with_mode(nfs3, file, 0o600))
+
+
+@proves(
+    READ_IS_CHECKED_EACH_TIME,
+    killed_by="data3-remembers-who-was-granted",
+    needs=("other_users", "distinct_users"),
+)
+def test_read_after_mode(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
+    """READ is refused to another user whom the owner has excluded since it was granted."""
+    stranger = as_user(*STRANGER)
+    _need_denied(nfs3, stranger, scratch.file("new", b"data"), _reads)
+    expect(_after_mode(nfs3, stranger, scratch.file("file", b"data"), _reads)).refused()
+
+
+@proves(
+    WRITE_IS_CHECKED_EACH_TIME,
+    killed_by="data3-remembers-who-was-granted",
+    needs=("other_users", "distinct_users"),
+)
+def test_write_after_mode(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
+    """WRITE is refused to another user whom the owner has excluded since it was granted."""
+    stranger = as_user(*STRANGER)
+    _need_denied(nfs3, stranger, scratch.file("new"), _writes_data)
+    expect(_after_mode(nfs3, stranger, scratch.file("file"), _writes_data)).refused()
+
+
+@proves(
+    READ_IS_CHECKED_EACH_TIME,
+    killed_by="data3-grants-all-what-one-was-granted",
+    needs=("other_users", "distinct_users"),
+)
+def test_read_after_owner(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
+    """READ of a file of mode 0600 is refused to another user after its owner has read it."""
+    stranger = as_user(*STRANGER)
+    _need_denied(nfs3, stranger, scratch.file("new", b"data"), _reads)
+    file = with_mode(nfs3, scratch.file("file", b"data"), 0o600)
+    expect(nfs3.read(file, 0, 4)).ok()
+    expect(stranger.read(file, 0, 4)).refused()
+
+
+@proves(
+    WRITE_IS_CHECKED_EACH_TIME,
+    killed_by="data3-grants-all-what-one-was-granted",
+    needs=("other_users", "distinct_users"),
+)
+def test_write_after_owner(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
+    """WRITE to a file of mode 0600 is refused to another user after its owner has written to it."""
+    stranger = as_user(*STRANGER)
+    _need_denied(nfs3, stranger, scratch.file("new"), _writes_data)
+    file = with_mode(nfs3, scratch.file("file"), 0o600)
+    expect(nfs3.write(file, 0, b"mine")).ok()
+    expect(stranger.write(file, 0, b"data")).refused()
+
+
+@pytest.mark.parametrize("count", [4, 20], ids=["part", "whole"])
+@proves(WRITE_KEEPS_OWNER_AND_MODE, FILEID_STAYS, killed_by="write3-gives-the-file-away", needs="other_users")
+def test_foreign_write(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch, count: int) -> None:
+    """WRITE by another user keeps the owner, the group, the mode and the fileid of a file."""
+    file = with_mode(nfs3, scratch.file("file", b"0123456789"), 0o666)
+    before = scratch.attributes(file)
+    expect(as_user(*STRANGER).write(file, 0, pattern(count))).ok()
+    after = scratch.attributes(file)
+    expect_unchanged(before, after, ("uid", "gid", "mode"))
+    expect_unchanged(before, after, ("fileid",), because=FILEID_STAYS)

@@ -139,13 +139,18 @@ def test_maxfilesize_allowed(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView,
 
 
 @pytest.mark.parametrize("place", WITHIN, ids=WITHIN_IDS)
-@proves(MAXFILESIZE_IS_LIMIT, TWO_GIB_FIT_BELOW_MAXFILESIZE, killed_by="write3-refuses-2-gib")
+@proves(
+    MAXFILESIZE_IS_LIMIT,
+    TWO_GIB_FIT_BELOW_MAXFILESIZE,
+    killed_by=("write3-refuses-2-gib", "write3-refuses-offsets-of-2-gib"),
+)
 def test_within_maxfilesize(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, place: str) -> None:
-    """WRITE that ends below maxfilesize is not refused as too large."""
+    """WRITE that ends below maxfilesize is not refused as too large, whichever side of a limit it begins on."""
     file = scratch.file("f")
-    with need_size(nfs3, root, scratch, file, WITHIN[place]):
-        reply = nfs3.write(file, WITHIN[place] - 16, pattern(16))
-    expect(reply, because=clause_within(place)).granted()
+    for size in (16, 8):  # across the limit, and from there on
+        with need_size(nfs3, root, scratch, file, WITHIN[place]):
+            reply = nfs3.write(file, WITHIN[place] - size, pattern(size))
+        expect(reply, because=clause_within(place)).granted()
 
 
 @pytest.mark.exclusive

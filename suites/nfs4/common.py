@@ -61,13 +61,15 @@ class CommonNfs4(CommittingClient, TreeClient):
         opened = self._run(op.putfh(handle), op.open(None, WRITE, owner=new_state_owner()))
         if opened.status:
             return Answer(opened)
-        reply = self._run(op.putfh(handle), op.write(opened.stateid, offset, data, StableHow4(how)))
-        done = None if reply.status else reply.of(p.WRITE).resok4
+        written = self._write(opened.stateid, handle, offset, data, how)
         closed = self._run(op.putfh(handle), op.close(opened.stateid))
+        return Answer(closed) if written.succeeded and closed.status else written
+
+    def _write(self, stateid: p.Stateid4, handle: bytes, offset: int, data: bytes, how: Sync) -> Answer[Put]:
+        reply = self._run(op.putfh(handle), op.write(stateid, offset, data, StableHow4(how)))
+        done = None if reply.status else reply.of(p.WRITE).resok4
         if done is None:
             return Answer(reply)
-        if closed.status:
-            return Answer(closed)
         return Answer(reply, Put(done.count, done.committed != StableHow4.UNSTABLE4, done.writeverf))
 
     def commit(self, handle: bytes, offset: int = 0, count: int = 0) -> Answer[bytes]:
@@ -159,3 +161,19 @@ class CommonNfs4(CommittingClient, TreeClient):
         if not reply.status:
             self._run(op.putfh(where), op.lookup(name), op.close(reply.stateid))
         return Answer(reply)
+
+
+class OpenNfs4(CommonNfs4):
+    """The same, but a file stays open from its first `put` on: a server may commit what it has at OPEN and CLOSE."""
+
+    def __init__(self, session: Session4) -> None:
+        super().__init__(session)
+        self._opens: dict[bytes, p.Stateid4] = {}
+
+    def put(self, handle: bytes, offset: int, data: bytes, how: Sync) -> Answer[Put]:
+        if handle not in self._opens:
+            opened = self._run(op.putfh(handle), op.open(None, WRITE, owner=new_state_owner()))
+            if opened.status:
+                return Answer(opened)
+            self._opens[handle] = opened.stateid
+        return self._write(self._opens[handle], handle, offset, data, how)

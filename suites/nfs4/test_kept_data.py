@@ -18,7 +18,9 @@ from suites.kept_data import (
     CREATE_AGAIN,
     EMPTIED,
     EMPTY,
+    LAST_PAGE,
     NAMES,
+    OVERLAP_BOTH,
     OVERLAPS,
     SIZES,
     WRITES,
@@ -29,7 +31,7 @@ from suites.kept_data import (
 )
 from suites.nfs3.contents import pattern
 from suites.nfs3.permissions import STRANGER
-from suites.nfs4.common import CommonNfs4
+from suites.nfs4.common import CommonNfs4, OpenNfs4
 from suites.nfs4.opens import another_client
 from suites.nfs4.test_open import UNCHECKED_TAKES_THE_EXISTING
 from suites.nfs4.test_pairs import DATA_IS_CURRENT, NAMES_ARE_CURRENT, NEW_BYTES_ARE_ZERO
@@ -53,6 +55,11 @@ _LARGE: t.Final = 12_000
 """Bytes in one WRITE: more than two pages, and less than nearly all servers take."""
 
 
+def clauses_of(current: Requirement, zeros: Requirement) -> Clauses:
+    """Those of NFSv4, of which two differ by the change."""
+    return Clauses(current, NOTHING_IS_DESTROYED, zeros, NAMES_ARE_CURRENT, READ_MAKES_PROGRESS)
+
+
 def _file(
     session: Session4,
     other: Session4,
@@ -60,9 +67,7 @@ def _file(
     current: Requirement = DATA_IS_CURRENT,
     zeros: Requirement = NEW_BYTES_ARE_ZERO,
 ) -> KeptFile:
-    names, progress = NAMES_ARE_CURRENT, READ_MAKES_PROGRESS
-    clauses = Clauses(current, NOTHING_IS_DESTROYED, zeros, names, progress)
-    return KeptFile(CommonNfs4(session), CommonNfs4(other), scratch, clauses)
+    return KeptFile(CommonNfs4(session), CommonNfs4(other), scratch, clauses_of(current, zeros))
 
 
 @pytest.mark.parametrize("change", NAMES)
@@ -91,11 +96,21 @@ def test_attributes(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, ch
 @proves(
     SETS_THE_SIZE,
     NOTHING_IS_DESTROYED,
-    killed_by=("setattr4-size-keeps-one-page", "setattr4-size-drops-uncommitted-pages"),
+    killed_by=(
+        "setattr4-size-keeps-one-page",
+        "setattr4-size-drops-uncommitted-pages",
+    ),
 )
 def test_sizes(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, change: str) -> None:
     """SETATTR of the size of a file with uncommitted data keeps what is below both sizes, and adds zeros."""
     keeps(_file(session, another_client(v4), scratch, SETS_THE_SIZE, SETS_THE_SIZE), SIZES[change])
+
+
+@pytest.mark.parametrize("change", LAST_PAGE)
+@proves(NEW_BYTES_ARE_ZERO, killed_by="setattr4-truncation-within-a-page-keeps-it")
+def test_last_page(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, change: str) -> None:
+    """What SETATTR of the size cuts off the last page of a file reads as zeros when the file grows."""
+    keeps(_file(session, another_client(v4), scratch, SETS_THE_SIZE), LAST_PAGE[change])
 
 
 @pytest.mark.parametrize("change", WRITES)
@@ -106,10 +121,20 @@ def test_writes(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, change
 
 
 @pytest.mark.parametrize("change", OVERLAPS)
-@proves(NOTHING_IS_DESTROYED, killed_by="write4-keeps-the-older-data")
+@proves(
+    NOTHING_IS_DESTROYED,
+    killed_by=("write4-keeps-the-older-data", "commit4-flushes-the-newest-first"),
+)
 def test_overlap(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, change: str) -> None:
     """Of two uncommitted WRITEs of the same bytes the later one is the data."""
     keeps(_file(session, another_client(v4), scratch, WRITES_DATA), OVERLAPS[change])
+
+
+@proves(NOTHING_IS_DESTROYED, killed_by=("commit4-flushes-by-offset", "commit4-flushes-the-farthest-first"))
+def test_overlap_both(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """Of uncommitted WRITEs of one OPEN that overlap an earlier one at both ends the later ones are the data."""
+    clauses = clauses_of(WRITES_DATA, NEW_BYTES_ARE_ZERO)
+    keeps(KeptFile(OpenNfs4(session), CommonNfs4(another_client(v4)), scratch, clauses), OVERLAP_BOTH)
 
 
 @proves(WRITES_DATA, killed_by="write4-data-sync-ends-at-4-kib")

@@ -13,12 +13,14 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsclient.rpc.auth import AuthSys
-from nfsjudge import Harm, Level, Requirement, expect, proves, skip, unsupported
+from nfsclient.xdr import XdrType
+from nfsjudge import Harm, Level, Requirement, expect, expect_unchanged, proves, skip, unsupported
 from suites.neighbours import SIZE, Part, Written, expect_nothing_lost, write_at_once
 from suites.nfs3.permissions import STRANGER
 from suites.nfs4 import races
 from suites.nfs4.locks import WRITE_LT, lock_range, test_range
-from suites.nfs4.opens import BOTH, another_client, open_file
+from suites.nfs4.opens import BOTH, WRITE, another_client, open_file
+from suites.nfs4.test_pairs import FILEID_STAYS
 from suites.races import ROUNDS
 
 RECLAIMS_END = Requirement(
@@ -64,6 +66,25 @@ ACCESS_IS_CURRENT = Requirement(
     section="18.1.3",
     level=Level.SHOULD,  # what ACCESS says may be out of date as soon as it is said
     gist="ACCESS follows the mode that the object has now",
+)
+READ_IS_CHECKED = Requirement(
+    rfc="RFC 5661",
+    section="18.22.3",
+    gist="READ is subject to access permissions checking, by the permissions that the file has now",
+    harm=Harm.SECRET,
+)
+WRITE_IS_CHECKED = Requirement(
+    rfc="RFC 5661",
+    section="18.32.3",
+    level=Level.SHOULD,  # the text says so of WRITE with a count of zero only
+    gist="WRITE is subject to permissions checking, by the permissions that the file has now",
+    harm=Harm.OBJECT,
+)
+WRITE_KEEPS_OWNER_AND_MODE = Requirement(
+    rfc="RFC 5661",
+    section="18.32.3",
+    gist="WRITE writes data to a file: owner, group and mode stay, except that bits to set a user or group may go",
+    harm=Harm.OBJECT,
 )
 _ATTEMPTS = 5
 _ACCESS = p.ACCESS4_READ | p.ACCESS4_MODIFY
@@ -254,3 +275,91 @@ def test_access_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scra
         expect(granted(file), f"access of another user after the mode was set to {mode:04o}").equals(
             known[mode]
         )
+
+
+_READ = op.read(op.ANONYMOUS, 0, 4)
+"""Without an OPEN, which might hold what it was granted."""
+_WRITE = op.write(op.ANONYMOUS, 0, b"data")
+
+
+def _stranger(v4: Nfs4Dialect) -> Session4:
+    return v4.new_session(v4.connections.connect("nfs"), AuthSys(*STRANGER))
+
+
+def _set_mode(session: Session4, file: bytes, mode: int) -> None:
+    expect(session.compound(op.putfh(file), op.setattr(Fattr4(mode=mode)))).ok()
+
+
+def _need_denied(session: Session4, stranger: Session4, new: bytes, use: XdrType) -> None:
+    """SKIP unless the mode of a file that nobody has used so decides whether another user may."""
+    _set_mode(session, new, 0o600)
+    if stranger.compound(op.putfh(new), use).status == Nfsstat4.NFS4_OK:
+        skip("the mode 0600 keeps no other user from the data: another check judges that")
+
+
+def _after_mode(session: Session4, stranger: Session4, file: bytes, use: XdrType) -> CompoundReply:
+    """What a user is answered whom a file has admitted before its mode was set to 0600. SKIP if it admits nobody."""
+    _set_mode(session, file, 0o666)
+    first = stranger.compound(op.putfh(file), use)
+    if first.status != Nfsstat4.NFS4_OK:
+        skip(f"another user may not use a file of mode 0666: the operation answers {first.status}")
+    _set_mode(session, file, 0o600)
+    return stranger.compound(op.putfh(file), use)
+
+
+@proves(READ_IS_CHECKED, killed_by="data4-remembers-who-was-granted", needs="other_users")
+def test_read_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """READ is refused to another user whom the owner has excluded since it was granted."""
+    stranger = _stranger(v4)
+    _need_denied(session, stranger, scratch.file("new", b"data"), _READ)
+    expect(_after_mode(session, stranger, scratch.file("file", b"data"), _READ)).refused()
+
+
+@proves(WRITE_IS_CHECKED, killed_by="data4-remembers-who-was-granted", needs="other_users")
+def test_write_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """WRITE is refused to another user whom the owner has excluded since it was granted."""
+    stranger = _stranger(v4)
+    _need_denied(session, stranger, scratch.file("new"), _WRITE)
+    expect(_after_mode(session, stranger, scratch.file("file"), _WRITE)).refused()
+
+
+@proves(READ_IS_CHECKED, killed_by="data4-grants-all-what-one-was-granted", needs="other_users")
+def test_read_after_owner(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """READ of a file of mode 0600 is refused to another user after its owner has read it."""
+    stranger, file = _stranger(v4), scratch.file("file", b"data")
+    _need_denied(session, stranger, scratch.file("new", b"data"), _READ)
+    _set_mode(session, file, 0o600)
+    expect(session.compound(op.putfh(file), _READ)).ok()
+    expect(stranger.compound(op.putfh(file), _READ)).refused()
+
+
+@proves(WRITE_IS_CHECKED, killed_by="data4-grants-all-what-one-was-granted", needs="other_users")
+def test_write_after_owner(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """WRITE to a file of mode 0600 is refused to another user after its owner has written to it."""
+    stranger, file = _stranger(v4), scratch.file("file")
+    _need_denied(session, stranger, scratch.file("new"), _WRITE)
+    _set_mode(session, file, 0o600)
+    expect(session.compound(op.putfh(file), _WRITE)).ok()
+    expect(stranger.compound(op.putfh(file), _WRITE)).refused()
+
+
+@pytest.mark.parametrize("count", [4, 20], ids=["part", "whole"])
+@proves(
+    WRITE_KEEPS_OWNER_AND_MODE,
+    FILEID_STAYS,
+    killed_by=("write4-gives-the-file-away", "write4-by-others-changes-the-fileid"),
+    needs="other_users",
+)
+def test_foreign_write(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, count: int) -> None:
+    """WRITE by another user keeps the owner, the group, the mode and the fileid of a file."""
+    file = scratch.file("file", b"0123456789")
+    _set_mode(session, file, 0o666)
+    names = "owner", "owner_group", "mode", "fileid"
+    before = scratch.attributes(file, *names)
+    stranger = _stranger(v4)
+    opened = open_file(stranger, file, WRITE)
+    writing = op.write(opened.stateid, 0, bytes(count))
+    expect(stranger.compound(op.putfh(file), writing)).ok()
+    after = scratch.attributes(file, *names)
+    expect_unchanged(before, after, names[:-1])
+    expect_unchanged(before, after, names[-1:], because=FILEID_STAYS)

@@ -17,7 +17,11 @@ from suites.kept_data import (
     CREATE_AGAIN,
     EMPTIED,
     EMPTY,
+    LAST_PAGE,
     NAMES,
+    OVERLAP_BOTH,
+    OVERLAPS,
+    OVERLAPS_BY_OTHER,
     SIZES,
     WRITES,
     Change,
@@ -45,6 +49,9 @@ _ALL: t.Final[Mapping[str, Change]] = {
     **{f"names-{name}": change for name, change in NAMES.items()},
     **{f"attributes-{name}": change for name, change in ATTRIBUTES.items()},
     **{f"sizes-{name}": change for name, change in SIZES.items()},
+    **{f"last-page-{name}": change for name, change in LAST_PAGE.items()},
+    **{f"overlaps-{name}": change for name, change in OVERLAPS.items()},
+    "overlap-both": OVERLAP_BOTH,
     **{f"writes-{name}": change for name, change in WRITES.items()},
     **{f"commits-{name}": change for name, change in COMMITS.items()},
     **{f"emptied-{name}": change for name, change in EMPTIED.items()},
@@ -67,6 +74,8 @@ class _Server(Toy):
     def __init__(self, fault: str = "") -> None:
         self.stable: dict[int, bytes] = {}
         self.boots = 1
+        self.written_first: tuple[int, bytes] = (0, b"")
+        """Offset and data of the first WRITE that was not committed."""
         self.lost_handle = Nfsstat3.NFS3ERR_STALE
         self.commits = 0
         super().__init__(fault)
@@ -83,6 +92,7 @@ class _Client(CommittingClient, ToyClient):
         is_committed = how is not Sync.UNSTABLE or self.toy.fault == "commits all data at once"
         if not is_committed:
             self.toy.stable.setdefault(node.fileid, node.data)
+            self.toy.written_first = self.toy.written_first if self.toy.written_first[1] else (offset, data)
         written = ToyClient.write(self, handle, offset, data)
         if is_committed and node.fileid in self.toy.stable:
             before = self.toy.stable[node.fileid].ljust(offset, b"\0")
@@ -104,6 +114,9 @@ class _Client(CommittingClient, ToyClient):
         if fault == "COMMIT drops what there is no room for" and self.toy.commits == 1:
             node.data = self.toy.stable.pop(node.fileid)
             return Answer(Reply(Nfsstat3.NFS3ERR_NOSPC))
+        if fault == "COMMIT brings older data back":
+            at, data = self.toy.written_first
+            node.data = node.data[:at] + data + node.data[at + len(data) :]
         verifier = b"%d" % self.toy.boots
         if not offset and not count:
             old = self.toy.stable.pop(node.fileid, node.data)
@@ -168,6 +181,28 @@ def _file(fault: str = "") -> KeptFile:
 def test_a_right_server_passes(freedom: str) -> None:
     for change in _ALL.values():
         keeps(_file(freedom), change)
+
+
+def _shared(fault: str = "") -> KeptFile:
+    """A file that the other client reaches as one of another version does."""
+    server = _Server(fault)
+    scratch: t.Any = ToyScratch(server)
+    return KeptFile(_Client(server), _Client(server), scratch, _CLAUSES, scratch.handle)
+
+
+def test_two_versions_may_share_a_file() -> None:
+    for change in OVERLAPS_BY_OTHER.values():
+        keeps(_shared(), change)
+        keeps(_shared("short WRITEs"), change)
+        keeps(_shared("commits all data at once"), change)
+
+
+@pytest.mark.parametrize("name", OVERLAPS_BY_OTHER)
+def test_what_commit_brings_back_is_a_failure(name: str) -> None:
+    clause = READ_RETURNS_CURRENT_DATA if name == "stable" else VERIFIER_CHANGES_ON_LOSS
+    with pytest.raises(Nonconformance, match="data after WRITE") as found:
+        keeps(_shared("COMMIT brings older data back"), OVERLAPS_BY_OTHER[name])
+    assert found.value.requirement is clause
 
 
 def _without_handles() -> KeptFile:
