@@ -65,7 +65,8 @@ OF_SEVERAL = {
     "suites.nfs4.test_setattr:test_acl": "as test_owners",
     "suites.nfs4.test_setattr:test_both_times": "as test_owners",
     "suites.nfs4.test_setattr:test_time_create": "as test_owners",
-    "suites.nfs4.test_lock:test_upgrade_denied": "the mutant of LOCK breaks the clause of the upgrade or of the denial",
+    "suites.nfs4.test_lock:test_gap": "one mutant for each side of the gap",
+    "suites.nfs4.test_lock:test_upgrade_denied": "the mutant breaks the clause of the upgrade or of the denial",
     "suites.nfs4.test_sequence:test_sessions_are_separate": "a reply of another session is sent, and nothing is executed",
     "suites.nfs4.test_types:": "one status a type, and one mutant for all",
 }
