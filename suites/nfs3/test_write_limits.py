@@ -147,9 +147,10 @@ def test_maxfilesize_allowed(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView,
 def test_within_maxfilesize(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, place: str) -> None:
     """WRITE that ends below maxfilesize is not refused as too large, whichever side of a limit it begins on."""
     file = scratch.file("f")
-    for size in (16, 8):  # across the limit, and from there on
-        with need_size(nfs3, root, scratch, file, WITHIN[place]):
-            reply = nfs3.write(file, WITHIN[place] - size, pattern(size))
+    with need_size(nfs3, root, scratch, file, WITHIN[place]):
+        # Across the limit, and from there on.
+        replies = [nfs3.write(file, WITHIN[place] - size, pattern(size)) for size in (16, 8)]
+    for reply in replies:
         expect(reply, because=clause_within(place)).granted()
 
 

@@ -67,7 +67,7 @@ OF_SEVERAL = {
     "suites.nfs4.test_setattr:test_time_create": "as test_owners",
     "suites.nfs4.test_lock:test_gap": "one mutant for each side of the gap",
     "suites.nfs4.test_lock:test_upgrade_denied": "the mutant breaks the clause of the upgrade or of the denial",
-    "suites.nfs4.test_sequence:test_sessions_are_separate": "a reply of another session is sent, and nothing is executed",
+    "suites.nfs4.test_sequence:test_sessions_are_separate": "a reply of another session is sent",
     "suites.nfs4.test_types:": "one status a type, and one mutant for all",
 }
 """Beginnings of names of NFSv4 checks with fewer mutants than clauses, or with mutants of other sections, and why."""
