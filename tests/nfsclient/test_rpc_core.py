@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nfsclient.errors import BadReply, ConnectionLost, ProcUnavail, RpcTimeout, XdrError
+from nfsclient.errors import BadPadding, BadReply, ConnectionLost, ProcUnavail, RpcTimeout, XdrError
 from nfsclient.rpc.auth import AuthNone, AuthSys, Credential, RawCredential
 from nfsclient.rpc.core import CallReceived, DatagramCore, Pending, StreamCore
 from nfsclient.rpc.exchange import Exchange
@@ -174,7 +174,7 @@ def test_a_verifier_of_another_flavour_is_passed_over() -> None:
         (words(100, 1, 1, 1, 1) + b"more", BadReply, "4 bytes"),
         (words(100, 1, 0, 0, 0, 0, 1), XdrError, "text"),
         (words(100, 1, 0, 0, 0, 0, 1, 0) + b"more", XdrError, "left over"),
-        (words(100, 1, 0, 0, 0, 0, 1, 3) + b"abc\1", XdrError, "padding"),
+        (words(100, 1, 0, 0, 0, 0, 1, 3) + b"abc\1", BadPadding, "padding"),
         (words(100, 1, 0, 0, 0, 0, 1, 101) + bytes(104), XdrError, "101"),
     ],
     ids=[
