@@ -86,7 +86,7 @@ def test_annotations_are_never_evaluated_early() -> None:
 
 
 def test_reports_read_records_only() -> None:
-    """Of the judge, besides names of verdicts, deviations and harms, numbers and keys of duplicates; import-linter limits more."""
+    """Of the judge, besides verdicts, deviations, harms, numbers and keys of duplicates; import-linter limits more."""
     allowed = {
         "nfsjudge.records",
         "nfsjudge.deviation",
