@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
-import typing as t
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nfsjudge.deviation import OutcomeRecord
@@ -52,8 +49,6 @@ class Requirement:
     is_general: bool = False
     """Whether it is about every operation or input: then its breaches come from different defects, and causes are
     known by the operation or the input."""
-    also: tuple[tuple[str, str, str], ...] = ()
-    """Where other versions of the protocol state the same: version, RFC, section."""
 
     def __post_init__(self) -> None:
         binding = self.level in {Level.MUST, Level.STATED}
@@ -69,13 +64,6 @@ class Requirement:
         """Where it stands: "RFC 1813 section 3.3.7"."""
         return f"{self.rfc} section {self.section}"
 
-    def of_version(self, version: str) -> Requirement:
-        """The clause with the citation of a version of the protocol (`4.0`): its own where no other one is known."""
-        for name, rfc, section in self.also:
-            if name == version:
-                return dataclasses.replace(self, rfc=rfc, section=section)
-        return self
-
     @property
     def is_binding(self) -> bool:
         """Whether each breach of it is a FAIL."""
@@ -89,52 +77,6 @@ class Requirement:
         part = " IMPLEMENTATION" if self.part is Part.IMPLEMENTATION else ""
         harm = f", harm {self.harm}" if self.harm is not None else ""
         return f"{self.citation}{part} ({self.level}{harm}): {self.gist}"
-
-
-class Details(t.TypedDict, total=False):
-    """What a claim may say besides its level, place and gist."""
-
-    part: Part
-    says_must: bool
-    harm: Harm | None
-    is_general: bool
-    also: Mapping[str, tuple[str, str]]
-    """Version of the protocol -> RFC and section that state the same: ``{"4.0": ("RFC 7530", "16.15")}``."""
-
-
-def must(rfc: str, section: str, gist: str, **details: t.Unpack[Details]) -> Requirement:
-    """A clause that says MUST (RFC 2119): ``must("RFC 5661", "18.46.3", "a compound begins with SEQUENCE")``."""
-    return _claim(Level.MUST, rfc, section, gist, details)
-
-
-def stated(rfc: str, section: str, gist: str, **details: t.Unpack[Details]) -> Requirement:
-    """A binding rule in plain prose."""
-    return _claim(Level.STATED, rfc, section, gist, details)
-
-
-def should(rfc: str, section: str, gist: str, **details: t.Unpack[Details]) -> Requirement:
-    """A clause that is not binding: its breach is NONSTRICT, unless it does the declared harm."""
-    return _claim(Level.SHOULD, rfc, section, gist, details)
-
-
-def may(rfc: str, section: str, gist: str, **details: t.Unpack[Details]) -> Requirement:
-    """A clause that leaves a choice: nothing breaks it."""
-    return _claim(Level.MAY, rfc, section, gist, details)
-
-
-def _claim(level: Level, rfc: str, section: str, gist: str, details: Details) -> Requirement:
-    also = tuple((version, *place) for version, place in sorted(details.get("also", {}).items()))
-    return Requirement(
-        rfc=rfc,
-        section=section,
-        gist=gist,
-        level=level,
-        part=details.get("part", Part.DESCRIPTION),
-        says_must=details.get("says_must", False),
-        harm=details.get("harm"),
-        is_general=details.get("is_general", False),
-        also=also,
-    )
 
 
 CLOSED_STATUS = Requirement(

@@ -360,7 +360,7 @@ def test_exclusive_repeat_keeps_mode(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 @pytest.mark.parametrize("how", ["removed", "replaced"])
 @proves(EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-remembers-names", needs="exclusive_create")
-def test_exclusive_name_made_anew(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, how: str) -> None:
+def test_exclusive_name_reused(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, how: str) -> None:
     """CREATE EXCLUSIVE with a verifier of before fails when the name is that of another file now, which stays."""
     expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
     scratch.file("new", b"theirs")

@@ -149,7 +149,7 @@ def test_exclusive_keeps_data(session: Session4, scratch: Nfs4Scratch) -> None:
 
 @pytest.mark.parametrize("how", ["removed", "replaced"])
 @proves(EXCLUSIVE_COMPARES_THE_VERIFIER, killed_by="open4-exclusive-remembers-names")
-def test_exclusive_name_made_anew(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, how: str) -> None:
+def test_exclusive_name_reused(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, how: str) -> None:
     """EXCLUSIVE4_1 with a verifier of before fails when the name is that of another file now, which stays."""
     _need_exclusive(session)
     creating = op.exclusive4_1(b"verifier", p.Fattr4())

@@ -48,10 +48,10 @@ class _Client(TreeClient, ToyClient):
         return Answer(Reply(), b"first" if self.toy.fault == "texts are remembered" else text)
 
     def parent(self, directory: bytes) -> Answer[bytes]:
-        raise NotImplementedError
+        raise AssertionError("no check of these trees looks for a parent")
 
     def create_empty(self, where: bytes, name: bytes, how: str) -> Answer[None]:
-        raise NotImplementedError
+        raise AssertionError("no check of these trees creates a file in this way")
 
     def remove(self, where: bytes, name: bytes) -> Answer[None]:
         return self._sent(super().remove(where, name), "REMOVE")
