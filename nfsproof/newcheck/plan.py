@@ -19,8 +19,6 @@ from nfsproof.newcheck.source import Source
 from nfsproof.unfilled import MARK, NAME
 from reports.idlist import IdList
 
-_OF_SEVERAL = {"recovery": "RFC 1813", "faults": "RFC 1831"}
-"""A folder of suites that is about several protocols -> the RFC of a section that is named without one."""
 _SECTION = re.compile(r"(?:rfc\s*(?P<rfc>\d+)[\s:]+)?(?P<section>[0-9A-Z]+(?:\.[0-9A-Z]+)*)", re.IGNORECASE)
 _STEM = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _LONGEST_TITLE = 108
@@ -292,7 +290,9 @@ def _mutant(wish: Wish, protocol: str, subject: str, slug: str) -> tuple[str, bo
 
 def _rfc_of(folder: str) -> str:
     """The RFC of a section that is named without one."""
-    return _OF_SEVERAL[folder] if folder in OF_SEVERAL else protocols_of(folder)[0].rfc
+    if folder not in OF_SEVERAL:
+        return protocols_of(folder)[0].rfc
+    return str(importlib.import_module(f"suites.{folder}").RFC)
 
 
 def _bends(wish: Wish, protocol: str, subject: str) -> tuple[Bent, ...]:

@@ -7,3 +7,5 @@ import typing as t
 
 BEGINS_WITH: t.Final = (("faults", "MakeFaulty", "fixtures.checks.faults"),)
 """The fixtures of a check that `nfsproof new-check` begins: name, type, module of the type."""
+RFC: t.Final = "RFC 1831"
+"""Of a section that `nfsproof new-check` is given without one: the checks here are about several protocols."""

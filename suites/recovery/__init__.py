@@ -11,3 +11,5 @@ BEGINS_WITH: t.Final = (
     ("losses", "Losses", "suites.losses"),
 )
 """The fixtures of a check that `nfsproof new-check` begins: name, type, module of the type."""
+RFC: t.Final = "RFC 1813"
+"""Of a section that `nfsproof new-check` is given without one: the checks here are about several protocols."""
