@@ -12,7 +12,7 @@ from nfsmutants.rules import RFC5661_READ
 Read = Call[p.Read4Args, p.Read4Res]
 
 
-@mutant(p.READ, RFC5661_READ)
+@mutant(p.READ, RFC5661_READ, kills_many="checks see by READ what is in a file")
 def read4_returns_zeros(call: Read) -> p.Read4Res:
     """READ returns zeros instead of data"""
     return amend4(call.proceed(), data=lambda it: bytes(len(it.data)))
