@@ -208,12 +208,18 @@ class SystemErr(RpcRejected):
 class NfsStatusError(NfsClientError):
     """A procedure answered with an error status; `path` is the object of the call, if it is known."""
 
+    reply: t.Any = None
+    """The reply with the status where there is one; of a compound the whole (`CompoundReply`)."""
+
     def __init__(self, status: t.Any, procedure: str, path: str | None = None) -> None:
-        about = f" on {path}" if path else ""
-        super().__init__(f"{procedure}{about} answered {status}")
+        super().__init__(status, procedure, path)
         self.status = status
         self.procedure = procedure
         self.path = path
+
+    def __str__(self) -> str:
+        about = f" on {self.path}" if self.path else ""
+        return f"{self.procedure}{about} answered {self.status}"
 
 
 class RetriesExhausted(NfsStatusError):
@@ -233,6 +239,14 @@ class NoProgress(NfsClientError):
 
 class ServerViolation(NfsClientError):
     """The server answered what the RFC forbids and what would corrupt data if it were believed."""
+
+
+class NotInVersion(NfsClientError):
+    """The version of NFS has no such operation, or cannot express its arguments; nothing was sent."""
+
+    def __init__(self, version: str, what: str) -> None:
+        super().__init__(f"{version} has no {what}")
+        self.version = version
 
 
 class EndlessListing(NoProgress):

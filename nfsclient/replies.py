@@ -63,9 +63,13 @@ class Reply(t.Protocol[T_co]):
         ...
 
 
-def status_error(status: XdrEnum, procedure: str, path: str | None = None) -> NfsStatusError:
+def status_error(
+    status: XdrEnum, procedure: str, path: str | None = None, reply: object = None
+) -> NfsStatusError:
     """The exception for a status: an `NfsStatusError` that is also Python's own kind, where there is one."""
-    return _KINDS.get(status, NfsStatusError)(status, procedure, path)
+    error = _KINDS.get(status, NfsStatusError)(status, procedure, path)
+    error.reply = reply
+    return error
 
 
 def ok(reply: Reply[T_co], path: str | None = None) -> T_co:
@@ -74,5 +78,5 @@ def ok(reply: Reply[T_co], path: str | None = None) -> T_co:
     Raises `NfsStatusError` when the status is another.
     """
     if reply.resok is None:
-        raise status_error(reply.status, _PROCEDURES.get(type(reply), type(reply).__name__), path)
+        raise status_error(reply.status, _PROCEDURES.get(type(reply), type(reply).__name__), path, reply)
     return reply.resok

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""The operations on files that every version of NFS has, and what they promise in each."""
+
+from __future__ import annotations
+
+import typing as t
+from abc import ABC, abstractmethod
+
+from nfsclient.errors import NotInVersion, ServerViolation
+from nfsclient.files.neutral import (
+    ALL_ACCESS,
+    NOTHING_SET,
+    Access,
+    Attributes,
+    Create,
+    Data,
+    FileType,
+    Found,
+    Info,
+    NewAttributes,
+    Page,
+    Position,
+    Space,
+    Stable,
+    Written,
+)
+from nfsclient.files.steps import Steps
+from nfsclient.xdr import Buffer, XdrEnum
+
+START: t.Final = Position()
+PAGE: t.Final = 8192
+"""Bytes of a page of a directory if the caller does not say more."""
+
+
+class Files(ABC):
+    """Operations by handle. Each method returns steps: a driver performs them, and returns their result.
+
+    Errors, raised by the driver: `NfsStatusError` with the protocol's own `status` (it is Python's own kind where there
+    is one), `ServerViolation` for a reply that cannot be true, `NotInVersion` before anything is sent; what the
+    calls raise (`RpcError`, `XdrError`).
+    """
+
+    name: t.ClassVar[str]
+    """ "NFSv2" and so on, for errors."""
+
+    # ------------------------------------------------------------ objects
+
+    @abstractmethod
+    def getattr(self, handle: bytes) -> Steps[Attributes]:
+        """The attributes of an object."""
+
+    @abstractmethod
+    def setattr(self, handle: bytes, attributes: NewAttributes) -> Steps[Attributes | None]:
+        """Set attributes; those that the object has then, if they came along."""
+
+    def access(self, handle: bytes, wanted: Access = ALL_ACCESS) -> Steps[Access]:  # noqa: ARG002
+        """Which of the rights in `wanted` the caller has. NFSv2 has no ACCESS: `NotInVersion`."""
+        raise NotInVersion(self.name, "ACCESS")
+
+    @abstractmethod
+    def readlink(self, handle: bytes) -> Steps[bytes]:
+        """The text of a symbolic link."""
+
+    # ------------------------------------------------------------ data: one call each
+
+    @abstractmethod
+    def read(self, handle: bytes, offset: int, count: int, *, into: memoryview | None = None) -> Steps[Data]:
+        """READ, once: up to `count` bytes from `offset` on. With `into` the data is received there if that can be."""
+
+    @abstractmethod
+    def write(
+        self, handle: bytes, offset: int, data: Buffer, stable: Stable = Stable.FILE_SYNC
+    ) -> Steps[Written]:
+        """WRITE, once: the server may write less than all of `data`. In NFSv2 all is stable, whatever `stable` says."""
+
+    @abstractmethod
+    def commit(self, handle: bytes, offset: int = 0, count: int = 0) -> Steps[bytes | None]:
+        """COMMIT: the verifier; `count` 0 means to the end. In NFSv2 no call is made, and it is None: all is stable."""
+
+    # ------------------------------------------------------------ names
+
+    @abstractmethod
+    def lookup(self, directory: bytes, name: bytes) -> Steps[Found]:
+        """The object of a name."""
+
+    @abstractmethod
+    def create(
+        self,
+        directory: bytes,
+        name: bytes,
+        how: Create = Create.UNCHECKED,
+        attributes: NewAttributes = NOTHING_SET,
+        *,
+        verifier: bytes = b"",
+    ) -> Steps[Found]:
+        """A regular file, not open afterwards. EXCLUSIVE needs a `verifier` of 8 bytes.
+
+        UNCHECKED: whether a file that is there gets the attributes is the server's choice. NFSv2: GUARDED looks the
+        name up first, which another client may come between, and there is no EXCLUSIVE (`NotInVersion`).
+        """
+
+    @abstractmethod
+    def mkdir(self, directory: bytes, name: bytes, attributes: NewAttributes = NOTHING_SET) -> Steps[Found]:
+        """A directory."""
+
+    @abstractmethod
+    def symlink(
+        self, directory: bytes, name: bytes, text: bytes, attributes: NewAttributes = NOTHING_SET
+    ) -> Steps[Found]:
+        """A symbolic link with this text."""
+
+    @abstractmethod
+    def link(self, handle: bytes, directory: bytes, name: bytes) -> Steps[None]:
+        """A further name for an object."""
+
+    @abstractmethod
+    def remove(self, directory: bytes, name: bytes) -> Steps[None]:
+        """Remove a name. That of a directory: in NFSv4 as `rmdir`, otherwise an error or what the server likes."""
+
+    @abstractmethod
+    def rmdir(self, directory: bytes, name: bytes) -> Steps[None]:
+        """Remove an empty directory. In NFSv4 any name, as `remove`."""
+
+    @abstractmethod
+    def rename(self, directory: bytes, name: bytes, to_directory: bytes, to_name: bytes) -> Steps[None]:
+        """Give an object another name; what had that name is replaced, if the server can."""
+
+    @abstractmethod
+    def readdir(
+        self, directory: bytes, at: Position = START, size: int = PAGE, *, attributes: bool = False
+    ) -> Steps[Page]:
+        """One page of a directory, of `size` bytes at most.
+
+        With `attributes` those of the entries come along with their handles, where the server gives them.
+        """
+
+    # ------------------------------------------------------------ the file system
+
+    @abstractmethod
+    def fsinfo(self, handle: bytes) -> Steps[Info]:
+        """Limits and preferences: by FSINFO, STATFS or GETATTR."""
+
+    @abstractmethod
+    def statfs(self, handle: bytes) -> Steps[Space]:
+        """How full the file system is: by STATFS, FSSTAT or GETATTR."""
+
+
+def file_type(value: XdrEnum) -> FileType:
+    """The type of an object. Raises `ServerViolation` for a number that the protocol does not have."""
+    if not value.is_known:
+        name = {"Ftype": "ftype", "Ftype3": "ftype3", "NfsFtype4": "nfs_ftype4"}[type(value).__name__]
+        raise ServerViolation(f"expected an {name} in the attributes, saw {value}")
+    return FileType(value)
+
+
+def read_result(offset: int, wanted: int, data: Buffer) -> int:
+    """How many bytes came. Raises `ServerViolation` for more than were requested."""
+    got = len(data)
+    if got > wanted:
+        raise ServerViolation(f"READ at {offset}: {wanted} bytes requested, {got} came")
+    return got
+
+
+def write_result(
+    offset: int, sent: int, wanted: Stable, count: int, committed: XdrEnum, verifier: bytes
+) -> Written:
+    """What a WRITE did. Raises `ServerViolation` for more than was sent, or less stable than requested."""
+    where = f"WRITE at {offset}"
+    if count > sent:
+        raise ServerViolation(f"{where}: {sent} bytes sent, {count} written")
+    if not committed.is_known:
+        raise ServerViolation(f"{where}: expected a stable_how in committed, saw {committed}")
+    if committed < wanted:
+        raise ServerViolation(f"{where}: {wanted.name} requested, only {Stable(committed).name} done")
+    return Written(count, Stable(committed), verifier)
