@@ -240,6 +240,11 @@ class NoProgress(NfsClientError):
 class ServerViolation(NfsClientError):
     """The server answered what the RFC forbids and what would corrupt data if it were believed."""
 
+    def about(self, path: str) -> t.Self:
+        """This error, with the path of the object that the call was about in its message."""
+        self.args = (f"{path}: {self}",)
+        return self
+
 
 class NotInVersion(NfsClientError):
     """The version of NFS has no such operation, or cannot express its arguments; nothing was sent."""

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from benchmarks.workers.common import MACHINE, Order, Run, Tally, clock, offsets, repeat, serve, setting
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
+from nfsclient.files.v4 import STAT
 from nfsclient.highlevel.nfs4.client import NfsClient4, connect4
-from nfsclient.highlevel.nfs4.resolve import STAT
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.url import NfsUrl

@@ -59,7 +59,7 @@ from nfsclient.files.neutral import (
     Written,
 )
 from nfsclient.files.operations import Files
-from nfsclient.files.steps import Call, Compound, Steps, perform, perform_async, result_of
+from nfsclient.files.steps import Ask, Call, Compound, Steps, perform, perform_async, result_of
 from nfsclient.files.v2 import Files2
 from nfsclient.files.v3 import Files3
 
@@ -67,6 +67,7 @@ __all__ = [
     "ALL_ACCESS",
     "SERVER_TIME",
     "Access",
+    "Ask",
     "Attributes",
     "Blocking",
     "Call",

@@ -42,6 +42,10 @@ class Files(ABC):
 
     name: t.ClassVar[str]
     """ "NFSv2" and so on, for errors."""
+    is_directory: t.ClassVar[XdrEnum]
+    """ISDIR, for callers that refuse to read or remove a directory themselves."""
+    no_name: t.ClassVar[XdrEnum]
+    """INVAL, for a path that ends in no name; NOENT in NFSv2, which has no INVAL."""
 
     # ------------------------------------------------------------ objects
 
@@ -145,12 +149,16 @@ class Files(ABC):
         """How full the file system is: by STATFS, FSSTAT or GETATTR."""
 
 
+_TYPES: t.Final = {each.value: each for each in FileType}
+
+
 def file_type(value: XdrEnum) -> FileType:
     """The type of an object. Raises `ServerViolation` for a number that the protocol does not have."""
-    if not value.is_known:
+    found = _TYPES.get(value)
+    if found is None:
         name = {"Ftype": "ftype", "Ftype3": "ftype3", "NfsFtype4": "nfs_ftype4"}[type(value).__name__]
         raise ServerViolation(f"expected an {name} in the attributes, saw {value}")
-    return FileType(value)
+    return found
 
 
 def read_result(offset: int, wanted: int, data: Buffer) -> int:

@@ -43,6 +43,8 @@ class Files2(Files):
     """Calls of NFSv2: `Call` for each. Handles are 32 bytes."""
 
     name = "NFSv2"
+    is_directory = p.Nfsstat2.NFSERR_ISDIR
+    no_name = p.Nfsstat2.NFSERR_NOENT
 
     def getattr(self, handle: bytes) -> Steps[Attributes]:
         """GETATTR."""

@@ -40,6 +40,8 @@ class Files3(Files):
     """Calls of NFSv3: `Call` for each."""
 
     name = "NFSv3"
+    is_directory = p.Nfsstat3.NFS3ERR_ISDIR
+    no_name = p.Nfsstat3.NFS3ERR_INVAL
 
     def getattr(self, handle: bytes) -> Steps[Attributes]:
         """GETATTR."""

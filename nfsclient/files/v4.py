@@ -72,6 +72,8 @@ class Files4(Files):
     """
 
     name = "NFSv4"
+    is_directory = p.Nfsstat4.NFS4ERR_ISDIR
+    no_name = p.Nfsstat4.NFS4ERR_INVAL
 
     def __init__(
         self, stateid_of: StateidOf = anonymous, new_owner: Callable[[], bytes] | None = None

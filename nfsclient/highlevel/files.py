@@ -7,10 +7,9 @@ import io
 import os
 import typing as t
 
-from nfsclient.highlevel.session import Session
-from nfsclient.highlevel.transfer import Reader, Writer
-from nfsclient.protocol import nfs3 as p
-from nfsclient.xdr import Buffer
+from nfsclient.files import Files, NewAttributes
+from nfsclient.highlevel.session import Calls
+from nfsclient.highlevel.transfer import Reader, Writer, size_of
 
 if t.TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
@@ -31,54 +30,44 @@ class ReadsRanges(t.Protocol):
         ...
 
 
-class WritesRanges(t.Protocol):
-    """Writes ranges of one file."""
-
-    @property
-    def unstable(self) -> int:
-        """Bytes that are kept until `commit`."""
-        ...
-
-    def write(self, offset: int, data: Buffer) -> None:
-        """Write all of `data` at `offset`."""
-        ...
-
-    def commit(self) -> None:
-        """Make everything written stable."""
-        ...
-
-
-class RemoteFile(io.RawIOBase):
+class NfsFile(io.RawIOBase):
     """An unbuffered binary file; wrap it in `io.BufferedReader` or `io.BufferedWriter` for many small pieces.
 
-    Data written is stable after `flush` or `close`, which raise what went wrong with it.
+    Data written is stable after `flush` or `close`, which raise what went wrong with it. NFSv2 and NFSv3 know no open
+    files: another client may remove it meanwhile (STALE).
     """
 
     def __init__(
         self,
+        calls: Calls,
+        handle: bytes,
         path: bytes,
-        reader: ReadsRanges,
-        writer: WritesRanges,
         *,
         readable: bool,
         writable: bool,
         append: bool = False,
+        known: int = 0,
+        files: Files | None = None,
     ) -> None:
+        """`known` is the size of the file where the caller knows it; `files` as of `Reader`."""
         super().__init__()
         self.name = path
+        self.handle = handle
+        self._calls = calls
+        self._files = files or calls.files
         self._readable = readable
         self._writable = writable
         self._append = append
-        self._reader = reader
-        self._writer = writer
+        self._reader: ReadsRanges = Reader(calls, handle, path, known, files)
+        self._writer = Writer(calls, handle, path, files)
         self._position = 0
 
     def size(self) -> int:
         """The size of the file now, by GETATTR."""
-        raise NotImplementedError
+        return size_of(self._calls, self.handle, self.name)
 
     def _set_size(self, size: int) -> None:
-        raise NotImplementedError
+        self._calls.do(self._files.setattr(self.handle, NewAttributes(size=size)), self.name)
 
     def readable(self) -> bool:
         """Whether it was opened for reading."""
@@ -149,39 +138,3 @@ class RemoteFile(io.RawIOBase):
             raise ValueError("the file is closed")
         if not mode:
             raise io.UnsupportedOperation(f"the file was not opened for {purpose}")
-
-
-class NfsFile(RemoteFile):
-    """A file of NFSv3, which knows no open files: another client may remove it meanwhile (STALE)."""
-
-    def __init__(
-        self,
-        session: Session,
-        handle: bytes,
-        path: bytes,
-        *,
-        readable: bool,
-        writable: bool,
-        append: bool = False,
-        known: int = 0,
-    ) -> None:
-        """`known` is the size of the file where the caller knows it."""
-        super().__init__(
-            path,
-            Reader(session, handle, path, known),
-            Writer(session, handle, path),
-            readable=readable,
-            writable=writable,
-            append=append,
-        )
-        self._session = session
-        self._handle = handle
-
-    def size(self) -> int:
-        """The size of the file now, by GETATTR."""
-        reply = self._session.nfs.getattr(self._handle)
-        return self._session.ok(reply, self.name).obj_attributes.size
-
-    def _set_size(self, size: int) -> None:
-        reply = self._session.nfs.setattr(self._handle, p.Sattr3(size=size))
-        self._session.ok(reply, self.name)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from nfsclient import NfsClient
-from nfsclient.protocol.nfs3 import Ftype3
+from nfsclient.files import FileType
 from nfsproof.clients.program import data_of
 
 _SIZE: t.Final = 262_144
@@ -79,8 +79,8 @@ def _same(nfs: NfsClient, path: str, expected: bytes) -> Wrong:
     return f"{path}: expected other data at offset {first}, seen {seen[first : first + 8].hex()}"
 
 
-def _type(nfs: NfsClient, path: str, expected: Ftype3 | None) -> Wrong:
-    seen: Ftype3 | None
+def _type(nfs: NfsClient, path: str, expected: FileType | None) -> Wrong:
+    seen: FileType | None
     try:
         seen = nfs.lstat(path).type
     except FileNotFoundError:
@@ -161,7 +161,7 @@ def _names(number: int) -> tuple[Step, ...]:
     def at(name: str) -> str:
         return f"names/{name} {number}"
 
-    def there(path: str, kind: Ftype3 | None) -> Callable[[NfsClient, t.Any], Wrong]:
+    def there(path: str, kind: FileType | None) -> Callable[[NfsClient, t.Any], Wrong]:
         return lambda nfs, _: _type(nfs, path, kind)
 
     def renamed(nfs: NfsClient, _: t.Any) -> Wrong:
@@ -171,11 +171,11 @@ def _names(number: int) -> tuple[Step, ...]:
         return _first(_same(nfs, at("one"), b"linked"), _same(nfs, at("other"), b"linked"))
 
     def to(nfs: NfsClient, _: t.Any) -> Wrong:
-        return _first(_type(nfs, at("symlink"), Ftype3.NF3LNK))
+        return _first(_type(nfs, at("symlink"), FileType.LINK))
 
     return (
-        Step("create", {"path": at("exclusive")}, there(at("exclusive"), Ftype3.NF3REG)),
-        Step("mkdir", {"path": at("directory")}, there(at("directory"), Ftype3.NF3DIR)),
+        Step("create", {"path": at("exclusive")}, there(at("exclusive"), FileType.REGULAR)),
+        Step("mkdir", {"path": at("directory")}, there(at("directory"), FileType.DIRECTORY)),
         Step("symlink", {"path": at("symlink"), "target": "some where"}, to),
         Step("rename", {"path": at("old"), "to": at("new")}, renamed, _with(at("old"), b"renamed")),
         Step("link", {"path": at("one"), "to": at("other")}, linked, _with(at("one"), b"linked")),
@@ -189,8 +189,8 @@ def _attributes(number: int) -> tuple[Step, ...]:
     data = data_of(short, 50_000)
 
     def changed(nfs: NfsClient, _: t.Any) -> Wrong:
-        seen = nfs.stat(mode).mode & 0o7777
-        return "" if seen == 0o640 else f"{mode}: expected 0640, seen {seen:04o}"
+        seen = nfs.stat(mode).mode
+        return "" if seen == 0o640 else f"{mode}: expected 0640, seen {seen or 0:04o}"
 
     return (
         Step(

@@ -107,8 +107,8 @@ class Trial:
         with self._client() as client:
             client.write_file(self._name, _BLOCK)
             self._target.touch_locally(self._name.encode())
-            late = self._comes(lambda: client.lstat(self._name).size > len(_BLOCK))
-            size = client.lstat(self._name).size
+            late = self._comes(lambda: (client.lstat(self._name).size or 0) > len(_BLOCK))
+            size = client.lstat(self._name).size or 0
         if size <= len(_BLOCK):
             raise _Failed(
                 f"expected the file of {len(_BLOCK)} bytes to grow, seen {size} bytes by GETATTR, for {_CACHED:g} s"
@@ -210,7 +210,7 @@ class Trial:
             with suppress(NfsClientError):
                 client.write_file(self._name + "-after", b"")
             lost, stable_lost = (
-                not client.exists(name) or client.lstat(name).size < len(_BLOCK)
+                not client.exists(name) or (client.lstat(name).size or 0) < len(_BLOCK)
                 for name in (self._name, self._name + "-stable")
             )
             after = client.session.nfs.write(client.find(self._name + "-after").handle, 0, b"x").resok

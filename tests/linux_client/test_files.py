@@ -9,7 +9,7 @@ import stat
 import pytest
 
 from nfsclient import NfsClient
-from nfsclient.protocol.nfs3 import Ftype3
+from nfsclient.files import Attributes, FileType, Time
 from tests.linux_client.conftest import Mounted
 
 MIB = 1 << 20
@@ -20,6 +20,12 @@ while any(name.startswith(".nfs") for name in os.listdir(".")) and time.monotoni
     time.sleep(0.05)
 """
 """Waits until the client has removed what it had renamed for an open file: close() does not wait for that REMOVE."""
+
+
+def seconds_of(attributes: Attributes) -> int:
+    """When the data changed."""
+    assert attributes.mtime is not None
+    return attributes.mtime.seconds
 
 
 def test_a_file_is_made_exclusively_once(linux_client: Mounted, nfs: NfsClient) -> None:
@@ -39,7 +45,7 @@ os.close(one)
     status = nfs.stat("once")
     assert (status.mode, status.uid, status.gid) == (0o640, 0, 0)
     # The verifier was in the times; the client has set them since.
-    assert abs(status.mtime.seconds - int(linux_client.sh("date +%s"))) < 600
+    assert abs(seconds_of(status) - int(linux_client.sh("date +%s"))) < 600
 
 
 def test_appended_lines_are_all_there(linux_client: Mounted, nfs: NfsClient) -> None:
@@ -172,22 +178,22 @@ stat -c '%y' f; stat -c '%t:%T' c b; readlink l
     lines = linux_client.sh(script).splitlines()
     assert lines[:4] == [
         "f 89e9 1234 567 2 2 981173106",
-        f"d 43ff 0 0 2 {nfs.stat('d').size} {nfs.stat('d').mtime.seconds}",
-        f"l a1ff 5 6 1 10 {nfs.lstat('l').mtime.seconds}",
+        f"d 43ff 0 0 2 {nfs.stat('d').size} {seconds_of(nfs.stat('d'))}",
+        f"l a1ff 5 6 1 10 {seconds_of(nfs.lstat('l'))}",
         "g 89e9 1234 567 2 2 981173106",
     ]
     assert lines[7:] == ["2001-02-03 04:05:06.123456789 +0000", "5:12c", "7:1", "some where"]
     kinds = {name: nfs.lstat(name).type for name in "fdlgpcb"}
     assert kinds == {
-        "f": Ftype3.NF3REG,
-        "d": Ftype3.NF3DIR,
-        "l": Ftype3.NF3LNK,
-        "g": Ftype3.NF3REG,
-        "p": Ftype3.NF3FIFO,
-        "c": Ftype3.NF3CHR,
-        "b": Ftype3.NF3BLK,
+        "f": FileType.REGULAR,
+        "d": FileType.DIRECTORY,
+        "l": FileType.LINK,
+        "g": FileType.REGULAR,
+        "p": FileType.FIFO,
+        "c": FileType.CHARACTER,
+        "b": FileType.BLOCK,
     }
-    assert nfs.stat("f").mtime.nseconds == 123456789
+    assert nfs.stat("f").mtime == Time(981173106, 123456789)
     assert stat.S_ISDIR(int(lines[1].split()[1], 16))
 
 

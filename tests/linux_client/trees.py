@@ -9,7 +9,7 @@ import stat
 from typing import Any
 
 from nfsclient import NfsClient
-from nfsclient.protocol.nfs3 import Ftype3
+from nfsclient.files import FileType
 from tests.linux_client.conftest import Mounted
 
 _LOOK = """
@@ -38,13 +38,13 @@ Tree = dict[str, list[Any]]
 """Name -> type, mode, owner, group, mtime; of files size, links and checksum; of links their text."""
 
 _KINDS = {
-    Ftype3.NF3REG: stat.S_IFREG,
-    Ftype3.NF3DIR: stat.S_IFDIR,
-    Ftype3.NF3LNK: stat.S_IFLNK,
-    Ftype3.NF3FIFO: stat.S_IFIFO,
-    Ftype3.NF3SOCK: stat.S_IFSOCK,
-    Ftype3.NF3BLK: stat.S_IFBLK,
-    Ftype3.NF3CHR: stat.S_IFCHR,
+    FileType.REGULAR: stat.S_IFREG,
+    FileType.DIRECTORY: stat.S_IFDIR,
+    FileType.LINK: stat.S_IFLNK,
+    FileType.FIFO: stat.S_IFIFO,
+    FileType.SOCKET: stat.S_IFSOCK,
+    FileType.BLOCK: stat.S_IFBLK,
+    FileType.CHARACTER: stat.S_IFCHR,
 }
 
 
@@ -62,18 +62,19 @@ def on_server(nfs: NfsClient, path: str) -> Tree:
         for name in [*folders, *files]:
             whole = f"{folder}/{name}"
             attributes = nfs.lstat(whole)
-            times = attributes.mtime.seconds * 10**9 + attributes.mtime.nseconds
+            assert attributes.type is not None
+            assert attributes.mtime is not None
             entry: list[Any] = [
                 _KINDS[attributes.type],
                 attributes.mode,
                 attributes.uid,
                 attributes.gid,
-                times,
+                attributes.mtime.ns,
             ]
-            if attributes.type is Ftype3.NF3REG:
+            if attributes.type is FileType.REGULAR:
                 digest = hashlib.sha256(nfs.read_file(whole)).hexdigest()
                 entry += [attributes.size, attributes.nlink, digest]
-            elif attributes.type is Ftype3.NF3LNK:
+            elif attributes.type is FileType.LINK:
                 entry += [nfs.readlink(whole)]
             found[whole.removeprefix(f"{path}/")] = entry
     return found

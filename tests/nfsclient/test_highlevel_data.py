@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import typing as t
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nfsclient.errors import NfsStatusError, RetriesExhausted
+from nfsclient.files import Info, Stable
 from nfsclient.highlevel import NoProgress, ServerViolation
 from nfsclient.highlevel.session import Limits
 from nfsclient.highlevel.transfer import Reader, Writer
@@ -90,7 +92,7 @@ class TestReading:
         stage.client.write_file("f", PATTERN)
         stage.limit(read=100)
         stage.script(p.READ, lambda args, proceed: proceed(replace(args, count=101)))
-        with pytest.raises(ServerViolation, match="100 bytes asked for, 101 came"):
+        with pytest.raises(ServerViolation, match="100 bytes requested, 101 came"):
             stage.client.read_file("f")
 
     def test_an_error_in_the_middle_leaves_nothing_under_way(self, stage: Stage) -> None:
@@ -257,7 +259,7 @@ class TestWriting:
 
     def test_less_firmly_than_asked_is_refused(self, stage: Stage) -> None:
         stage.bend(p.WRITE, lambda resok: setattr(resok, "committed", p.StableHow.UNSTABLE))
-        with pytest.raises(ServerViolation, match="FILE_SYNC asked for, only UNSTABLE done"):
+        with pytest.raises(ServerViolation, match="FILE_SYNC requested, only UNSTABLE done"):
             stage.client.write_file("f", b"data")
 
     def test_writing_nothing_over_and_over_is_given_up(self, stage: Stage) -> None:
@@ -277,7 +279,7 @@ WRITES = st.lists(
     st.tuples(
         st.integers(0, 60),
         st.binary(min_size=1, max_size=40),
-        st.sampled_from(list(p.StableHow)),
+        st.sampled_from(list(Stable)),
         st.sampled_from(["", "", "crash", "commit"]),
     ),
     max_size=12,
@@ -379,8 +381,8 @@ class TestFiles:
     ids=range(9),
 )
 def test_sizes_follow_fsinfo(fields: dict[str, int], limits: dict[str, t.Any], expected: Limits) -> None:
-    info = p.Fsinfo3ResOk(None, 16384, 8192, 512, 16384, 4096, 512, 4096, 2**40, p.Nfstime3(0, 1), 0)
-    assert Limits.of(replace(info, **fields), **limits) == expected
+    info = Info(16384, 8192, 512, 16384, 4096, 512, 4096, 2**40)
+    assert Limits.of(dataclasses.replace(info, **fields), **limits) == expected
 
 
 def test_sizes_are_modest_without_fsinfo() -> None:

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nfsclient.errors import NfsStatusError, XdrError
+from nfsclient.files import Position
 from nfsclient.highlevel import EndlessListing, NoProgress
-from nfsclient.highlevel.listing import Position, skim_readdir, skim_readdirplus
+from nfsclient.highlevel.listing import Ahead, skim_readdir, skim_readdirplus
 from nfsclient.listings import ListingBounds
 from nfsclient.protocol import nfs3 as p
 from nfsclient.xdr import replace
@@ -49,8 +50,8 @@ class TestPages:
     def test_entries_have_attributes_and_handles(self, full: Stage) -> None:
         entries = list(full.client.scan())
         assert [entry.name.decode() for entry in entries] == NAMES
-        assert all(entry.name_attributes.fileid == entry.fileid for entry in entries if entry.name_attributes)
-        assert len({entry.name_handle for entry in entries}) == 100
+        assert all(entry.attributes.fileid == entry.fileid for entry in entries if entry.attributes)
+        assert len({entry.handle for entry in entries}) == 100
 
     def test_each_page_is_asked_for_with_the_verifier_of_the_last(self, full: Stage) -> None:
         verf = iter(range(100, 1000))
@@ -124,7 +125,7 @@ class TestTrouble:
         full.script(p.READDIRPLUS, refusal)
         entries = list(full.client.scan())
         assert [entry.name.decode() for entry in entries] == NAMES
-        assert {(entry.name_attributes, entry.name_handle) for entry in entries} == {(None, None)}
+        assert {(entry.attributes, entry.handle) for entry in entries} == {(None, None)}
 
     def test_jukebox_is_waited_for(self, full: Stage) -> None:
         refusal = p.Readdir3Res(p.Nfsstat3.NFS3ERR_JUKEBOX, resfail=p.Readdir3ResFail())
@@ -216,8 +217,10 @@ PLAIN_PAGES = st.builds(p.Readdir3ResOk, ATTRIBUTES, VERFS, st.lists(ENTRIES), s
 PLUS_PAGES = st.builds(p.Readdirplus3ResOk, ATTRIBUTES, VERFS, st.lists(PLUS_ENTRIES), st.booleans())
 
 
-def position(page: p.Readdir3ResOk | p.Readdirplus3ResOk) -> Position | None:
-    return Position(page.entries[-1].cookie, page.cookieverf, page.eof) if page.entries else None
+def position(page: p.Readdir3ResOk | p.Readdirplus3ResOk) -> Ahead | None:
+    if not page.entries:
+        return None
+    return Ahead(Position(page.entries[-1].cookie, page.cookieverf), page.eof)
 
 
 class TestSkimming:
@@ -235,10 +238,10 @@ class TestSkimming:
         at = data.draw(st.integers(0, len(wire) - 1))
         wire[at] = data.draw(st.integers(0, 255))
         for skim in (skim_readdir, skim_readdirplus):
-            assert isinstance(skim(bytes(wire)), Position | None)
-            assert isinstance(skim(bytes(wire[:at])), Position | None)
+            assert isinstance(skim(bytes(wire)), Ahead | None)
+            assert isinstance(skim(bytes(wire[:at])), Ahead | None)
 
     @given(st.binary(max_size=300))
     def test_any_bytes_never_raise(self, wire: bytes) -> None:
         for skim in (skim_readdir, skim_readdirplus):
-            assert isinstance(skim(wire), Position | None)
+            assert isinstance(skim(wire), Ahead | None)

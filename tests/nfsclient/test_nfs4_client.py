@@ -21,8 +21,9 @@ from nfsclient.errors import (
     ServerDown,
     XdrError,
 )
+from nfsclient.files import Position
 from nfsclient.highlevel.nfs4 import FateUnknown, StateLost
-from nfsclient.highlevel.nfs4.ahead import Position4, skim
+from nfsclient.highlevel.nfs4.ahead import skim
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.xdr import XdrType, replace
@@ -135,7 +136,7 @@ def page(entries: list[p.Entry4], eof: bool) -> bytes:
 
 @given(ENTRIES, st.booleans())
 def test_skimming_finds_what_the_decoder_finds(entries: list[p.Entry4], eof: bool) -> None:
-    expected = Position4(entries[-1].cookie, b"verifier") if entries and not eof else None
+    expected = Position(entries[-1].cookie, b"verifier") if entries and not eof else None
     assert skim(page(entries, eof)) == expected
 
 

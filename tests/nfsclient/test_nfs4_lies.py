@@ -11,7 +11,8 @@ import pytest
 
 from nfsclient.clients.nfs4 import CompoundError, SessionViolation
 from nfsclient.errors import NfsClientError, ServerViolation
-from nfsclient.highlevel.nfs4.transfer import Limits4
+from nfsclient.files import Info
+from nfsclient.highlevel.nfs4.calls import limits_of
 from nfsclient.listings import ListingBounds
 from nfsclient.protocol import nfs4 as p
 from nfsclient.xdr import replace
@@ -278,8 +279,7 @@ def test_limits_of_the_session_are_no_reason_to_fail(lied_to: Stage4, wrong: int
     fore = lied_to.client.live.session.state.fore
     sizes = replace(fore, ca_maxrequestsize=wrong, ca_maxresponsesize=wrong, ca_maxrequests=wrong)
     for attribute in (0, 1, 2**64 - 1):
-        known = p.Fattr4(maxread=attribute, maxwrite=attribute)
-        limits = Limits4.of(sizes, known)
+        limits = limits_of(sizes, Info(rtmax=attribute, wtmax=attribute))
         assert 1 <= limits.read <= 1 << 20
         assert 1 <= limits.write <= 1 << 20
         assert 512 <= limits.page <= 64 << 10

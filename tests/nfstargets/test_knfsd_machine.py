@@ -160,7 +160,7 @@ def test_it_serves_and_its_agent_works(guest: KnfsdTarget) -> None:
     with client(guest) as nfs:
         nfs.write_file("f", b"one")
         guest.touch_locally(b"/f")
-        assert nfs.stat("f").size > 3
+        assert (nfs.stat("f").size or 0) > 3
         nfs.mkdir("d")
         nfs.write_file("d/g", b"")
         assert guest.discard(b"d")
@@ -281,6 +281,6 @@ def test_qemu_serves_on_loopback_and_its_agent_works(other: KnfsdTarget) -> None
     with client(other) as nfs:
         nfs.write_file("f", b"one")
         other.touch_locally(b"/f")
-        assert nfs.stat("f").size > 3
+        assert (nfs.stat("f").size or 0) > 3
     with connect_udp(address.host, address.nfs_port, timeout=AT_MOST) as rpc:
         Nfs3(rpc).null()

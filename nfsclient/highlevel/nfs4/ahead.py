@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from nfsclient.clients.nfs4 import NoFreeSlot, Request, Session4
 from nfsclient.errors import NfsClientError, RpcError
+from nfsclient.files import Position
 from nfsclient.highlevel.listing import RawReply
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.core import Pending
@@ -36,15 +37,7 @@ _head_of_entry = struct.Struct(">IQI").unpack_from
 """Whether an entry follows, its cookie, and the length of its name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Position4:
-    """Where to go on in a directory."""
-
-    cookie: int = 0
-    verf: bytes = bytes(p.NFS4_VERIFIER_SIZE)
-
-
-def skim(results: bytes) -> Position4 | None:
+def skim(results: bytes) -> Position | None:
     """Where the results of SEQUENCE, PUTFH, READDIR say to go on; None at the end, for errors, and for other bytes."""
     padded = results + bytes(16)
     try:
@@ -65,12 +58,12 @@ def skim(results: bytes) -> Position4 | None:
         is_end = _word(padded, pos + 4)[0]
     except struct.error:
         return None
-    return None if last < 0 or is_end or pos + 8 != len(results) else Position4(last, verf)
+    return None if last < 0 or is_end or pos + 8 != len(results) else Position(last, verf)
 
 
 @dataclass(slots=True, eq=False)
 class _Page:
-    at: Position4
+    at: Position
     session: Session4
     request: Request
     pending: Pending[RawReply]
@@ -83,12 +76,12 @@ class PagesAhead:
     Nothing is read ahead while exchanges are recorded: a recorder is to see what it knows.
     """
 
-    def __init__(self, live: LiveClient, operations: Callable[[Position4], Sequence[XdrType]]) -> None:
+    def __init__(self, live: LiveClient, operations: Callable[[Position], Sequence[XdrType]]) -> None:
         self._live = live
         self._operations = operations
         self._next: _Page | None = None
 
-    def take(self, at: Position4) -> p.Readdir4ResOk | None:
+    def take(self, at: Position) -> p.Readdir4ResOk | None:
         """The page at this position; None if it must be got in the ordinary way."""
         page, self._next = self._next or self._send(at), None
         if page is None:
@@ -108,7 +101,7 @@ class PagesAhead:
             return None
         return reply.ok().of(p.READDIR).resok4
 
-    def _send(self, at: Position4) -> _Page | None:
+    def _send(self, at: Position) -> _Page | None:
         rpc, session = self._live.rpc, self._live.session
         if rpc.on_exchange is not None or not rpc.is_open:
             return None

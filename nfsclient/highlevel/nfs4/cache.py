@@ -7,7 +7,7 @@ import typing as t
 from collections import OrderedDict
 
 from nfsclient.highlevel.nfs4.live import LiveClient
-from nfsclient.highlevel.nfs4.transfer import Reader4
+from nfsclient.highlevel.transfer import Reader
 
 _MOST_BYTES: t.Final = 64 << 20
 
@@ -55,7 +55,7 @@ class DelegatedData:
         while self._bytes > self._most and len(self._blocks) > 1:
             self._bytes -= len(self._blocks.popitem(last=False)[1])
 
-    def reader(self, reader: Reader4, handle: bytes, block: int) -> CachingReader:
+    def reader(self, reader: Reader, handle: bytes, block: int) -> CachingReader:
         """A reader of a file that uses what is known of it."""
         return CachingReader(self, reader, handle, block)
 
@@ -63,7 +63,7 @@ class DelegatedData:
 class CachingReader:
     """Reads a file block by block from memory while it is delegated, and straight from the server otherwise."""
 
-    def __init__(self, cache: DelegatedData, reader: Reader4, handle: bytes, size: int) -> None:
+    def __init__(self, cache: DelegatedData, reader: Reader, handle: bytes, size: int) -> None:
         self._cache = cache
         self._reader = reader
         self._handle = handle

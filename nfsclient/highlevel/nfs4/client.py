@@ -7,7 +7,6 @@ import contextlib
 import itertools
 import os
 import secrets
-import stat as modes
 import typing as t
 from contextlib import ExitStack
 
@@ -17,13 +16,19 @@ from nfsclient.clients.patience import Patience, SharedPatience, Spending, one_p
 from nfsclient.discovery import NFS4_PORT, TIMEOUT, open_connection
 from nfsclient.discovery.nfs4 import minors_of, require_nfs4
 from nfsclient.errors import MountFailed, ServerViolation
+from nfsclient.files import Entry, Info, NewAttributes, Stable
+from nfsclient.files.v4 import STAT
+from nfsclient.highlevel.base import PathClient
 from nfsclient.highlevel.nfs4.cache import DelegatedData
+from nfsclient.highlevel.nfs4.calls import LiveCalls, files_of, limits_of
 from nfsclient.highlevel.nfs4.files import NfsFile4
 from nfsclient.highlevel.nfs4.listing import Lister4
 from nfsclient.highlevel.nfs4.live import LiveClient
-from nfsclient.highlevel.nfs4.resolve import STAT, Node4, Resolver4
+from nfsclient.highlevel.nfs4.resolve import Resolver4
 from nfsclient.highlevel.nfs4.shared_loop import loop_of_thread
-from nfsclient.highlevel.nfs4.transfer import Limits4, Writer4
+from nfsclient.highlevel.resolve import Node
+from nfsclient.highlevel.session import Limits
+from nfsclient.highlevel.transfer import Writer
 from nfsclient.listings import USUAL_BOUNDS, ListingBounds, ListingProgress, require_shallow
 from nfsclient.paths import PathLike, as_bytes, as_text, names_of, shown
 from nfsclient.protocol import nfs4 as p
@@ -46,12 +51,12 @@ _DENY: t.Final[dict[str, int]] = {
 
 
 @one_patience
-class NfsClient4:
+class NfsClient4(PathClient):
     """A directory of a server as files and directories. Make one with `nfsclient.connect(".../?version=4.1")`.
 
-    The same methods as `NfsClient` has for NFSv3, with attributes of NFSv4 (`Fattr4`), and what only NFSv4 has: opens
-    that deny others, byte-range locks, delegations, ACLs, and in 4.2 extended attributes. Opens, locks and delegations
-    survive lost connections and restarts of the server, or the call that relies on them raises `StateLost`.
+    The methods of `NfsClient`, and what only NFSv4 has: opens that deny others, byte-range locks, delegations, ACLs,
+    any attribute (`Fattr4`), and in 4.2 extended attributes. Opens, locks and delegations survive lost connections and
+    restarts of the server, or the call that relies on them raises `StateLost`.
 
     Errors: `NfsStatusError` with `status`, `procedure` (the operation) and `path`, which is also Python's own kind
     where there is one; `RetriesExhausted` when the server answers DELAY or GRACE for too long: `patience` is for all
@@ -60,6 +65,8 @@ class NfsClient4:
     does not answer; `FateUnknown` when it lost the session before it answered; `XdrError` when it answers nonsense.
     Not for several threads.
     """
+
+    _calls: LiveCalls
 
     def __init__(
         self,
@@ -80,9 +87,7 @@ class NfsClient4:
         other clients wait while nothing waits on the loop of this one, because only then CB_RECALL is answered.
         """
         self.listing_bounds = listing_bounds
-        """Of one directory: more raises `EndlessListing`."""
         self.patience = SharedPatience.shared(patience or Patience.of(rpc.loop))
-        """How long one call of a method waits in all, 30 s by default."""
         self._closing = ExitStack()
         self._numbers = itertools.count(1)
         with self.patience.spend(Spending()):
@@ -103,16 +108,17 @@ class NfsClient4:
             rpc, minor=minor, patience=self.patience, reconnect=reconnect, delegations=delegations
         )
         self._cache = DelegatedData(self.live)
+        self._calls = calls = LiveCalls(self.live)
         try:
             self.root = self._find_root(path)
-            self._resolver = Resolver4(self.live, self.root, path)
-            wanted = ("lease_time", "maxread", "maxwrite")
-            known = self._resolver.attributes(self.root, b"/", wanted)
+            self._resolver = Resolver4(calls, self.root, path)
+            known = self._attributes(self.root, b"/", ("lease_time", "maxread", "maxwrite"))
         except BaseException:
             self.live.close()
             raise
         self.live.set_lease(known.lease_time or 90)
-        self.limits = Limits4.of(self.live.session.state.fore, known, rsize=rsize, wsize=wsize)
+        info = Info(rtmax=known.maxread, wtmax=known.maxwrite)
+        calls.limits = limits_of(self.live.session.state.fore, info, rsize=rsize, wsize=wsize)
 
     def _find_root(self, path: bytes) -> bytes:
         def build() -> list[XdrType]:
@@ -126,58 +132,33 @@ class NfsClient4:
         self.live.rpc.close()
         self._closing.close()
 
-    def __enter__(self) -> t.Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     # ------------------------------------------------------------ what is there
 
-    def find(self, path: PathLike = "", *, follow: bool = True) -> Node4:
-        """Handle of an object, with its path and attributes."""
-        return self._resolver.find(as_bytes(path), follow=follow)
+    @property
+    def limits(self) -> Limits:
+        """Sizes in bytes for one READ, one WRITE and one page of a listing."""
+        return self._calls.limits
 
-    def stat(self, path: PathLike = "") -> p.Fattr4:
-        """The usual attributes of an object; see `attributes` for others."""
-        return self.find(path).attributes
-
-    def lstat(self, path: PathLike) -> p.Fattr4:
-        """The attributes of an object, of a symbolic link itself."""
-        return self.find(path, follow=False).attributes
+    @limits.setter
+    def limits(self, limits: Limits) -> None:
+        self._calls.limits = limits
 
     def attributes(self, path: PathLike, *names: str) -> p.Fattr4:
         """Attributes by their RFC names; those that the server does not have are None."""
         node = self.find(path)
-        return self._resolver.attributes(node.handle, node.path, names)
+        return self._attributes(node.handle, node.path, names)
 
-    def exists(self, path: PathLike) -> bool:
-        """Whether a path leads somewhere."""
-        try:
-            self.find(path)
-        except (FileNotFoundError, NotADirectoryError):
-            return False
-        return True
-
-    def fsstat(self, path: PathLike = "") -> p.Fattr4:
-        """How full the file system is."""
-        names = ("files_avail", "files_free", "files_total", "space_avail", "space_free", "space_total")
-        return self.attributes(path, *names)
-
-    @t.overload
-    def listdir(self, path: str | os.PathLike[str] = "") -> list[str]: ...
-    @t.overload
-    def listdir(self, path: bytes | os.PathLike[bytes]) -> list[bytes]: ...
-    def listdir(self, path: PathLike = "") -> list[str] | list[bytes]:
-        """The names in a directory, in the server's order, without "." and ".."."""
-        names = [entry.name for page in self._lister(self.find(path)).entries(()) for entry in page]
-        return names if isinstance(os.fspath(path), bytes) else [as_text(name) for name in names]
+    def _attributes(self, handle: bytes, path: bytes, names: t.Sequence[str]) -> p.Fattr4:
+        return self.live.run(lambda: [op.putfh(handle), op.getattr(*names)], path).attributes
 
     def scan(
         self, path: PathLike = "", attributes: t.Sequence[str] = (*STAT, "filehandle")
-    ) -> t.Iterator[p.Entry4]:
-        """The entries of a directory as they come, with attributes: without "." and ".."."""
-        for page in self._lister(self.find(path)).entries(attributes):
+    ) -> t.Iterator[Entry]:
+        """The entries of a directory as they come, with attributes: without "." and "..".
+
+        All that were requested are in `raw.attrs`, and `rdattr_error`.
+        """
+        for page in self._lister(self.find(path), attributes).entries():
             yield from page
 
     def walk(self, path: str | os.PathLike[str] = "") -> t.Iterator[tuple[str, list[str], list[str]]]:
@@ -189,13 +170,13 @@ class NfsClient4:
             directories: list[str] = []
             others: list[str] = []
             for entry in self.scan(top, ("type",)):
-                kind = directories if entry.attrs.type == p.NfsFtype4.NF4DIR else others
+                kind = directories if entry.raw.attrs.type == p.NfsFtype4.NF4DIR else others
                 kind.append(as_text(entry.name))
             yield top, directories, others
             todo += [f"{top}/{name}" if top else name for name in reversed(directories)]
 
-    def _lister(self, node: Node4) -> Lister4:
-        return Lister4(self.live, node.handle, node.path, page=self.limits.page, bounds=self.listing_bounds)
+    def _lister(self, node: Node, wanted: t.Sequence[str] = ()) -> Lister4:
+        return Lister4(self._calls, node.handle, node.path, bounds=self.listing_bounds, wanted=wanted)
 
     # ------------------------------------------------------------ data
 
@@ -208,9 +189,9 @@ class NfsClient4:
         """Make `data` the whole contents of a file, stable when this returns. `mode` is for a new file."""
         view = memoryview(data).cast("B")
         with self.open(path, "w", permissions=mode) as file:
-            writer = Writer4(self.live, file.opened, file.name, self.limits)
+            writer = Writer(self._calls, file.handle, file.name, files_of(self.live, file.opened))
             small = len(view) <= self.limits.write
-            writer.write(0, view, p.StableHow4.FILE_SYNC4 if small else p.StableHow4.UNSTABLE4)
+            writer.write(0, view, Stable.FILE_SYNC if small else Stable.UNSTABLE)
             writer.commit()
 
     def open(self, path: PathLike, mode: str = "r", *, permissions: int = 0o644, deny: Deny = "") -> NfsFile4:
@@ -229,10 +210,9 @@ class NfsClient4:
         wanted = as_bytes(path)
         opened, size = self._open(wanted, kind, access, _DENY[deny], permissions)
         return NfsFile4(
-            self.live,
+            self._calls,
             opened,
             wanted,
-            self.limits,
             self._cache,
             readable=readable,
             writable=writable,
@@ -277,9 +257,10 @@ class NfsClient4:
             node = self._resolver.find(path, follow=False)
         except FileNotFoundError:
             return None
-        if node.attributes.type == p.NfsFtype4.NF4DIR:
+        attributes = self._resolver.attributes(node)
+        if attributes.is_directory:
             raise status_error(p.Nfsstat4.NFS4ERR_ISDIR, "OPEN", shown(path))
-        if node.attributes.type != p.NfsFtype4.NF4LNK:
+        if not attributes.is_link:
             return None
         try:
             return self._resolver.find(path).path
@@ -293,113 +274,29 @@ class NfsClient4:
 
     # ------------------------------------------------------------ names
 
-    def mkdir(
-        self, path: PathLike, mode: int = 0o755, *, parents: bool = False, exist_ok: bool = False
-    ) -> Node4:
-        """Make a directory; `parents`: also those above it; `exist_ok`: unless it is there already."""
-        wanted = as_bytes(path)
-        above = names_of(wanted)[:-1] if parents else []
-        for depth in range(1, len(above) + 1):
-            self.mkdir(b"/".join(above[:depth]), mode, exist_ok=True)
-        try:
-            return self._create(wanted, lambda name: op.mkdir(name, p.Fattr4(mode=mode)))
-        except FileExistsError:
-            if exist_ok:
-                node = self._resolver.find(wanted)
-                if node.attributes.type == p.NfsFtype4.NF4DIR:
-                    return node
-            raise
-
-    def symlink(self, target: PathLike, path: PathLike) -> Node4:
-        """Make a symbolic link with the text `target` at `path`."""
-        text = as_bytes(target)
-        return self._create(as_bytes(path), lambda name: op.symlink(name, text, p.Fattr4(mode=0o777)))
-
-    def _create(self, path: bytes, args: t.Callable[[bytes], p.Create4Args]) -> Node4:
-        parent, name = self._resolver.parent(path)
-        # CREATE ends its compound, so that a DELAY means that it was not executed.
-        self.live.run(lambda: [op.putfh(parent.handle), args(name)], path)
-        node = self._resolver.child(parent, name, path)
-        return Node4(node.handle, parent.path.rstrip(b"/") + b"/" + name, node.attributes)
-
-    @t.overload
-    def readlink(self, path: str | os.PathLike[str]) -> str: ...
-    @t.overload
-    def readlink(self, path: bytes | os.PathLike[bytes]) -> bytes: ...
-    def readlink(self, path: PathLike) -> str | bytes:
-        """The text of a symbolic link."""
-        wanted = as_bytes(path)
-        text = self._resolver.read_link(self._resolver.find(wanted, follow=False).handle, wanted)
-        return text if isinstance(os.fspath(path), bytes) else as_text(text)
-
-    def link(self, path: PathLike, new: PathLike) -> None:
-        """Give an object the further name `new`."""
-        node = self._resolver.find(as_bytes(path), follow=False)
-        parent, name = self._resolver.parent(as_bytes(new))
-        self.live.run(
-            lambda: [op.putfh(node.handle), op.savefh(), op.putfh(parent.handle), op.link(name)],
-            as_bytes(new),
-        )
-
     def remove(self, path: PathLike) -> None:
         """Remove a name that is not a directory's."""
-        wanted = as_bytes(path)
-        node = self._resolver.find(wanted, follow=False)
-        if node.attributes.type == p.NfsFtype4.NF4DIR:
+        if self.lstat(path).is_directory:
             # REMOVE takes directories too (section 18.25.3).
-            raise status_error(p.Nfsstat4.NFS4ERR_ISDIR, "REMOVE", shown(wanted))
-        self._remove(wanted)
+            raise status_error(p.Nfsstat4.NFS4ERR_ISDIR, "REMOVE", shown(as_bytes(path)))
+        super().remove(path)
 
     def rmdir(self, path: PathLike) -> None:
         """Remove an empty directory."""
-        wanted = as_bytes(path)
-        if self._resolver.find(wanted, follow=False).attributes.type != p.NfsFtype4.NF4DIR:
-            raise status_error(p.Nfsstat4.NFS4ERR_NOTDIR, "REMOVE", shown(wanted))
-        self._remove(wanted)
-
-    def _remove(self, path: bytes) -> None:
-        parent, name = self._resolver.parent(path)
-        self.live.run(lambda: [op.putfh(parent.handle), op.remove(name)], path)
-
-    def rename(self, path: PathLike, new: PathLike) -> None:
-        """Give an object the name `new`; what had that name is replaced, if the server can."""
-        source, source_name = self._resolver.parent(as_bytes(path))
-        target, target_name = self._resolver.parent(as_bytes(new))
-        self.live.run(
-            lambda: [
-                op.putfh(source.handle),
-                op.savefh(),
-                op.putfh(target.handle),
-                op.rename(source_name, target_name),
-            ],
-            as_bytes(path),
-        )
+        if not self.lstat(path).is_directory:
+            raise status_error(p.Nfsstat4.NFS4ERR_NOTDIR, "REMOVE", shown(as_bytes(path)))
+        super().rmdir(path)
 
     # ------------------------------------------------------------ attributes
 
-    def chmod(self, path: PathLike, mode: int) -> None:
-        """Set the permission bits, as of `os.chmod`."""
-        self.setattr(path, p.Fattr4(mode=modes.S_IMODE(mode)))
-
-    def chown(self, path: PathLike, uid: int | str | None = None, gid: int | str | None = None) -> None:
-        """Set owner and group, as numbers or `name@domain`; None leaves one."""
-        owner = None if uid is None else str(uid).encode()
-        group = None if gid is None else str(gid).encode()
-        self.setattr(path, p.Fattr4(owner=owner, owner_group=group))
-
-    def utime(self, path: PathLike, times_ns: tuple[int, int] | None = None) -> None:
-        """Set access and modification time, in nanoseconds since 1970; None takes the server's clock."""
-        if times_ns is None:
-            atime = mtime = p.SERVER_TIME4
-        else:
-            atime, mtime = (p.client_time4(*divmod(each, 10**9)) for each in times_ns)
-        self.setattr(path, p.Fattr4(time_access_set=atime, time_modify_set=mtime))
-
-    def setattr(self, path: PathLike, attributes: p.Fattr4) -> None:
-        """Set any attributes but `size` at once. Raises `NotSettable` for those that nobody can set."""
-        p.settable(attributes)
+    def setattr(self, path: PathLike, attributes: NewAttributes | p.Fattr4) -> None:
+        """Set any attributes but `size` at once. Raises `NotSettable` for those of `Fattr4` that nobody can set."""
+        if isinstance(attributes, NewAttributes):
+            super().setattr(path, attributes)
+            return
+        given = p.settable(attributes)
         node = self.find(path)
-        build: t.Callable[[], list[XdrType]] = lambda: [op.putfh(node.handle), op.setattr(attributes)]  # noqa: E731
+        build: t.Callable[[], list[XdrType]] = lambda: [op.putfh(node.handle), op.setattr(given)]  # noqa: E731
         self.live.run(build, node.path, repeatable=True)
 
     def get_acl(self, path: PathLike) -> list[p.Nfsace4]:

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 
 from nfsclient.clients.nfs4 import CompoundError
 from nfsclient.clients.nfs4 import operations as op
-from nfsclient.highlevel.files import RemoteFile
+from nfsclient.highlevel.files import NfsFile
 from nfsclient.highlevel.nfs4.cache import DelegatedData
-from nfsclient.highlevel.nfs4.live import LiveClient
-from nfsclient.highlevel.nfs4.transfer import Limits4, Reader4, Writer4, size_of
+from nfsclient.highlevel.nfs4.calls import LiveCalls, files_of
+from nfsclient.highlevel.transfer import Reader
 from nfsclient.protocol import nfs4 as p
 from nfsclient.sessions.state import LockRange, Locks, Open
 
 
-class NfsFile4(RemoteFile):
+class NfsFile4(NfsFile):
     """A file that is open on the server until `close`, so that share reservations and locks hold.
 
     While the server delegates the file, what was read once is read from memory.
@@ -25,10 +25,9 @@ class NfsFile4(RemoteFile):
 
     def __init__(
         self,
-        live: LiveClient,
+        calls: LiveCalls,
         opened: Open,
         path: bytes,
-        limits: Limits4,
         cache: DelegatedData,
         *,
         readable: bool,
@@ -37,13 +36,22 @@ class NfsFile4(RemoteFile):
         known: int = 0,
     ) -> None:
         """`known` is the size of the file where the caller knows it."""
-        reader = cache.reader(Reader4(live, opened, path, limits, known), opened.handle, limits.read)
-        writer = Writer4(live, opened, path, limits)
-        super().__init__(path, reader, writer, readable=readable, writable=writable, append=append)
-        self.handle = opened.handle
+        files = files_of(calls.live, opened)
+        super().__init__(
+            calls,
+            opened.handle,
+            path,
+            readable=readable,
+            writable=writable,
+            append=append,
+            known=known,
+            files=files,
+        )
+        reader = Reader(calls, opened.handle, path, known, files)
+        self._reader = cache.reader(reader, opened.handle, calls.limits.read)
         self.opened = opened
         """The open that it stands on."""
-        self._live = live
+        self._live = calls.live
         self._cache = cache
 
     @property
@@ -52,10 +60,6 @@ class NfsFile4(RemoteFile):
         held = self._live.held.delegations.get(self.handle)
         return p.OpenDelegationType4.OPEN_DELEGATE_NONE if held is None else held.type
 
-    def size(self) -> int:
-        """The size of the file now, by GETATTR."""
-        return size_of(self._live, self.handle, self.name)
-
     def write(self, data: t.Any, /) -> int:
         """Write all of `data`, at the end of the file if it was opened to append."""
         self._cache.drop(self.handle)
@@ -63,11 +67,7 @@ class NfsFile4(RemoteFile):
 
     def _set_size(self, size: int) -> None:
         self._cache.drop(self.handle)
-        self._live.run(
-            lambda: [op.putfh(self.handle), op.setattr(p.Fattr4(size=size), self.opened.stateid)],
-            self.name,
-            repeatable=True,
-        )
+        super()._set_size(size)
 
     def close(self) -> None:
         """Make everything written stable, and CLOSE, with the last file object that shares the open."""

@@ -8,62 +8,50 @@ from functools import partial
 
 from nfsclient.clients.nfs4 import CompoundError
 from nfsclient.clients.nfs4 import operations as op
-from nfsclient.highlevel.nfs4.ahead import PagesAhead, Position4
-from nfsclient.highlevel.nfs4.live import LiveClient
-from nfsclient.listings import USUAL_BOUNDS, ListingBounds, ListingProgress, require_names
+from nfsclient.files import Entry, Position
+from nfsclient.files.v4 import entry_of
+from nfsclient.highlevel.listing import Lists
+from nfsclient.highlevel.nfs4.ahead import PagesAhead
+from nfsclient.highlevel.nfs4.calls import LiveCalls
+from nfsclient.listings import USUAL_BOUNDS, ListingBounds, require_names
 from nfsclient.paths import shown
 from nfsclient.protocol import nfs4 as p
 from nfsclient.xdr import XdrType
 
-_MOST_RESTARTS: t.Final = 4
 _LARGEST_PAGE: t.Final = 1 << 20
-_DOTS: t.Final = frozenset({b".", b".."})
 _EXPIRED: t.Final = frozenset({p.Nfsstat4.NFS4ERR_BAD_COOKIE, p.Nfsstat4.NFS4ERR_NOT_SAME})
 """The position is no longer valid, because the directory was changed."""
 
 
-class Lister4:
-    """Lists one directory, without "." and ".."; a name that a restart brings again is given once."""
+class Lister4(Lists):
+    """Lists by NFSv4: the next page is on its way. `wanted` are the attributes of the entries."""
 
     def __init__(
         self,
-        live: LiveClient,
+        calls: LiveCalls,
         handle: bytes,
         path: bytes,
         *,
-        page: int,
         bounds: ListingBounds = USUAL_BOUNDS,
+        wanted: t.Sequence[str] = (),
     ) -> None:
-        self._live = live
-        self._handle = handle
-        self._path = path
-        self._page = page
-        self._bounds = bounds
+        super().__init__(calls, handle, path, bounds=bounds)
+        self._live = calls.live
+        self._page = calls.limits.page
+        self._wanted = wanted
 
-    def entries(self, attributes: t.Sequence[str]) -> t.Iterator[list[p.Entry4]]:
-        """The entries, page by page, with these attributes and `rdattr_error`.
+    def names(self) -> t.Iterator[list[bytes]]:
+        """The names, page by page. Raises `NfsStatusError`, `RetriesExhausted`, `NoProgress`."""
+        for page in self._without_repeats(lambda: self._pages(()), _EXPIRED):
+            yield [entry.name for entry in page]
 
-        Raises `NfsStatusError`, `RetriesExhausted`, `EndlessListing`, `ServerViolation` for names that cannot be any.
-        """
-        seen = set(_DOTS)
-        for restarts in range(_MOST_RESTARTS + 1):
-            try:
-                for page in self._pages(attributes):
-                    known = seen if restarts else _DOTS
-                    fresh = [entry for entry in page if entry.name not in known]
-                    seen.update([entry.name for entry in fresh])
-                    yield fresh
-            except CompoundError as error:
-                if error.status not in _EXPIRED or restarts == _MOST_RESTARTS:
-                    raise
-            else:
-                return
+    def entries(self) -> t.Iterator[list[Entry]]:
+        """The entries, page by page, with the wanted attributes and `rdattr_error`. Raises like `names`."""
+        for page in self._without_repeats(lambda: self._pages(self._wanted), _EXPIRED):
+            yield [entry_of(raw) for raw in page]
 
     def _pages(self, attributes: t.Sequence[str]) -> t.Iterator[list[p.Entry4]]:
-        at = Position4()
-        clock = self._live.patience.clock
-        what = f"READDIR of {shown(self._path)}"
-        progress = ListingProgress(what, self._bounds, clock)
+        at, progress = Position(), self._progress("READDIR")
         ahead = PagesAhead(self._live, lambda at: self._operations(at, self._page, attributes))
         try:
             while True:
@@ -71,24 +59,24 @@ class Lister4:
                     result = ahead.take(at) or self._ask(at, attributes)
                 entries = result.reply.entries
                 names = [entry.name for entry in entries]
-                require_names(names, what)
+                require_names(names, f"READDIR of {shown(self._path)}")
                 yield entries
                 if result.reply.eof:
                     return
                 if entries:
-                    at = Position4(entries[-1].cookie, result.cookieverf)
+                    at = Position(entries[-1].cookie, result.cookieverf)
                 progress.note(len(entries), at, names)
         finally:
             ahead.close()
 
-    def _operations(self, at: Position4, page: int, attributes: t.Sequence[str]) -> list[XdrType]:
+    def _operations(self, at: Position, page: int, attributes: t.Sequence[str]) -> list[XdrType]:
         wanted = (*attributes, "rdattr_error")
         return [
             op.putfh(self._handle),
-            op.readdir(at.cookie, at.verf, maxcount=page, dircount=page, attributes=wanted),
+            op.readdir(at.cookie, at.verifier, maxcount=page, dircount=page, attributes=wanted),
         ]
 
-    def _ask(self, at: Position4, attributes: t.Sequence[str]) -> p.Readdir4ResOk:
+    def _ask(self, at: Position, attributes: t.Sequence[str]) -> p.Readdir4ResOk:
         while True:
             page = self._page
             try:

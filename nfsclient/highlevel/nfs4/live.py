@@ -57,8 +57,10 @@ from nfsclient.errors import (
     RpcTimeout,
     ServerDown,
 )
+from nfsclient.files import Compound
 from nfsclient.highlevel.nfs4.attempts import Attempts, FateUnknown, StateLost
 from nfsclient.highlevel.nfs4.reclaim import Holdings
+from nfsclient.highlevel.session import Job
 from nfsclient.paths import shown
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.blocking import RpcClient
@@ -85,26 +87,24 @@ _GONE: t.Final = frozenset({p.Nfsstat4.NFS4ERR_BADSESSION, p.Nfsstat4.NFS4ERR_DE
 _USUAL_LEASE: t.Final = 90.0
 
 Build: t.TypeAlias = Callable[[], Sequence[XdrType]]
-
-
-@dataclass(slots=True, eq=False)
-class Job:
-    """Operations of one of many compounds, and where the data of a READ at their end goes."""
-
-    build: Build
-    into: memoryview | None = None
-    about: t.Any = None
-    """Whatever the caller wants to find again with the reply."""
+T = t.TypeVar("T")
 
 
 @dataclass(slots=True, eq=False)
 class _UnderWay:
-    job: Job
+    job: Job[t.Any]
+    compound: Compound
     request: Request
     pending: Pending[p.Compound4Res]
     sent_at: float
     session: Session4
     connection: int
+
+
+def _compound_of(job: Job[t.Any]) -> Compound:
+    compound = job.begin()
+    assert isinstance(compound, Compound)
+    return compound
 
 
 class LiveClient:
@@ -175,17 +175,22 @@ class LiveClient:
             self._guarded(remedy, attempts)
 
     def run_many(
-        self, jobs: deque[Job], take: Callable[[Job, CompoundReply], None], *, outstanding: int, path: bytes
+        self,
+        jobs: deque[Job[T]],
+        take: Callable[[Job[T], CompoundReply], None],
+        *,
+        outstanding: int,
+        path: bytes,
     ) -> None:
         """Many compounds at a time; `take` gets each reply that succeeded, in order of arrival, and may add jobs.
 
         They must be harmless to repeat: READ, and WRITE of the same data. Raises as `run`.
         """
         under_way: list[_UnderWay] = []
-        again: list[Job] = []
+        again: list[Job[T]] = []
         attempts = Attempts(self.patience)
 
-        def took(job: Job, reply: CompoundReply) -> None:
+        def took(job: Job[T], reply: CompoundReply) -> None:
             nonlocal attempts
             attempts = Attempts(self.patience)
             take(job, reply)
@@ -198,7 +203,8 @@ class LiveClient:
                 if not under_way:
                     # One at a time, with all recoveries; the others follow at full speed.
                     job = again.pop(0) if again else jobs.popleft()
-                    took(job, self.run(job.build, path, into=job.into))
+                    compound = _compound_of(job)
+                    took(job, self.run(compound.build, path, into=compound.into))
                     continue
                 self._take_one(under_way, again, took, path)
         finally:
@@ -207,21 +213,22 @@ class LiveClient:
                     one.pending, NfsClientError("given up after the failure of another call")
                 )
 
-    def _start(self, jobs: deque[Job], under_way: list[_UnderWay], outstanding: int) -> None:
+    def _start(self, jobs: deque[Job[T]], under_way: list[_UnderWay], outstanding: int) -> None:
         if not self.rpc.is_open:
             return
         while jobs and len(under_way) < outstanding and self.session.state.slots.has_free:
             job = jobs.popleft()
-            request = self._begin(job.build)
-            pending = self.rpc.submit(p.COMPOUND, request.args, into=job.into)
+            compound = _compound_of(job)
+            request = self._begin(compound.build)
+            pending = self.rpc.submit(p.COMPOUND, request.args, into=compound.into)
             now = self.rpc.loop.clock()
-            under_way.append(_UnderWay(job, request, pending, now, self.session, self._connection))
+            under_way.append(_UnderWay(job, compound, request, pending, now, self.session, self._connection))
 
     def _take_one(
         self,
         under_way: list[_UnderWay],
-        again: list[Job],
-        take: Callable[[Job, CompoundReply], None],
+        again: list[Job[T]],
+        take: Callable[[Job[T], CompoundReply], None],
         path: bytes,
     ) -> None:
         done = self.rpc.wait_any(one.pending for one in under_way)
@@ -234,7 +241,7 @@ class LiveClient:
                 again.append(one.job)
                 return
             attempts = Attempts(self.patience)
-            reply, _ = self._deliver_again(one.request, one.job.into, attempts, error, one.connection)
+            reply, _ = self._deliver_again(one.request, one.compound.into, attempts, error, one.connection)
         if reply.sequence is not None and reply.sequence.sr_status == OK:
             self.lease.renewed(one.sent_at)
         if reply.status == OK or reply.status not in REMEDIES:
