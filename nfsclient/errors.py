@@ -254,6 +254,10 @@ class NotInVersion(NfsClientError):
         self.version = version
 
 
+class ImpossibleResult(ServerViolation):
+    """The result of one operation cannot be true, whatever a server has: more data than was requested, ..."""
+
+
 class EndlessListing(NoProgress):
     """The pages of a directory do not come to an end, or not within the bounds of the caller: what was seen so far."""
 

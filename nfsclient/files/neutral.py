@@ -149,12 +149,28 @@ class Access(enum.IntFlag):
 ALL_ACCESS: t.Final = Access(0x3F)
 
 
-class Found(t.NamedTuple):
-    """An object that was found or created."""
+AttributesOf: t.TypeAlias = t.Callable[[t.Any], Attributes | None]
+"""Makes the neutral form of attributes as the protocol has them."""
 
-    handle: bytes
-    attributes: Attributes | None = None
-    """If they came along."""
+
+def nothing_given(_raw: object) -> None:
+    """Of what came without attributes."""
+
+
+class Found:
+    """An object that was found or created. Attributes are decoded when they are read."""
+
+    __slots__ = ("_attributes_of", "_raw", "handle")
+
+    def __init__(self, handle: bytes, raw: t.Any = None, attributes_of: AttributesOf = nothing_given) -> None:
+        self.handle = handle
+        self._raw = raw
+        self._attributes_of = attributes_of
+
+    @property
+    def attributes(self) -> Attributes | None:
+        """Those that came along. Raises `ServerViolation` for a type that there is not."""
+        return self._attributes_of(self._raw)
 
 
 class Data(t.NamedTuple):
@@ -163,7 +179,8 @@ class Data(t.NamedTuple):
     data: Buffer
     eof: bool
     """Whether the data ends at the end of the file; in NFSv2 by the size that came with it."""
-    attributes: Attributes | None = None
+    size: int | None = None
+    """The size of the file, if it came along."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +211,7 @@ class Entry:
         name: bytes,
         handle: bytes | None,
         raw: t.Any,
-        attributes_of: t.Callable[[t.Any], Attributes | None],
+        attributes_of: AttributesOf = nothing_given,
     ) -> None:
         self.name = name
         self.handle = handle

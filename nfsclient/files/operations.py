@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 from abc import ABC, abstractmethod
 
-from nfsclient.errors import NotInVersion, ServerViolation
+from nfsclient.errors import ImpossibleResult, NotInVersion
 from nfsclient.files.neutral import (
     ALL_ACCESS,
     NOTHING_SET,
@@ -36,12 +36,14 @@ class Files(ABC):
     """Operations by handle. Each method returns steps: a driver performs them, and returns their result.
 
     Errors, raised by the driver: `NfsStatusError` with the protocol's own `status` (it is Python's own kind where there
-    is one), `ServerViolation` for a reply that cannot be true, `NotInVersion` before anything is sent; what the
-    calls raise (`RpcError`, `XdrError`).
+    is one), `ImpossibleResult` (a `ServerViolation`) for a result that cannot be true, `NotInVersion` before anything
+    is sent; what the calls raise (`RpcError`, `XdrError`).
     """
 
     name: t.ClassVar[str]
     """ "NFSv2" and so on, for errors."""
+    success: t.ClassVar[XdrEnum]
+    """OK."""
     is_directory: t.ClassVar[XdrEnum]
     """ISDIR, for callers that refuse to read or remove a directory themselves."""
     no_name: t.ClassVar[XdrEnum]
@@ -54,8 +56,8 @@ class Files(ABC):
         """The attributes of an object."""
 
     @abstractmethod
-    def setattr(self, handle: bytes, attributes: NewAttributes) -> Steps[Attributes | None]:
-        """Set attributes; those that the object has then, if they came along."""
+    def setattr(self, handle: bytes, attributes: NewAttributes) -> Steps[None]:
+        """Set attributes."""
 
     def access(self, handle: bytes, wanted: Access = ALL_ACCESS) -> Steps[Access]:  # noqa: ARG002
         """Which of the rights in `wanted` the caller has. NFSv2 has no ACCESS: `NotInVersion`."""
@@ -84,8 +86,8 @@ class Files(ABC):
     # ------------------------------------------------------------ names
 
     @abstractmethod
-    def lookup(self, directory: bytes, name: bytes) -> Steps[Found]:
-        """The object of a name."""
+    def lookup(self, directory: bytes, name: bytes, *, attributes: bool = True) -> Steps[Found]:
+        """The object of a name. Without `attributes` NFSv4 does not request them."""
 
     @abstractmethod
     def create(
@@ -153,31 +155,31 @@ _TYPES: t.Final = {each.value: each for each in FileType}
 
 
 def file_type(value: XdrEnum) -> FileType:
-    """The type of an object. Raises `ServerViolation` for a number that the protocol does not have."""
+    """The type of an object. Raises `ImpossibleResult` for a number that the protocol does not have."""
     found = _TYPES.get(value)
     if found is None:
         name = {"Ftype": "ftype", "Ftype3": "ftype3", "NfsFtype4": "nfs_ftype4"}[type(value).__name__]
-        raise ServerViolation(f"expected an {name} in the attributes, saw {value}")
+        raise ImpossibleResult(f"expected an {name} in the attributes, saw {value}")
     return found
 
 
 def read_result(offset: int, wanted: int, data: Buffer) -> int:
-    """How many bytes came. Raises `ServerViolation` for more than were requested."""
+    """How many bytes came. Raises `ImpossibleResult` for more than were requested."""
     got = len(data)
     if got > wanted:
-        raise ServerViolation(f"READ at {offset}: {wanted} bytes requested, {got} came")
+        raise ImpossibleResult(f"READ at {offset}: {wanted} bytes requested, {got} came")
     return got
 
 
 def write_result(
     offset: int, sent: int, wanted: Stable, count: int, committed: XdrEnum, verifier: bytes
 ) -> Written:
-    """What a WRITE did. Raises `ServerViolation` for more than was sent, or less stable than requested."""
+    """What a WRITE did. Raises `ImpossibleResult` for more than was sent, or less stable than requested."""
     where = f"WRITE at {offset}"
     if count > sent:
-        raise ServerViolation(f"{where}: {sent} bytes sent, {count} written")
+        raise ImpossibleResult(f"{where}: {sent} bytes sent, {count} written")
     if not committed.is_known:
-        raise ServerViolation(f"{where}: expected a stable_how in committed, saw {committed}")
+        raise ImpossibleResult(f"{where}: expected a stable_how in committed, saw {committed}")
     if committed < wanted:
-        raise ServerViolation(f"{where}: {wanted.name} requested, only {Stable(committed).name} done")
+        raise ImpossibleResult(f"{where}: {wanted.name} requested, only {Stable(committed).name} done")
     return Written(count, Stable(committed), verifier)

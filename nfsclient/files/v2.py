@@ -43,6 +43,7 @@ class Files2(Files):
     """Calls of NFSv2: `Call` for each. Handles are 32 bytes."""
 
     name = "NFSv2"
+    success = p.Nfsstat2.NFS_OK
     is_directory = p.Nfsstat2.NFSERR_ISDIR
     no_name = p.Nfsstat2.NFSERR_NOENT
 
@@ -50,9 +51,9 @@ class Files2(Files):
         """GETATTR."""
         return attributes_of((yield from ok(p.GETATTR, p.FhandleArgs(handle))))
 
-    def setattr(self, handle: bytes, attributes: NewAttributes) -> Steps[Attributes | None]:
+    def setattr(self, handle: bytes, attributes: NewAttributes) -> Steps[None]:
         """SETATTR."""
-        return attributes_of((yield from ok(p.SETATTR, p.Sattrargs(handle, sattr(attributes)))))
+        yield from ok(p.SETATTR, p.Sattrargs(handle, sattr(attributes)))
 
     def readlink(self, handle: bytes) -> Steps[bytes]:
         """READLINK."""
@@ -64,8 +65,8 @@ class Files2(Files):
         _require_32_bits("offset", offset + wanted)
         result = yield from ok(p.READ, p.Readargs(handle, offset, wanted), into)
         got = read_result(offset, wanted, result.data)
-        attributes = attributes_of(result.attributes)
-        return Data(result.data, offset + got >= result.attributes.size, attributes)
+        size = result.attributes.size
+        return Data(result.data, offset + got >= size, size)
 
     def write(
         self,
@@ -85,7 +86,7 @@ class Files2(Files):
         yield from ()
         return None
 
-    def lookup(self, directory: bytes, name: bytes) -> Steps[Found]:
+    def lookup(self, directory: bytes, name: bytes, *, attributes: bool = True) -> Steps[Found]:  # noqa: ARG002
         """LOOKUP."""
         return _found((yield from ok(p.LOOKUP, p.Diropargs(directory, name))))
 
@@ -156,7 +157,7 @@ class Files2(Files):
         """READDIR. Neither attributes nor handles come along."""
         cookie = at.cookie.to_bytes(p.COOKIESIZE)
         result = yield from ok(p.READDIR, p.Readdirargs(directory, cookie, min(size, p.MAXDATA)))
-        entries = [Entry(each.name, None, each, _no_attributes) for each in result.entries]
+        entries = [Entry(each.name, None, each) for each in result.entries]
         following = int.from_bytes(result.entries[-1].cookie) if entries else at.cookie
         return Page(entries, result.eof, Position(following))
 
@@ -207,11 +208,7 @@ def _time(given: p.Timeval) -> Time:
 
 
 def _found(given: p.Diropok) -> Found:
-    return Found(given.file, attributes_of(given.attributes))
-
-
-def _no_attributes(_raw: p.Entry) -> None:
-    return None
+    return Found(given.file, given.attributes, attributes_of)
 
 
 def sattr(given: NewAttributes) -> p.Sattr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-from nfsclient.errors import NotInVersion, ServerViolation
+from nfsclient.errors import ImpossibleResult, NotInVersion
 from nfsclient.files.neutral import (
     ALL_ACCESS,
     NOTHING_SET,
@@ -40,6 +40,7 @@ class Files3(Files):
     """Calls of NFSv3: `Call` for each."""
 
     name = "NFSv3"
+    success = p.Nfsstat3.NFS3_OK
     is_directory = p.Nfsstat3.NFS3ERR_ISDIR
     no_name = p.Nfsstat3.NFS3ERR_INVAL
 
@@ -48,10 +49,9 @@ class Files3(Files):
         found = yield from ok(p.GETATTR, p.Getattr3Args(handle))
         return attributes_of(found.obj_attributes)
 
-    def setattr(self, handle: bytes, attributes: NewAttributes) -> Steps[Attributes | None]:
+    def setattr(self, handle: bytes, attributes: NewAttributes) -> Steps[None]:
         """SETATTR, without a guard."""
-        done = yield from ok(p.SETATTR, p.Setattr3Args(handle, sattr3(attributes), None))
-        return _given(done.obj_wcc.after)
+        yield from ok(p.SETATTR, p.Setattr3Args(handle, sattr3(attributes), None))
 
     def access(self, handle: bytes, wanted: Access = ALL_ACCESS) -> Steps[Access]:
         """ACCESS."""
@@ -67,8 +67,9 @@ class Files3(Files):
         result = yield from ok(p.READ, p.Read3Args(handle, offset, count), into)
         got = read_result(offset, count, result.data)
         if got != result.count:
-            raise ServerViolation(f"READ at {offset}: {got} bytes came, and count says {result.count}")
-        return Data(result.data, result.eof, _given(result.file_attributes))
+            raise ImpossibleResult(f"READ at {offset}: {got} bytes came, and count says {result.count}")
+        known = result.file_attributes
+        return Data(result.data, result.eof, None if known is None else known.size)
 
     def write(
         self, handle: bytes, offset: int, data: Buffer, stable: Stable = Stable.FILE_SYNC
@@ -83,10 +84,10 @@ class Files3(Files):
         done = yield from ok(p.COMMIT, p.Commit3Args(handle, offset, count))
         return bytes(done.verf)
 
-    def lookup(self, directory: bytes, name: bytes) -> Steps[Found]:
+    def lookup(self, directory: bytes, name: bytes, *, attributes: bool = True) -> Steps[Found]:  # noqa: ARG002
         """LOOKUP."""
         found = yield from ok(p.LOOKUP, p.Lookup3Args(p.Diropargs3(directory, name)))
-        return Found(found.object, _given(found.obj_attributes))
+        return Found(found.object, found.obj_attributes, _given)
 
     def create(
         self,
@@ -109,7 +110,8 @@ class Files3(Files):
         times = NewAttributes(
             attributes.mode, attributes.uid, attributes.gid, size=attributes.size, **_times(attributes)
         )
-        return Found(found.handle, (yield from self.setattr(found.handle, times)))
+        yield from self.setattr(found.handle, times)
+        return Found(found.handle)
 
     def mkdir(self, directory: bytes, name: bytes, attributes: NewAttributes = NOTHING_SET) -> Steps[Found]:
         """MKDIR."""
@@ -128,7 +130,7 @@ class Files3(Files):
         """What was created; by LOOKUP where the server withheld the handle (section 2.5, post_op_fh3)."""
         if made.obj is None:
             return (yield from self.lookup(directory, name))
-        return Found(made.obj, _given(made.obj_attributes))
+        return Found(made.obj, made.obj_attributes, _given)
 
     def link(self, handle: bytes, directory: bytes, name: bytes) -> Steps[None]:
         """LINK."""
@@ -187,7 +189,7 @@ def ok(procedure: Procedure[t.Any, t.Any], args: XdrType, into: memoryview | Non
 
 
 def attributes_of(given: p.Fattr3) -> Attributes:
-    """The neutral form of an fattr3. Raises `ServerViolation` for an unknown type."""
+    """The neutral form of an fattr3. Raises `ImpossibleResult` for an unknown type."""
     rdev, atime, mtime, ctime = given.rdev, given.atime, given.mtime, given.ctime
     return Attributes(
         type=file_type(given.type),

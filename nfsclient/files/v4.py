@@ -8,7 +8,7 @@ import typing as t
 from collections.abc import Callable, Sequence
 
 from nfsclient.clients.nfs4 import operations as op
-from nfsclient.errors import ServerViolation
+from nfsclient.errors import ImpossibleResult
 from nfsclient.files.neutral import (
     ALL_ACCESS,
     NOTHING_SET,
@@ -72,6 +72,7 @@ class Files4(Files):
     """
 
     name = "NFSv4"
+    success = p.Nfsstat4.NFS4_OK
     is_directory = p.Nfsstat4.NFS4ERR_ISDIR
     no_name = p.Nfsstat4.NFS4ERR_INVAL
 
@@ -86,7 +87,7 @@ class Files4(Files):
         reply = yield from ok(op.putfh(handle), op.getattr(*STAT))
         return attributes_of(reply.attributes)
 
-    def setattr(self, handle: bytes, attributes: NewAttributes) -> Steps[Attributes | None]:
+    def setattr(self, handle: bytes, attributes: NewAttributes) -> Steps[None]:
         """SETATTR."""
         given = fattr4(attributes)
 
@@ -95,7 +96,6 @@ class Files4(Files):
             return [op.putfh(handle), op.setattr(given, stateid)]
 
         yield from ok_built(build, repeatable=True)
-        return None
 
     def access(self, handle: bytes, wanted: Access = ALL_ACCESS) -> Steps[Access]:
         """ACCESS."""
@@ -137,15 +137,17 @@ class Files4(Files):
         reply = yield from ok_built(lambda: operations, repeatable=True)
         return bytes(_there(reply.of(p.COMMIT).resok4, "COMMIT").writeverf)
 
-    def lookup(self, directory: bytes, name: bytes) -> Steps[Found]:
+    def lookup(self, directory: bytes, name: bytes, *, attributes: bool = True) -> Steps[Found]:
         """LOOKUP, GETFH, GETATTR."""
-        return (yield from self.lookup_all(directory, [name]))
+        if attributes:
+            return (yield from self.lookup_all(directory, [name]))
+        return Found((yield from ok(op.putfh(directory), op.lookup(name), op.getfh())).handle)
 
     def lookup_all(self, directory: bytes, names: Sequence[bytes]) -> Steps[Found]:
         """The object at the end of several names, in one compound; of none, the directory itself."""
         way = [op.lookup(name) for name in names]
         reply = yield from ok(op.putfh(directory), *way, op.getfh(), op.getattr(*STAT))
-        return Found(reply.handle, attributes_of(reply.attributes))
+        return Found(reply.handle, reply.attributes, attributes_of)
 
     def create(
         self,
@@ -200,8 +202,8 @@ class Files4(Files):
     def readdir(
         self, directory: bytes, at: Position = START, size: int = PAGE, *, attributes: bool = False
     ) -> Steps[Page]:
-        """READDIR; a bad entry shows in `rdattr_error` of its raw attributes and does not end the page."""
-        wanted = (*STAT, "filehandle", "rdattr_error") if attributes else ("rdattr_error",)
+        """READDIR; attributes that the server cannot give show in `rdattr_error` of the raw ones, and end no page."""
+        wanted = (*STAT, "filehandle", "rdattr_error") if attributes else ()
         reading = op.readdir(at.cookie, at.verifier, maxcount=size, dircount=size, attributes=wanted)
         reply = yield from ok(op.putfh(directory), reading)
         result = _there(reply.of(p.READDIR).resok4, "READDIR")
@@ -240,12 +242,12 @@ R = t.TypeVar("R")
 def _there(result: R | None, operation: str) -> R:
     """The result of an operation that succeeded."""
     if result is None:
-        raise ServerViolation(f"{operation} succeeded without a result")
+        raise ImpossibleResult(f"{operation} succeeded without a result")
     return result
 
 
 def attributes_of(given: p.Fattr4) -> Attributes:
-    """The neutral form of those attributes that are there. Raises `ServerViolation` for an unknown type."""
+    """The neutral form of those attributes that are there. Raises `ImpossibleResult` for an unknown type."""
     rdev, fsid = given.rawdev, given.fsid
     return Attributes(
         type=None if given.type is None else file_type(given.type),

@@ -158,7 +158,7 @@ class PathClient(abc.ABC):
                 if self._resolver.attributes(node).is_directory:
                     return node
             raise
-        return Node(found.handle, parent.below(name), found.attributes)
+        return self._resolver.node(found, parent.below(name), wanted)
 
     def symlink(self, target: PathLike, path: PathLike) -> Node:
         """Make a symbolic link with the text `target` at `path`."""
@@ -166,7 +166,7 @@ class PathClient(abc.ABC):
         parent, name = self._resolver.parent(wanted)
         making = self._files.symlink(parent.handle, name, as_bytes(target), NewAttributes(mode=0o777))
         found = self._calls.do(making, wanted)
-        return Node(found.handle, parent.below(name), found.attributes)
+        return self._resolver.node(found, parent.below(name), wanted)
 
     @t.overload
     def readlink(self, path: str | os.PathLike[str]) -> str: ...

@@ -174,7 +174,7 @@ class NfsClient(PathClient):
     ) -> Node:
         making = self._files.create(parent.handle, name, how, attributes, verifier=verifier)
         found = self._calls.do(making, path)
-        return Node(found.handle, parent.below(name), found.attributes)
+        return self._resolver.node(found, parent.below(name), path)
 
 
 def connect(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nfsclient.errors import ServerViolation
 from nfsclient.files import Attributes, Found
 from nfsclient.highlevel.session import Calls
 from nfsclient.highlevel.walking import Walker
@@ -60,10 +61,18 @@ class Resolver(Walker[Node]):
     def child(self, directory: Node, name: bytes, path: bytes) -> Node:
         """The object `name` in `directory`, not followed. `path` is for errors."""
         found = self._calls.do(self._calls.files.lookup(directory.handle, name), path)
-        self._require_sound(found, path)
-        return Node(found.handle, directory.below(name), found.attributes)
+        node = self.node(found, directory.below(name), path)
+        self._require_sound(node, path)
+        return node
 
-    def _require_sound(self, found: Found, path: bytes) -> None:
+    def node(self, found: Found, at: bytes, path: bytes) -> Node:
+        """What was found or created `at` a path. Raises `ServerViolation` if its attributes cannot be true."""
+        try:
+            return Node(found.handle, at, found.attributes)
+        except ServerViolation as error:
+            raise error.about(shown(path)) from None
+
+    def _require_sound(self, node: Node, path: bytes) -> None:
         """Raise `ServerViolation` if something is missing of what LOOKUP must give."""
 
     def attributes(self, node: Node) -> Attributes:

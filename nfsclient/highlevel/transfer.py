@@ -101,9 +101,8 @@ class Reader:
             nonlocal eof, stalled
             got = len(result.data)
             last = job.offset + got
-            known = None if result.attributes is None else result.attributes.size
-            if known is not None and known >= last:
-                self.extent.known = max(self.extent.known, known)
+            if result.size is not None and result.size >= last:
+                self.extent.known = max(self.extent.known, result.size)
             if got:
                 place(job.offset, result.data)
                 stalled = 0

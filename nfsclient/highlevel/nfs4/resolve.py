@@ -7,7 +7,6 @@ import typing as t
 
 from nfsclient.clients.nfs4 import CompoundError
 from nfsclient.errors import ServerViolation
-from nfsclient.files import Found
 from nfsclient.highlevel.nfs4.calls import LiveCalls
 from nfsclient.highlevel.resolve import Node, Resolver
 from nfsclient.paths import names_of, shown
@@ -37,14 +36,13 @@ class Resolver4(Resolver):
                 if error.status not in {p.Nfsstat4.NFS4ERR_SYMLINK, p.Nfsstat4.NFS4ERR_NOTDIR}:
                     raise
             else:
-                self._require_sound(found, path)
-                node = Node(found.handle, b"/" + b"/".join(names), found.attributes)
+                node = self.node(found, b"/" + b"/".join(names), path)
+                self._require_sound(node, path)
                 if not follow or not self._attributes(node, path).is_link:
                     return node
         return self._walk(path, follow=follow)
 
-    def _require_sound(self, found: Found, path: bytes) -> None:
-        attributes = found.attributes
+    def _require_sound(self, node: Node, path: bytes) -> None:
         for name in ("type", "size"):
-            if getattr(attributes, name) is None:
+            if getattr(node.attributes, name) is None:
                 raise ServerViolation(f"GETATTR of {shown(path)}: the REQUIRED attribute {name} is missing")
