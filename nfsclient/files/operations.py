@@ -35,6 +35,8 @@ PAGE: t.Final = 8192
 class Files(ABC):
     """Operations by handle. Each method returns steps: a driver performs them, and returns their result.
 
+    Without `checked` what READ and WRITE say of themselves is given as it came, for callers that judge it.
+
     Errors, raised by the driver: `NfsStatusError` with the protocol's own `status` (it is Python's own kind where there
     is one), `ImpossibleResult` (a `ServerViolation`) for a result that cannot be true, `NotInVersion` before anything
     is sent; what the calls raise (`RpcError`, `XdrError`).
@@ -48,6 +50,9 @@ class Files(ABC):
     """ISDIR, for callers that refuse to read or remove a directory themselves."""
     no_name: t.ClassVar[XdrEnum]
     """INVAL, for a path that ends in no name; NOENT in NFSv2, which has no INVAL."""
+
+    def __init__(self, *, checked: bool = True) -> None:
+        self._checked = checked
 
     # ------------------------------------------------------------ objects
 
@@ -150,6 +155,30 @@ class Files(ABC):
     def statfs(self, handle: bytes) -> Steps[Space]:
         """How full the file system is: by STATFS, FSSTAT or GETATTR."""
 
+    # ------------------------------------------------------------ results that cannot be true
+
+    def _require_read(self, offset: int, wanted: int, data: Buffer, count: int | None = None) -> None:
+        """Raise `ImpossibleResult` for more data than was requested, and for another `count` than came."""
+        got = len(data)
+        if self._checked and got > wanted:
+            raise ImpossibleResult(f"READ at {offset}: {wanted} bytes requested, {got} came")
+        if self._checked and count is not None and got != count:
+            raise ImpossibleResult(f"READ at {offset}: {got} bytes came, and count says {count}")
+
+    def _written(
+        self, offset: int, sent: int, wanted: Stable, count: int, committed: XdrEnum, verifier: bytes
+    ) -> Written:
+        """What a WRITE did. Raises `ImpossibleResult` for more than was sent, or less stable than was requested."""
+        where = f"WRITE at {offset}"
+        if self._checked and count > sent:
+            raise ImpossibleResult(f"{where}: {sent} bytes sent, {count} written")
+        if self._checked and not committed.is_known:
+            raise ImpossibleResult(f"{where}: expected a stable_how in committed, saw {committed}")
+        done = Stable(committed) if committed.is_known else wanted
+        if self._checked and done < wanted:
+            raise ImpossibleResult(f"{where}: {wanted.name} requested, only {done.name} done")
+        return Written(count, done, verifier)
+
 
 _TYPES: t.Final = {each.value: each for each in FileType}
 
@@ -161,25 +190,3 @@ def file_type(value: XdrEnum) -> FileType:
         name = {"Ftype": "ftype", "Ftype3": "ftype3", "NfsFtype4": "nfs_ftype4"}[type(value).__name__]
         raise ImpossibleResult(f"expected an {name} in the attributes, saw {value}")
     return found
-
-
-def read_result(offset: int, wanted: int, data: Buffer) -> int:
-    """How many bytes came. Raises `ImpossibleResult` for more than were requested."""
-    got = len(data)
-    if got > wanted:
-        raise ImpossibleResult(f"READ at {offset}: {wanted} bytes requested, {got} came")
-    return got
-
-
-def write_result(
-    offset: int, sent: int, wanted: Stable, count: int, committed: XdrEnum, verifier: bytes
-) -> Written:
-    """What a WRITE did. Raises `ImpossibleResult` for more than was sent, or less stable than requested."""
-    where = f"WRITE at {offset}"
-    if count > sent:
-        raise ImpossibleResult(f"{where}: {sent} bytes sent, {count} written")
-    if not committed.is_known:
-        raise ImpossibleResult(f"{where}: expected a stable_how in committed, saw {committed}")
-    if committed < wanted:
-        raise ImpossibleResult(f"{where}: {wanted.name} requested, only {Stable(committed).name} done")
-    return Written(count, Stable(committed), verifier)

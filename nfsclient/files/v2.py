@@ -25,7 +25,7 @@ from nfsclient.files.neutral import (
     Time,
     Written,
 )
-from nfsclient.files.operations import PAGE, START, Files, file_type, read_result
+from nfsclient.files.operations import PAGE, START, Files, file_type
 from nfsclient.files.steps import Call, Steps
 from nfsclient.protocol import nfs2 as p
 from nfsclient.replies import status_error
@@ -64,9 +64,9 @@ class Files2(Files):
         wanted = min(count, p.MAXDATA)
         _require_32_bits("offset", offset + wanted)
         result = yield from ok(p.READ, p.Readargs(handle, offset, wanted), into)
-        got = read_result(offset, wanted, result.data)
+        self._require_read(offset, wanted, result.data)
         size = result.attributes.size
-        return Data(result.data, offset + got >= size, size)
+        return Data(result.data, offset + len(result.data) >= size, size)
 
     def write(
         self,

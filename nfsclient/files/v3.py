@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-from nfsclient.errors import ImpossibleResult, NotInVersion
+from nfsclient.errors import NotInVersion
 from nfsclient.files.neutral import (
     ALL_ACCESS,
     NOTHING_SET,
@@ -25,7 +25,7 @@ from nfsclient.files.neutral import (
     Time,
     Written,
 )
-from nfsclient.files.operations import PAGE, START, Files, file_type, read_result, write_result
+from nfsclient.files.operations import PAGE, START, Files, file_type
 from nfsclient.files.steps import Call, Steps
 from nfsclient.protocol import nfs3 as p
 from nfsclient.replies import status_error
@@ -65,9 +65,7 @@ class Files3(Files):
     def read(self, handle: bytes, offset: int, count: int, *, into: memoryview | None = None) -> Steps[Data]:
         """READ."""
         result = yield from ok(p.READ, p.Read3Args(handle, offset, count), into)
-        got = read_result(offset, count, result.data)
-        if got != result.count:
-            raise ImpossibleResult(f"READ at {offset}: {got} bytes came, and count says {result.count}")
+        self._require_read(offset, count, result.data, result.count)
         known = result.file_attributes
         return Data(result.data, result.eof, None if known is None else known.size)
 
@@ -77,7 +75,7 @@ class Files3(Files):
         """WRITE."""
         sent = len(data)
         done = yield from ok(p.WRITE, p.Write3Args(handle, offset, sent, p.StableHow(stable), data))
-        return write_result(offset, sent, stable, done.count, done.committed, done.verf)
+        return self._written(offset, sent, stable, done.count, done.committed, done.verf)
 
     def commit(self, handle: bytes, offset: int = 0, count: int = 0) -> Steps[bytes | None]:
         """COMMIT."""

@@ -28,7 +28,7 @@ from nfsclient.files.neutral import (
     Time,
     Written,
 )
-from nfsclient.files.operations import PAGE, START, Files, file_type, read_result, write_result
+from nfsclient.files.operations import PAGE, START, Files, file_type
 from nfsclient.files.steps import Compound, Steps
 from nfsclient.protocol import nfs4 as p
 from nfsclient.sessions.reply import CompoundReply
@@ -77,8 +77,13 @@ class Files4(Files):
     no_name = p.Nfsstat4.NFS4ERR_INVAL
 
     def __init__(
-        self, stateid_of: StateidOf = anonymous, new_owner: Callable[[], bytes] | None = None
+        self,
+        stateid_of: StateidOf = anonymous,
+        new_owner: Callable[[], bytes] | None = None,
+        *,
+        checked: bool = True,
     ) -> None:
+        super().__init__(checked=checked)
         self._stateid_of = stateid_of
         self._new_owner = new_owner or (lambda: b"owner " + secrets.token_hex(4).encode())
 
@@ -115,7 +120,7 @@ class Files4(Files):
 
         reply = yield from ok_built(build, into=into)
         result = _there(reply.of(p.READ).resok4, "READ")
-        read_result(offset, count, result.data)
+        self._require_read(offset, count, result.data)
         return Data(result.data, result.eof)
 
     def write(
@@ -129,7 +134,7 @@ class Files4(Files):
 
         reply = yield from ok_built(build)
         done = _there(reply.of(p.WRITE).resok4, "WRITE")
-        return write_result(offset, len(data), stable, done.count, done.committed, done.writeverf)
+        return self._written(offset, len(data), stable, done.count, done.committed, done.writeverf)
 
     def commit(self, handle: bytes, offset: int = 0, count: int = 0) -> Steps[bytes | None]:
         """COMMIT."""

@@ -4,27 +4,39 @@
 from __future__ import annotations
 
 import typing as t
-from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 
 from fixtures.checks.dialects import AnyDialect
 from fixtures.checks.dialects import nfs2 as dialect2
 from fixtures.checks.dialects import nfs3 as dialect3
-from fixtures.checks.scratch import CannotClean
-from nfsclient.clients import Nfs2, Nfs3
-from nfsclient.protocol import nfs2 as p2
-from nfsclient.protocol import nfs3 as p3
+from fixtures.checks.scratch import CannotClean, names_by
+from nfsclient.errors import NfsStatusError, ServerViolation
+from nfsclient.files import (
+    Attributes,
+    Blocking,
+    Create,
+    Files,
+    Files2,
+    Files3,
+    FileType,
+    NewAttributes,
+    Stable,
+    Steps,
+)
+from nfsclient.protocol.nfs2 import MAXDATA
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.xdr import XdrEnum
-from nfsjudge import show
+from nfsjudge import Requirement, show
 from nfsjudge.survival import Level, Node, SeenNode, Tree
 from suites.recovery.steps import NEW_MODE, TEXT, Step
 
-Client = t.TypeVar("Client", Nfs2, Nfs3)
-AnyClient: t.TypeAlias = Nfs2 | Nfs3
 Handles: t.TypeAlias = dict[Node, bytes]
-KINDS: t.Final = {1: "file", 2: "directory", 5: "symbolic link"}
-"""ftype of both versions."""
+KINDS: t.Final = {
+    FileType.REGULAR: "file",
+    FileType.DIRECTORY: "directory",
+    FileType.LINK: "symbolic link",
+}
 _MISSING: t.Final = (2, 5, 70, 10001, 10006)
 """NOENT, IO, STALE, BADHANDLE, SERVERFAULT: statuses of an object that is there by its name, and is broken."""
 _MOST_IN_A_READ: t.Final = 65_536
@@ -38,12 +50,15 @@ class Unreadable(Exception):
     """What is there cannot be seen, for a reason that says nothing about it."""
 
 
-class Player(ABC, t.Generic[Client]):
+class Player:
     """Two clients of one version of NFS. `is_lossy`: SETATTR may be lost."""
 
     is_lossy: t.ClassVar[bool]
     limit: t.ClassVar[int]
     """Bytes in one WRITE."""
+    files: t.ClassVar[Files]
+    creates: t.ClassVar[Create] = Create.GUARDED
+    directories: t.ClassVar[Requirement]
 
     def __init__(self, dialect: AnyDialect, connect: Callable[..., RpcClient]) -> None:
         """`connect` is the fixture `rpc_connect`."""
@@ -51,31 +66,42 @@ class Player(ABC, t.Generic[Client]):
         self._connect = connect
         self.is_recorded = False
         """Whether the calls are kept for the evidence: thousands of them would hide those that matter."""
-        self.clients: list[Client] = []
+        self.clients: list[Blocking] = []
+        self._connections: list[RpcClient] = []
+        self._verifiers: dict[Tree, set[bytes]] = {}
+        """Those of the uncommitted WRITEs."""
 
     def join(self) -> None:
         """Connect both clients, the first time or again after a crash."""
-        for client in self.clients:
-            t.cast("RpcClient", client.rpc).close()
-        self.clients = []
-        for _ in range(2):
-            rpc = self._connect("nfs")
+        for connection in self._connections:
+            connection.close()
+        self._connections = [self._connect("nfs") for _ in range(2)]
+        for connection in self._connections:
             if not self.is_recorded:
-                rpc.on_exchange = None
-            self.clients.append(t.cast("Client", self._dialect.client(rpc)))
+                connection.on_exchange = None
+        self.clients = [Blocking(self._dialect.client(each)) for each in self._connections]
 
     # ------------------------------------------------------------ before the crash
+
+    def make_place(self, where: bytes, name: str) -> None:
+        """A directory for a sequence. Raises `NfsStatusError`."""
+        self.clients[0](self.files.mkdir(where, name.encode(), NewAttributes(mode=0o755)))
 
     def do(self, step: Step, tree: Tree, handles: Handles) -> None:
         """Make the call of a step, and report to the tree what was acknowledged. Raises `NotDone`."""
         client = self.clients[step.client - 1]
-        if step.verb in {"WRITE", "COMMIT"}:
-            self._transfer(client, step, tree, self._handle(client, tree, handles, step.path))
-            return
-        self._change(client, step, tree, handles)
+        try:
+            if step.verb in {"WRITE", "COMMIT"}:
+                self._transfer(client, step, tree, self._handle(client, tree, handles, step.path))
+                return
+            client(self._change(client, step, tree, handles))
+        except NfsStatusError as error:
+            # LOOKUP is of an object that was created, and whose handle did not come along.
+            if error.procedure != "LOOKUP":
+                raise NotDone from None
         step.acknowledge(tree)
 
-    def _handle(self, client: Client, tree: Tree, handles: Handles, path: str) -> bytes:
+    def _handle(self, client: Blocking, tree: Tree, handles: Handles, path: str) -> bytes:
         node = tree.find(path)
         assert node is not None, path
         if node not in handles:  # the reply to the call that made it had none
@@ -86,54 +112,68 @@ class Player(ABC, t.Generic[Client]):
             handles[node] = reply[0]
         return handles[node]
 
-    def _change(self, client: Client, step: Step, tree: Tree, handles: Handles) -> None:
-        parent, _, name = step.path.rpartition("/")
-        where, raw = self._handle(client, tree, handles, parent), name.encode()
-        other, _, new = step.other.rpartition("/")
-        status: XdrEnum
+    def _change(self, client: Blocking, step: Step, tree: Tree, handles: Handles) -> Steps[t.Any]:
+        def of(path: str) -> tuple[bytes, bytes]:
+            """The directory of a path, and the last name."""
+            parent, _, name = path.rpartition("/")
+            return self._handle(client, tree, handles, parent), name.encode()
+
+        files, new = self.files, NewAttributes(mode=NEW_MODE.get(step.verb))
         match step.verb:
             case "RENAME":
-                there = self._handle(client, tree, handles, other)
-                status = client.rename(where, raw, there, new.encode()).status
+                return files.rename(*of(step.path), *of(step.other))
             case "LINK":
-                file = self._handle(client, tree, handles, step.path)
-                status = client.link(file, self._handle(client, tree, handles, other), new.encode()).status
+                return files.link(self._handle(client, tree, handles, step.path), *of(step.other))
             case "REMOVE":
-                status = client.remove(where, raw).status
+                return files.remove(*of(step.path))
             case "RMDIR":
-                status = client.rmdir(where, raw).status
+                return files.rmdir(*of(step.path))
             case "SYMLINK":
-                status = client.symlink(where, raw, TEXT).status
-            case "CREATE" | "MKDIR":
-                status = self._make(client, step.verb, where, raw)
-            case _:
-                status = self._set(client, self._handle(client, tree, handles, step.path), step)
-        if status != 0:
+                return files.symlink(*of(step.path), TEXT)
+            case "CREATE":
+                return files.create(*of(step.path), self.creates, new)
+            case "MKDIR":
+                return files.mkdir(*of(step.path), new)
+        change = NewAttributes(size=step.size) if step.verb == "SIZE" else NewAttributes(mode=step.mode)
+        return files.setattr(self._handle(client, tree, handles, step.path), change)
+
+    def _transfer(self, client: Blocking, step: Step, tree: Tree, handle: bytes) -> None:
+        verifiers = self._verifiers.setdefault(tree, set())
+        if step.verb == "COMMIT":
+            verifier = client(self.files.commit(handle, step.offset, step.size))
+            if verifiers - {verifier}:
+                raise NotDone  # it may have lost the data
+            step.acknowledge(tree)
+            return
+        done = client(self.files.write(handle, step.offset, step.data, Stable(step.level)))
+        if not done.count:
             raise NotDone
-
-    @abstractmethod
-    def _make(self, client: Client, verb: str, where: bytes, name: bytes) -> XdrEnum: ...
-
-    @abstractmethod
-    def _set(self, client: Client, handle: bytes, step: Step) -> XdrEnum: ...
-
-    @abstractmethod
-    def _transfer(self, client: Client, step: Step, tree: Tree, handle: bytes) -> None: ...
+        level = Level(max(Stable(step.level), done.committed))
+        if level is not Level.FILE_SYNC:
+            assert done.verifier is not None
+            verifiers.add(done.verifier)
+        step.acknowledge(tree, count=min(done.count, step.size), level=level)
 
     # ------------------------------------------------------------ what is there
 
-    @abstractmethod
-    def lookup(self, client: Client, where: bytes, name: str) -> tuple[bytes, p2.Fattr | p3.Fattr3] | XdrEnum:
+    def lookup(self, client: Blocking, where: bytes, name: str) -> tuple[bytes, Attributes] | XdrEnum:
         """The handle and the attributes of a name, or the status of the refusal."""
+        try:
+            found = client(self.files.lookup(where, name.encode("latin-1")))
+            return found.handle, found.attributes or client(self.files.getattr(found.handle))
+        except NfsStatusError as error:
+            status: XdrEnum = error.status
+            return status
+        except ServerViolation as error:
+            raise Unreadable from error
 
-    @abstractmethod
-    def _names(self, client: Client, directory: bytes) -> list[bytes]: ...
-
-    @abstractmethod
-    def _read(self, client: Client, file: bytes) -> bytes | XdrEnum: ...
-
-    @abstractmethod
-    def _read_link(self, client: Client, link: bytes) -> bytes | XdrEnum: ...
+    def _read(self, client: Blocking, file: bytes) -> bytes:
+        data = bytearray()
+        while True:
+            part = client(self.files.read(file, len(data), _MOST_IN_A_READ))
+            data += part.data
+            if part.eof or not part.data:
+                return bytes(data)
 
     def look(self, where: bytes, name: str) -> SeenNode:
         """What LOOKUP finds at a name, with all that is in it. Raises `Unreadable`."""
@@ -142,38 +182,44 @@ class Player(ABC, t.Generic[Client]):
         if isinstance(found, XdrEnum):
             return SeenNode("missing object", trouble=_trouble("LOOKUP", found))
         handle, attributes = found
-        kind = KINDS.get(int(attributes.type), "special file")
-        content: bytes | XdrEnum = b""
-        if kind == "file":
-            content = self._read(client, handle)
-        elif kind == "symbolic link":
-            content = self._read_link(client, handle)
-        trouble = _trouble("READ", content) if isinstance(content, XdrEnum) else ""
+        assert attributes.fileid is not None
+        assert attributes.nlink is not None
+        assert attributes.mode is not None
+        kind = "special file" if attributes.type is None else KINDS.get(attributes.type, "special file")
+        content, trouble = b"", ""
+        try:
+            if kind == "file":
+                content = self._read(client, handle)
+            elif kind == "symbolic link":
+                content = client(self.files.readlink(handle))
+        except NfsStatusError as error:
+            trouble = _trouble("READ", error.status)
         return SeenNode(
             kind,
             attributes.fileid,
             attributes.nlink,
-            attributes.mode & 0o7777,
-            b"" if isinstance(content, XdrEnum) else content,
+            attributes.mode,
+            content,
             self._entries(client, handle) if kind == "directory" else {},
             trouble,
         )
 
     def clear(self, where: bytes, name: str, seen: SeenNode) -> None:
         """Remove what was seen at a name, as far as the server does that: it may have little room."""
-        client = self.clients[0]
-        if seen.kind != "directory":
-            client.remove(where, name.encode("latin-1"))
-            return
-        found = self.lookup(client, where, name)
-        if not isinstance(found, XdrEnum):
-            for inside, child in seen.entries.items():
-                self.clear(found[0], inside, child)
-        client.rmdir(where, name.encode("latin-1"))
+        client, raw = self.clients[0], name.encode("latin-1")
+        removing = self.files.remove(where, raw)
+        if seen.kind == "directory":
+            found = self.lookup(client, where, name)
+            if not isinstance(found, XdrEnum):
+                for inside, child in seen.entries.items():
+                    self.clear(found[0], inside, child)
+            removing = self.files.rmdir(where, raw)
+        with suppress(NfsStatusError):
+            client(removing)
 
-    def _entries(self, client: Client, directory: bytes) -> dict[str, SeenNode]:
+    def _entries(self, client: Blocking, directory: bytes) -> dict[str, SeenNode]:
         try:
-            names = self._names(client, directory)
+            names = names_by(client, self.files, directory, self.directories)
         except CannotClean as error:
             raise Unreadable from error
         return {name.decode("latin-1"): self.look(directory, name.decode("latin-1")) for name in names}
@@ -185,108 +231,20 @@ def _trouble(procedure: str, status: XdrEnum) -> str:
     return f"{procedure} answers {show(status)}"
 
 
-class Player3(Player[Nfs3]):
+class Player3(Player):
     """Two clients of NFSv3."""
 
     is_lossy = True
     limit = 8192
-
-    def __init__(self, dialect: AnyDialect, connect: Callable[..., RpcClient]) -> None:
-        super().__init__(dialect, connect)
-        self._verifiers: dict[Tree, set[bytes]] = {}
-        """Those of the uncommitted WRITEs."""
-
-    def _make(self, client: Nfs3, verb: str, where: bytes, name: bytes) -> XdrEnum:
-        attributes = p3.Sattr3(mode=NEW_MODE[verb])
-        if verb == "CREATE":
-            return client.create(where, name, p3.CreateMode3.GUARDED, attributes).status
-        return client.mkdir(where, name, attributes).status
-
-    def _set(self, client: Nfs3, handle: bytes, step: Step) -> XdrEnum:
-        change = p3.Sattr3(size=step.size) if step.verb == "SIZE" else p3.Sattr3(mode=step.mode)
-        return client.setattr(handle, change).status
-
-    def _transfer(self, client: Nfs3, step: Step, tree: Tree, handle: bytes) -> None:
-        verifiers = self._verifiers.setdefault(tree, set())
-        if step.verb == "COMMIT":
-            committed = client.commit(handle, step.offset, step.size).resok
-            if committed is None or verifiers - {committed.verf}:
-                raise NotDone  # it may have lost the data
-            step.acknowledge(tree)
-            return
-        reply = client.write(handle, step.offset, step.data, p3.StableHow(step.level)).resok
-        if reply is None or not reply.count:
-            raise NotDone
-        level = max(step.level, Level(reply.committed) if reply.committed.is_known else step.level)
-        if level is not Level.FILE_SYNC:
-            verifiers.add(reply.verf)
-        step.acknowledge(tree, count=min(reply.count, step.size), level=level)
-
-    def lookup(self, client: Nfs3, where: bytes, name: str) -> tuple[bytes, p3.Fattr3] | XdrEnum:
-        """The handle and the attributes of a name, or the status of the refusal."""
-        found = client.lookup(where, name.encode("latin-1"))
-        if found.resok is None:
-            return found.status
-        if found.resok.obj_attributes is not None:
-            return found.resok.object, found.resok.obj_attributes
-        reply = client.getattr(found.resok.object)
-        return reply.status if reply.resok is None else (found.resok.object, reply.resok.obj_attributes)
-
-    def _names(self, client: Nfs3, directory: bytes) -> list[bytes]:
-        return dialect3.list_names(client, directory)
-
-    def _read(self, client: Nfs3, file: bytes) -> bytes | XdrEnum:
-        data = bytearray()
-        while True:
-            reply = client.read(file, len(data), _MOST_IN_A_READ)
-            if reply.resok is None:
-                return reply.status
-            data += reply.resok.data
-            if reply.resok.eof or not reply.resok.data:
-                return bytes(data)
-
-    def _read_link(self, client: Nfs3, link: bytes) -> bytes | XdrEnum:
-        reply = client.readlink(link)
-        return reply.status if reply.resok is None else bytes(reply.resok.data)
+    files = Files3(checked=False)
+    directories = dialect3.DIRECTORIES
 
 
-class Player2(Player[Nfs2]):
+class Player2(Player):
     """Two clients of NFSv2, in which all is synchronous."""
 
     is_lossy = False
-    limit = p2.MAXDATA
-
-    def _make(self, client: Nfs2, verb: str, where: bytes, name: bytes) -> XdrEnum:
-        make = client.create if verb == "CREATE" else client.mkdir
-        return make(where, name, p2.Sattr(mode=NEW_MODE[verb])).status
-
-    def _set(self, client: Nfs2, handle: bytes, step: Step) -> XdrEnum:
-        change = p2.Sattr(size=step.size) if step.verb == "SIZE" else p2.Sattr(mode=step.mode)
-        return client.setattr(handle, change).status
-
-    def _transfer(self, client: Nfs2, step: Step, tree: Tree, handle: bytes) -> None:
-        if client.write(handle, step.offset, step.data).status != 0:
-            raise NotDone
-        step.acknowledge(tree)
-
-    def lookup(self, client: Nfs2, where: bytes, name: str) -> tuple[bytes, p2.Fattr] | XdrEnum:
-        """The handle and the attributes of a name, or the status of the refusal."""
-        found = client.lookup(where, name.encode("latin-1"))
-        return found.status if found.resok is None else (found.resok.file, found.resok.attributes)
-
-    def _names(self, client: Nfs2, directory: bytes) -> list[bytes]:
-        return dialect2.list_names(client, directory)
-
-    def _read(self, client: Nfs2, file: bytes) -> bytes | XdrEnum:
-        data = bytearray()
-        while True:
-            reply = client.read(file, len(data), p2.MAXDATA)
-            if reply.resok is None:
-                return reply.status
-            data += reply.resok.data
-            if not reply.resok.data or len(data) >= reply.resok.attributes.size:
-                return bytes(data)
-
-    def _read_link(self, client: Nfs2, link: bytes) -> bytes | XdrEnum:
-        reply = client.readlink(link)
-        return reply.status if reply.resok is None else bytes(reply.resok)
+    limit = MAXDATA
+    files = Files2(checked=False)
+    creates = Create.UNCHECKED
+    directories = dialect2.DIRECTORIES

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from fixtures.checks.scratch import need
 from nfsclient.clients import Nfs2, Nfs3
-from nfsclient.protocol.nfs3 import Sattr3
+from nfsclient.errors import NfsStatusError
 from nfsclient.xdr import XdrEnum
 from nfsjudge import Requirement, Skipped, observe, skip
 from nfsjudge.expect import fail
@@ -37,7 +37,7 @@ BUDGET: t.Final = 25.0
 MOST_SHORTENINGS: t.Final = 20
 
 
-def sequences(verbs: Sequence[Verb], player: Player[t.Any], seed: int) -> list[Script]:
+def sequences(verbs: Sequence[Verb], player: Player, seed: int) -> list[Script]:
     """Sequences from Hypothesis, the same ones for the same seed. It stores no examples."""
     made: dict[Script, None] = {}
 
@@ -76,7 +76,7 @@ class _Run:
 class Field:
     """Where sequences run: a directory of each, and the crash that they share."""
 
-    def __init__(self, player: Player[t.Any], losses: Losses, place: Callable[[], bytes]) -> None:
+    def __init__(self, player: Player, losses: Losses, place: Callable[[], bytes]) -> None:
         """`place` returns the handle of the directory of the check, and finds it again after a crash."""
         self._player = player
         self._losses = losses
@@ -110,14 +110,11 @@ class Field:
 
     def _begin(self, script: Script) -> _Run:
         name, tree = f"s{next(self._numbers)}", Tree(is_lossy=self._player.is_lossy)
-        client, place = self._player.clients[0], self._place
-        made = (
-            client.mkdir(place, name.encode(), Sattr3(mode=0o755))
-            if isinstance(client, Nfs3)
-            else client.mkdir(place, name.encode())
-        )
-        need(made, "a directory for a sequence of calls", "MKDIR")
-        found = self._player.lookup(client, place, name)
+        try:
+            self._player.make_place(self._place, name)
+        except NfsStatusError as error:
+            need(error.reply, "a directory for a sequence of calls", error.procedure)
+        found = self._player.lookup(self._player.clients[0], self._place, name)
         if isinstance(found, XdrEnum):
             skip(f"the directory for a sequence of calls is not found: LOOKUP answers {found}")
         return _Run(script, name, tree, {tree.root: found[0]})

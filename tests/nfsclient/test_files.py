@@ -22,6 +22,7 @@ from nfsclient.files import (
     Blocking,
     Call,
     Create,
+    Data,
     Files,
     Files2,
     Files3,
@@ -33,6 +34,7 @@ from nfsclient.files import (
     Stable,
     Steps,
     Time,
+    Written,
     perform,
     result_of,
 )
@@ -337,6 +339,16 @@ def test_a_write_that_cannot_be_true_is_a_violation(count: int, committed: p3.St
     done = p3.Write3ResOk(p3.WccData(), count, committed, bytes(8))
     with pytest.raises(ServerViolation, match=text):
         perform(Files3().write(b"f", 0, b"data"), answers(p3.Write3Res(p3.Nfsstat3.NFS3_OK, resok=done)))
+
+
+def test_results_are_given_as_they_came_to_whom_judges_them() -> None:
+    files = Files3(checked=False)
+    read = p3.Read3Res(p3.Nfsstat3.NFS3_OK, resok=p3.Read3ResOk(None, 7, False, bytes(9)))
+    assert perform(files.read(b"f", 0, 5), answers(read)) == Data(bytes(9), eof=False)
+    for committed, seen in ((p3.StableHow.UNSTABLE, Stable.UNSTABLE), (p3.StableHow(9), Stable.FILE_SYNC)):
+        done = p3.Write3ResOk(p3.WccData(), 5, committed, bytes(8))
+        reply = p3.Write3Res(p3.Nfsstat3.NFS3_OK, resok=done)
+        assert perform(files.write(b"f", 0, b"data"), answers(reply)) == Written(5, seen, bytes(8))
 
 
 def test_a_type_that_there_is_not_is_a_violation() -> None:
