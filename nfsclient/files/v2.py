@@ -165,9 +165,7 @@ class Files2(Files):
         """STATFS: `tsize` is what the server would like."""
         info = yield from ok(p.STATFS, p.FhandleArgs(handle))
         liked = min(info.tsize or p.MAXDATA, p.MAXDATA)
-        return Info(
-            rtmax=p.MAXDATA, rtpref=liked, wtmax=p.MAXDATA, wtpref=liked, dtpref=p.MAXDATA, maxfilesize=_MOST
-        )
+        return Info(rtmax=p.MAXDATA, rtpref=liked, wtmax=p.MAXDATA, wtpref=liked, dtpref=p.MAXDATA)
 
     def statfs(self, handle: bytes) -> Steps[Space]:
         """STATFS."""
