@@ -66,7 +66,7 @@ class Reply(t.Protocol[T_co]):
 def status_error(
     status: XdrEnum, procedure: str, path: str | None = None, reply: object = None
 ) -> NfsStatusError:
-    """The exception for a status: an `NfsStatusError` that is also Python's own kind, where there is one."""
+    """The exception for a status: an `NfsStatusError`, and Python's own kind (with `errno`) where there is one."""
     error = _KINDS.get(status, NfsStatusError)(status, procedure, path)
     error.reply = reply
     return error

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import threading
 import typing as t
 from collections.abc import Callable, Iterator
@@ -293,6 +294,7 @@ def test_errors_carry_the_status_of_the_protocol(rig: Rig) -> None:
     error = t.cast("NfsStatusError", caught.value)
     assert (error.status, type(error.status)) == (NOENT[rig.name], type(NOENT[rig.name]))
     assert (error.procedure, error.reply.status) == ("LOOKUP", error.status)
+    assert (caught.value.errno, str(error)) == (errno.ENOENT, f"LOOKUP answered {error.status}")
     handle = rig.make(b"f")
     rig.do(rig.files.remove(rig.root, b"f"))
     with pytest.raises(NfsStatusError) as stale:
