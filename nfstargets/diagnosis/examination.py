@@ -507,11 +507,10 @@ class Examination:
         access = self._access
         if access is None or not isinstance(access.mounted, Mounted):
             return _not_tried("nothing is mounted")
-        # A directory has the same number in all versions.
-        if access.attributes is not None and access.attributes.type != nfs3.Ftype3.NF3DIR:
-            return _failed(
-                f"{shown(self.url.path)} is {access.attributes.type}", "use the path of a directory"
-            )
+        if access.attributes is not None and not access.attributes.is_directory:
+            kind = access.attributes.type
+            seen = "of no known type" if kind is None else f"of type {kind.name}"
+            return _failed(f"{shown(self.url.path)} is {seen}", "use the path of a directory")
         if access.error is None:
             return _ok(f"{shown(self.url.path)} is a directory")
         flavors = access.flavors or (

@@ -5,27 +5,30 @@ from __future__ import annotations
 
 import secrets
 import typing as t
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from contextlib import suppress
 
-from nfsclient.errors import NfsClientError
+from nfsclient.errors import NfsClientError, NfsStatusError
+from nfsclient.files import NewAttributes, Steps
 from nfsclient.paths import shown
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.auth import AuthSys, Credential
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.url import NfsUrl
+from nfsclient.xdr import XdrEnum
 from nfstargets.diagnosis.access import REFUSED, Access, acting_uid, owns_and_may_write
 from nfstargets.diagnosis.report import Outcome
-from nfstargets.diagnosis.trials import Status, Trial2, Trial3, Trial4, TrialClient
+from nfstargets.diagnosis.trials import CREATES, FILES, TrialClient, owner_of
 
-_KINDS: t.Final[Mapping[int, t.Callable[..., TrialClient]]] = {2: Trial2, 3: Trial3, 4: Trial4}
+T = t.TypeVar("T")
 _DATA = b"written by nfsproof doctor\n"
 
 
 class _Refusal(Exception):
     """A procedure answered with an error status."""
 
-    def __init__(self, text: str, status: Status) -> None:
+    def __init__(self, text: str, status: XdrEnum) -> None:
         super().__init__(text)
         self.status = status
 
@@ -39,6 +42,7 @@ class WriteTrial:
         self._url = url
         self._access = access
         self._root: bytes = access.root
+        self._files = FILES[url.version]
         self._connect = connect
         self._connection: RpcClient | None = None
         self._clients: dict[Credential | None, TrialClient] = {}
@@ -57,18 +61,28 @@ class WriteTrial:
     def _client(self, credential: Credential | None = None) -> TrialClient:
         rpc = self._rpc()
         if credential not in self._clients:
-            made = _KINDS[self._url.version]
-            minor = {"minor": self._access.minor} if self._url.version == 4 else {}
-            self._clients[credential] = made(rpc, credential, **minor)
+            version, minor = self._url.version, self._access.minor
+            self._clients[credential] = TrialClient(version, rpc, credential, minor=minor)
         return self._clients[credential]
+
+    def _do(self, steps: Steps[T], credential: Credential | None = None) -> T:
+        """The result of an operation. Raises `_Refusal`."""
+        try:
+            return self._client(credential)(steps)
+        except NfsStatusError as error:
+            raise _Refusal(f"{error.procedure} answers {error.status}", error.status) from None
+
+    def _create(self, directory: bytes, name: bytes, credential: Credential | None = None) -> bytes:
+        how = CREATES[self._url.version]
+        creating = self._files.create(directory, name, how, NewAttributes(mode=0o600))
+        return self._do(creating, credential).handle
 
     def write(self) -> tuple[Outcome, str, str]:
         """Makes the directory, and in it a file: written, read back, removed."""
         user = f"user {acting_uid(self._url)}"
         try:
-            status, handle = self._client().mkdir(self._root, self._name, 0o777)
-            self._need(status, "MKDIR")
-            self._directory = self._handle(handle, self._root, self._name)
+            making = self._files.mkdir(self._root, self._name, NewAttributes(mode=0o777))
+            self._directory = self._do(making).handle
             self._write_file(self._directory)
         except _Refusal as refusal:
             self._refusal = refusal
@@ -80,11 +94,9 @@ class WriteTrial:
         if self._directory is None:
             return self._squash_by_refusal()
         try:
-            status, made = self._client(AuthSys(0, 0)).create(self._directory, b"root", 0o600)
-            self._need(status, "CREATE")
-            status, owner = self._client().owner(self._handle(made, self._directory, b"root"))
-            self._need(status, "GETATTR")
-            self._need(self._client().remove(self._directory, b"root"), "REMOVE")
+            made = self._create(self._directory, b"root", AuthSys(0, 0))
+            owner = owner_of(self._do(self._files.getattr(made)))
+            self._do(self._files.remove(self._directory, b"root"))
         except _Refusal as refusal:
             return Outcome.OK, f"root cannot do what other users can: {refusal}", _ABOUT_ROOT
         if owner == 0:
@@ -96,10 +108,11 @@ class WriteTrial:
         try:
             if self._directory is not None:
                 for name in (b"file", b"root"):
-                    self._client().remove(self._directory, name)
-                status = self._client().rmdir(self._root, self._name)
-                if status != Nfsstat3.NFS3_OK:
-                    self.not_removed = f"{shown(self._name)} (RMDIR answers {status})"
+                    with suppress(_Refusal):
+                        self._do(self._files.remove(self._directory, name))
+                self._do(self._files.rmdir(self._root, self._name))
+        except _Refusal as refusal:
+            self.not_removed = f"{shown(self._name)} ({refusal})"
         except NfsClientError as error:
             self.not_removed = f"{shown(self._name)} ({error})"
         finally:
@@ -109,19 +122,14 @@ class WriteTrial:
                 self._connection.close()
 
     def _write_file(self, directory: bytes) -> None:
-        client = self._client()
-        status, made = client.create(directory, b"file", 0o600)
-        self._need(status, "CREATE")
-        handle = self._handle(made, directory, b"file")
-        status, count = client.write(handle, _DATA)
-        self._need(status, "WRITE")
-        status, data = client.read(handle, len(_DATA))
-        self._need(status, "READ")
+        handle = self._create(directory, b"file")
+        count = self._do(self._files.write(handle, 0, _DATA)).count
+        data = self._do(self._files.read(handle, 0, len(_DATA))).data
         accepted = min(count, len(data))
         if not accepted or data[:accepted] != _DATA[:accepted]:
             # Which of the two is at fault is for the checks; here it matters that files cannot be trusted.
-            raise _Refusal("READ returns different data than were written", status)
-        self._need(client.remove(directory, b"file"), "REMOVE")
+            raise _Refusal("READ returns different data than were written", self._files.success)
+        self._do(self._files.remove(directory, b"file"))
 
     def _squash_by_refusal(self) -> tuple[Outcome, str, str]:
         refused = self._refusal is not None and self._refusal.status in REFUSED
@@ -142,19 +150,6 @@ class WriteTrial:
         if refusal.status == Nfsstat4.NFS4ERR_GRACE:
             return "the server lets clients reclaim their locks after its start: try again in a minute or two"
         return "read the log of the server"
-
-    def _need(self, status: Status, procedure: str) -> None:
-        if status != Nfsstat3.NFS3_OK:
-            raise _Refusal(f"{procedure} answers {status}", status)
-
-    def _handle(self, given: bytes | None, directory: bytes, name: bytes) -> bytes:
-        """The handle that came with a reply, or else by LOOKUP: servers of NFSv3 may leave it out."""
-        if given is not None:
-            return given
-        status, found = self._client().lookup(directory, name)
-        self._need(status, "LOOKUP")
-        assert found is not None
-        return found
 
 
 _ABOUT_ROOT = (
