@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+import nfsclient
 from nfsclient import connect
 from nfsclient.discovery import as_url
 from nfsclient.errors import UrlError
@@ -189,6 +190,17 @@ def test_a_path_that_ends_inside_the_export(clinic: Clinic) -> None:
     diagnosis = clinic.diagnose(url_of(clinic.server(), "/export/no/where"))
     assert failed(diagnosis) == ["path"]
     assert "NFS3ERR_NOENT" in diagnosis.step("path").seen
+
+
+@pytest.mark.parametrize("more", ["", "&version=2", "&version=4.1"])
+def test_a_path_that_ends_at_a_file(clinic: Clinic, more: str) -> None:
+    server = clinic.server()
+    with nfsclient.connect(url_of(server), loop=clinic.loop) as nfs:
+        nfs.write_file("f", b"")
+    diagnosis = clinic.diagnose(url_of(server, "/export/f", more))
+    assert "path" in failed(diagnosis)
+    assert diagnosis.step("path").seen == "/export/f is of type REGULAR"
+    assert diagnosis.step("path").advice == "use the path of a directory"
 
 
 def test_a_user_who_may_not_write(clinic: Clinic) -> None:
