@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import enum
+import typing as t
 from dataclasses import dataclass
 
 from nfsjudge.deviation import OutcomeRecord
@@ -32,7 +33,9 @@ class Part(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirement:
-    """One clause. `gist` says it in our words; `rfc` is written "RFC 1813", or "XNFS".
+    """One clause, as `must()`, `stated()`, `should()` and `may()` declare it.
+
+    `gist` says it in our words; `rfc` is written "RFC 1813".
 
     A clause of an IMPLEMENTATION part is SHOULD at most, unless its text `says_must`.
     A breach that does the declared `harm` is FAIL whatever the level. Nothing breaks a MAY, so it declares none.
@@ -79,82 +82,100 @@ class Requirement:
         return f"{self.citation}{part} ({self.level}{harm}): {self.gist}"
 
 
-CLOSED_STATUS = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="a status is one of those that the RFC defines: no other values may be returned",
+class Options(t.TypedDict, total=False):
+    """What a declaration may say in addition: fields of `Requirement`."""
+
+    part: Part
+    says_must: bool
+    harm: Harm | None
+    is_general: bool
+
+
+def must(rfc: str, section: str, gist: str, **options: t.Unpack[Options]) -> Requirement:
+    """A clause with MUST, SHALL or REQUIRED: `must("RFC 5661", "18.46.3", "the gist")`."""
+    return Requirement(rfc=rfc, section=section, gist=gist, level=Level.MUST, **options)
+
+
+def stated(rfc: str, section: str, gist: str, **options: t.Unpack[Options]) -> Requirement:
+    """A binding clause in plain prose, without a keyword."""
+    return Requirement(rfc=rfc, section=section, gist=gist, level=Level.STATED, **options)
+
+
+def should(rfc: str, section: str, gist: str, **options: t.Unpack[Options]) -> Requirement:
+    """A clause with SHOULD or RECOMMENDED, or one of an IMPLEMENTATION part."""
+    return Requirement(rfc=rfc, section=section, gist=gist, level=Level.SHOULD, **options)
+
+
+def may(rfc: str, section: str, gist: str, **options: t.Unpack[Options]) -> Requirement:
+    """A clause with MAY or OPTIONAL: nothing breaks it."""
+    return Requirement(rfc=rfc, section=section, gist=gist, level=Level.MAY, **options)
+
+
+CLOSED_STATUS = stated(
+    "RFC 1813", "2.5", "a status is one of those that the RFC defines: no other values may be returned"
 )
 """Said in section 2.5, of nfsstat3."""
-XDR_STRICT = Requirement(
-    rfc="RFC 4506",
-    section="3",
-    gist="results are encoded as their type says, with zero padding and nothing after them",
+XDR_STRICT = stated(
+    "RFC 4506",
+    "3",
+    "results are encoded as their type says, with zero padding and nothing after them",
     is_general=True,
 )
 """What a reply breaks whose results do not decode."""
-RPC_REPLY = Requirement(
-    rfc="RFC 5531",
-    section="9",
-    gist="a reply has the form of an RPC reply and answers a call by its XID",
-    is_general=True,
+RPC_REPLY = stated(
+    "RFC 5531", "9", "a reply has the form of an RPC reply and answers a call by its XID", is_general=True
 )
 """What a message breaks that is no valid reply."""
-CALL_ANSWERED = Requirement(
-    rfc="RFC 1831",
-    section="3",
-    gist="a server that receives a call computes the results of the procedure and sends a reply",
+CALL_ANSWERED = stated(
+    "RFC 1831",
+    "3",
+    "a server that receives a call computes the results of the procedure and sends a reply",
     is_general=True,
 )
 """What a server breaks that drops a well-formed call over TCP, or its connection, while it serves others."""
-DATAGRAM_ANSWERED = Requirement(
-    rfc="RFC 1831",
-    section="3",
-    gist="a call over UDP should be answered by one of its retransmissions",
-    level=Level.SHOULD,
+DATAGRAM_ANSWERED = should(
+    "RFC 1831", "3", "a call over UDP should be answered by one of its retransmissions"
 )
 """The same over UDP, where a server may drop calls instead of making them wait (RFC 1813 section 2.6, JUKEBOX)."""
-SERVER_STAYS = Requirement(
-    rfc="RFC 1831",
-    section="3",
-    gist="a server that receives a call sends a reply, and then awaits the next call: it does not end",
+SERVER_STAYS = stated(
+    "RFC 1831",
+    "3",
+    "a server that receives a call sends a reply, and then awaits the next call: it does not end",
     harm=Harm.CRASH,
 )
 """What a server breaks that dies of a well-formed call, and is started again by its surroundings."""
-LENGTHS_ARE_CHECKED = Requirement(
-    rfc="RFC 4506",
-    section="9",
-    gist=(
+LENGTHS_ARE_CHECKED = stated(
+    "RFC 4506",
+    "9",
+    (
         "the section asks decoders to check incoming sizes; nfsproof's judgement: a server that takes memory for bytes"
         " which never come can be ended by a call of 60 bytes"
     ),
     harm=Harm.CRASH,
 )
 """What a server breaks that takes the memory for a length which a call only announces."""
-COUNTS_ARE_CHECKED = Requirement(
-    rfc="RFC 1831",
-    section="3",
-    gist=(
+COUNTS_ARE_CHECKED = stated(
+    "RFC 1831",
+    "3",
+    (
         "a server awaits the next call after a reply; nfsproof's judgement: one that takes memory for a count which it"
         " will not return can be ended by a few such calls"
     ),
     harm=Harm.CRASH,
 )
 """The same for a well-formed count, such as that of READ."""
-CALL_DECODED = Requirement(
-    rfc="RFC 5531",
-    section="9",
-    gist="GARBAGE_ARGS is for arguments that cannot be decoded, not for well-formed ones",
+CALL_DECODED = stated(
+    "RFC 5531", "9", "GARBAGE_ARGS is for arguments that cannot be decoded, not for well-formed ones"
 )
 """What a server breaks that refuses well-formed arguments."""
-COMPOUND_IS_SOUND = Requirement(
-    rfc="RFC 5661",
-    section="16.2.3",
-    gist="a compound has a result for each operation until one fails, and the status of the last of them",
+COMPOUND_IS_SOUND = stated(
+    "RFC 5661",
+    "16.2.3",
+    "a compound has a result for each operation until one fails, and the status of the last of them",
 )
 """What a compound breaks whose results do not fit its operations."""
-SEQUENCE_ECHOES = Requirement(
-    rfc="RFC 5661",
-    section="18.46.3",
-    level=Level.MUST,
-    gist="session id, slot id and sequence id in the result of SEQUENCE equal those in its arguments",
+SEQUENCE_ECHOES = must(
+    "RFC 5661",
+    "18.46.3",
+    "session id, slot id and sequence id in the result of SEQUENCE equal those in its arguments",
 )

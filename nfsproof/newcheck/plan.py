@@ -15,6 +15,7 @@ from fixtures.ids import OF_SEVERAL, folders, id_of, operations, protocols_of, s
 from nfsclient.protocol.registry import protocols
 from nfsclient.rpc.program import AnyOperation, Operation
 from nfsclient.similar import similar_text
+from nfsjudge import Level
 from nfsproof.newcheck.source import Source
 from nfsproof.unfilled import MARK, NAME
 from reports.idlist import IdList
@@ -22,6 +23,8 @@ from reports.idlist import IdList
 _SECTION = re.compile(r"(?:rfc\s*(?P<rfc>\d+)[\s:]+)?(?P<section>[0-9A-Z]+(?:\.[0-9A-Z]+)*)", re.IGNORECASE)
 _STEM = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _LONGEST_TITLE = 108
+DECLARES: t.Final = frozenset(level.lower() for level in Level)
+"""The functions that declare a clause: `must`, `stated`, ... of nfsjudge."""
 
 
 class CannotMake(Exception):
@@ -212,13 +215,14 @@ def _clause(wish: Wish, root: Path, file: Path, protocol: str, subject: str, slu
     known: list[str] = []
     for path, module in places if wish.clause else ():
         constants = Source(path).constants() if path.exists() else {}
-        known += [name for name, value in constants.items() if _is_requirement(value)]
-        if wish.clause in known:
+        declared = {name: value for name, value in constants.items() if _is_requirement(value)}
+        known += declared
+        if wish.clause in declared:
             if wish.section or wish.level or wish.gist:
                 raise CannotMake(
                     f"{wish.clause} is there: --section, --level and --gist are for a new clause"
                 )
-            return _declared(wish.clause, constants[wish.clause], module)
+            return _declared(wish.clause, declared[wish.clause], module)
     if wish.clause and not (wish.section or wish.gist):
         raise CannotMake(
             f"no clause {wish.clause} in {' or '.join(str(path.relative_to(root)) for path, _ in places)}"
@@ -231,20 +235,14 @@ def _clause(wish: Wish, root: Path, file: Path, protocol: str, subject: str, slu
 
 
 def _is_requirement(value: ast.expr) -> t.TypeGuard[ast.Call]:
-    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "Requirement"
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in DECLARES
 
 
-def _declared(name: str, value: ast.expr, module: str) -> Clause:
-    assert _is_requirement(value)
-    words = {one.arg: one.value for one in value.keywords}
-
-    def text(key: str) -> str:
-        found = words.get(key)
-        return str(found.value) if isinstance(found, ast.Constant) else MARK
-
-    part = words.get("part")
+def _declared(name: str, value: ast.Call, module: str) -> Clause:
+    rfc, section = (str(one.value) if isinstance(one, ast.Constant) else MARK for one in value.args[:2])
+    part = next((one.value for one in value.keywords if one.arg == "part"), None)
     is_implementation = isinstance(part, ast.Attribute) and part.attr == "IMPLEMENTATION"
-    return Clause(name, text("rfc"), text("section"), is_implementation, imported_from=module)
+    return Clause(name, rfc, section, is_implementation, imported_from=module)
 
 
 def _section(word: str, protocol: str, subject: str) -> tuple[str, str]:

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfsproof.newcheck.plan import Bent, CannotMake, Plan, rule_of
+from nfsjudge import Level
+from nfsproof.newcheck.plan import DECLARES, Bent, CannotMake, Plan, rule_of
 from nfsproof.newcheck.source import Source, call_lines
 from nfsproof.unfilled import MARK, NAME
 
@@ -114,22 +115,15 @@ def _function_before(plan: Plan) -> str:
 def _add_clause(plan: Plan, suite: Source) -> None:
     if plan.clause.name in suite.names():
         raise CannotMake(f"{plan.suite_file} has something else that is named {plan.clause.name}")
-    suite.add_import("nfsjudge", "Level")
-    suite.add_import("nfsjudge", "Requirement")
+    level = (plan.wish.level or Level.STATED).lower()
+    suite.add_import("nfsjudge", level)
     gist = plan.wish.gist or f"{MARK}: the clause in your own words"
-    level = plan.wish.level or "STATED"
-    note = "" if plan.wish.level else f"  # {MARK}: MUST or SHOULD, if the text says so"
-    suite.add_constant(
-        [
-            f"{plan.clause.name} = Requirement(",
-            f'    rfc="{plan.clause.rfc}",',
-            f'    section="{plan.clause.section}",',
-            f"    level=Level.{level},{note}",
-            f"    gist={_quoted(gist)},",
-            ")",
-        ],
-        like="Requirement",
-    )
+    words = [_quoted(plan.clause.rfc), _quoted(plan.clause.section), _quoted(gist)]
+    lines = call_lines(f"{plan.clause.name} = {level}", words, "")
+    if not plan.wish.level:
+        inner = lines[1:-1] or [f"    {', '.join(words)}"]
+        lines = [f"{plan.clause.name} = {level}(  # {MARK}: must or should, if the text says so", *inner, ")"]
+    suite.add_constant(lines, like=DECLARES)
 
 
 def _quoted(text: str) -> str:

@@ -11,7 +11,7 @@ import typing as t
 
 import pytest
 
-from nfsjudge import Harm, Level, Requirement
+from nfsjudge import Harm, Level, Requirement, should
 
 
 class Clauses(t.NamedTuple):
@@ -64,18 +64,8 @@ NULL_ACCEPTS_AUTH_NONE = _same(
     Level.SHOULD,  # 5.2.0: a server may require more to keep its presence secret
 )
 DUMP_LISTS_MOUNTS = Clauses(
-    Requirement(
-        rfc="RFC 1094",
-        section="A.5.2",
-        level=Level.SHOULD,
-        gist="MNT adds an entry for the directory to the list that DUMP returns",
-    ),
-    Requirement(
-        rfc="RFC 1813",
-        section="5.2.2",
-        level=Level.SHOULD,
-        gist="DUMP returns the list of directories that clients have mounted",
-    ),
+    should("RFC 1094", "A.5.2", "MNT adds an entry for the directory to the list that DUMP returns"),
+    should("RFC 1813", "5.2.2", "DUMP returns the list of directories that clients have mounted"),
 )
 DUMP_HAS_ONE_ENTRY = _same(
     "A.5.3",

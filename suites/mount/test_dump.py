@@ -7,7 +7,7 @@ import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.mounting import MakeMounting, Mounting
-from nfsjudge import Level, Part, Requirement, expect, expect_once, observe, proves, skip
+from nfsjudge import Part, Requirement, expect, expect_once, observe, proves, should, skip
 from suites.mount.clauses import (
     DUMP_HAS_ONE_ENTRY,
     DUMP_LISTS_MOUNTS,
@@ -16,12 +16,11 @@ from suites.mount.clauses import (
     V1_AND_V3,
 )
 
-MNT_ADDS_ENTRY = Requirement(
-    rfc="RFC 1813",
-    section="5.2.1",
-    level=Level.SHOULD,
+MNT_ADDS_ENTRY = should(
+    "RFC 1813",
+    "5.2.1",
+    "MNT adds an entry for the directory to the list that DUMP returns",
     part=Part.IMPLEMENTATION,
-    gist="MNT adds an entry for the directory to the list that DUMP returns",
 )
 
 

@@ -19,16 +19,16 @@ from nfsclient.rpc.auth import AuthNone, AuthSys
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.messages import AuthFlavor, AuthStat
 from nfsjudge import (
-    Level,
     Part,
-    Requirement,
     expect,
     expect_that,
     expect_unchanged,
     observe,
     proves,
+    should,
     show,
     skip,
+    stated,
 )
 from suites.mount.calls import NO_DIRECTORY, Names, expect_refusal
 from suites.mount.clauses import (
@@ -40,51 +40,27 @@ from suites.mount.clauses import (
 )
 from suites.nfs3.bad_names import too_long_name
 
-MNT_LISTS_ACCEPTED_FLAVORS = Requirement(
-    rfc="RFC 1813",
-    section="5.2.1",
-    level=Level.SHOULD,
-    gist="auth_flavors lists the flavors that the server accepts with the handle",
+MNT_LISTS_ACCEPTED_FLAVORS = should(
+    "RFC 1813", "5.2.1", "auth_flavors lists the flavors that the server accepts with the handle"
 )
-MNT_RETURNS_NOENT = Requirement(
-    rfc="RFC 1813",
-    section="5.2.1",
-    level=Level.SHOULD,
+MNT_RETURNS_NOENT = should(
+    "RFC 1813",
+    "5.2.1",
+    "MNT returns MNT3ERR_NOENT or MNT3ERR_ACCES for a path that does not exist",
     part=Part.IMPLEMENTATION,
-    gist="MNT returns MNT3ERR_NOENT or MNT3ERR_ACCES for a path that does not exist",
 )
-MNT_RETURNS_NOTDIR = Requirement(
-    rfc="RFC 1813",
-    section="5.1.5",
-    level=Level.SHOULD,
-    gist="MNT3ERR_NOTDIR reports a path that is not a directory",
+MNT_RETURNS_NOTDIR = should("RFC 1813", "5.1.5", "MNT3ERR_NOTDIR reports a path that is not a directory")
+MNT_HANDLE_IS_32_BYTES = stated(
+    "RFC 1094", "A.4.1", "MNT returns a handle of exactly 32 bytes, without a length field"
 )
-MNT_HANDLE_IS_32_BYTES = Requirement(
-    rfc="RFC 1094", section="A.4.1", gist="MNT returns a handle of exactly 32 bytes, without a length field"
+MNT_HANDLE_FITS_64_BYTES = stated("RFC 1813", "5.1.5", "MNT returns a handle of at most 64 bytes")
+MNT_LISTS_ONLY_ACCEPTED_FLAVORS = should(
+    "RFC 1813", "5.2.1", "the server accepts the listed auth_flavors with the handle"
 )
-MNT_HANDLE_FITS_64_BYTES = Requirement(
-    rfc="RFC 1813", section="5.1.5", gist="MNT returns a handle of at most 64 bytes"
-)
-MNT_LISTS_ONLY_ACCEPTED_FLAVORS = Requirement(
-    rfc="RFC 1813",
-    section="5.2.1",
-    level=Level.SHOULD,
-    gist="the server accepts the listed auth_flavors with the handle",
-)
-MNT_RETURNS_ACCES = Requirement(
-    rfc="RFC 1813",
-    section="5.1.5",
-    level=Level.SHOULD,
-    gist="MNT3ERR_ACCES reports that permission is denied",
-)
-MNT_RETURNS_DEFINED_STATUS = Requirement(
-    rfc="RFC 1813", section="5.1.5", gist="MNT returns a status that mountstat3 defines"
-)
-MNT_RETURNS_NAMETOOLONG = Requirement(
-    rfc="RFC 1813",
-    section="5.1.5",
-    level=Level.SHOULD,
-    gist="MNT3ERR_NAMETOOLONG reports that a name in the path is too long",
+MNT_RETURNS_ACCES = should("RFC 1813", "5.1.5", "MNT3ERR_ACCES reports that permission is denied")
+MNT_RETURNS_DEFINED_STATUS = stated("RFC 1813", "5.1.5", "MNT returns a status that mountstat3 defines")
+MNT_RETURNS_NAMETOOLONG = should(
+    "RFC 1813", "5.1.5", "MNT3ERR_NAMETOOLONG reports that a name in the path is too long"
 )
 AUTH_NONE, AUTH_SYS = 0, 1
 _CREDENTIALS = {AUTH_NONE: AuthNone(), AUTH_SYS: None}

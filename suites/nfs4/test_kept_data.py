@@ -10,7 +10,7 @@ import pytest
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.rpc.auth import AuthSys
-from nfsjudge import Harm, Level, Part, Requirement, proves
+from nfsjudge import Harm, Part, Requirement, proves, should, stated
 from suites.common_client import Sync
 from suites.kept_data import (
     ATTRIBUTES,
@@ -38,18 +38,17 @@ from suites.nfs4.test_pairs import DATA_IS_CURRENT, NAMES_ARE_CURRENT, NEW_BYTES
 from suites.nfs4.test_setattr import SETS_THE_SIZE
 from suites.nfs4.test_write import GROWS_BY_ZEROS, WRITES_DATA
 
-NOTHING_IS_DESTROYED = Requirement(
-    rfc="RFC 5661",
-    section="18.32.3",
-    gist="the server does not destroy uncommitted data without changing writeverf",
+NOTHING_IS_DESTROYED = stated(
+    "RFC 5661",
+    "18.32.3",
+    "the server does not destroy uncommitted data without changing writeverf",
     harm=Harm.DATA,
 )
-READ_MAKES_PROGRESS = Requirement(
-    rfc="RFC 5661",
-    section="18.22.4",
-    level=Level.SHOULD,
+READ_MAKES_PROGRESS = should(
+    "RFC 5661",
+    "18.22.4",
+    "a READ without eof returns some data, so that further READs get the rest",
     part=Part.IMPLEMENTATION,
-    gist="a READ without eof returns some data, so that further READs get the rest",
 )
 _LARGE: t.Final = 12_000
 """Bytes in one WRITE: more than two pages, and less than nearly all servers take."""

@@ -12,62 +12,42 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import (
     Harm,
-    Level,
-    Requirement,
     expect,
     expect_all,
     expect_names,
     expect_once,
     expect_that,
+    must,
     proves,
+    should,
+    stated,
 )
 from suites.nfs4.minors import MINORS
 
-LISTS_ENTRIES = Requirement(
-    rfc="RFC 5661", section="18.23.3", gist="READDIR retrieves the entries of the directory"
-)
-COOKIE_CONTINUES = Requirement(
-    rfc="RFC 5661",
-    section="18.23.3",
-    gist="a cookie of an earlier READDIR continues the listing after its entry; eof tells its end",
+LISTS_ENTRIES = stated("RFC 5661", "18.23.3", "READDIR retrieves the entries of the directory")
+COOKIE_CONTINUES = stated(
+    "RFC 5661",
+    "18.23.3",
+    "a cookie of an earlier READDIR continues the listing after its entry; eof tells its end",
     harm=Harm.DATA,
 )
-HAS_NO_DOTS = Requirement(
-    rfc="RFC 5661",
-    section="18.23.3",
-    level=Level.SHOULD,
-    gist='"." and ".." should not be returned',
+HAS_NO_DOTS = should("RFC 5661", "18.23.3", '"." and ".." should not be returned')
+COOKIES_ARE_NOT_RESERVED = should("RFC 5661", "18.23.3", "the cookies 0, 1 and 2 should not be returned")
+ATTRIBUTES_AS_ASKED = stated("RFC 5661", "18.23.3", "each entry has the associated attributes as requested")
+NO_ENTRY_IS_TOOSMALL = must(
+    "RFC 5661", "18.23.3", "if not one entry fits within maxcount, READDIR returns NFS4ERR_TOOSMALL"
 )
-COOKIES_ARE_NOT_RESERVED = Requirement(
-    rfc="RFC 5661",
-    section="18.23.3",
-    level=Level.SHOULD,
-    gist="the cookies 0, 1 and 2 should not be returned",
+MAXCOUNT_IS_A_LIMIT = stated(
+    "RFC 5661", "18.23.3", "maxcount is the maximum size of READDIR4resok, with the overhead of XDR"
 )
-ATTRIBUTES_AS_ASKED = Requirement(
-    rfc="RFC 5661", section="18.23.3", gist="each entry has the associated attributes as requested"
+NEEDS_A_DIRECTORY = stated(
+    "RFC 5661", "15.1.2.6", "NFS4ERR_NOTDIR: the filehandle designates no directory where one is required"
 )
-NO_ENTRY_IS_TOOSMALL = Requirement(
-    rfc="RFC 5661",
-    section="18.23.3",
-    level=Level.MUST,
-    gist="if not one entry fits within maxcount, READDIR returns NFS4ERR_TOOSMALL",
-)
-MAXCOUNT_IS_A_LIMIT = Requirement(
-    rfc="RFC 5661",
-    section="18.23.3",
-    gist="maxcount is the maximum size of READDIR4resok, with the overhead of XDR",
-)
-NEEDS_A_DIRECTORY = Requirement(
-    rfc="RFC 5661",
-    section="15.1.2.6",
-    gist="NFS4ERR_NOTDIR: the filehandle designates no directory where one is required",
-)
-DIRCOUNT_IS_A_HINT = Requirement(
-    rfc="RFC 5661",
-    section="18.23.3",
-    level=Level.SHOULD,  # "of the maximum number of bytes of directory information that should be returned"
-    gist="dircount is a hint: where maxcount has room for an entry, a page has entries or eof",
+DIRCOUNT_IS_A_HINT = should(
+    # "of the maximum number of bytes of directory information that should be returned"
+    "RFC 5661",
+    "18.23.3",
+    "dircount is a hint: where maxcount has room for an entry, a page has entries or eof",
 )
 _PAGE = 32768
 

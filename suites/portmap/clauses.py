@@ -5,28 +5,21 @@ from __future__ import annotations
 
 import pytest
 
-from nfsjudge import Level, Requirement
+from nfsjudge import Level, Requirement, should, stated
 
-UNIVERSAL_ADDRESS_OF_IPV4 = Requirement(
-    rfc="RFC 5665",
-    section="5.2.3.3",
-    gist="a universal address of IPv4 is h1.h2.h3.h4.p1.p2, each a decimal number from 0 to 255",
+UNIVERSAL_ADDRESS_OF_IPV4 = stated(
+    "RFC 5665",
+    "5.2.3.3",
+    "a universal address of IPv4 is h1.h2.h3.h4.p1.p2, each a decimal number from 0 to 255",
 )
-UNIVERSAL_ADDRESS_OF_IPV6 = Requirement(
-    rfc="RFC 5665",
-    section="5.2.3.4",
-    gist="a universal address of IPv6 is an IPv6 address as text, followed by .p1.p2",
+UNIVERSAL_ADDRESS_OF_IPV6 = stated(
+    "RFC 5665", "5.2.3.4", "a universal address of IPv6 is an IPv6 address as text, followed by .p1.p2"
 )
-SET_IS_LOCAL = Requirement(
-    rfc="RFC 1833",
-    section="2.2.2",
-    gist="a server accepts SET and UNSET only from clients on the same machine",
+SET_IS_LOCAL = stated(
+    "RFC 1833", "2.2.2", "a server accepts SET and UNSET only from clients on the same machine"
 )
-PORTMAP_SET_IS_LOCAL = Requirement(
-    rfc="RFC 1833",
-    section="3.2",
-    level=Level.SHOULD,
-    gist="a program should register only with the port mapper on its own machine",
+PORTMAP_SET_IS_LOCAL = should(
+    "RFC 1833", "3.2", "a program should register only with the port mapper on its own machine"
 )
 
 

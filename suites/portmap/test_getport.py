@@ -10,21 +10,14 @@ from fixtures.checks.target import TargetView
 from fixtures.checks.wire import Proto
 from nfsclient.clients import Portmap
 from nfsclient.protocol.portmap import GETPORT, IPPROTO_TCP, IPPROTO_UDP, Mapping
-from nfsjudge import Level, Requirement, expect, proves, skip
+from nfsjudge import expect, proves, should, skip, stated
 from suites.portmap.addresses import WhyNobodyAnswers, expect_service
 from suites.portmap.clauses import EVERY_VERSION, PROGRAM_AWAITS_CALLS, TRANSPORTS, both
 
-GETPORT_RETURNS_0 = Requirement(
-    rfc="RFC 1833", section="3.2", gist="GETPORT returns 0 for a program that is not registered"
-)
-GETPORT_IGNORES_PORT = Requirement(
-    rfc="RFC 1833", section="3.2", gist="GETPORT ignores the port in its arguments"
-)
-GETPORT_KNOWS_TCP_AND_UDP = Requirement(
-    rfc="RFC 1833",
-    section="3.1",
-    level=Level.SHOULD,  # the RFC does not say what happens with other values
-    gist="prot is IPPROTO_TCP or IPPROTO_UDP, so GETPORT finds no program for other protocols",
+GETPORT_RETURNS_0 = stated("RFC 1833", "3.2", "GETPORT returns 0 for a program that is not registered")
+GETPORT_IGNORES_PORT = stated("RFC 1833", "3.2", "GETPORT ignores the port in its arguments")
+GETPORT_KNOWS_TCP_AND_UDP = should(  # the RFC does not say what happens with other values
+    "RFC 1833", "3.1", "prot is IPPROTO_TCP or IPPROTO_UDP, so GETPORT finds no program for other protocols"
 )
 
 

@@ -10,23 +10,19 @@ import pytest
 from fixtures.checks.rpcbind import MakePortMapper
 from fixtures.checks.wire import AUTH_ERROR, PROC_UNAVAIL, PROG_MISMATCH, Proto, Wire
 from nfsclient.protocol.portmap import PROGRAM
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import Level, expect, observe, proves, skip, stated
 from suites.portmap.clauses import RPCBIND_VERSIONS, TRANSPORTS, clause
 
-RETURNS_PROG_MISMATCH = Requirement(
-    rfc="RFC 1831",
-    section="7.1",
-    gist="a server answers PROG_MISMATCH to a call of a program version that it does not serve",
+RETURNS_PROG_MISMATCH = stated(
+    "RFC 1831", "7.1", "a server answers PROG_MISMATCH to a call of a program version that it does not serve"
 )
-PROG_MISMATCH_HAS_RANGE = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="PROG_MISMATCH returns the lowest and highest version served, and a version served is in that range",
+PROG_MISMATCH_HAS_RANGE = stated(
+    "RFC 1831",
+    "8",
+    "PROG_MISMATCH returns the lowest and highest version served, and a version served is in that range",
 )
-RETURNS_PROC_UNAVAIL = Requirement(
-    rfc="RFC 1831",
-    section="7.1",
-    gist="a server answers PROC_UNAVAIL to a call of a procedure that does not exist",
+RETURNS_PROC_UNAVAIL = stated(
+    "RFC 1831", "7.1", "a server answers PROC_UNAVAIL to a call of a procedure that does not exist"
 )
 VERSIONS_AGREE = clause("all versions of the port mapper return the same registrations", Level.SHOULD)
 

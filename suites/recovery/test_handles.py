@@ -9,26 +9,32 @@ from fixtures.checks.across import Pause, Steps, across
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
-from nfsjudge import Level, Requirement, expect, expect_data, expect_that, observe, proves, show
+from nfsjudge import (
+    expect,
+    expect_data,
+    expect_that,
+    observe,
+    proves,
+    should,
+    show,
+    stated,
+)
 from suites.nfs3.clauses import HANDLE_IS_OF_ONE_FILE
 from suites.recovery.either import EACH_VERSION, ENDINGS, V2_HANDLE_IS_OF_ONE_FILE, Either
 
-SERVER_IS_STATELESS = Requirement(
-    rfc="RFC 1813",
-    section="1.6",
-    gist="the server needs no state of its clients: their handles should work after it restarts",
-    level=Level.SHOULD,  # a server may revoke a handle at any time (section 2.5)
+SERVER_IS_STATELESS = should(  # a server may revoke a handle at any time (section 2.5)
+    "RFC 1813", "1.6", "the server needs no state of its clients: their handles should work after it restarts"
 )
 
-FSID_IS_OF_ALL = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="fsid is the identifier of the file system: the same for a directory and the files in it",
+FSID_IS_OF_ALL = stated(
+    "RFC 1813",
+    "2.5",
+    "fsid is the identifier of the file system: the same for a directory and the files in it",
 )
-V2_FSID_IS_OF_ALL = Requirement(
-    rfc="RFC 1094",
-    section="2.3.5",
-    gist="fsid is the identifier of the file system: the same for a directory and the files in it",
+V2_FSID_IS_OF_ALL = stated(
+    "RFC 1094",
+    "2.3.5",
+    "fsid is the identifier of the file system: the same for a directory and the files in it",
 )
 
 

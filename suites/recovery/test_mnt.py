@@ -10,15 +10,14 @@ from __future__ import annotations
 from fixtures.checks.across import Pause, Steps, across
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.mounting import MakeMounting
-from nfsjudge import Level, Requirement, expect, expect_once, expect_that, observe, proves, show, skip
+from nfsjudge import expect, expect_once, expect_that, observe, proves, should, show, skip
 from suites.mount.clauses import DUMP_HAS_ONE_ENTRY, EXPORT_LISTS_ALL, MNT_RETURNS_HANDLE, V1_AND_V3
 from suites.recovery.either import EACH_VERSION, ENDINGS, Either
 
-ROOT_NEEDS_NO_MOUNT = Requirement(
-    rfc="RFC 1813",
-    section="1.6",
-    gist="the server needs no state of its clients: the handle of the root should work after it restarts",
-    level=Level.SHOULD,  # a server may revoke a handle at any time (section 2.5)
+ROOT_NEEDS_NO_MOUNT = should(  # a server may revoke a handle at any time (section 2.5)
+    "RFC 1813",
+    "1.6",
+    "the server needs no state of its clients: the handle of the root should work after it restarts",
 )
 
 

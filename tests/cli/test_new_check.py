@@ -119,7 +119,8 @@ def test_check_clause_and_mutant_stand_where_they_belong(root: Path) -> None:
         '    """RENAME keeps it."""\n'
         "    FILL_IN(nfs3, scratch)  # arrange, do one act, judge one thing with expect()"
     )
-    assert 'section="3.3.14",\n    level=Level.MUST,\n    gist="FILL IN: ' in suite["KEEPS_IT_FILL_IN"]
+    gist = "FILL IN: the clause in your own words"
+    assert suite["KEEPS_IT_FILL_IN"] == f'KEEPS_IT_FILL_IN = must("RFC 1813", "3.3.14", "{gist}")'
     assert mutants["rename3_fill_in_keeps_it"] == (
         "@mutant(RENAME, RFC1813_RENAME)\n"
         "def rename3_fill_in_keeps_it(call: Rename) -> Rename3Res:\n"

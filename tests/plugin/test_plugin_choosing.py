@@ -9,7 +9,7 @@ import types
 import pytest
 
 from fixtures.plugin.choosing import BadChoice, Section, _names_in
-from nfsjudge import Requirement
+from nfsjudge import stated
 from nfsjudge.records import RunRecord
 from tests.plugin.conftest import Suite
 
@@ -164,14 +164,14 @@ def test_text_that_is_no_section(text: str) -> None:
 
 
 def test_a_section_holds_those_below_it_and_no_others() -> None:
-    stands_in = Requirement(rfc="RFC 1813", section="3.3.14", gist="g")
+    stands_in = stated("RFC 1813", "3.3.14", "g")
     assert [Section.parse(one).holds(stands_in) for one in ("3.3", "3.3.1", "3.3.14", "3.3.14.1")] == [
         True,
         False,
         True,
         False,
     ]
-    appendix = Requirement(rfc="RFC 1094", section="A.5.1", gist="g")
+    appendix = stated("RFC 1094", "A.5.1", "g")
     assert Section.parse("rfc 1094: a.5").holds(appendix)
 
 
