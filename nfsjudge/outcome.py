@@ -7,7 +7,7 @@ import contextlib
 import typing as t
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nfsjudge.deviation import Deviation, OutcomeRecord
 from nfsjudge.facts import Facts, asking
@@ -94,11 +94,19 @@ class Proof:
     requirements: tuple[Requirement, ...]
     killed_by: tuple[str, ...]
     needs: tuple[str, ...]
+    version: str = ""
+    """The version of the protocol that the check speaks, if the requirements are those of one: "3", "4.0"."""
 
     @property
     def main(self) -> Requirement:
         """The requirement that a failed expectation breaks, unless it says otherwise."""
         return self.requirements[0]
+
+    def of(self, version: str) -> Proof:
+        """What a check that speaks this version proves: each requirement with the citation of that version."""
+        return replace(
+            self, requirements=tuple(one.of(version) for one in self.requirements), version=version
+        )
 
 
 PROOF_ATTRIBUTE = "__nfs_proof__"
@@ -156,6 +164,12 @@ def observe(key: str, value: object) -> None:
     state = _running.get()
     if state is not None:
         state.observations[key] = str(value)
+
+
+def as_spoken(requirement: Requirement) -> Requirement:
+    """A requirement as the version states it that the running check speaks."""
+    state = _running.get()
+    return requirement if state is None or state.proof is None else requirement.of(state.proof.version)
 
 
 def current_requirement() -> Requirement | None:

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import enum
+import re
 import typing as t
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from nfsjudge.deviation import OutcomeRecord
 from nfsjudge.harm import Harm, harm_done
@@ -31,12 +33,20 @@ class Part(enum.StrEnum):
     IMPLEMENTATION = "IMPLEMENTATION"
 
 
+class Citation(t.NamedTuple):
+    """Where another version of the protocol states a claim, and how binding it is there."""
+
+    rfc: str
+    section: str
+    level: Level | None = None
+    """None: as binding as where the claim is declared."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirement:
     """One clause, as `must()`, `stated()`, `should()` and `may()` declare it.
 
     `gist` says it in our words; `rfc` is written "RFC 1813".
-
     A clause of an IMPLEMENTATION part is SHOULD at most, unless its text `says_must`.
     A breach that does the declared `harm` is FAIL whatever the level. Nothing breaks a MAY, so it declares none.
     """
@@ -52,6 +62,8 @@ class Requirement:
     is_general: bool = False
     """Whether it is about every operation or input: then its breaches come from different defects, and causes are
     known by the operation or the input."""
+    also: Mapping[str, Citation] = field(default_factory=dict, hash=False)
+    """Version -> where that version states the same. All other versions have `rfc` and `section`."""
 
     def __post_init__(self) -> None:
         binding = self.level in {Level.MUST, Level.STATED}
@@ -68,6 +80,19 @@ class Requirement:
         return f"{self.rfc} section {self.section}"
 
     @property
+    def citations(self) -> list[tuple[str, str]]:
+        """RFC and section of each version, the first one first."""
+        return [(self.rfc, self.section), *((one.rfc, one.section) for one in self.also.values())]
+
+    def of(self, version: str) -> Requirement:
+        """The clause as a version states it ("2", "4.0"): one citation. A version without its own has the first."""
+        cited = self.also.get(version)
+        if cited is None:
+            return replace(self, also={}) if self.also else self
+        rfc, section, level = cited
+        return replace(self, rfc=rfc, section=section, level=level or self.level, also={})
+
+    @property
     def is_binding(self) -> bool:
         """Whether each breach of it is a FAIL."""
         return self.level in {Level.MUST, Level.STATED}
@@ -82,8 +107,15 @@ class Requirement:
         return f"{self.citation}{part} ({self.level}{harm}): {self.gist}"
 
 
-class Options(t.TypedDict, total=False):
-    """What a declaration may say in addition: fields of `Requirement`."""
+Also: t.TypeAlias = Mapping[str, tuple[str, str] | tuple[str, str, Level]]
+"""Version -> RFC and section, and the level if it is another one: `{"4.0": ("RFC 7530", "16.13.4")}`."""
+_RFC: t.Final = re.compile(r"RFC [1-9][0-9]*")
+_SECTION: t.Final = re.compile(r"([1-9][0-9]*|[A-Z])(\.[0-9]+)*")
+_VERSION: t.Final = re.compile(r"[1-9](\.[0-9])?")
+
+
+class Fields(t.TypedDict, total=False):
+    """Fields of `Requirement` that a declaration may set."""
 
     part: Part
     says_must: bool
@@ -91,24 +123,55 @@ class Options(t.TypedDict, total=False):
     is_general: bool
 
 
+class Options(Fields, total=False):
+    """What a declaration may say in addition."""
+
+    also: Also
+
+
 def must(rfc: str, section: str, gist: str, **options: t.Unpack[Options]) -> Requirement:
-    """A clause with MUST, SHALL or REQUIRED: `must("RFC 5661", "18.46.3", "the gist")`."""
-    return Requirement(rfc=rfc, section=section, gist=gist, level=Level.MUST, **options)
+    """A clause with MUST, SHALL or REQUIRED: `must("RFC 5661", "18.46.3", "the gist")`.
+
+    Raises ValueError where a citation has another form: this is about documents that have numbered sections. The
+    same holds for the other three functions.
+    """
+    return _declare(Level.MUST, rfc, section, gist, **options)
 
 
 def stated(rfc: str, section: str, gist: str, **options: t.Unpack[Options]) -> Requirement:
     """A binding clause in plain prose, without a keyword."""
-    return Requirement(rfc=rfc, section=section, gist=gist, level=Level.STATED, **options)
+    return _declare(Level.STATED, rfc, section, gist, **options)
 
 
 def should(rfc: str, section: str, gist: str, **options: t.Unpack[Options]) -> Requirement:
     """A clause with SHOULD or RECOMMENDED, or one of an IMPLEMENTATION part."""
-    return Requirement(rfc=rfc, section=section, gist=gist, level=Level.SHOULD, **options)
+    return _declare(Level.SHOULD, rfc, section, gist, **options)
 
 
 def may(rfc: str, section: str, gist: str, **options: t.Unpack[Options]) -> Requirement:
     """A clause with MAY or OPTIONAL: nothing breaks it."""
-    return Requirement(rfc=rfc, section=section, gist=gist, level=Level.MAY, **options)
+    return _declare(Level.MAY, rfc, section, gist, **options)
+
+
+def _declare(
+    level: Level, rfc: str, section: str, gist: str, also: Also | None = None, **fields: t.Unpack[Fields]
+) -> Requirement:
+    _check_citation(rfc, section)
+    citations = {version: Citation(*cited) for version, cited in (also or {}).items()}
+    for version, cited in citations.items():
+        if _VERSION.fullmatch(version) is None:
+            raise ValueError(f'also: expected a version such as "3" or "4.0", got {version!r}')
+        _check_citation(cited.rfc, cited.section)
+        if cited == (rfc, section, None):
+            raise ValueError(f"{rfc} section {section}: version {version} cites the same section again")
+    return Requirement(rfc=rfc, section=section, gist=gist, level=level, also=citations, **fields)
+
+
+def _check_citation(rfc: str, section: str) -> None:
+    if _RFC.fullmatch(rfc) is None:
+        raise ValueError(f'expected an RFC such as "RFC 1813", got {rfc!r}')
+    if _SECTION.fullmatch(section) is None:
+        raise ValueError(f'{rfc}: expected a section such as "3.3.7" or "A.5", got {section!r}')
 
 
 CLOSED_STATUS = stated(

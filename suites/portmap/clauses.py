@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from nfsjudge import Level, Requirement, should, stated
+from nfsjudge import should, stated
 
 UNIVERSAL_ADDRESS_OF_IPV4 = stated(
     "RFC 5665",
@@ -25,22 +25,14 @@ PORTMAP_SET_IS_LOCAL = should(
 
 EVERY_VERSION = pytest.mark.parametrize("version", [2, 3, 4], ids=["v2", "v3", "v4"])
 RPCBIND_VERSIONS = pytest.mark.parametrize("version", [3, 4], ids=["v3", "v4"])
+PORTMAP = {"2": ("RFC 1833", "3.2")}
+"""Where version 2 states what section 2.2.1 states of versions 3 and 4."""
 TRANSPORTS = pytest.mark.parametrize("proto", ["tcp", "udp"])
 
 
-def clause(gist: str, level: Level = Level.STATED) -> dict[int, Requirement]:
-    """The clauses, by version, of a claim that the RFC states for both portmap and rpcbind."""
-    portmap = Requirement(rfc="RFC 1833", section="3.2", gist=gist, level=level)
-    rpcbind = Requirement(rfc="RFC 1833", section="2.2.1", gist=gist, level=level)
-    return {2: portmap, 3: rpcbind, 4: rpcbind}
-
-
-def both(rule: dict[int, Requirement]) -> tuple[Requirement, Requirement]:
-    """The clauses of a claim without duplicates."""
-    return rule[2], rule[4]
-
-
-PROGRAM_AWAITS_CALLS = clause(
+PROGRAM_AWAITS_CALLS = should(  # the program may have died without removing its registration
+    "RFC 1833",
+    "2.2.1",
     "GETPORT and GETADDR return the port or address where the program awaits calls",
-    Level.SHOULD,  # the program may have died without removing its registration
+    also=PORTMAP,
 )

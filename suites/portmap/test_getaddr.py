@@ -76,7 +76,7 @@ def test_unregistered_program(port_mapper: MakePortMapper, version: int, proto: 
 
 
 @RPCBIND_VERSIONS
-@proves(PROGRAM_AWAITS_CALLS[4], killed_by="getaddr-returns-a-wrong-port-for-nfs")
+@proves(PROGRAM_AWAITS_CALLS, killed_by="getaddr-returns-a-wrong-port-for-nfs")
 def test_nfs_tcp(
     port_mapper: MakePortMapper,
     version: int,
