@@ -26,6 +26,8 @@ class Nonconformance(AssertionError):
     ``WHAT: expected A or B, got C``. `subject` is the reply in which it shows and `field` the dotted path in it, for
     the transcript to mark. A claim about a value alone has neither: `claim` helps to find them.
 
+    `requirement` is the clause that the version states which the running check speaks.
+
     `outcome` has the same in fields. It follows from the terms of `expected` and `observed` (`nfsjudge.terms`);
     `kind` and `operation` say what these do not know.
     """
@@ -51,7 +53,7 @@ class Nonconformance(AssertionError):
         self.outcome = outcome or outcome_of(
             expected, observed, kind=kind, operation=operation, what=what, field=field
         )
-        self.requirement = requirement
+        self.requirement = None if requirement is None else as_spoken(requirement)
         self.subject = subject
         self.field = field
         self.claim = claim

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import socket
 import types
+import typing as t
 
 import pytest
 
@@ -175,8 +176,7 @@ def test_a_section_holds_those_below_it_and_no_others() -> None:
     assert Section.parse("rfc 1094: a.5").holds(appendix)
 
 
-def test_a_check_is_in_the_sections_of_its_version_only(suite: Suite) -> None:
-    suite.write("""
+OF_TWO_VERSIONS: t.Final = """
 import pytest
 from nfsjudge import stated
 BOTH = stated("RFC 1813", "3.3.3", "found", also={"2": ("RFC 1094", "2.2.5")})
@@ -185,11 +185,15 @@ BOTH = stated("RFC 1813", "3.3.3", "found", also={"2": ("RFC 1094", "2.2.5")})
 @proves(BOTH, killed_by=MUTANT)
 def test_it(nfs_version):
     pass
-""")
+"""
+
+
+def test_a_check_is_in_the_sections_of_its_version_only(suite: Suite) -> None:
+    suite.write(OF_TWO_VERSIONS, "suites/recovery/test_fake.py")
     assert set(suite.run("--section=rfc1094:2.2").verdicts) == {"it[v2]"}
     listed = suite.run("--list-requirements").text
-    assert "RFC 1094 section 2.2.5 (STATED): found\n    nfs3/fake/it[v2]" in listed
-    assert "RFC 1813 section 3.3.3 (STATED): found\n    nfs3/fake/it[v3]" in listed
+    assert "RFC 1094 section 2.2.5 (STATED): found\n    recovery/fake/it[v2]" in listed
+    assert "RFC 1813 section 3.3.3 (STATED): found\n    recovery/fake/it[v3]" in listed
 
 
 def test_calls_are_followed_into_the_modules_of_the_suites() -> None:
