@@ -235,6 +235,7 @@ COMPOUND_IS_SOUND = stated(
     "RFC 5661",
     "16.2.3",
     "a compound has a result for each operation until one fails, and the status of the last of them",
+    also={"4.0": ("RFC 7530", "15.2.4")},
 )
 """What a compound breaks whose results do not fit its operations."""
 SEQUENCE_ECHOES = must(

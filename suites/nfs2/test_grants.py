@@ -17,16 +17,12 @@ from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Nfsstat2, Sattr, Timeval
 from nfsjudge import expect, observe, proves, should, show, skip
 from nfsjudge.expect import StatusReply
+from suites.clauses import SETATTR_CHANGES_ATTRIBUTES
 
 MODE_SAYS_WHO_MAY = should(  # section 3.3: the protocol does not define which permissions a server checks
     "RFC 1094",
     "2.3.5",
     "mode has the permissions of owner, group and others: what it permits all of them is not denied to everybody",
-)
-SETATTR_CHANGES_ATTRIBUTES = should(  # section 3.3
-    "RFC 1094",
-    "2.2.3",
-    "SETATTR changes attributes: it is not denied for every attribute of an object that the user has created",
 )
 READLINK_READS_LINKS = should(  # on other systems than UNIX, links may have permissions
     "RFC 1094", "2.2.6", "READLINK reads the text of a symbolic link that the user has created"

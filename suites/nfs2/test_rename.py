@@ -22,6 +22,7 @@ from nfsjudge import (
     skip,
     stated,
 )
+from suites.clauses import RENAME_MOVES_ALL
 from suites.moved import expect_entries_moved, expect_other_name_kept, expect_parent_of_now
 from suites.nfs2.clauses import NLINK_COUNTS_NAMES, RETURNS_NOENT
 from suites.nfs2.common import CommonNfs2
@@ -57,12 +58,6 @@ RENAME_KEEPS_TREE = stated(
 )
 REFUSED_RENAME_CHANGES_NOTHING = stated(
     "RFC 1094", "2.2.12", "an object that is not renamed keeps its name and its contents", harm=Harm.OBJECT
-)
-RENAME_MOVES_ALL = stated(
-    "RFC 1094",
-    "2.2.12",
-    "RENAME of a directory changes its name and the directory that it is in, and nothing that is in it",
-    harm=Harm.DATA,
 )
 PARENT_IS_WHERE_IT_IS = should(  # the text has it as an example of what names may mean
     "RFC 1094", "3.2", '".." is the directory that a directory is in now, not one that it was in before'

@@ -12,6 +12,7 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.scratch import need
 from nfsclient.clients import Nfs2
 from nfsjudge import expect, observe, proves, should, skip, stated
+from suites.clauses import DIRECTORY_MTIME_FOLLOWS_ENTRIES
 from suites.nfs2.objects import LONG_AGO, set_old_mtime
 
 MICROSECONDS_STAY_IN_RANGE = should(
@@ -26,9 +27,6 @@ CTIME_CHANGES_WITH_SIZE = stated(
     "RFC 1094", "2.3.5", "a write that changes the size of the file changes ctime"
 )
 
-DIRECTORY_MTIME_FOLLOWS_ENTRIES = should(  # section 2.3.5 defines mtime for the data of files only
-    "RFC 1094", "2.3.5", "a change of its entries should update the mtime of a directory"
-)
 CHANGES: t.Final = (
     *("create", "mkdir", "symlink", "link"),
     *("remove", "rmdir", "rename_from", "rename_to"),

@@ -16,9 +16,6 @@ DIRECTORY_SIZE_AND_NLINK_ARE_STEADY = should(
 NLINK_COUNTS = should(  # a server may have to simulate fields
     "RFC 1813", "2.5", "nlink is the number of names (hard links) of a file"
 )
-FILEID_STAYS = should(  # the text says that it is unique, not that it is constant
-    "RFC 1813", "2.5", "fileid identifies the file: it should stay the same while the file exists"
-)
 NSECONDS_BELOW_ONE_SECOND = should(  # the text gives no limit: it is custom, and clients rely on it
     "RFC 1813", "2.5", "nseconds counts nanoseconds after the last full second: it is below 1,000,000,000"
 )

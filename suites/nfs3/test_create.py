@@ -34,11 +34,11 @@ from nfsjudge import (
     skip,
     stated,
 )
+from suites.clauses import FILEID_STAYS
 from suites.nfs3.attributes import EVERYTHING, PROTECTION, STEADY, with_mode
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.clauses import (
     EXCLUSIVE_NEEDS_ITS_VERIFIER,
-    FILEID_STAYS,
     REFUSES_EMPTY_NAMES,
     RETURNS_EXIST,
     SETS_INITIAL_ATTRIBUTES,

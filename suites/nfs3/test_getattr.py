@@ -20,6 +20,7 @@ from nfsjudge import (
     stated,
     unsupported,
 )
+from suites.clauses import FILEID_IS_UNIQUE
 from suites.nfs3.attributes import EVERYTHING, PROTECTION
 from suites.nfs3.clauses import MODE_HAS_DEFINED_BITS_ONLY, NLINK_COUNTS, NSECONDS_BELOW_ONE_SECOND
 from suites.nfs3.contents import pattern
@@ -30,7 +31,6 @@ from suites.nfs3.permissions import STRANGER
 
 TYPE = stated("RFC 1813", "2.5", "type is the file type of the object, one of the seven of ftype3")
 SIZE_IN_BYTES = stated("RFC 1813", "2.5", "size is the size of the file in bytes, in 64 bits")
-FILEID_IS_UNIQUE = stated("RFC 1813", "2.5", "fileid uniquely identifies the file within its file system")
 GETATTR_IS_CURRENT = stated("RFC 1813", "3.3.1", "GETATTR returns the current attributes of the object")
 GETATTR_SAME_FOR_EVERY_USER = should(
     "RFC 1813", "3.3.1", "GETATTR should return the same attributes to every user"

@@ -29,6 +29,7 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsjudge import expect, expect_that, observe, proves, should, show, skip, stated
 from nfsjudge.expect import StatusReply
+from suites.clauses import SETATTR_CHANGES_ATTRIBUTES
 from suites.nfs3.permissions import access_of
 from suites.nfs3.statuses import NOT_ALLOWED
 
@@ -42,11 +43,6 @@ MODIFY_INCLUDES_REMOVAL = should(
     "RFC 1813",
     "3.3.4",
     "MODIFY is the permission to modify the entries of a directory, of which removal is one",
-)
-SETATTR_CHANGES_ATTRIBUTES = stated(
-    "RFC 1813",
-    "3.3.2",
-    "SETATTR changes attributes: it is not denied for every attribute of an object that the user has created",
 )
 COMMIT_OF_STABLE_DATA = stated(
     "RFC 1813",

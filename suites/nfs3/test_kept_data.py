@@ -11,6 +11,7 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsjudge import Harm, Requirement, proves, should
+from suites.clauses import NAMES_ARE_CURRENT
 from suites.common_client import Sync
 from suites.kept_data import (
     ATTRIBUTES,
@@ -42,7 +43,6 @@ from suites.nfs3.contents import pattern
 from suites.nfs3.limits import fsinfo
 from suites.nfs3.permissions import STRANGER
 from suites.nfs3.test_create import UNCHECKED_KEEPS_DATA
-from suites.nfs3.test_pairs import NAMES_ARE_CURRENT
 from suites.nfs3.test_read import READ_MAKES_PROGRESS
 
 TRUNCATES_ALL_ALIKE = should(

@@ -10,11 +10,11 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
-from nfsjudge import Harm, proves, should, stated
+from nfsjudge import Harm, proves, stated
 from suites.changes import CHANGES, WHOLE, Clauses, World
+from suites.clauses import FILEID_STAYS, MTIME_IS_OF_DATA, MTIME_STAYS, NAMES_ARE_CURRENT
 from suites.nfs3.clauses import (
     EXTENSION_READS_AS_ZEROS,
-    FILEID_STAYS,
     HANDLE_IS_OF_ONE_FILE,
     NLINK_COUNTS,
     READ_RETURNS_CURRENT_DATA,
@@ -30,21 +30,11 @@ ATTRIBUTES_ARE_CURRENT = stated(
     "3.3.1",
     "the attributes of an object show every change that was answered before, to every client",
 )
-NAMES_ARE_CURRENT = stated(
-    "RFC 1813",
-    "3.3.3",
-    "LOOKUP finds what the directory holds now, with every change of names that was answered before",
-    harm=Harm.DATA,
-)
 CHANGES_FOLLOW_ONE_ANOTHER = stated(
     "RFC 1813",
     "1.6",
     "a modifying call is complete when it returns: a call that needs its effect succeeds",
     harm=Harm.SUCCESS,
-)
-MTIME_IS_OF_DATA = stated("RFC 1813", "2.5", "mtime is the time when the data of the file was last modified")
-MTIME_STAYS = should(  # the text does not say what else may move it
-    "RFC 1813", "2.5", "mtime should stay as it was set while the data of the file does not change"
 )
 CLAUSES: t.Final = Clauses(
     data=READ_RETURNS_CURRENT_DATA,

@@ -31,6 +31,7 @@ from nfsjudge import (
     unsupported,
 )
 from nfsjudge.requirement import COUNTS_ARE_CHECKED
+from suites.clauses import READ_COUNT_IS_LIMIT
 from suites.nfs3 import file_types
 from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.clauses import (
@@ -49,7 +50,6 @@ from suites.nfs3.pipelines import pipelined
 from suites.replies import reply_or_none
 from suites.steady import expect_steady
 
-READ_COUNT_IS_LIMIT = stated("RFC 1813", "3.3.6", "READ returns at most count bytes")
 READ_COUNT_MATCHES_DATA = stated(
     "RFC 1813", "3.3.6", "count in the reply is the number of bytes of data returned"
 )

@@ -9,7 +9,6 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, WccAttr
 from nfsjudge import (
-    Harm,
     Part,
     expect,
     expect_names,
@@ -17,9 +16,9 @@ from nfsjudge import (
     must,
     proves,
     should,
-    stated,
     unsupported,
 )
+from suites.clauses import RENAME_MOVES_ALL
 from suites.moved import expect_entries_moved, expect_parent_of_now
 from suites.nfs3.attributes import expect_before, identity_of
 from suites.nfs3.calls import Place
@@ -48,12 +47,6 @@ RENAME_RETURNS_XDEV = should(
     "3.3.14",
     "RENAME from one file system to another fails with NFS3ERR_XDEV",
     part=Part.IMPLEMENTATION,
-)
-RENAME_MOVES_ALL = stated(
-    "RFC 1813",
-    "3.3.14",
-    "RENAME of a directory changes its name and the directory that it is in, and nothing that is in it",
-    harm=Harm.DATA,
 )
 PARENT_IS_WHERE_IT_IS = should(  # "commonly used"
     "RFC 1813",

@@ -11,6 +11,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Sattr3, StableHow
 from nfsjudge import expect, proves, should, show, skip, stated, unsupported
+from suites.clauses import DIRECTORY_MTIME_FOLLOWS_ENTRIES
 from suites.nfs3.attributes import expect_change
 from suites.nfs3.calls import Place
 from suites.nfs3.times import LONG_AGO, WaitForTick, make_old, nanoseconds
@@ -21,9 +22,6 @@ SETATTR_MOVES_CTIME = should(  # a server may have to simulate ctime (section 1.
     "RFC 1813", "2.5", "ctime is the time when the attributes of the file were last changed"
 )
 
-DIRECTORY_MTIME_FOLLOWS_ENTRIES = should(  # section 2.5 defines mtime for the data of files only
-    "RFC 1813", "2.5", "a change of its entries should update the mtime of a directory"
-)
 ATTRIBUTES: t.Final = {"mode": Sattr3(mode=0o640), "owner": Sattr3(uid=4242)}
 
 

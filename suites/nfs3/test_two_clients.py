@@ -31,11 +31,11 @@ from nfsjudge import (
     proves,
     should,
     skip,
-    stated,
 )
 from nfsjudge.expect import StatusReply
+from suites.clauses import FILEID_STAYS, WRITE_KEEPS_OWNER_AND_MODE
 from suites.nfs3.attributes import expect_change, with_mode
-from suites.nfs3.clauses import FILEID_STAYS, READ_RETURNS_CURRENT_DATA
+from suites.nfs3.clauses import READ_RETURNS_CURRENT_DATA
 from suites.nfs3.contents import pattern, read_range, stored, write_all
 from suites.nfs3.permissions import STRANGER, access_of
 
@@ -56,12 +56,6 @@ WRITE_IS_CHECKED_EACH_TIME = must(
     "a server that does not know of open files must check permission on each WRITE: no earlier one stands for it",
     part=Part.IMPLEMENTATION,
     says_must=True,
-    harm=Harm.OBJECT,
-)
-WRITE_KEEPS_OWNER_AND_MODE = stated(
-    "RFC 1813",
-    "3.3.7",
-    "WRITE writes data to a file: owner, group and mode stay, except that bits to set a user or group may go",
     harm=Harm.OBJECT,
 )
 SIZE: t.Final = 6000

@@ -35,6 +35,7 @@ CHANGE_INFO = should(  # a directory may get another value by itself, just befor
     "RFC 5661",
     "3.3.8",
     "change_info4 has the change attribute of the directory before and after the operation",
+    also={"4.0": ("RFC 7530", "2.2.9")},
 )
 
 # ---------------------------------------------------------------- section 15: errors
@@ -43,6 +44,7 @@ NEEDS_A_FILEHANDLE = stated(
     "RFC 5661",
     "15.1.2.5",
     "an operation that needs a current or saved filehandle which is not set fails with NFS4ERR_NOFILEHANDLE",
+    also={"4.0": ("RFC 7530", "13.1.2.5")},
 )
 
 # ---------------------------------------------------------------- section 16.2: COMPOUND
@@ -51,11 +53,13 @@ MINOR_VERSION_IS_KNOWN = must(
     "RFC 5661",
     "16.2.3",
     "a minor version that the server does not support gets NFS4ERR_MINOR_VERS_MISMATCH and no results",
+    also={"4.0": ("RFC 7530", "15.2.4")},
 )
 ENDS_AT_THE_FIRST_ERROR = stated(
     "RFC 5661",
     "16.2.3",
     "operations are executed until one fails; the status of COMPOUND is that of the last one executed",
+    also={"4.0": ("RFC 7530", "15.2.4")},
 )
 
 # ---------------------------------------------------------------- section 18: operations

@@ -21,6 +21,7 @@ ONLY_DEFINED_ARE_SUPPORTED = stated(
     "RFC 5661",
     "18.1.3",
     "supported has the access rights that the server can verify reliably: bits without a meaning are none",
+    also={"4.0": ("RFC 7530", "16.1.4")},
 )
 OWNERS_MAY = should(  # access control lists, and how users are mapped, are the server's
     "RFC 5661", "6.2.4", "the mode of an object should decide what its owner may do with it"

@@ -12,6 +12,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import Harm, expect, proves, should, stated, unsupported
 from suites.alike import alike, with_one_byte_altered
+from suites.clauses import NAMES_ARE_COMPARED_WHOLE
 from suites.nfs4.common import CommonNfs4
 from suites.nfs4.locks import WRITE_LT, lock_range, test_range
 from suites.nfs4.opens import BOTH, READ, WRITE, another_client, create_file, open_file, try_open
@@ -47,18 +48,14 @@ VERIFIERS_ARE_COMPARED_WHOLE = stated(
     "18.16.3",
     "exclusive creation succeeds for a file that exists only if it was created with this verifier",
     harm=Harm.OBJECT,
-)
-NAMES_ARE_COMPARED_WHOLE = stated(
-    "RFC 5661",
-    "18.13.3",
-    "a name is of the object that was created with it, however similar other names are",
-    harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
 FOLDED_NAMES_ARE_CONSISTENT = stated(
     "RFC 5661",
     "18.16.3",
     "GUARDED4 creates a file, or fails with NFS4ERR_EXIST where the server takes the name for another one",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
 STATE_IS_OF_THE_FILE = stated(
     "RFC 5661",

@@ -16,19 +16,29 @@ from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, WRITE, another_client, open_file, try_open
 
 RELEASES_SHARES = stated(
-    "RFC 5661", "18.2.3", "CLOSE releases the share reservations of its stateid", harm=Harm.SUCCESS
+    "RFC 5661",
+    "18.2.3",
+    "CLOSE releases the share reservations of its stateid",
+    harm=Harm.SUCCESS,
+    also={"4.0": ("RFC 7530", "16.2.4")},
 )
 CLOSED_IS_BAD = stated(
     "RFC 5661", "15.1.5.2", "NFS4ERR_BAD_STATEID: the stateid does not designate any valid state"
 )
 SEQID_IS_IGNORED = must("RFC 5661", "18.2.3", "the seqid argument of CLOSE is ignored")
-OTHERS_STAY = stated("RFC 5661", "18.2.3", "state associated with other OPENs is not affected by CLOSE")
+OTHERS_STAY = stated(
+    "RFC 5661",
+    "18.2.3",
+    "state associated with other OPENs is not affected by CLOSE",
+    also={"4.0": ("RFC 7530", "16.2.4")},
+)
 
 CLOSED_CHANGES_NOTHING = stated(
     "RFC 5661",
     "8.2.4",
     "a stateid is valid until CLOSE returns what it stands for: after that no data is changed with it",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "9.1.4.4")},
 )
 LOCKS_END_WITH_THE_OPEN = stated(
     "RFC 5661",

@@ -28,6 +28,7 @@ TYPE_IS_CHECKED = should(  # no text says that COMMIT does not allow one
     "RFC 5661",
     "15.1.2.3",
     "NFS4ERR_ISDIR: the current filehandle designates a directory where that is not allowed",
+    also={"4.0": ("RFC 7530", "13.1.2.3")},
 )
 
 

@@ -22,9 +22,17 @@ from suites.nfs4.clauses import (
 from suites.nfs4.minors import MINORS
 from suites.nfs4.retries import need_answer
 
-ECHOES_TAG = should("RFC 5661", "16.2.3", "the tag of the results should be the tag of the request")
+ECHOES_TAG = should(
+    "RFC 5661",
+    "16.2.3",
+    "the tag of the results should be the tag of the request",
+    also={"4.0": ("RFC 7530", "15.2.4")},
+)
 UNKNOWN_IS_ILLEGAL = stated(
-    "RFC 5661", "16.2.3", "a number that is no operation is answered by OP_ILLEGAL with NFS4ERR_OP_ILLEGAL"
+    "RFC 5661",
+    "16.2.3",
+    "a number that is no operation is answered by OP_ILLEGAL with NFS4ERR_OP_ILLEGAL",
+    also={"4.0": ("RFC 7530", "15.2.4")},
 )
 NOT_IN_SESSION = must(
     "RFC 5661",

@@ -32,19 +32,28 @@ EXISTING_IS_EXIST = stated(
     "18.4.3",
     "if an object of the same name exists already, NFS4ERR_EXIST is returned",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.4.4")},
 )
 NEEDS_A_DIRECTORY = stated(
     "RFC 5661", "18.4.3", "a current filehandle of another type than a directory gets NFS4ERR_NOTDIR"
 )
-EMPTY_NAME_IS_INVALID = stated("RFC 5661", "18.4.3", "a name of zero length gets NFS4ERR_INVAL")
+EMPTY_NAME_IS_INVALID = stated(
+    "RFC 5661", "18.4.3", "a name of zero length gets NFS4ERR_INVAL", also={"4.0": ("RFC 7530", "16.4.4")}
+)
 ATTRSET_IS_WHAT_WAS_SET = stated(
-    "RFC 5661", "18.4.3", "the attribute mask in the result signifies which attributes were set"
+    "RFC 5661",
+    "18.4.3",
+    "the attribute mask in the result signifies which attributes were set",
+    also={"4.0": ("RFC 7530", "16.4.4")},
 )
 MASKED_MODE_IS_FOR_SETATTR = must(
     "RFC 5661", "6.2.5", "mode_set_masked is valid in SETATTR only: CREATE and OPEN return NFS4ERR_INVAL"
 )
 DEVICE_NUMBERS = stated(
-    "RFC 5661", "5.8.2.31", "attribute rawdev is the raw device number of a file of type block or character"
+    "RFC 5661",
+    "5.8.2.31",
+    "attribute rawdev is the raw device number of a file of type block or character",
+    also={"4.0": ("RFC 7530", "5.8.2.27")},
 )
 _TYPES = {
     "directory": op.mkdir(b"1"),

@@ -26,6 +26,7 @@ DELAY_ENDS = should(  # no time is named, and a tape may be slower than any clie
     "RFC 5661",
     "15.1.1.3",
     "DELAY is about a time: an operation on a quiet object gets another answer when it is sent again later",
+    also={"4.0": ("RFC 7530", "13.1.1.3")},
 )
 Operations: t.TypeAlias = Sequence[XdrType]
 _FILE: t.Final = b"file"

@@ -43,6 +43,7 @@ RETURNED_IS_BAD = stated(
     "RFC 5661",
     "8.2.4",
     "a stateid is valid until what it stands for is returned by an operation such as CLOSE or DELEGRETURN",
+    also={"4.0": ("RFC 7530", "9.1.4.4")},
 )
 WRITER_IS_ASKED = must(
     "RFC 5661",

@@ -20,17 +20,32 @@ REQUIRED_ARE_RETURNED = must(
     "RFC 5661",
     "18.7.3",
     "every server supports the REQUIRED attributes, and returns each supported attribute that the request names",
+    also={"4.0": ("RFC 7530", "16.7.4")},
 )
 ONLY_SUPPORTED_ARE_RETURNED = must(
-    "RFC 5661", "18.7.3", "an attribute that the server does not support is left out of the result"
+    "RFC 5661",
+    "18.7.3",
+    "an attribute that the server does not support is left out of the result",
+    also={"4.0": ("RFC 7530", "16.7.4")},
 )
 ONLY_ASKED_ARE_RETURNED = stated(
-    "RFC 5661", "18.7.3", "the result has attributes that the request names, and no others"
+    "RFC 5661",
+    "18.7.3",
+    "the result has attributes that the request names, and no others",
+    also={"4.0": ("RFC 7530", "16.7.4")},
 )
 SET_ONLY_IS_INVALID = must("RFC 5661", "5.5", "to get a set-only attribute gets NFS4ERR_INVAL")
-TYPE_IS_THE_OBJECTS = stated("RFC 5661", "5.8.1.2", "attribute type designates the type of the object")
+TYPE_IS_THE_OBJECTS = stated(
+    "RFC 5661",
+    "5.8.1.2",
+    "attribute type designates the type of the object",
+    also={"4.0": ("RFC 7530", "5.8.1.2")},
+)
 CHANGES_WITH_THE_OBJECT = stated(
-    "RFC 5661", "5.8.1.4", "attribute change has another value after data or attributes of the object changed"
+    "RFC 5661",
+    "5.8.1.4",
+    "attribute change has another value after data or attributes of the object changed",
+    also={"4.0": ("RFC 7530", "5.8.1.4")},
 )
 _REQUIRED: t.Final = [
     one.name for one in ATTRIBUTES.values() if one.about.required and one.name != "rdattr_error"

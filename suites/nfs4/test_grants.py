@@ -25,11 +25,13 @@ ACCESS_SAYS_WHAT_IS_ALLOWED = stated(
     "RFC 5661",
     "18.1.3",
     "ACCESS returns the rights that the user has: while nothing changes, such operations are not denied",
+    also={"4.0": ("RFC 7530", "16.1.4")},
 )
 ACCESS_IS_ADVICE = should(  # "necessarily advisory in nature"
     "RFC 5661",
     "18.1.3",
     "an operation is not denied where ACCESS returns the rights for it, but a policy may know more than they say",
+    also={"4.0": ("RFC 7530", "16.1.4")},
 )
 """Retention, and rules for the removal of names, are such policies."""
 _ADVICE: t.Final = frozenset({"remove", "rename"})

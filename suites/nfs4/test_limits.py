@@ -57,18 +57,21 @@ FILES_AS_LARGE_AS_SAID = should(
     "RFC 5661",
     "5.8.2.17",
     "maxfilesize is the maximum supported size of a file",
+    also={"4.0": ("RFC 7530", "5.8.2.13")},
 )
 TWO_GIB_FIT_BELOW_MAXFILESIZE = stated(
     "RFC 5661",
     "5.8.2.17",
     # As TWO_GIB_FIT_BELOW_MAXFILESIZE of NFSv3.
     "a file of 2 GiB and a few bytes, far below maxfilesize, the maximum supported size, is supported",
+    also={"4.0": ("RFC 7530", "5.8.2.13")},
 )
 WRITES_WHERE_IT_SAYS = stated(
     "RFC 5661",
     "18.32.3",
     "WRITE that succeeds has written its data at its offset, however far that is",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
 MAXIMA_ARE_TRUE = stated(
     "RFC 5661",

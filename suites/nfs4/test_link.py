@@ -29,9 +29,14 @@ MAKES_A_NAME = stated(
     "18.9.3",
     "LINK creates an additional name for the saved filehandle in the directory of the current one",
     harm=Harm.SUCCESS,
+    also={"4.0": ("RFC 7530", "16.9.4")},
 )
 COUNTS_NAMES = should(
-    "RFC 5661", "18.9.4", "after LINK numlinks is one greater than before", part=Part.IMPLEMENTATION
+    "RFC 5661",
+    "18.9.4",
+    "after LINK numlinks is one greater than before",
+    part=Part.IMPLEMENTATION,
+    also={"4.0": ("RFC 7530", "16.9.5")},
 )
 EXISTING_IS_EXIST = stated(
     "RFC 5661",
@@ -39,9 +44,14 @@ EXISTING_IS_EXIST = stated(
     "if an object of that name exists in the target directory, NFS4ERR_EXIST is returned",
     harm=Harm.OBJECT,
 )
-EMPTY_NAME_IS_INVALID = stated("RFC 5661", "18.9.3", "a name of zero length gets NFS4ERR_INVAL")
+EMPTY_NAME_IS_INVALID = stated(
+    "RFC 5661", "18.9.3", "a name of zero length gets NFS4ERR_INVAL", also={"4.0": ("RFC 7530", "16.9.4")}
+)
 CURRENT_STAYS = stated(
-    "RFC 5661", "18.9.3", "on success the current filehandle continues to be the target directory"
+    "RFC 5661",
+    "18.9.3",
+    "on success the current filehandle continues to be the target directory",
+    also={"4.0": ("RFC 7530", "16.9.4")},
 )
 
 

@@ -33,6 +33,7 @@ CHANGE_TELLS = stated(
     "RFC 5661",
     "5.8.1.4",
     "by the value of change a client can tell whether data or attributes of the object have been modified",
+    also={"4.0": ("RFC 7530", "5.8.1.4")},
 )
 _NAME: t.Final = b"file"
 _ARRIVES: t.Final = 8.0

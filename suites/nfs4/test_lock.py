@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import NfsLockType4, Nfsstat4
-from nfsjudge import Harm, expect, must, observe, proves, stated
+from nfsjudge import Harm, Level, expect, must, observe, proves, stated
 from suites.nfs4.locks import (
     READ_LT,
     TO_THE_END,
@@ -26,29 +26,41 @@ from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, open_file
 
 CONFLICT_IS_DENIED = stated(
-    "RFC 5661", "15.1.8.3", "NFS4ERR_DENIED: an attempt to lock a file is denied", harm=Harm.DATA
+    "RFC 5661",
+    "15.1.8.3",
+    "NFS4ERR_DENIED: an attempt to lock a file is denied",
+    harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "13.1.8.4")},
 )
 READERS_SHARE = stated(
     "RFC 5661", "9.1.2", "READ_LT is a shared lock, WRITE_LT an exclusive one", harm=Harm.DATA
 )
 DENIED_NAMES_THE_LOCK = stated(
-    "RFC 5661", "18.10.3", "NFS4ERR_DENIED comes with owner, offset, and length of a conflicting lock"
+    "RFC 5661",
+    "18.10.3",
+    "NFS4ERR_DENIED comes with owner, offset, and length of a conflicting lock",
+    also={"4.0": ("RFC 7530", "16.10.4")},
 )
 DENIED_HAS_A_CLIENTID = must(
     "RFC 5661", "18.10.3", "the owner in LOCK4denied has the client id of the conflicting lock"
 )
 RANGE_IS_CHECKED = must(
-    "RFC 5661", "18.10.3", "a length of zero, or a range that exceeds NFS4_UINT64_MAX, gets NFS4ERR_INVAL"
+    "RFC 5661",
+    "18.10.3",
+    "a length of zero, or a range that exceeds NFS4_UINT64_MAX, gets NFS4ERR_INVAL",
+    also={"4.0": ("RFC 7530", "16.10.4", Level.STATED)},
 )
 LOCKS_TO_THE_END = stated(
     "RFC 5661",
     "18.10.3",
     "a length of NFS4_UINT64_MAX locks from the offset through the end of the file, however long it is",
+    also={"4.0": ("RFC 7530", "16.10.4")},
 )
 ONE_OWNER_REPLACES = stated(
     "RFC 5661",
     "9.3",
     "an upgrade or downgrade without a conflict succeeds, or the server does not support it",
+    also={"4.0": ("RFC 7530", "9.3")},
 )
 WAITING_IS_NO_OTHER_LOCK = stated(
     "RFC 5661",
@@ -59,6 +71,7 @@ LOCKS_WHAT_IS_ASKED = stated(
     "RFC 5661",
     "18.10.3",
     "LOCK is for the byte-range of its offset and length: bytes between two locks of an owner are nobody's",
+    also={"4.0": ("RFC 7530", "16.10.4")},
 )
 OWNERS_EXCLUDE_EACH_OTHER = stated(
     "RFC 5661",
@@ -71,6 +84,7 @@ UPGRADE_NEEDS_THE_RANGE = stated(
     "9.3",
     "an upgrade to WRITE_LT that conflicts with a lock of another owner is denied",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "9.3")},
 )
 SEQIDS_ARE_IGNORED = must(
     "RFC 5661",

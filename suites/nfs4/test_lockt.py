@@ -9,13 +9,16 @@ from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_ow
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import expect, must, proves, should, skip, stated
+from nfsjudge import Level, expect, must, proves, should, skip, stated
 from suites.nfs4.locks import READ_LT, WRITE_LT, lock_range, need_64_bits, opened_by_two, test_range
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, open_file
 
 FINDS_CONFLICTS = stated(
-    "RFC 5661", "18.11.3", "if a conflicting lock exists, its owner, offset, length, and type are returned"
+    "RFC 5661",
+    "18.11.3",
+    "if a conflicting lock exists, its owner, offset, length, and type are returned",
+    also={"4.0": ("RFC 7530", "16.11.4")},
 )
 OWNER_HAS_A_CLIENTID = stated(
     "RFC 5661",
@@ -23,13 +26,22 @@ OWNER_HAS_A_CLIENTID = stated(
     "the owner in the results includes the client id of the owner of the conflicting lock",
 )
 NOTHING_HELD_IS_OK = stated(
-    "RFC 5661", "18.11.3", "without a conflicting lock, nothing other than NFS4_OK is returned"
+    "RFC 5661",
+    "18.11.3",
+    "without a conflicting lock, nothing other than NFS4_OK is returned",
+    also={"4.0": ("RFC 7530", "16.11.4")},
 )
 OWN_LOCKS_DO_NOT_CONFLICT = should(
-    "RFC 5661", "18.11.4", "the test for conflicting locks excludes locks of the current lock-owner"
+    "RFC 5661",
+    "18.11.4",
+    "the test for conflicting locks excludes locks of the current lock-owner",
+    also={"4.0": ("RFC 7530", "16.11.5")},
 )
 RANGE_IS_CHECKED = must(
-    "RFC 5661", "18.11.3", "NFS4ERR_INVAL is returned under the same circumstances as for LOCK"
+    "RFC 5661",
+    "18.11.3",
+    "NFS4ERR_INVAL is returned under the same circumstances as for LOCK",
+    also={"4.0": ("RFC 7530", "16.11.4", Level.STATED)},
 )
 TYPE_IS_CHECKED = stated(
     "RFC 5661",

@@ -13,20 +13,36 @@ from nfsjudge import Harm, expect, proves, should, stated
 from suites.nfs4.minors import MINORS
 
 FINDS_THE_COMPONENT = stated(
-    "RFC 5661", "18.13.3", "LOOKUP replaces the current filehandle by that of the component", harm=Harm.DATA
+    "RFC 5661",
+    "18.13.3",
+    "LOOKUP replaces the current filehandle by that of the component",
+    harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.13.4")},
 )
 FAILS_WITHOUT_A_COMPONENT = stated(
-    "RFC 5661", "18.13.3", "if the component does not exist, LOOKUP returns an error"
+    "RFC 5661",
+    "18.13.3",
+    "if the component does not exist, LOOKUP returns an error",
+    also={"4.0": ("RFC 7530", "16.13.4")},
 )
 RETURNS_NOENT = stated(
-    "RFC 5661", "15.1.4.8", "NFS4ERR_NOENT: the file or directory that is named does not exist"
+    "RFC 5661",
+    "15.1.4.8",
+    "NFS4ERR_NOENT: the file or directory that is named does not exist",
+    also={"4.0": ("RFC 7530", "13.1.4.8")},
 )
 NEEDS_A_DIRECTORY = should(
     "RFC 5661",
     "18.13.4",
     "LOOKUP in a symbolic link returns NFS4ERR_SYMLINK, in any other object that is no directory NFS4ERR_NOTDIR",
+    also={"4.0": ("RFC 7530", "16.13.5")},
 )
-EMPTY_NAME_IS_INVALID = stated("RFC 5661", "18.13.3", "LOOKUP of a zero-length name returns NFS4ERR_INVAL")
+EMPTY_NAME_IS_INVALID = stated(
+    "RFC 5661",
+    "18.13.3",
+    "LOOKUP of a zero-length name returns NFS4ERR_INVAL",
+    also={"4.0": ("RFC 7530", "16.13.4")},
+)
 
 
 @MINORS

@@ -10,7 +10,12 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import expect, proves, stated
 from suites.nfs4.minors import MINORS
 
-FINDS_THE_PARENT = stated("RFC 5661", "18.14.3", "LOOKUPP makes the parent directory the current filehandle")
+FINDS_THE_PARENT = stated(
+    "RFC 5661",
+    "18.14.3",
+    "LOOKUPP makes the parent directory the current filehandle",
+    also={"4.0": ("RFC 7530", "16.14.4")},
+)
 NEEDS_A_DIRECTORY = stated(
     "RFC 5661", "18.14.3", "LOOKUPP of an object that is no directory returns NFS4ERR_NOTDIR"
 )

@@ -45,14 +45,19 @@ A_NAME_IS_ONE_COMPONENT = stated(
     "18.13.3",
     "a name is one component, which is evaluated in the directory of the current filehandle",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.13.4")},
 )
 A_PATH_FINDS_NOTHING = stated(
     "RFC 5661",
     "18.13.3",
     "a name is one component: it finds nothing in a directory below that of the current filehandle",
+    also={"4.0": ("RFC 7530", "16.13.4")},
 )
 TOO_LONG_IS_NAMETOOLONG = stated(
-    "RFC 5661", "15.1.7.3", "NFS4ERR_NAMETOOLONG: the name exceeds the limit of the server"
+    "RFC 5661",
+    "15.1.7.3",
+    "NFS4ERR_NAMETOOLONG: the name exceeds the limit of the server",
+    also={"4.0": ("RFC 7530", "13.1.7.3")},
 )
 NO_UTF8_IS_REFUSED = should(
     "RFC 5661",

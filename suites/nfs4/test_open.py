@@ -30,7 +30,10 @@ from suites.nfs4.opens import BOTH, READ, WRITE, another_client, create_file, op
 
 OPENS_A_REGULAR_FILE = stated("RFC 5661", "18.16.3", "OPEN opens a regular file, by name or by filehandle")
 NOENT_WITHOUT_CREATE = stated(
-    "RFC 5661", "15.1.4.8", "NFS4ERR_NOENT: the file or directory that is named does not exist"
+    "RFC 5661",
+    "15.1.4.8",
+    "NFS4ERR_NOENT: the file or directory that is named does not exist",
+    also={"4.0": ("RFC 7530", "13.1.4.8")},
 )
 CREATES = stated(
     "RFC 5661", "18.16.3", "upon success the current filehandle is that of the created or existing object"
@@ -40,18 +43,21 @@ GUARDED_FINDS_A_DUPLICATE = stated(
     "18.16.3",
     "GUARDED4: if an object of that name exists, NFS4ERR_EXIST is returned",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
 UNCHECKED_TAKES_THE_EXISTING = stated(
     "RFC 5661",
     "18.16.3",
     "UNCHECKED4: an existing regular file is no error; of the attributes only a size of 0 counts",
     harm=Harm.SUCCESS,
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
 EXCLUSIVE_COMPARES_THE_VERIFIER = stated(
     "RFC 5661",
     "18.16.3",
     "exclusive create: an object with the same verifier is used, with another one it is NFS4ERR_EXIST",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
 DIRECTORY_IS_ISDIR = should(
     "RFC 5661", "18.16.4", "if the component or filehandle is a directory, NFS4ERR_ISDIR is returned"
@@ -61,21 +67,32 @@ DENIES_OTHERS = stated(
     "9.7",
     "an OPEN whose access is denied by another open, or that denies what another has, gets NFS4ERR_SHARE_DENIED",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
 SAME_OWNER_SAME_STATEID = stated(
     "RFC 5661",
     "18.16.3",
     "a second OPEN by the same owner returns the stateid with the same other field and the next seqid",
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
 CONFIRM_IS_NOT_RETURNED = must("RFC 5661", "18.16.3", "OPEN4_RESULT_CONFIRM is not returned")
-EMPTY_NAME_IS_INVALID = stated("RFC 5661", "18.16.3", "OPEN of a name of zero length gets NFS4ERR_INVAL")
+EMPTY_NAME_IS_INVALID = stated(
+    "RFC 5661",
+    "18.16.3",
+    "OPEN of a name of zero length gets NFS4ERR_INVAL",
+    also={"4.0": ("RFC 7530", "16.16.5")},
+)
 SHARES_ARE_CHECKED = must(
     "RFC 5661",
     "18.16.4",
     "other values than those that are valid for share_access and share_deny get NFS4ERR_INVAL",
+    also={"4.0": ("RFC 7530", "16.16.6")},
 )
 ATTRSET_IS_WHAT_WAS_SET = stated(
-    "RFC 5661", "18.16.3", "the attribute mask in the result signifies which attributes were set"
+    "RFC 5661",
+    "18.16.3",
+    "the attribute mask in the result signifies which attributes were set",
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
 EXCLUSIVE_SETS_SOME = must(
     "RFC 5661", "18.16.3", "an attribute in cva_attrs that is not in suppattr_exclcreat gets NFS4ERR_INVAL"

@@ -26,7 +26,10 @@ VALUES_ARE_CHECKED = must(
 )
 SEQID_IS_IGNORED = must("RFC 5661", "18.18.3", "the seqid argument is ignored")
 SEQID_COUNTS = stated(
-    "RFC 5661", "8.2.2", "the seqid of a stateid is incremented by each operation that changes its state"
+    "RFC 5661",
+    "8.2.2",
+    "the seqid of a stateid is incremented by each operation that changes its state",
+    also={"4.0": ("RFC 7530", "9.1.4.2")},
 )
 
 

@@ -30,6 +30,7 @@ DENIED_OPEN_CHANGES_NOTHING = stated(
     "9.7",
     "an OPEN that conflicts with a share reservation fails: the file is not truncated",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
 EXCLUSIVE_USES_THE_FILE = stated(
     "RFC 5661",
@@ -42,6 +43,7 @@ REPLACES_NOTHING = stated(
     "18.16.4",
     "OPEN with the name of an object that is no regular file fails, and the object stays",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.16.6")},
 )
 
 

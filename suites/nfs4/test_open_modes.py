@@ -20,6 +20,7 @@ CREATED_WITH_ATTRIBUTES = should(
     "RFC 5661",
     "18.16.3",
     "createattrs are the initial attributes of the file; attrset says which of them were set",
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
 MODES: t.Final = (0o600, 0o644, 0o751)
 

@@ -12,10 +12,16 @@ from nfsjudge import expect, proves, stated
 from suites.nfs4.minors import MINORS
 
 SETS_THE_CURRENT = stated(
-    "RFC 5661", "18.19.3", "PUTFH replaces the current filehandle with the one that it is given"
+    "RFC 5661",
+    "18.19.3",
+    "PUTFH replaces the current filehandle with the one that it is given",
+    also={"4.0": ("RFC 7530", "16.20.4")},
 )
 BADHANDLE = stated(
-    "RFC 5661", "15.1.2.1", "NFS4ERR_BADHANDLE: the filehandle fails internal consistency checks"
+    "RFC 5661",
+    "15.1.2.1",
+    "NFS4ERR_BADHANDLE: the filehandle fails internal consistency checks",
+    also={"4.0": ("RFC 7530", "13.1.2.1")},
 )
 
 

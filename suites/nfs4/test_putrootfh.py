@@ -15,9 +15,13 @@ IS_THE_ROOT = stated(
     "RFC 5661",
     "18.21.3",
     "PUTROOTFH replaces the current filehandle with that of the root of the server's namespace",
+    also={"4.0": ("RFC 7530", "16.22.4")},
 )
 ROOT_HAS_NO_PARENT = stated(
-    "RFC 5661", "18.14.3", "LOOKUPP at the root of the server's file tree must return NFS4ERR_NOENT"
+    "RFC 5661",
+    "18.14.3",
+    "LOOKUPP at the root of the server's file tree must return NFS4ERR_NOENT",
+    also={"4.0": ("RFC 7530", "16.14.4")},
 )
 
 

@@ -19,17 +19,20 @@ READS_DATA = stated(
     "18.22.3",
     "READ returns the data of the file from the offset on, at most count bytes",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.23.4")},
 )
 EOF_AT_THE_END = stated(
     "RFC 5661",
     "18.22.3",
     "eof is TRUE if offset + count reaches the size of the file or exceeds it, and FALSE otherwise",
+    also={"4.0": ("RFC 7530", "16.23.4")},
 )
 BEYOND_IS_EMPTY = stated(
     "RFC 5661",
     "18.22.3",
     "READ at or beyond the size of the file succeeds, with no data and eof TRUE",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.23.4")},
 )
 NEEDS_A_FILE = stated(
     "RFC 5661", "18.22.3", "READ of a directory returns NFS4ERR_ISDIR, of a symbolic link NFS4ERR_SYMLINK"

@@ -16,6 +16,7 @@ COOKIES_ARE_OF_ENTRIES = should(
     "RFC 5661",
     "18.23.3",
     "an entry has a cookie value for that entry, with which a later READDIR continues after it",
+    also={"4.0": ("RFC 7530", "16.24.4")},
 )
 ENTRIES = 40
 PAGES = 100

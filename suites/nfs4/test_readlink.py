@@ -14,9 +14,18 @@ from nfsjudge import Harm, Part, expect, proves, should, stated
 from suites.nfs4.minors import MINORS
 
 READS_THE_LINK = stated(
-    "RFC 5661", "18.24.3", "READLINK reads the data associated with a symbolic link", harm=Harm.DATA
+    "RFC 5661",
+    "18.24.3",
+    "READLINK reads the data associated with a symbolic link",
+    harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.25.4")},
 )
-NEEDS_A_LINK = stated("RFC 5661", "18.24.4", "READLINK is only allowed on objects of type NF4LNK")
+NEEDS_A_LINK = stated(
+    "RFC 5661",
+    "18.24.4",
+    "READLINK is only allowed on objects of type NF4LNK",
+    also={"4.0": ("RFC 7530", "16.25.5")},
+)
 RETURNS_WRONG_TYPE = should(
     "RFC 5661",
     "18.24.4",

@@ -19,20 +19,30 @@ REMOVES_THE_ENTRY = stated(
     "18.25.3",
     "REMOVE deletes the directory entry of that name, of any type of object",
     harm=Harm.SUCCESS,
+    also={"4.0": ("RFC 7530", "16.26.4")},
 )
 ABSENT_IS_NOENT = stated(
-    "RFC 5661", "15.1.4.8", "NFS4ERR_NOENT: the file or directory that is named does not exist"
+    "RFC 5661",
+    "15.1.4.8",
+    "NFS4ERR_NOENT: the file or directory that is named does not exist",
+    also={"4.0": ("RFC 7530", "13.1.4.8")},
 )
 FULL_IS_NOTEMPTY = stated(
     "RFC 5661",
     "15.1.4.10",
     "NFS4ERR_NOTEMPTY: an attempt was made to remove a directory that was not empty",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "13.1.4.10")},
 )
 NEEDS_A_DIRECTORY = stated(
-    "RFC 5661", "15.1.2.6", "NFS4ERR_NOTDIR: the current filehandle is not a directory where one is required"
+    "RFC 5661",
+    "15.1.2.6",
+    "NFS4ERR_NOTDIR: the current filehandle is not a directory where one is required",
+    also={"4.0": ("RFC 7530", "13.1.2.6")},
 )
-EMPTY_NAME_IS_INVALID = stated("RFC 5661", "18.25.3", "a name of zero length gets NFS4ERR_INVAL")
+EMPTY_NAME_IS_INVALID = stated(
+    "RFC 5661", "18.25.3", "a name of zero length gets NFS4ERR_INVAL", also={"4.0": ("RFC 7530", "16.26.4")}
+)
 
 
 @MINORS

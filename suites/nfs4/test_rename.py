@@ -14,6 +14,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import (
     Harm,
+    Level,
     expect,
     expect_data,
     expect_names,
@@ -24,6 +25,7 @@ from nfsjudge import (
     skip,
     stated,
 )
+from suites.clauses import RENAME_MOVES_ALL
 from suites.moved import (
     expect_entries_moved,
     expect_not_below_itself,
@@ -42,43 +44,48 @@ RENAMES = stated(
     "18.26.3",
     "RENAME gives the object of the old name in the saved directory the new name in the current one",
     harm=Harm.SUCCESS,
+    also={"4.0": ("RFC 7530", "16.27.4")},
 )
 REPLACES_WHAT_IS_COMPATIBLE = stated(
     "RFC 5661",
     "18.26.3",
     "an existing target that is compatible with the source is removed",
     harm=Harm.SUCCESS,
+    also={"4.0": ("RFC 7530", "16.27.4")},
 )
 INCOMPATIBLE_IS_EXIST = stated(
     "RFC 5661",
     "18.26.3",
     "a target that is not compatible, or a directory that is not empty, gets NFS4ERR_EXIST",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.27.4")},
 )
 SAME_FILE_IS_NO_ACTION = must(
     "RFC 5661",
     "18.26.3",
     "if both names refer to the same file, which is not open, RENAME performs no action and returns NFS4_OK",
     harm=Harm.OBJECT,
-)
-RENAMES_WHOLE_DIRECTORIES = stated(
-    "RFC 5661",
-    "18.26.3",
-    "RENAME of a directory changes its name and the directory that it is in, and nothing that is in it",
-    harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.27.4", Level.SHOULD)},
 )
 PARENT_IS_WHERE_IT_IS = stated(
     "RFC 5661",
     "18.14.3",
     "LOOKUPP finds the directory that a directory is in now, not one that it was in before",
+    also={"4.0": ("RFC 7530", "16.14.4")},
 )
 REPLACES_ONE_NAME = stated(
     "RFC 5661",
     "18.26.3",
     "RENAME removes the target as REMOVE does: one name, while the file with its other names stays",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.27.4")},
 )
-COUNTS_NAMES = stated("RFC 5661", "5.8.2.25", "numlinks is the number of hard links to the object")
+COUNTS_NAMES = stated(
+    "RFC 5661",
+    "5.8.2.25",
+    "numlinks is the number of hard links to the object",
+    also={"4.0": ("RFC 7530", "5.8.2.21")},
+)
 DIRECTORIES_FORM_A_TREE = should(  # the text says that file systems are hierarchical, and no more
     "RFC 5661",
     "1.7.3",
@@ -90,6 +97,7 @@ RENAMES_ATOMICALLY = must(
     "18.26.3",
     "RENAME is required to be atomic to the client: the object has its old name or its new one at each moment",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.27.4")},
 )
 REPLACES_ATOMICALLY = should(
     # "removed before the rename occurs or, preferably, ... atomically as part of the rename"
@@ -97,9 +105,14 @@ REPLACES_ATOMICALLY = should(
     "18.26.3",
     "an existing target is preferably removed as part of the rename: its name is never missing",
 )
-EMPTY_NAME_IS_INVALID = stated("RFC 5661", "18.26.3", "a name of zero length gets NFS4ERR_INVAL")
+EMPTY_NAME_IS_INVALID = stated(
+    "RFC 5661", "18.26.3", "a name of zero length gets NFS4ERR_INVAL", also={"4.0": ("RFC 7530", "16.27.4")}
+)
 ABSENT_IS_NOENT = stated(
-    "RFC 5661", "15.1.4.8", "NFS4ERR_NOENT: the file or directory that is named does not exist"
+    "RFC 5661",
+    "15.1.4.8",
+    "NFS4ERR_NOENT: the file or directory that is named does not exist",
+    also={"4.0": ("RFC 7530", "13.1.4.8")},
 )
 
 
@@ -219,11 +232,11 @@ def test_change_info(session: Session4, scratch: Nfs4Scratch) -> None:
 # ---------------------------------------------------------------- what moves along, what stays
 
 
-@proves(RENAMES_WHOLE_DIRECTORIES, killed_by="rename4-loses-an-entry")
+@proves(RENAME_MOVES_ALL, killed_by="rename4-loses-an-entry")
 def test_directory_with_entries(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
     """RENAME moves a directory with its entries, for a client that has listed it before, too."""
     clients = CommonNfs4(session), CommonNfs4(another_client(v4))
-    expect_entries_moved([*clients], scratch, RENAMES_WHOLE_DIRECTORIES)
+    expect_entries_moved([*clients], scratch, RENAME_MOVES_ALL)
 
 
 @proves(PARENT_IS_WHERE_IT_IS, killed_by="lookupp4-finds-the-first-parent")

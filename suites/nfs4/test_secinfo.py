@@ -20,7 +20,10 @@ CONSUMES_THE_FILEHANDLE = stated(
     "on success the current filehandle is consumed: its next use fails with NFS4ERR_NOFILEHANDLE",
 )
 ABSENT_IS_NOENT = stated(
-    "RFC 5661", "15.1.4.8", "NFS4ERR_NOENT: the file or directory that is named does not exist"
+    "RFC 5661",
+    "15.1.4.8",
+    "NFS4ERR_NOENT: the file or directory that is named does not exist",
+    also={"4.0": ("RFC 7530", "13.1.4.8")},
 )
 EMPTY_NAME_IS_INVALID = stated("RFC 5661", "18.29.3", "a name of zero length gets NFS4ERR_INVAL")
 

@@ -30,45 +30,59 @@ SETS_ATTRIBUTES = stated(
     "18.30.3",
     "SETATTR changes one or more of the attributes of a file system object",
     harm=Harm.SUCCESS,
+    also={"4.0": ("RFC 7530", "16.32.4")},
 )
 ATTRSSET_IS_WHAT_WAS_SET = stated(
     "RFC 5661",
     "18.30.3",
     "attrsset represents what attributes were set, and is a subset of the bitmap in the arguments",
+    also={"4.0": ("RFC 7530", "16.32.4")},
 )
 SETS_THE_SIZE = stated(
-    "RFC 5661", "18.30.4", "a smaller size truncates the data, a larger one adds zeros", harm=Harm.DATA
+    "RFC 5661",
+    "18.30.4",
+    "a smaller size truncates the data, a larger one adds zeros",
+    harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.32.5")},
 )
 READ_ONLY_IS_INVALID = must("RFC 5661", "5.5", "an attempt to set a read-only attribute gets NFS4ERR_INVAL")
 UNSUPPORTED_IS_ATTRNOTSUPP = should(
     "RFC 5661",
     "18.30.4",
     "an attribute in the request that the server does not support gets NFS4ERR_ATTRNOTSUPP",
+    also={"4.0": ("RFC 7530", "16.32.5")},
 )
 SIZE_NEEDS_WRITING = must(
     "RFC 5661",
     "9.1.2",
     "SETATTR of the size with an open that does not allow writing gets NFS4ERR_OPENMODE",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "9.1.6")},
 )
 SIZE_OBEYS_SHARES = stated(
     "RFC 5661",
     "18.30.3",
     "SETATTR of the size is incompatible with a share reservation that denies writing",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.32.4")},
 )
 DENIAL_IS_LOCKED = should(  # said of READ and WRITE; a size "has the same locking requirements" (18.30.3)
     "RFC 5661",
     "9.1.2",
     "what an OPEN denies is rejected with NFS4ERR_LOCKED: WRITE, and so SETATTR of the size",
+    also={"4.0": ("RFC 7530", "9.1.6")},
 )
 BAD_TIME_IS_INVALID = stated(
-    "RFC 5661", "3.3.1", "values greater than 999,999,999 for nseconds are considered invalid"
+    "RFC 5661",
+    "3.3.1",
+    "values greater than 999,999,999 for nseconds are considered invalid",
+    also={"4.0": ("RFC 7530", "2.2.1")},
 )
 OWNER_THAT_IT_HAS = should(
     "RFC 5661",
     "18.30.4",
     "setting the owner succeeds if the current owner of the object is the one in the request",
+    also={"4.0": ("RFC 7530", "16.32.5")},
 )
 MODE_FOLLOWS_THE_ACL = must(
     "RFC 5661",

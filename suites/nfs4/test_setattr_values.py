@@ -23,6 +23,7 @@ KEEPS_WHAT_IT_DOES_NOT_NAME = stated(
     "18.30.3",
     "the new attributes are those that the bitmap names: SETATTR keeps the others, and the data",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.32.4")},
 )
 OWNERS_KEEP_MODE = should(  # "can be used": an ACL of named users may say another mode for another owner
     "RFC 5661",
@@ -34,18 +35,21 @@ TIME_IS_OF_MODIFICATION = should(
     "RFC 5661",
     "5.8.2.43",
     "time_modify is the time of the last modification: SETATTR of other attributes should keep it",
+    also={"4.0": ("RFC 7530", "5.8.2.39")},
 )
 SAME_SIZE_KEEPS_DATA = stated(
     "RFC 5661",
     "18.30.4",
     "data beyond the new size is discarded: with the size that a file has, that is none",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.32.5")},
 )
 SIZE_HAS_64_BITS = stated(
     "RFC 5661",
     "5.8.1.5",
     "size is the size of the object in bytes, with 64 bits: SETATTR sets a large one, or refuses it",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "5.8.1.5")},
 )
 SECONDS_HAVE_64_BITS = should(
     # "preserving as much accuracy as possible": no range is promised, and a file system may have fewer bits than its

@@ -26,7 +26,10 @@ HIGHER_IS_BAD = must(
     "RFC 5661", "8.2.2", "a seqid that is greater than the most current value gets NFS4ERR_BAD_STATEID"
 )
 TYPE_MUST_FIT = must(
-    "RFC 5661", "8.2.4", "a stateid of another type than the operation needs gets NFS4ERR_BAD_STATEID"
+    "RFC 5661",
+    "8.2.4",
+    "a stateid of another type than the operation needs gets NFS4ERR_BAD_STATEID",
+    also={"4.0": ("RFC 7530", "9.1.4.4")},
 )
 CLIENT_MUST_FIT = stated(
     "RFC 5661",
@@ -38,6 +41,7 @@ FILE_MUST_FIT = stated(
     "8.2.4",
     "a stateid that does not belong to the current filehandle is refused: NFS4ERR_BAD_STATEID",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "9.1.4.4")},
 )
 UNKNOWN_IS_BAD = stated(
     "RFC 5661", "8.2.4", "a stateid that the server does not know is refused: NFS4ERR_BAD_STATEID"

@@ -17,6 +17,7 @@ TEXTS_ARE_NOT_INTERPRETED = stated(
     "18.24.3",
     "the data of a symbolic link is simply stored: an operation on the link leaves its target alone",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.25.4")},
 )
 LINKS_ARE_OBJECTS = stated(
     "RFC 5661",
@@ -29,6 +30,7 @@ TEXT_IS_CURRENT = stated(
     "18.24.3",
     "READLINK reads the data of the link that has the name now, not of one that had it before",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.25.4")},
 )
 
 

@@ -19,6 +19,7 @@ DIRECTORY_TIME_FOLLOWS_ENTRIES = should(  # the text says "object" and names no 
     "RFC 5661",
     "5.8.2.43",
     "time_modify is the time of the last modification: it should follow the entries of a directory",
+    also={"4.0": ("RFC 7530", "5.8.2.39")},
 )
 CHANGES: t.Final = (
     *("open", "create", "link"),

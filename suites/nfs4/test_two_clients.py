@@ -24,12 +24,12 @@ from nfsjudge import (
     stated,
     unsupported,
 )
+from suites.clauses import FILEID_STAYS, WRITE_KEEPS_OWNER_AND_MODE
 from suites.neighbours import SIZE, Part, Written, expect_nothing_lost, write_at_once
 from suites.nfs3.permissions import STRANGER
 from suites.nfs4 import races
 from suites.nfs4.locks import WRITE_LT, lock_range, test_range
 from suites.nfs4.opens import BOTH, WRITE, another_client, open_file
-from suites.nfs4.test_pairs import FILEID_STAYS
 from suites.races import ROUNDS
 
 RECLAIMS_END = stated(
@@ -55,6 +55,7 @@ EXCLUSIVE_CREATES_ONCE = stated(
     "18.16.3",
     "exclusive creation: of two requests with different verifiers one creates the file",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
 GUARDED_CREATES_ONCE = should(
     # "checks for the presence of a duplicate object by name before performing the create": exclusive creation is what
@@ -62,33 +63,34 @@ GUARDED_CREATES_ONCE = should(
     "RFC 5661",
     "18.16.3",
     "GUARDED4 checks for an object of the name before it creates one: of two requests one should create the file",
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
 WRITES_DO_NOT_UNDO_OTHERS = stated(
     "RFC 5661",
     "18.32.3",
     "WRITE writes its data at its offset, and undoes no WRITE of another client next to it",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
 ACCESS_IS_CURRENT = should(  # what ACCESS says may be out of date as soon as it is said
-    "RFC 5661", "18.1.3", "ACCESS follows the mode that the object has now"
+    "RFC 5661",
+    "18.1.3",
+    "ACCESS follows the mode that the object has now",
+    also={"4.0": ("RFC 7530", "16.1.4")},
 )
 READ_IS_CHECKED = stated(
     "RFC 5661",
     "18.22.3",
     "READ is subject to access permissions checking, by the permissions that the file has now",
     harm=Harm.SECRET,
+    also={"4.0": ("RFC 7530", "16.23.4")},
 )
 WRITE_IS_CHECKED = should(  # the text says so of WRITE with a count of zero only
     "RFC 5661",
     "18.32.3",
     "WRITE is subject to permissions checking, by the permissions that the file has now",
     harm=Harm.OBJECT,
-)
-WRITE_KEEPS_OWNER_AND_MODE = stated(
-    "RFC 5661",
-    "18.32.3",
-    "WRITE writes data to a file: owner, group and mode stay, except that bits to set a user or group may go",
-    harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
 _ATTEMPTS = 5
 _ACCESS = p.ACCESS4_READ | p.ACCESS4_MODIFY

@@ -20,11 +20,13 @@ DIRECTORY_IS_ISDIR = stated(
     "RFC 5661",
     "15.1.2.3",
     "NFS4ERR_ISDIR: the filehandle designates a directory, which the operation does not allow",
+    also={"4.0": ("RFC 7530", "13.1.2.3")},
 )
 OTHERS_ARE_NOTDIR = stated(
     "RFC 5661",
     "15.1.2.6",
     "NFS4ERR_NOTDIR: the current or saved filehandle is no directory, and the operation requires one",
+    also={"4.0": ("RFC 7530", "13.1.2.6")},
 )
 LINK_IS_SYMLINK = stated(
     "RFC 5661",

@@ -44,6 +44,7 @@ UNDEFINED_ATTRIBUTES_ARE_REFUSED = should(
     "RFC 5661",
     "18.30.4",
     "an attribute in the request that the server does not support gets NFS4ERR_ATTRNOTSUPP",
+    also={"4.0": ("RFC 7530", "16.32.5")},
 )
 MODE_BITS_ARE_CHECKED = must(
     "RFC 5661",
@@ -51,7 +52,10 @@ MODE_BITS_ARE_CHECKED = must(
     "bits that mode does not define get NFS4ERR_INVAL in SETATTR, CREATE, OPEN, VERIFY and NVERIFY",
 )
 NANOSECONDS_ARE_CHECKED = stated(
-    "RFC 5661", "3.3.1", "values greater than 999,999,999 for nseconds are considered invalid"
+    "RFC 5661",
+    "3.3.1",
+    "values greater than 999,999,999 for nseconds are considered invalid",
+    also={"4.0": ("RFC 7530", "2.2.1")},
 )
 _DATA = b"0123456789"
 _WHOLE_CALL = (RpcRejected, ConnectionLost, RpcTimeout)

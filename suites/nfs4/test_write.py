@@ -15,7 +15,11 @@ from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, WRITE, open_file
 
 WRITES_DATA = stated(
-    "RFC 5661", "18.32.3", "WRITE writes count bytes of the data at the offset", harm=Harm.DATA
+    "RFC 5661",
+    "18.32.3",
+    "WRITE writes count bytes of the data at the offset",
+    harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
 COMMITS_AS_ASKED = must(
     "RFC 5661", "18.32.3", "committed is at least as strong as stable in the arguments (Table 11)"
@@ -25,8 +29,14 @@ NEEDS_WRITE_ACCESS = stated(
     "15.1.8.8",
     "NFS4ERR_OPENMODE: the operation is not sanctioned by the stateid, such as WRITE after an OPEN for reading",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "13.1.8.9")},
 )
-VERIFIER_STANDS = must("RFC 5661", "18.32.3", "writeverf is unchanged during a single instance of the server")
+VERIFIER_STANDS = must(
+    "RFC 5661",
+    "18.32.3",
+    "writeverf is unchanged during a single instance of the server",
+    also={"4.0": ("RFC 7530", "16.36.4")},
+)
 GROWS_BY_ZEROS = stated(
     "RFC 5661",
     "12.5.4.2",

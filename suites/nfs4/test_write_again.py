@@ -23,12 +23,14 @@ CHANGE_TELLS = stated(
     "RFC 5661",
     "5.8.1.4",
     "by the value of change a client can tell whether data or attributes of the object have been modified",
+    also={"4.0": ("RFC 7530", "5.8.1.4")},
 )
 WRITES_ALL_DATA = stated(
     "RFC 5661",
     "18.32.3",
     "WRITE writes count bytes of the data at the offset, however many they are",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
 MEGABYTE = 1 << 20
 LONG_AGO = 946_684_800

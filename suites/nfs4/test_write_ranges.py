@@ -13,13 +13,17 @@ from nfsjudge import Harm, expect, expect_data, observe, proves, should, stated
 from suites.nfs4.gaps import need_far
 
 NOTHING_IS_WRITTEN = stated(
-    "RFC 5661", "18.32.3", "WRITE with a count of zero succeeds and returns a count of zero"
+    "RFC 5661",
+    "18.32.3",
+    "WRITE with a count of zero succeeds and returns a count of zero",
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
 NOTHING_CHANGES_DATA = stated(
     "RFC 5661",
     "18.32.3",
     "WRITE writes as many bytes as its count says: with a count of zero it changes no data",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
 NOTHING_KEEPS_THE_SIZE = should(  # a file that is longer by zeros has lost nothing
     "RFC 5661", "18.32.3", "WRITE with a count of zero does not extend the file"
@@ -29,6 +33,7 @@ WRITES_ITS_RANGE = stated(
     "18.32.3",
     "the offset is where WRITE writes: it changes no data elsewhere, wherever its range ends",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
 _OFFSETS = {"int64": 2**63 - 4, "uint64": 2**64 - 4}
 _OLD = bytes(range(1, 65))

@@ -13,6 +13,7 @@ import pytest
 from nfsjudge import Level, Proof, Requirement
 from nfsjudge.lint import all_rules
 from nfsmutants import find_mutant
+from reports.coverage.tables import read_tables
 from tests.cli.test_suites import checks
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,6 +74,22 @@ OF_SEVERAL = {
 """Beginnings of names of NFSv4 checks with fewer mutants than clauses, or with mutants of other sections, and why."""
 
 
+UNTABLED = {"RFC 1122"}
+"""RFCs whose sections the tables of coverage do not have."""
+STATED_BY = {
+    "1": ("RFC 1094",),
+    "2": ("RFC 1094", "RFC 1833"),
+    "3": ("RFC 1813",),
+    "4.0": ("RFC 7530",),
+}
+"""The versions that `also` names, and the RFCs that state them."""
+TOLD_APART = {
+    "LINK increases nlink by one": "IMPLEMENTATION in RFC 1813, and nothing of the kind in RFC 1094",
+    "MNT adds an entry for the directory to the list that DUMP returns": "IMPLEMENTATION in RFC 1813 only",
+}
+"""Gists that are declared for each RFC, and why."""
+
+
 def _requirements() -> t.Iterator[tuple[str, Requirement]]:
     for path in [*(ROOT / "suites").rglob("*.py"), *(ROOT / "nfsjudge" / "lint").glob("*.py")]:
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
@@ -86,6 +103,29 @@ def test_a_clause_has_one_level_and_one_harm_wherever_it_stands() -> None:
     for _, one in _requirements():
         found[one.rfc, one.section, one.gist].add((one.level, one.part, one.harm))
     assert {clause: kinds for clause, kinds in found.items() if len(kinds) > 1} == {}
+
+
+def test_each_section_that_is_cited_exists() -> None:
+    tables = read_tables()
+    there = {(one.rfc, one.number) for document in tables.documents for one in document.sections}
+    known = {document.name for document in tables.documents}
+    cited = {tables.place_of(*where) for _, one in _requirements() for where in one.citations}
+    assert {where for where in cited - there if where[0] in known} == set()
+    assert {rfc for rfc, _ in cited} - known == UNTABLED
+
+
+def test_a_version_is_cited_by_its_rfc() -> None:
+    cited = {(version, where.rfc) for _, one in _requirements() for version, where in one.also.items()}
+    assert cited == {(version, rfc) for version, rfcs in STATED_BY.items() for rfc in rfcs}
+
+
+def test_a_claim_of_several_versions_is_declared_once() -> None:
+    found: dict[str, set[Requirement]] = defaultdict(set)
+    for name, one in _requirements():
+        if name.startswith("suites."):
+            found[one.gist].add(one)
+    several = {gist for gist, claims in found.items() if len({one.rfc for one in claims}) > 1}
+    assert several == set(TOLD_APART)
 
 
 def test_the_lint_judges_as_the_checks_do() -> None:
