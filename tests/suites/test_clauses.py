@@ -84,7 +84,7 @@ STATED_BY = {
 }
 """The versions that `also` names, and the RFCs that state them."""
 TOLD_APART = {
-    "LINK increases nlink by one": "IMPLEMENTATION in RFC 1813, and nothing of the kind in RFC 1094",
+    "LINK increases nlink by one": "IMPLEMENTATION in RFC 1813 only",
     "MNT adds an entry for the directory to the list that DUMP returns": "IMPLEMENTATION in RFC 1813 only",
 }
 """Gists that are declared for each RFC, and why."""
