@@ -48,7 +48,6 @@ if t.TYPE_CHECKING:
     from nfsclient.rpc.service import CallContext
     from nfsjudge.lint.world import World
 
-RULE = "RFC 9999 section 1"
 KEEPS = stated("RFC 9999", "1", "GET gives what was PUT")
 ENDS = stated("RFC 9999", "2", "the status of a compound is that of its last operation")
 
@@ -96,7 +95,7 @@ def test_a_compound_performs_its_operations_and_stops_at_an_error(rig: Rig) -> N
 def test_a_mutant_bends_one_operation_inside_a_compound(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(form, "_registry", dict(form._registry))
 
-    @mutant(GET, RULE)
+    @mutant(GET)
     def get_forgets_what_was_added(call: Call[toy.GetArgs, toy.GetRes]) -> toy.GetRes:
         """GET answers one less than the register has"""
         assert call.operation is GET
