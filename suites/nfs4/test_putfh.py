@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
@@ -25,27 +25,27 @@ BADHANDLE = Requirement(
 
 @MINORS
 @proves(SETS_THE_CURRENT, killed_by="getfh4-changes-the-handle")
-def test_getfh(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_getfh(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """GETFH after PUTFH returns the handle that was put."""
     file = scratch.file("file")
-    reply = expect(session.compound(op.putfh(file), op.getfh())).ok()
+    reply = expect(compounds.compound(op.putfh(file), op.getfh())).ok()
     expect(reply.handle, "object").equals(file)
 
 
 @MINORS
 @proves(SETS_THE_CURRENT, killed_by="putfh4-keeps-the-first")
-def test_last_counts(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_last_counts(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """The second PUTFH of a COMPOUND replaces the first."""
     first, second = scratch.file("first", b"1"), scratch.file("second", b"22")
-    reply = expect(session.compound(op.putfh(first), op.putfh(second), op.getattr("size"))).ok()
+    reply = expect(compounds.compound(op.putfh(first), op.putfh(second), op.getattr("size"))).ok()
     expect(reply.attributes.size, "size").equals(2)
 
 
 @MINORS
 @proves(BADHANDLE, killed_by="putfh4-bad-handle-is-inval")
-def test_bad_handle(session: Session4) -> None:
+def test_bad_handle(compounds: Compounds) -> None:
     """A handle that the server never made is refused, by PUTFH or by the next operation."""
-    reply = session.compound(op.putfh(b"nfsproof: no handle of any server"), op.getattr("type"))
+    reply = compounds.compound(op.putfh(b"nfsproof: no handle of any server"), op.getattr("type"))
     expect(reply.res.resarray[-1] if reply.res.resarray else reply).refused(
         Nfsstat4.NFS4ERR_BADHANDLE, Nfsstat4.NFS4ERR_STALE, Nfsstat4.NFS4ERR_FHEXPIRED, because=BADHANDLE
     )
