@@ -16,7 +16,7 @@ from nfsserver.handlers import ServerApi
 from nfsserver.nfs4 import acls, values
 from nfsserver.nfs4.common import REFUSALS, Nfs4Error, compound_of, current, plain, status_of
 from nfsserver.nfs4.values import View
-from nfsserver.state.opens import Share
+from nfsserver.state.shares import Share
 
 _OK: t.Final = Nfsstat4.NFS4_OK
 _MEANT: t.Final = {

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from nfsserver.state.clients import Client, Clients
 from nfsserver.state.held import Held
-from nfsserver.state.opens import Share
 from nfsserver.state.sessions import Sessions
+from nfsserver.state.shares import Share
 from nfsserver.state.stateids import Loss, StateError, Stateid, special
 
 T = t.TypeVar("T")
@@ -136,7 +136,7 @@ class StateManager:
         """Raises LOCKED if an open denies access to others: for callers without a stateid."""
 
         def attempt() -> None:
-            if self.held.opens.denies(file, access):
+            if self.held.shares.excludes(file, access):
                 raise StateError("LOCKED")
 
         self._retrying(file, attempt, {"LOCKED"})
