@@ -118,13 +118,17 @@ class StateManager:
 
     # ------------------------------------------------------------ conflicts
 
-    def require_io(self, stateid: Stateid, client: Client, file: Hashable, access: Share) -> None:
-        """Whether data may be read or written with a stateid. Raises what `Held.require_io` does, and GRACE."""
+    def require_io(self, stateid: Stateid, client: Client | None, file: Hashable, access: Share) -> None:
+        """Whether data may be read or written with a stateid. Raises what `Held.require_io` does, and GRACE.
+
+        `client` None has a special stateid only: any other is BAD_STATEID.
+        """
+        number, slots = (None, 0) if client is None else (client.id, client.slots)
         if self.in_grace and special(stateid) is not None:
             raise StateError("GRACE")
         self._retrying(
             file,
-            lambda: self.held.require_io(stateid, client.id, file, access, slots=client.slots),
+            lambda: self.held.require_io(stateid, number, file, access, slots=slots),
             {"LOCKED"},
         )
 
