@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The engine of compounds with a beginning that has no sessions: NFSv4.0 beside 4.1 on one server."""
+"""The engine of compounds with a beginning that has no sessions: NFSv4.0 and 4.1 on one server."""
 
 from __future__ import annotations
 
