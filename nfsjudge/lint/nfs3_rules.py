@@ -13,7 +13,7 @@ from nfsclient.rpc.program import AnyOperation
 from nfsjudge.lint.case import Case
 from nfsjudge.lint.nfs3_views import BILLION, MAKERS, every_attributes
 from nfsjudge.lint.rule import Breach, rule
-from nfsjudge.requirement import CLOSED_STATUS, Level, Part, Requirement
+from nfsjudge.requirement import CLOSED_STATUS, Level, Part, Requirement, stated
 
 ALL: t.Final = tuple(procedure for procedure in nfs3.NFS3.procedures if procedure is not nfs3.NULL)
 
@@ -104,11 +104,7 @@ def xdev(case: Case) -> Breach | None:
 
 # ---------------------------------------------------------------- attributes
 
-ENUMS = Requirement(
-    rfc="RFC 4506",
-    section="4.3",
-    gist="an enum is encoded as one of the numbers that its declaration gives it",
-)
+ENUMS = stated("RFC 4506", "4.3", "an enum is encoded as one of the numbers that its declaration gives it")
 NSECONDS = _clause(
     "2.5", "nseconds are the part of a time that is less than a second: below 1,000,000,000", Level.SHOULD
 )

@@ -12,13 +12,13 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge.policy.common import DENIED, NO_ROOM, NOT_READY, NOT_SUPPORTED, QUOTA, TOO_SMALL, too_large
 from nfsjudge.policy.engine import Ends, Inconclusive, ProtocolPolicy, StatusPolicy, register
-from nfsjudge.requirement import Requirement
+from nfsjudge.requirement import stated
 from nfsjudge.verdict import Verdict
 
-CLOSED_ENUM: t.Final = Requirement(
-    rfc="RFC 4506",
-    section="4.3",
-    gist="a status is one of those that nfsstat4 defines: other values of an enumeration are an error",
+CLOSED_ENUM: t.Final = stated(
+    "RFC 4506",
+    "4.3",
+    "a status is one of those that nfsstat4 defines: other values of an enumeration are an error",
 )
 _OPTIONAL: t.Final = tuple(one for one in p.OPERATIONS if one.is_optional)
 _IN_GRACE: t.Final = Inconclusive(Verdict.SKIP, Ends.ANY, "the server is in its grace period")

@@ -9,10 +9,9 @@ from collections.abc import Mapping
 
 from nfsjudge import Harm, Level, Requirement
 from nfsjudge.lint.nfs3_rules import COOKIES_DIFFER
+from suites.clauses import FILEID_IS_UNIQUE, FILEID_STAYS, MTIME_STAYS
 from suites.nfs3 import clauses as v3
-from suites.nfs3 import test_pairs as pairs3
 from suites.nfs3.test_create import GUARDED_KEEPS_EXISTING
-from suites.nfs3.test_getattr import FILEID_IS_UNIQUE
 from suites.nfs3.test_setattr_size import SIZE_CHANGE_UPDATES_MTIME
 from suites.nfs3.test_times import WRITE_MOVES_CTIME
 from suites.nfs4 import test_pairs as pairs4
@@ -100,10 +99,10 @@ V3: t.Final[Claims] = {
     Property.TEXT: v3.SYMLINK_DATA_IS_NOT_INTERPRETED,
     Property.NLINK: v3.NLINK_COUNTS,
     Property.FILEID: FILEID_IS_UNIQUE,
-    Property.FILEID_STAYS: v3.FILEID_STAYS,
+    Property.FILEID_STAYS: FILEID_STAYS,
     Property.SET: v3.SETATTR_SETS_ATTRIBUTES,
     Property.MTIME_SET: v3.SETS_TIMES_TO_TIME_DELTA,
-    Property.MTIME_STAYS: pairs3.MTIME_STAYS,
+    Property.MTIME_STAYS: MTIME_STAYS,
     Property.WRITE_MOVES_MTIME: WRITE_MOVES_CTIME,
     Property.SIZE_MOVES_MTIME: SIZE_CHANGE_UPDATES_MTIME,
     Property.TIMES_GO_ON: _v3(
@@ -145,7 +144,7 @@ V4: t.Final[Claims] = {
     Property.TEXT: _v4("18.24.3", "READLINK returns the text of the symbolic link", harm=Harm.DATA),
     Property.NLINK: _v4("5.8.2.25", "attribute numlinks is the number of hard links to the object"),
     Property.FILEID: _v4("5.8.2.7", "attribute fileid identifies the file uniquely within its file system"),
-    Property.FILEID_STAYS: pairs4.FILEID_STAYS,
+    Property.FILEID_STAYS: FILEID_STAYS,
     Property.SET: _v4(
         "18.30.3", "SETATTR that succeeds has set all attributes of the request", harm=Harm.SUCCESS
     ),

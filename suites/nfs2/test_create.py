@@ -12,50 +12,40 @@ from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Ftype, Nfsstat2, Sattr, Timeval
 from nfsjudge import (
     Harm,
-    Level,
-    Requirement,
     expect,
     expect_attributes,
     expect_data,
     expect_names,
     observe,
     proves,
+    should,
     skip,
+    stated,
 )
 from suites.nfs2.clauses import CHECKS_PERMISSIONS, NAME_IS_KEPT_EXACTLY, SUCCESS_ADDS_NAME
 from suites.nfs2.names import UNUSUAL, expect_exact_name
 from suites.nfs2.objects import expect_same, mode_id, other_user
 
-CREATE_MAKES_FILE = Requirement(
-    rfc="RFC 1094",
-    section="2.2.10",
-    gist="CREATE creates the file under the given name and returns its handle and attributes",
+CREATE_MAKES_FILE = stated(
+    "RFC 1094",
+    "2.2.10",
+    "CREATE creates the file under the given name and returns its handle and attributes",
     harm=Harm.SUCCESS,
 )
-CREATE_SETS_ATTRIBUTES = Requirement(
-    rfc="RFC 1094",
-    section="2.2.10",
-    level=Level.SHOULD,  # a server may mask them
-    gist="attributes are the initial attributes of the new file",
+CREATE_SETS_ATTRIBUTES = should(  # a server may mask them
+    "RFC 1094", "2.2.10", "attributes are the initial attributes of the new file"
 )
-CREATE_NEEDS_NO_ATTRIBUTES = Requirement(
-    rfc="RFC 1094",
-    section="2.3.6",
-    level=Level.SHOULD,  # a server may require a mode: the text defines no default
-    gist="attribute fields of -1 are ignored, so CREATE works without any attribute",
+CREATE_NEEDS_NO_ATTRIBUTES = should(  # a server may require a mode: the text defines no default
+    "RFC 1094", "2.3.6", "attribute fields of -1 are ignored, so CREATE works without any attribute"
 )
-CREATE_IGNORES_MINUS_ONE = Requirement(
-    rfc="RFC 1094",
-    section="2.3.6",
-    level=Level.SHOULD,
-    gist="a field of -1 is ignored: a size of -1 does not truncate an existing file",
+CREATE_IGNORES_MINUS_ONE = should(
+    "RFC 1094",
+    "2.3.6",
+    "a field of -1 is ignored: a size of -1 does not truncate an existing file",
     harm=Harm.DATA,
 )
-CREATE_TRUNCATES_TO_ZERO = Requirement(
-    rfc="RFC 1094",
-    section="2.3.6",
-    level=Level.SHOULD,
-    gist="a size of zero truncates the file, also an existing file of that name",
+CREATE_TRUNCATES_TO_ZERO = should(
+    "RFC 1094", "2.3.6", "a size of zero truncates the file, also an existing file of that name"
 )
 _ROUGHLY = 10
 """Seconds: file systems round times, most of them by less than two."""

@@ -7,16 +7,14 @@ import pytest
 
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import expect, proves, stated
 from suites.nfs2.clauses import NLINK_COUNTS_NAMES, TYPE_IS_IN_MODE, TYPE_NAMES_KIND
 from suites.nfs2.objects import KINDS, TYPES, expect_same, make
 from suites.nfs3.contents import pattern
 
-SIZE_IS_IN_BYTES = Requirement(rfc="RFC 1094", section="2.3.5", gist="size is the size of the file in bytes")
-GETATTR_CHANGES_NOTHING = Requirement(
-    rfc="RFC 1094",
-    section="2.2.2",
-    gist="GETATTR returns the attributes of the file and changes none of them",
+SIZE_IS_IN_BYTES = stated("RFC 1094", "2.3.5", "size is the size of the file in bytes")
+GETATTR_CHANGES_NOTHING = stated(
+    "RFC 1094", "2.2.2", "GETATTR returns the attributes of the file and changes none of them"
 )
 TYPE_BITS = 0o170000
 BITS = {"file": 0o100000, "directory": 0o040000, "symlink": 0o120000}

@@ -8,20 +8,17 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Ftype, Sattr, Timeval
-from nfsjudge import Harm, Level, Requirement, expect, expect_names, proves
+from nfsjudge import Harm, expect, expect_names, proves, should, stated
 from suites.nfs2.objects import expect_same, mode_id
 
-MKDIR_MAKES_DIRECTORY = Requirement(
-    rfc="RFC 1094",
-    section="2.2.15",
-    gist="MKDIR creates the directory under the given name and returns its handle and attributes",
+MKDIR_MAKES_DIRECTORY = stated(
+    "RFC 1094",
+    "2.2.15",
+    "MKDIR creates the directory under the given name and returns its handle and attributes",
     harm=Harm.SUCCESS,
 )
-MKDIR_SETS_ATTRIBUTES = Requirement(
-    rfc="RFC 1094",
-    section="2.2.15",
-    level=Level.SHOULD,  # a server may mask them
-    gist="attributes are the initial attributes of the new directory",
+MKDIR_SETS_ATTRIBUTES = should(  # a server may mask them
+    "RFC 1094", "2.2.15", "attributes are the initial attributes of the new directory"
 )
 _ROUGHLY = 10
 """Seconds: file systems round times, most of them by less than two."""

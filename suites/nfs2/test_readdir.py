@@ -15,15 +15,15 @@ from nfsclient.clients.nfs2 import START
 from nfsclient.protocol.nfs2 import MAXDATA, Entry, Readdirok, Readdirres, Sattr
 from nfsjudge import (
     Harm,
-    Level,
-    Requirement,
     expect,
     expect_names,
     expect_once,
     expect_that,
     observe,
     proves,
+    should,
     skip,
+    stated,
     unsupported,
 )
 from nfsjudge.requirement import COUNTS_ARE_CHECKED
@@ -31,54 +31,43 @@ from suites.nfs2 import oversized
 from suites.nfs2.objects import KINDS, NOT_DIRECTORIES, make, size_id
 from suites.nfs3.listing import DOTS, many_names
 
-READDIR_LISTS_ENTRIES = Requirement(
-    rfc="RFC 1094",
-    section="2.2.17",
-    gist="READDIR returns the named entries of a directory and continues after the cookie of the last one",
+READDIR_LISTS_ENTRIES = stated(
+    "RFC 1094",
+    "2.2.17",
+    "READDIR returns the named entries of a directory and continues after the cookie of the last one",
     harm=Harm.DATA,
 )
-READDIR_RETURNS_UP_TO_COUNT = Requirement(
-    rfc="RFC 1094", section="2.2.17", gist="the entries have a total size of at most count bytes"
+READDIR_RETURNS_UP_TO_COUNT = stated(
+    "RFC 1094", "2.2.17", "the entries have a total size of at most count bytes"
 )
-COOKIE_LEADS_TO_NEXT = Requirement(
-    rfc="RFC 1094",
-    section="2.2.17",
-    gist="the cookie of an entry points to the next entry, and READDIR can continue there",
+COOKIE_LEADS_TO_NEXT = stated(
+    "RFC 1094",
+    "2.2.17",
+    "the cookie of an entry points to the next entry, and READDIR can continue there",
     harm=Harm.DATA,
 )
-COOKIE_ZERO_IS_START = Requirement(
-    rfc="RFC 1094",
-    section="2.2.17",
-    gist="a cookie of all zero bits starts at the beginning of the directory",
+COOKIE_ZERO_IS_START = stated(
+    "RFC 1094", "2.2.17", "a cookie of all zero bits starts at the beginning of the directory"
 )
-EOF_MARKS_END = Requirement(
-    rfc="RFC 1094", section="2.2.17", gist="eof is TRUE if the directory has no more entries"
+EOF_MARKS_END = stated("RFC 1094", "2.2.17", "eof is TRUE if the directory has no more entries")
+READDIR_MAKES_PROGRESS = should(
+    "RFC 1094",
+    "2.2.17",
+    "a page before the last one has at least one entry, and its cookie leads to the next page",
 )
-READDIR_MAKES_PROGRESS = Requirement(
-    rfc="RFC 1094",
-    section="2.2.17",
-    level=Level.SHOULD,
-    gist="a page before the last one has at least one entry, and its cookie leads to the next page",
+READDIR_FILEID_MATCHES = should(
+    "RFC 1094", "2.2.17", "fileid of an entry is the fileid in the attributes of the file"
 )
-READDIR_FILEID_MATCHES = Requirement(
-    rfc="RFC 1094",
-    section="2.2.17",
-    level=Level.SHOULD,
-    gist="fileid of an entry is the fileid in the attributes of the file",
+READDIR_NEEDS_DIRECTORY = stated(
+    "RFC 1094", "2.2.17", "READDIR lists directories: no other object has entries"
 )
-READDIR_NEEDS_DIRECTORY = Requirement(
-    rfc="RFC 1094", section="2.2.17", gist="READDIR lists directories: no other object has entries"
+STABLE_ENTRIES_COME_ONCE = should(
+    "RFC 1094",
+    "2.2.17",
+    "an entry that exists during the whole listing is listed once, even if other entries change",
 )
-STABLE_ENTRIES_COME_ONCE = Requirement(
-    rfc="RFC 1094",
-    section="2.2.17",
-    level=Level.SHOULD,
-    gist="an entry that exists during the whole listing is listed once, even if other entries change",
-)
-READDIR_INVENTS_NO_ENTRY = Requirement(
-    rfc="RFC 1094",
-    section="2.2.17",
-    gist="whatever the cookie is, READDIR returns only entries of the directory",
+READDIR_INVENTS_NO_ENTRY = stated(
+    "RFC 1094", "2.2.17", "whatever the cookie is, READDIR returns only entries of the directory"
 )
 MOST_PAGES = 2000
 """More than the entries of any directory in this file: a page may have a single entry."""

@@ -10,7 +10,18 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Fattr, Sattr, Timeval
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
+from nfsjudge import (
+    Harm,
+    Requirement,
+    expect,
+    expect_data,
+    expect_names,
+    observe,
+    proves,
+    should,
+    skip,
+    stated,
+)
 from suites.nfs2.clauses import CHECKS_PERMISSIONS
 from suites.nfs2.objects import (
     KINDS,
@@ -26,52 +37,34 @@ from suites.nfs2.objects import (
 )
 from suites.nfs3.contents import pattern
 
-SETATTR_SETS_FIELDS = Requirement(
-    rfc="RFC 1094",
-    section="2.2.3",
-    gist="fields that are not -1 become the new attributes of the file",
-    harm=Harm.SUCCESS,
+SETATTR_SETS_FIELDS = stated(
+    "RFC 1094", "2.2.3", "fields that are not -1 become the new attributes of the file", harm=Harm.SUCCESS
 )
-SETATTR_KEEPS_ANY_TIME = Requirement(
-    rfc="RFC 1094",
-    section="2.2.3",
-    level=Level.SHOULD,
-    gist="a time that is set becomes the new time of the file, whatever its value",
+SETATTR_KEEPS_ANY_TIME = should(
+    "RFC 1094", "2.2.3", "a time that is set becomes the new time of the file, whatever its value"
 )
-SETATTR_KEEPS_MINUS_ONE_FIELDS = Requirement(
-    rfc="RFC 1094",
-    section="2.2.3",
-    gist="fields of -1 are ignored (2.3.6): the file keeps these attributes",
+SETATTR_KEEPS_MINUS_ONE_FIELDS = stated(
+    "RFC 1094", "2.2.3", "fields of -1 are ignored (2.3.6): the file keeps these attributes"
 )
-SETATTR_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1094",
-    section="2.2.3",
-    gist="the reply has the attributes of the file after the SETATTR",
+SETATTR_RETURNS_ATTRIBUTES = stated(
+    "RFC 1094", "2.2.3", "the reply has the attributes of the file after the SETATTR"
 )
-SETATTR_SETS_SIZE = Requirement(
-    rfc="RFC 1094",
-    section="2.2.3",
-    gist="a size that is not -1 becomes the new size of the file",
-    harm=Harm.SUCCESS,
+SETATTR_SETS_SIZE = stated(
+    "RFC 1094", "2.2.3", "a size that is not -1 becomes the new size of the file", harm=Harm.SUCCESS
 )
-SETATTR_SIZE_KEEPS_DATA = Requirement(
-    rfc="RFC 1094",
-    section="2.2.3",
-    gist="SETATTR of a size keeps the data below that size",
+SETATTR_SIZE_KEEPS_DATA = stated(
+    "RFC 1094", "2.2.3", "SETATTR of a size keeps the data below that size", harm=Harm.DATA
+)
+EXTENDED_PART_IS_ZERO = should(
+    "RFC 1094",
+    "2.3.6",
+    "the part that a larger size adds to a file reads as zeros, never as old data",
     harm=Harm.DATA,
 )
-EXTENDED_PART_IS_ZERO = Requirement(
-    rfc="RFC 1094",
-    section="2.3.6",
-    level=Level.SHOULD,
-    gist="the part that a larger size adds to a file reads as zeros, never as old data",
-    harm=Harm.DATA,
-)
-SIZE_IS_FOR_FILES = Requirement(
-    rfc="RFC 1094",
-    section="2.2.3",
-    level=Level.SHOULD,
-    gist="a size is set for regular files: other objects keep their contents",
+SIZE_IS_FOR_FILES = should(
+    "RFC 1094",
+    "2.2.3",
+    "a size is set for regular files: other objects keep their contents",
     harm=Harm.OBJECT,
 )
 ONE_FIELD = {

@@ -6,15 +6,12 @@ from __future__ import annotations
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXPATHLEN, FhandleArgs, Ftype, Nfsstat2, Sattr
-from nfsjudge import Harm, Requirement, expect, expect_data, expect_that, observe, proves
+from nfsjudge import Harm, expect, expect_data, expect_that, observe, proves, stated
 from suites.nfs2 import oversized
 from suites.nfs2.clauses import SYMLINK_TEXT_IS_KEPT
 
-SYMLINK_MAKES_LINK = Requirement(
-    rfc="RFC 1094",
-    section="2.2.14",
-    gist="SYMLINK creates a file of type NFLNK under the given name",
-    harm=Harm.SUCCESS,
+SYMLINK_MAKES_LINK = stated(
+    "RFC 1094", "2.2.14", "SYMLINK creates a file of type NFLNK under the given name", harm=Harm.SUCCESS
 )
 
 

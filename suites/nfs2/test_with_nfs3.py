@@ -16,8 +16,6 @@ from nfsclient.protocol import nfs3 as p3
 from nfsclient.protocol.nfs2 import MAXDATA, Fattr, Ftype, Sattr
 from nfsjudge import (
     Harm,
-    Level,
-    Requirement,
     expect,
     expect_data,
     expect_names,
@@ -25,7 +23,9 @@ from nfsjudge import (
     expect_unchanged,
     observe,
     proves,
+    should,
     skip,
+    stated,
     unsupported,
 )
 from suites.nfs2.clauses import (
@@ -38,31 +38,22 @@ from suites.nfs2.objects import KINDS
 from suites.nfs3.contents import pattern
 from suites.nfs3.limits import need_far
 
-V3_SEES_SAME_ATTRIBUTES = Requirement(
-    rfc="RFC 1094",
-    section="2.3.5",
-    gist="attributes belong to the file and do not depend on the NFS version of the call",
+V3_SEES_SAME_ATTRIBUTES = stated(
+    "RFC 1094", "2.3.5", "attributes belong to the file and do not depend on the NFS version of the call"
 )
-V3_SEES_SAME_FILEID = Requirement(
-    rfc="RFC 1094",
-    section="2.3.5",
-    level=Level.SHOULD,
-    gist="fileid identifies the file in every NFS version, as far as it fits into 32 bits",
+V3_SEES_SAME_FILEID = should(
+    "RFC 1094", "2.3.5", "fileid identifies the file in every NFS version, as far as it fits into 32 bits"
 )
-V3_SEES_SAME_DATA = Requirement(
-    rfc="RFC 1094",
-    section="2.2.7",
-    gist="data belongs to the file, whichever NFS version wrote it",
-    harm=Harm.DATA,
+V3_SEES_SAME_DATA = stated(
+    "RFC 1094", "2.2.7", "data belongs to the file, whichever NFS version wrote it", harm=Harm.DATA
 )
-V3_SEES_SAME_NAMES = Requirement(
-    rfc="RFC 1094", section="2.1", gist="names belong to the file system, whichever NFS version created them"
+V3_SEES_SAME_NAMES = stated(
+    "RFC 1094", "2.1", "names belong to the file system, whichever NFS version created them"
 )
-LARGE_FILE_IS_KEPT = Requirement(
-    rfc="RFC 1094",
-    section="2.3.5",
-    level=Level.SHOULD,
-    gist="a size that needs more than 32 bits is cut or clamped, or the call is refused; the file does not change",
+LARGE_FILE_IS_KEPT = should(
+    "RFC 1094",
+    "2.3.5",
+    "a size that needs more than 32 bits is cut or clamped, or the call is refused; the file does not change",
     harm=Harm.DATA,
 )
 LOW = 0xFFFF_FFFF

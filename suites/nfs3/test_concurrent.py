@@ -23,15 +23,15 @@ from nfsclient.protocol.nfs3 import (
     Write3Args,
 )
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Harm, Requirement, expect, expect_data, expect_names, proves, skip, unsupported
+from nfsjudge import Harm, expect, expect_data, expect_names, proves, skip, stated, unsupported
 from suites.neighbours import SIZE, Part, Written, expect_nothing_lost, write_at_once
 from suites.nfs3.clauses import RENAMES_THE_OBJECT, WRITE_CHANGES_ONLY_ITS_RANGE
 from suites.races import ROUNDS
 
-SHORTER_FILE_HAS_NO_OLD_DATA = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="SETATTR of a smaller size truncates the file: data beyond it does not come back with a WRITE meanwhile",
+SHORTER_FILE_HAS_NO_OLD_DATA = stated(
+    "RFC 1813",
+    "3.3.2",
+    "SETATTR of a smaller size truncates the file: data beyond it does not come back with a WRITE meanwhile",
     harm=Harm.DATA,
 )
 _ATTEMPTS = 5

@@ -20,7 +20,17 @@ from nfsclient.protocol.nfs3 import (
     Nfstime3,
     Sattr3,
 )
-from nfsjudge import Level, Part, Requirement, expect, expect_that, observe, proves, show, unsupported
+from nfsjudge import (
+    Part,
+    expect,
+    expect_that,
+    observe,
+    proves,
+    should,
+    show,
+    stated,
+    unsupported,
+)
 from nfsjudge.expect import StatusReply, fail
 from suites.nfs3.clauses import NSECONDS_BELOW_ONE_SECOND, SETS_TIMES_TO_TIME_DELTA
 from suites.nfs3.limits import fsinfo
@@ -28,38 +38,31 @@ from suites.nfs3.permissions import access_of
 from suites.nfs3.statuses import NO_PERMISSION
 from suites.nfs3.times import A_DAY, WaitForTick, at_client_time, expect_time, is_longer_than_a_day
 
-FSINFO_FOR_ANY_OBJECT = Requirement(
-    rfc="RFC 1813", section="3.3.19", gist="FSINFO accepts the handle of any object of the file system"
+FSINFO_FOR_ANY_OBJECT = stated(
+    "RFC 1813", "3.3.19", "FSINFO accepts the handle of any object of the file system"
 )
-LINK_BIT_MEANS_SUPPORT = Requirement(
-    rfc="RFC 1813", section="3.3.19", gist="a file system that sets FSF3_LINK supports hard links"
+LINK_BIT_MEANS_SUPPORT = stated("RFC 1813", "3.3.19", "a file system that sets FSF3_LINK supports hard links")
+SYMLINK_BIT_MEANS_SUPPORT = stated(
+    "RFC 1813", "3.3.19", "a file system that sets FSF3_SYMLINK supports symbolic links"
 )
-SYMLINK_BIT_MEANS_SUPPORT = Requirement(
-    rfc="RFC 1813", section="3.3.19", gist="a file system that sets FSF3_SYMLINK supports symbolic links"
+TIME_DELTA_IS_GRANULARITY = should(  # "the server should do its best"
+    "RFC 1813",
+    "3.3.19",
+    "time_delta is the granularity of the server's times, to which it keeps the times that SETATTR sets",
 )
-TIME_DELTA_IS_GRANULARITY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    level=Level.SHOULD,  # "the server should do its best"
-    gist="time_delta is the granularity of the server's times, to which it keeps the times that SETATTR sets",
-)
-STATES_ITS_LIMITS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    level=Level.SHOULD,
+STATES_ITS_LIMITS = should(
+    "RFC 1813",
+    "3.3.19",
+    "the server should do its best to state its limits: maxfilesize is not 0",
     part=Part.IMPLEMENTATION,
-    gist="the server should do its best to state its limits: maxfilesize is not 0",
 )
-PREFERS_AT_MOST_MAXIMUM = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    level=Level.SHOULD,
-    gist="the preferred transfer size should be the maximum, or less where less is better",
+PREFERS_AT_MOST_MAXIMUM = should(
+    "RFC 1813", "3.3.19", "the preferred transfer size should be the maximum, or less where less is better"
 )
-PROPERTIES_CLAIM_SUPPORTED_LINKS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    gist="properties has FSF3_LINK and FSF3_SYMLINK only if the file system supports such links",
+PROPERTIES_CLAIM_SUPPORTED_LINKS = stated(
+    "RFC 1813",
+    "3.3.19",
+    "properties has FSF3_LINK and FSF3_SYMLINK only if the file system supports such links",
 )
 
 

@@ -6,18 +6,18 @@ from __future__ import annotations
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Requirement, expect, observe, proves, skip
+from nfsjudge import expect, observe, proves, skip, stated
 from suites.nfs3.limits import fsinfo, transfer_size
 
-MAXIMA_ARE_TRUE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    gist="rtmax and wtmax are the largest READ and WRITE that the server supports: if it serves any, they are not 0",
+MAXIMA_ARE_TRUE = stated(
+    "RFC 1813",
+    "3.3.19",
+    "rtmax and wtmax are the largest READ and WRITE that the server supports: if it serves any, they are not 0",
 )
-DTPREF_IS_SERVED = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    gist="dtpref is the size of READDIR that the server prefers: it serves READDIR of that size",
+DTPREF_IS_SERVED = stated(
+    "RFC 1813",
+    "3.3.19",
+    "dtpref is the size of READDIR that the server prefers: it serves READDIR of that size",
 )
 
 

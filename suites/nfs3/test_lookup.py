@@ -11,15 +11,15 @@ from nfsclient.clients import Mount, Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
 from nfsjudge import (
     Harm,
-    Level,
     Part,
-    Requirement,
     expect,
     expect_attributes,
     expect_that,
     observe,
     proves,
+    should,
     skip,
+    stated,
     unsupported,
 )
 from suites.nfs3.attributes import expect_same_object
@@ -34,45 +34,32 @@ from suites.nfs3.exports import exported
 from suites.nfs3.file_types import KINDS, make
 from suites.nfs3.limits import name_limit_of
 
-LOOKUP_RETURNS_HANDLE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.3",
-    gist="LOOKUP returns the file handle of the object with the given name",
-    harm=Harm.DATA,
+LOOKUP_RETURNS_HANDLE = stated(
+    "RFC 1813", "3.3.3", "LOOKUP returns the file handle of the object with the given name", harm=Harm.DATA
 )
-LOOKUP_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.3",
-    gist="LOOKUP returns the attributes of the object (obj_attributes) and of the directory (dir_attributes)",
+LOOKUP_RETURNS_ATTRIBUTES = stated(
+    "RFC 1813",
+    "3.3.3",
+    "LOOKUP returns the attributes of the object (obj_attributes) and of the directory (dir_attributes)",
 )
-LOOKUP_NEEDS_AN_ENTRY = Requirement(
-    rfc="RFC 1813", section="3.3.3", gist="LOOKUP returns no handle for a name that is not in the directory"
+LOOKUP_NEEDS_AN_ENTRY = stated(
+    "RFC 1813", "3.3.3", "LOOKUP returns no handle for a name that is not in the directory"
 )
-LOOKUP_NEEDS_A_DIRECTORY = Requirement(
-    rfc="RFC 1813", section="3.3.3", gist="LOOKUP searches a directory: other objects have no entries"
+LOOKUP_NEEDS_A_DIRECTORY = stated(
+    "RFC 1813", "3.3.3", "LOOKUP searches a directory: other objects have no entries"
 )
-DOT_IS_THE_DIRECTORY = Requirement(
-    rfc="RFC 1813", section="3.2", level=Level.SHOULD, gist='the name "." refers to the directory itself'
-)
-EXPORT_HAS_ONE_ROOT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.3",
-    level=Level.SHOULD,
+DOT_IS_THE_DIRECTORY = should("RFC 1813", "3.2", 'the name "." refers to the directory itself')
+EXPORT_HAS_ONE_ROOT = should(
+    "RFC 1813",
+    "3.3.3",
+    'an export is a single-rooted tree: ".." of the root does not lead out of it',
     part=Part.IMPLEMENTATION,
-    gist='an export is a single-rooted tree: ".." of the root does not lead out of it',
 )
-LOOKUP_DOES_NOT_FOLLOW_SYMLINKS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.3",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
-    gist="LOOKUP does not follow symbolic links",
+LOOKUP_DOES_NOT_FOLLOW_SYMLINKS = should(
+    "RFC 1813", "3.3.3", "LOOKUP does not follow symbolic links", part=Part.IMPLEMENTATION
 )
-LOOKUP_SEARCHES_ITS_DIRECTORY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.3",
-    gist="LOOKUP searches the directory of its handle and no other",
-    harm=Harm.OBJECT,
+LOOKUP_SEARCHES_ITS_DIRECTORY = stated(
+    "RFC 1813", "3.3.3", "LOOKUP searches the directory of its handle and no other", harm=Harm.OBJECT
 )
 
 

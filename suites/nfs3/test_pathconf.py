@@ -24,16 +24,16 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import (
-    Level,
-    Requirement,
     expect,
     expect_names,
     expect_that,
     expect_unchanged,
     observe,
     proves,
+    should,
     show,
     skip,
+    stated,
     unsupported,
 )
 from nfsjudge.answers import answer_name
@@ -45,32 +45,27 @@ from suites.nfs3.permissions import STRANGER
 from suites.nfs3.pipelines import pipelined
 from suites.nfs3.statuses import NO_SPACE
 
-CHOWN_RESTRICTED = Requirement(
-    rfc="RFC 1813",
-    section="3.3.20",
-    gist="with chown_restricted, only uid 0 can change the owner of a file",
+CHOWN_RESTRICTED = stated(
+    "RFC 1813", "3.3.20", "with chown_restricted, only uid 0 can change the owner of a file"
 )
-CASE_PRESERVING = Requirement(
-    rfc="RFC 1813",
-    section="3.3.20",
-    gist="with case_preserving, a name keeps the case in which it was created",
+CASE_PRESERVING = stated(
+    "RFC 1813", "3.3.20", "with case_preserving, a name keeps the case in which it was created"
 )
-HOMOGENEOUS_MEANS_SAME_PATHCONF = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    gist="if FSF3_HOMOGENEOUS is set, PATHCONF returns the same for every file and directory of the file system",
+HOMOGENEOUS_MEANS_SAME_PATHCONF = stated(
+    "RFC 1813",
+    "3.3.19",
+    "if FSF3_HOMOGENEOUS is set, PATHCONF returns the same for every file and directory of the file system",
 )
-TRUNCATES_WITHOUT_NO_TRUNC = Requirement(
-    rfc="RFC 1813",
-    section="3.3.20",
-    level=Level.SHOULD,  # to refuse the name does less harm, and PATHCONF may be simulated
-    gist="without no_trunc, a name longer than name_max is silently truncated to name_max bytes",
+TRUNCATES_WITHOUT_NO_TRUNC = should(  # to refuse the name does less harm, and PATHCONF may be simulated
+    "RFC 1813",
+    "3.3.20",
+    "without no_trunc, a name longer than name_max is silently truncated to name_max bytes",
 )
-LINKMAX_LIMITS_LINKS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.20",
-    level=Level.SHOULD,  # a server of several kinds of file system may not know the exact limit of each
-    gist="linkmax is the maximum number of hard links to an object",
+LINKMAX_LIMITS_LINKS = should(
+    # a server of several kinds of file system may not know the exact limit of each
+    "RFC 1813",
+    "3.3.20",
+    "linkmax is the maximum number of hard links to an object",
 )
 PATHCONF_FIELDS: t.Final = (
     "linkmax",

@@ -6,7 +6,16 @@ from __future__ import annotations
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Requirement, expect, expect_names, expect_once, observe, proves, show, unsupported
+from nfsjudge import (
+    expect,
+    expect_names,
+    expect_once,
+    observe,
+    proves,
+    show,
+    stated,
+    unsupported,
+)
 from suites.nfs3.clauses import (
     READDIR_COOKIE_RESUMES,
     READDIR_COUNT_IS_LIMIT,
@@ -20,8 +29,8 @@ from suites.nfs3.clauses import (
 )
 from suites.nfs3.listing import DOTS, SMALL_PAGE, many_names, page, read_all, single_page
 
-READDIR_RETURNS_DIR_ATTRIBUTES = Requirement(
-    rfc="RFC 1813", section="3.3.16", gist="dir_attributes are the attributes of the directory"
+READDIR_RETURNS_DIR_ATTRIBUTES = stated(
+    "RFC 1813", "3.3.16", "dir_attributes are the attributes of the directory"
 )
 
 

@@ -29,15 +29,16 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import (
     Harm,
-    Level,
     Part,
-    Requirement,
     expect,
     expect_names,
+    must,
     observe,
     proves,
+    should,
     show,
     skip,
+    stated,
     unsupported,
 )
 from suites.nfs3.attributes import expect_same_object
@@ -63,65 +64,51 @@ from suites.nfs3.pipelines import pipelined
 from suites.nfs3.statuses import INCOMPATIBLE
 from suites.races import ROUNDS, Race
 
-RENAMES_ATOMICALLY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    level=Level.MUST,
-    gist="RENAME is atomic to the client",
-    harm=Harm.OBJECT,
+RENAMES_ATOMICALLY = must("RFC 1813", "3.3.14", "RENAME is atomic to the client", harm=Harm.OBJECT)
+REPLACES_ATOMICALLY = should(  # also: "the existing target is removed before the rename occurs"
+    "RFC 1813",
+    "3.3.14",
+    "RENAME is atomic to the client, the removal of an existing target too: its name is never missing",
 )
-REPLACES_ATOMICALLY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    level=Level.SHOULD,  # also: "the existing target is removed before the rename occurs"
-    gist="RENAME is atomic to the client, the removal of an existing target too: its name is never missing",
-)
-RENAME_TO_SAME_FILE_DOES_NOTHING = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    level=Level.SHOULD,
+RENAME_TO_SAME_FILE_DOES_NOTHING = should(
+    "RFC 1813",
+    "3.3.14",
+    "RENAME from one name of a file to another of its names succeeds and does nothing",
     part=Part.IMPLEMENTATION,
-    gist="RENAME from one name of a file to another of its names succeeds and does nothing",
 )
-RENAME_TO_ITSELF_KEEPS_THE_FILE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
+RENAME_TO_ITSELF_KEEPS_THE_FILE = should(
+    "RFC 1813",
+    "3.3.14",
+    "RENAME of a file to its own name keeps the file",
     part=Part.IMPLEMENTATION,
-    gist="RENAME of a file to its own name keeps the file",
-    level=Level.SHOULD,
     harm=Harm.OBJECT,
 )
-RENAME_NEEDS_A_SOURCE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    gist="RENAME of a name that is not in the directory fails and replaces nothing",
+RENAME_NEEDS_A_SOURCE = stated(
+    "RFC 1813",
+    "3.3.14",
+    "RENAME of a name that is not in the directory fails and replaces nothing",
     harm=Harm.OBJECT,
 )
-RENAME_REPLACES_ONE_ENTRY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    gist="RENAME replaces one entry: a replaced object keeps its other names",
+RENAME_REPLACES_ONE_ENTRY = stated(
+    "RFC 1813",
+    "3.3.14",
+    "RENAME replaces one entry: a replaced object keeps its other names",
     harm=Harm.OBJECT,
 )
-RENAME_NEEDS_TWO_DIRECTORIES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    gist="RENAME takes both names as entries of directories, not of other objects",
+RENAME_NEEDS_TWO_DIRECTORIES = stated(
+    "RFC 1813",
+    "3.3.14",
+    "RENAME takes both names as entries of directories, not of other objects",
     harm=Harm.OBJECT,
 )
-RENAME_KEEPS_HANDLES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    level=Level.SHOULD,
+RENAME_KEEPS_HANDLES = should(
+    "RFC 1813", "3.3.14", "RENAME does not make the file handle of the object stale", part=Part.IMPLEMENTATION
+)
+DIRECTORIES_FORM_A_TREE = should(
+    "RFC 1813",
+    "3.3.3",
+    "directories form a single-rooted tree: a directory cannot be moved below itself",
     part=Part.IMPLEMENTATION,
-    gist="RENAME does not make the file handle of the object stale",
-)
-DIRECTORIES_FORM_A_TREE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.3",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
-    gist="directories form a single-rooted tree: a directory cannot be moved below itself",
     harm=Harm.OBJECT,
 )
 

@@ -16,15 +16,16 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import SERVER_TIME, Nfsstat3, Nfstime3, Sattr3
 from nfsjudge import (
     Harm,
-    Level,
-    Requirement,
     expect,
     expect_data,
     expect_unchanged,
+    must,
     observe,
     proves,
+    should,
     show,
     skip,
+    stated,
     unsupported,
 )
 from suites.nfs3.attributes import (
@@ -57,42 +58,36 @@ from suites.nfs3.times import (
     wrong_guard,
 )
 
-GUARD_IS_COMPARED_TO_CTIME = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="if guard.check is TRUE, the server compares guard.obj_ctime to the current ctime of the object",
-    level=Level.MUST,
+GUARD_IS_COMPARED_TO_CTIME = must(
+    "RFC 1813",
+    "3.3.2",
+    "if guard.check is TRUE, the server compares guard.obj_ctime to the current ctime of the object",
 )
-GUARD_MISMATCH_PRESERVES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="if the guard differs from the ctime of the object, the attributes of the object do not change",
-    level=Level.MUST,
+GUARD_MISMATCH_PRESERVES = must(
+    "RFC 1813",
+    "3.3.2",
+    "if the guard differs from the ctime of the object, the attributes of the object do not change",
     harm=Harm.SUCCESS,
 )
-GUARD_MISMATCH_RETURNS_NOT_SYNC = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="if the guard differs from the ctime of the object, SETATTR fails with NFS3ERR_NOT_SYNC",
-    level=Level.MUST,
+GUARD_MISMATCH_RETURNS_NOT_SYNC = must(
+    "RFC 1813",
+    "3.3.2",
+    "if the guard differs from the ctime of the object, SETATTR fails with NFS3ERR_NOT_SYNC",
     harm=Harm.SUCCESS,
 )
-NO_GUARD_NO_COMPARISON = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="if guard.check is FALSE, the server does not compare the ctime of the object to anything",
+NO_GUARD_NO_COMPARISON = stated(
+    "RFC 1813",
+    "3.3.2",
+    "if guard.check is FALSE, the server does not compare the ctime of the object to anything",
 )
-SETS_SERVER_TIME = Requirement(
-    rfc="RFC 1813", section="2.5", gist="SET_TO_SERVER_TIME sets a time to the local time of the server"
+SETS_SERVER_TIME = stated("RFC 1813", "2.5", "SET_TO_SERVER_TIME sets a time to the local time of the server")
+ONLY_OWNER_CHANGES_MODE = should(
+    "RFC 1813",
+    "4.4",
+    "the server is expected to let only the owner of a file change its mode, as its operating system does",
 )
-ONLY_OWNER_CHANGES_MODE = Requirement(
-    rfc="RFC 1813",
-    section="4.4",
-    gist="the server is expected to let only the owner of a file change its mode, as its operating system does",
-    level=Level.SHOULD,
-)
-SETATTR_RETURNS_WCC = Requirement(
-    rfc="RFC 1813", section="3.3.2", gist="obj_wcc has the attributes of the object before and after SETATTR"
+SETATTR_RETURNS_WCC = stated(
+    "RFC 1813", "3.3.2", "obj_wcc has the attributes of the object before and after SETATTR"
 )
 AFTER_2038 = Nfstime3(3_000_000_000)
 BEYOND_16_BITS = 70_000

@@ -12,16 +12,17 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3
 from nfsjudge import (
     Harm,
-    Level,
     Part,
-    Requirement,
     expect,
     expect_data,
     expect_names,
     expect_unchanged,
+    must,
     observe,
     proves,
+    should,
     skip,
+    stated,
     unsupported,
 )
 from suites.nfs3.attributes import expect_change
@@ -37,39 +38,33 @@ from suites.nfs3.limits import WITHIN, WITHIN_IDS, clause_within, fsinfo, need_f
 from suites.nfs3.permissions import STRANGER
 from suites.nfs3.times import LONG_AGO, make_old
 
-SETATTR_SETS_SIZE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="after a successful SETATTR of size the file has the requested size",
+SETATTR_SETS_SIZE = stated(
+    "RFC 1813",
+    "3.3.2",
+    "after a successful SETATTR of size the file has the requested size",
     harm=Harm.SUCCESS,
 )
-SETATTR_EXTENDS_FILES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="SETATTR must support extending a file",
-    level=Level.MUST,
+SETATTR_EXTENDS_FILES = must(
+    "RFC 1813",
+    "3.3.2",
+    "SETATTR must support extending a file",
     part=Part.IMPLEMENTATION,
     says_must=True,
     harm=Harm.SUCCESS,
 )
-SIZE_CHANGE_UPDATES_MTIME = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="SETATTR that changes the size of a file updates its mtime",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
+SIZE_CHANGE_UPDATES_MTIME = should(
+    "RFC 1813", "3.3.2", "SETATTR that changes the size of a file updates its mtime", part=Part.IMPLEMENTATION
 )
-SETATTR_KEEPS_ENTRIES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="SETATTR changes attributes: it leaves the entries of a directory alone",
+SETATTR_KEEPS_ENTRIES = stated(
+    "RFC 1813",
+    "3.3.2",
+    "SETATTR changes attributes: it leaves the entries of a directory alone",
     harm=Harm.OBJECT,
 )
-ONLY_WRITERS_TRUNCATE = Requirement(
-    rfc="RFC 1813",
-    section="4.4",
-    gist="the server is expected to let only users with write permission change the size of a file",
-    level=Level.SHOULD,
+ONLY_WRITERS_TRUNCATE = should(
+    "RFC 1813",
+    "4.4",
+    "the server is expected to let only users with write permission change the size of a file",
 )
 
 

@@ -11,7 +11,7 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import DONT_CHANGE_TIME, SERVER_TIME, Nfsstat3, Nfstime3, Sattr3, SetTime
-from nfsjudge import Level, Requirement, expect, expect_data, observe, proves
+from nfsjudge import expect, expect_data, observe, proves, should, stated
 from suites.nfs3.attributes import expect_change
 from suites.nfs3.clauses import (
     MODE_HAS_DEFINED_BITS_ONLY,
@@ -35,22 +35,20 @@ from suites.nfs3.times import (
     make_old,
 )
 
-SETATTR_SETS_THE_LARGEST_ID = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    level=Level.SHOULD,  # many systems use the largest number for "do not change"
-    gist="SETATTR that succeeds has set the owner or group, even to 2^32-1; a server may refuse that number",
+SETATTR_SETS_THE_LARGEST_ID = should(  # many systems use the largest number for "do not change"
+    "RFC 1813",
+    "3.3.2",
+    "SETATTR that succeeds has set the owner or group, even to 2^32-1; a server may refuse that number",
 )
-SETATTR_SETS_LONG_NSECONDS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    level=Level.SHOULD,  # no section says what 1,000,000,000 nanoseconds or more are
-    gist="SETATTR that succeeds has set the time, even if nseconds is a second or more; a server may refuse that",
+SETATTR_SETS_LONG_NSECONDS = should(  # no section says what 1,000,000,000 nanoseconds or more are
+    "RFC 1813",
+    "3.3.2",
+    "SETATTR that succeeds has set the time, even if nseconds is a second or more; a server may refuse that",
 )
-SETATTR_ADDS_NO_MODE_BITS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="SETATTR of mode sets no set-user-id, set-group-id or sticky bit that was not requested",
+SETATTR_ADDS_NO_MODE_BITS = stated(
+    "RFC 1813",
+    "3.3.2",
+    "SETATTR of mode sets no set-user-id, set-group-id or sticky bit that was not requested",
 )
 MODES = [0o0, 0o777, 0o111, 0o4755, 0o2755, 0o1755, 0o7777]
 IDS = [0, 2**16 - 1, 2**16, 2**31 - 1, 2**31, 2**32 - 2, 2**32 - 1]

@@ -10,34 +10,33 @@ import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsjudge import Harm, Level, Requirement, proves
+from nfsjudge import Harm, proves, should, stated
 from suites.nfs3.common import CommonNfs3
 from suites.symlinks import OF_ATTRIBUTES, OF_NAMES, expect_target_kept, expect_text_of_now
 
-CREATE_LEAVES_TARGETS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    level=Level.SHOULD,  # the text does not speak of links: it creates the file with the name in where
-    gist="CREATE is about the name in its arguments: it does not empty the target of a symbolic link",
+CREATE_LEAVES_TARGETS = should(
+    # the text does not speak of links: it creates the file with the name in where
+    "RFC 1813",
+    "3.3.8",
+    "CREATE is about the name in its arguments: it does not empty the target of a symbolic link",
     harm=Harm.OBJECT,
 )
-CREATE_KEEPS_LINKS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    level=Level.SHOULD,
-    gist="CREATE creates a regular file: it does not replace a symbolic link, nor make another object",
+CREATE_KEEPS_LINKS = should(
+    "RFC 1813",
+    "3.3.8",
+    "CREATE creates a regular file: it does not replace a symbolic link, nor make another object",
     harm=Harm.OBJECT,
 )
-LINKS_ARE_NOT_FOLLOWED = Requirement(
-    rfc="RFC 1813",
-    section="3.3.10",
-    gist="the server does not interpret the data of a symbolic link: a call with the link leaves its target alone",
+LINKS_ARE_NOT_FOLLOWED = stated(
+    "RFC 1813",
+    "3.3.10",
+    "the server does not interpret the data of a symbolic link: a call with the link leaves its target alone",
     harm=Harm.OBJECT,
 )
-TEXT_IS_CURRENT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.5",
-    gist="READLINK returns the data of the link that has the name now, not of one that had it before",
+TEXT_IS_CURRENT = stated(
+    "RFC 1813",
+    "3.3.5",
+    "READLINK returns the data of the link that has the name now, not of one that had it before",
     harm=Harm.DATA,
 )
 

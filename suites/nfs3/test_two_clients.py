@@ -21,41 +21,41 @@ from nfsclient.protocol.nfs3 import (
     Sattr3,
     StableHow,
 )
-from nfsjudge import Harm, Level, Part, Requirement, expect, expect_data, expect_unchanged, proves, skip
+from nfsjudge import (
+    Harm,
+    Part,
+    expect,
+    expect_data,
+    expect_unchanged,
+    must,
+    proves,
+    should,
+    skip,
+)
 from nfsjudge.expect import StatusReply
+from suites.clauses import FILEID_STAYS, WRITE_KEEPS_OWNER_AND_MODE
 from suites.nfs3.attributes import expect_change, with_mode
-from suites.nfs3.clauses import FILEID_STAYS, READ_RETURNS_CURRENT_DATA
+from suites.nfs3.clauses import READ_RETURNS_CURRENT_DATA
 from suites.nfs3.contents import pattern, read_range, stored, write_all
 from suites.nfs3.permissions import STRANGER, access_of
 
-ACCESS_IS_CURRENT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.4",
-    level=Level.SHOULD,  # what ACCESS says may be out of date as soon as it is said
-    gist="ACCESS follows the owner and the mode that the object has now",
+ACCESS_IS_CURRENT = should(  # what ACCESS says may be out of date as soon as it is said
+    "RFC 1813", "3.3.4", "ACCESS follows the owner and the mode that the object has now"
 )
-READ_IS_CHECKED_EACH_TIME = Requirement(
-    rfc="RFC 1813",
-    section="4.4",
-    level=Level.MUST,
+READ_IS_CHECKED_EACH_TIME = must(
+    "RFC 1813",
+    "4.4",
+    "a server that does not know of open files must check permission on each READ: no earlier one stands for it",
     part=Part.IMPLEMENTATION,
     says_must=True,
-    gist="a server that does not know of open files must check permission on each READ: no earlier one stands for it",
     harm=Harm.SECRET,
 )
-WRITE_IS_CHECKED_EACH_TIME = Requirement(
-    rfc="RFC 1813",
-    section="4.4",
-    level=Level.MUST,
+WRITE_IS_CHECKED_EACH_TIME = must(
+    "RFC 1813",
+    "4.4",
+    "a server that does not know of open files must check permission on each WRITE: no earlier one stands for it",
     part=Part.IMPLEMENTATION,
     says_must=True,
-    gist="a server that does not know of open files must check permission on each WRITE: no earlier one stands for it",
-    harm=Harm.OBJECT,
-)
-WRITE_KEEPS_OWNER_AND_MODE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="WRITE writes data to a file: owner, group and mode stay, except that bits to set a user or group may go",
     harm=Harm.OBJECT,
 )
 SIZE: t.Final = 6000

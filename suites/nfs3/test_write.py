@@ -11,7 +11,19 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import WRITE, Nfsstat3, Sattr3, StableHow, Write3Args
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Harm, Level, Part, Requirement, expect, expect_data, observe, proves, skip, unsupported
+from nfsjudge import (
+    Harm,
+    Part,
+    expect,
+    expect_data,
+    must,
+    observe,
+    proves,
+    should,
+    skip,
+    stated,
+    unsupported,
+)
 from suites.nfs3.attributes import expect_before, expect_same_object
 from suites.nfs3.clauses import (
     HANDLE_IS_OF_ONE_FILE,
@@ -31,72 +43,44 @@ from suites.nfs3.pipelines import pipelined
 from suites.nfs3.times import LONG_AGO, at_client_time
 from suites.replies import reply_or_none
 
-WRITE_COUNT_IS_LIMIT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="count is the number of bytes written, which is never more than the number sent",
+WRITE_COUNT_IS_LIMIT = stated(
+    "RFC 1813", "3.3.7", "count is the number of bytes written, which is never more than the number sent"
 )
-WRITE_ZERO_COUNT = Requirement(
-    rfc="RFC 1813", section="3.3.7", gist="WRITE of 0 bytes succeeds and returns a count of 0"
-)
-WRITE_ZERO_KEEPS_DATA = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
+WRITE_ZERO_COUNT = stated("RFC 1813", "3.3.7", "WRITE of 0 bytes succeeds and returns a count of 0")
+WRITE_ZERO_KEEPS_DATA = should(  # the text speaks of mtime: "contents" is what it implies
+    "RFC 1813",
+    "3.3.7",
+    "WRITE of 0 bytes does not change the contents",
     part=Part.IMPLEMENTATION,
-    gist="WRITE of 0 bytes does not change the contents",
-    level=Level.SHOULD,  # the text speaks of mtime: "contents" is what it implies
     harm=Harm.DATA,
 )
-WRITE_ZERO_KEEPS_SIZE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    part=Part.IMPLEMENTATION,
-    gist="WRITE of 0 bytes does not extend the file",
-    level=Level.SHOULD,  # as above; a file that is longer by zeros has lost nothing
+WRITE_ZERO_KEEPS_SIZE = should(  # as above; a file that is longer by zeros has lost nothing
+    "RFC 1813", "3.3.7", "WRITE of 0 bytes does not extend the file", part=Part.IMPLEMENTATION
 )
-WRITE_ZERO_KEEPS_MTIME = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    part=Part.IMPLEMENTATION,
-    gist="WRITE of 0 bytes does not change mtime",
-    level=Level.SHOULD,
+WRITE_ZERO_KEEPS_MTIME = should(
+    "RFC 1813", "3.3.7", "WRITE of 0 bytes does not change mtime", part=Part.IMPLEMENTATION
 )
-WRITE_COMMITS_FILE_SYNC = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="WRITE with FILE_SYNC returns committed FILE_SYNC",
-    level=Level.MUST,
+WRITE_COMMITS_FILE_SYNC = must("RFC 1813", "3.3.7", "WRITE with FILE_SYNC returns committed FILE_SYNC")
+WRITE_COMMITS_DATA_SYNC = must(
+    "RFC 1813", "3.3.7", "WRITE with DATA_SYNC returns committed DATA_SYNC or FILE_SYNC"
 )
-WRITE_COMMITS_DATA_SYNC = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="WRITE with DATA_SYNC returns committed DATA_SYNC or FILE_SYNC",
-    level=Level.MUST,
+WRITE_COMMITS_UNSTABLE = stated(
+    "RFC 1813", "3.3.7", "WRITE with UNSTABLE returns committed UNSTABLE, DATA_SYNC or FILE_SYNC"
 )
-WRITE_COMMITS_UNSTABLE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="WRITE with UNSTABLE returns committed UNSTABLE, DATA_SYNC or FILE_SYNC",
+WRITE_MOVES_MTIME = stated(
+    "RFC 1813", "2.5", "mtime is the time when the data was last modified: WRITE updates it"
 )
-WRITE_MOVES_MTIME = Requirement(
-    rfc="RFC 1813", section="2.5", gist="mtime is the time when the data was last modified: WRITE updates it"
-)
-WRITE_ABOVE_WTMAX = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="WRITE of more than wtmax may be short; it stores what it counts and nothing that was not sent",
+WRITE_ABOVE_WTMAX = stated(
+    "RFC 1813",
+    "3.3.7",
+    "WRITE of more than wtmax may be short; it stores what it counts and nothing that was not sent",
     harm=Harm.DATA,
 )
-WRITE_WCC_BEFORE = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="file_wcc.before has size, mtime and ctime of the file before the WRITE",
+WRITE_WCC_BEFORE = stated(
+    "RFC 1813", "2.5", "file_wcc.before has size, mtime and ctime of the file before the WRITE"
 )
-WRITE_STORES_COUNTED_BYTES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="the bytes that WRITE counts are in the file, beginning at offset",
-    harm=Harm.DATA,
+WRITE_STORES_COUNTED_BYTES = stated(
+    "RFC 1813", "3.3.7", "the bytes that WRITE counts are in the file, beginning at offset", harm=Harm.DATA
 )
 MOST_SENT = 8 * 1024 * 1024
 """Bytes. Checks of WRITEs above wtmax are skipped if wtmax exceeds this."""

@@ -12,7 +12,17 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Write3ResOk
-from nfsjudge import Harm, Level, Part, Requirement, expect, expect_data, observe, proves, unsupported
+from nfsjudge import (
+    Harm,
+    Part,
+    expect,
+    expect_data,
+    observe,
+    proves,
+    should,
+    stated,
+    unsupported,
+)
 from suites.nfs3.clauses import (
     WRITE_EXTENDS_SIZE,
     WRITE_MAKES_PROGRESS,
@@ -22,18 +32,14 @@ from suites.nfs3.clauses import (
 from suites.nfs3.contents import pattern, read_range
 from suites.nfs3.short_writes import CAUSES, Sender, sender
 
-WRITE_STOPS_AT_COUNT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="count is the number of bytes written: bytes beyond it are unchanged",
-    harm=Harm.DATA,
+WRITE_STOPS_AT_COUNT = stated(
+    "RFC 1813", "3.3.7", "count is the number of bytes written: bytes beyond it are unchanged", harm=Harm.DATA
 )
-WRITE_ACCEPTS_THE_REST = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    level=Level.SHOULD,
+WRITE_ACCEPTS_THE_REST = should(
+    "RFC 1813",
+    "3.3.7",
+    "the client sends the rest of a short WRITE in another WRITE, which succeeds",
     part=Part.IMPLEMENTATION,
-    gist="the client sends the rest of a short WRITE in another WRITE, which succeeds",
 )
 NOT_HANDLED = "the server refuses WRITEs this large"
 STEPS = 256

@@ -27,26 +27,20 @@ from nfsclient.rpc.core import Pending
 from nfsclient.rpc.program import Procedure
 from nfsclient.sessions.slots import NoFreeSlot
 from nfsclient.xdr import XdrEnum, XdrType
-from nfsjudge import Level, Requirement, expect, expect_that, skip
+from nfsjudge import Requirement, expect, expect_that, must, should, skip, stated
 from suites.nfs4.opens import READ, another_session, create_file
 
-CONFLICT_RECALLS = Requirement(
-    rfc="RFC 5661",
-    section="10.2",
-    gist="a conflicting request makes the server recall the delegation, and proceeds when it is returned or revoked",
+CONFLICT_RECALLS = stated(
+    "RFC 5661",
+    "10.2",
+    "a conflicting request makes the server recall the delegation, and proceeds when it is returned or revoked",
 )
-KEPT_FOR_A_LEASE = Requirement(
-    rfc="RFC 5661",
-    section="10.4.5",
-    level=Level.SHOULD,  # section 10.2 lets the wait for the return time out, and names no time
-    gist="a delegation is revoked if it is not returned within about a lease period, with or without a backchannel",
+KEPT_FOR_A_LEASE = should(  # section 10.2 lets the wait for the return time out, and names no time
+    "RFC 5661",
+    "10.4.5",
+    "a delegation is revoked if it is not returned within about a lease period, with or without a backchannel",
 )
-LEASE_IS_RENEWED = Requirement(
-    rfc="RFC 5661",
-    section="8.3",
-    level=Level.MUST,
-    gist="SEQUENCE renews a lease that has not expired",
-)
+LEASE_IS_RENEWED = must("RFC 5661", "8.3", "SEQUENCE renews a lease that has not expired")
 ACCESS: t.Final = {"read": p.OPEN4_SHARE_ACCESS_READ, "write": p.OPEN4_SHARE_ACCESS_BOTH}
 _REVOKED: t.Final = frozenset({Nfsstat4.NFS4ERR_DELEG_REVOKED, Nfsstat4.NFS4ERR_EXPIRED})
 _GRANTS: t.Final = 12.0

@@ -9,25 +9,22 @@ from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
-from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge import expect, must, observe, proves, should, skip, stated, unsupported
 from suites.nfs4.minors import MINORS
 
-WITHIN_WHAT_IS_ASKED = Requirement(
-    rfc="RFC 5661",
-    section="18.1.3",
-    level=Level.MUST,
-    gist="supported and access have no bits that the request does not name, and access has none that supported lacks",
+WITHIN_WHAT_IS_ASKED = must(
+    "RFC 5661",
+    "18.1.3",
+    "supported and access have no bits that the request does not name, and access has none that supported lacks",
 )
-ONLY_DEFINED_ARE_SUPPORTED = Requirement(
-    rfc="RFC 5661",
-    section="18.1.3",
-    gist="supported has the access rights that the server can verify reliably: bits without a meaning are none",
+ONLY_DEFINED_ARE_SUPPORTED = stated(
+    "RFC 5661",
+    "18.1.3",
+    "supported has the access rights that the server can verify reliably: bits without a meaning are none",
+    also={"4.0": ("RFC 7530", "16.1.4")},
 )
-OWNERS_MAY = Requirement(
-    rfc="RFC 5661",
-    section="6.2.4",
-    level=Level.SHOULD,  # access control lists, and how users are mapped, are the server's
-    gist="the mode of an object should decide what its owner may do with it",
+OWNERS_MAY = should(  # access control lists, and how users are mapped, are the server's
+    "RFC 5661", "6.2.4", "the mode of an object should decide what its owner may do with it"
 )
 _RIGHTS = {
     "read": p.ACCESS4_READ,

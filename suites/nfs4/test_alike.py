@@ -10,64 +10,57 @@ from nfsclient.clients.nfs4 import Compounds, Nfs4, Session4, new_owner
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, proves, unsupported
+from nfsjudge import Harm, expect, proves, should, stated, unsupported
 from suites.alike import alike, with_one_byte_altered
+from suites.clauses import NAMES_ARE_COMPARED_WHOLE
 from suites.nfs4.common import CommonNfs4
 from suites.nfs4.locks import WRITE_LT, lock_range, test_range
 from suites.nfs4.opens import BOTH, READ, WRITE, another_client, create_file, open_file, try_open
 from suites.two_names import MAYBE_ONE, expect_two_files, names_alike
 
-OWNERS_ARE_COMPARED_WHOLE = Requirement(
-    rfc="RFC 5661",
-    section="9.1.2",
-    gist="a lock excludes all lock-owners but its own, however similar the others are",
+OWNERS_ARE_COMPARED_WHOLE = stated(
+    "RFC 5661",
+    "9.1.2",
+    "a lock excludes all lock-owners but its own, however similar the others are",
     harm=Harm.DATA,
 )
-OPENS_BELONG_TO_THEIR_OWNER = Requirement(
-    rfc="RFC 5661",
-    section="8.2.1",
-    gist="a stateid is of one open-owner and file: two open-owners get two, however similar they are",
+OPENS_BELONG_TO_THEIR_OWNER = stated(
+    "RFC 5661",
+    "8.2.1",
+    "a stateid is of one open-owner and file: two open-owners get two, however similar they are",
 )
-CLIENTS_ARE_COMPARED_WHOLE = Requirement(
-    rfc="RFC 5661",
-    section="2.4",
-    gist="co_ownerid identifies the client: two clients get two client ids, however similar they are",
+CLIENTS_ARE_COMPARED_WHOLE = stated(
+    "RFC 5661",
+    "2.4",
+    "co_ownerid identifies the client: two clients get two client ids, however similar they are",
     harm=Harm.SUCCESS,
 )
-STATEIDS_ARE_COMPARED_WHOLE = Requirement(
-    rfc="RFC 5661",
-    section="15.1.5.2",
-    level=Level.SHOULD,  # no text says that state has one spelling only
-    gist="NFS4ERR_BAD_STATEID: a stateid that differs in one byte does not designate any valid state",
+STATEIDS_ARE_COMPARED_WHOLE = should(  # no text says that state has one spelling only
+    "RFC 5661",
+    "15.1.5.2",
+    "NFS4ERR_BAD_STATEID: a stateid that differs in one byte does not designate any valid state",
 )
-SESSIONS_ARE_COMPARED_WHOLE = Requirement(
-    rfc="RFC 5661",
-    section="15.1.11.1",
-    level=Level.SHOULD,  # as above
-    gist="a session id that differs in one byte is not known: NFS4ERR_BADSESSION",
+SESSIONS_ARE_COMPARED_WHOLE = should(  # as above
+    "RFC 5661", "15.1.11.1", "a session id that differs in one byte is not known: NFS4ERR_BADSESSION"
 )
-VERIFIERS_ARE_COMPARED_WHOLE = Requirement(
-    rfc="RFC 5661",
-    section="18.16.3",
-    gist="exclusive creation succeeds for a file that exists only if it was created with this verifier",
+VERIFIERS_ARE_COMPARED_WHOLE = stated(
+    "RFC 5661",
+    "18.16.3",
+    "exclusive creation succeeds for a file that exists only if it was created with this verifier",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
-NAMES_ARE_COMPARED_WHOLE = Requirement(
-    rfc="RFC 5661",
-    section="18.13.3",
-    gist="a name is of the object that was created with it, however similar other names are",
-    harm=Harm.DATA,
-)
-FOLDED_NAMES_ARE_CONSISTENT = Requirement(
-    rfc="RFC 5661",
-    section="18.16.3",
-    gist="GUARDED4 creates a file, or fails with NFS4ERR_EXIST where the server takes the name for another one",
+FOLDED_NAMES_ARE_CONSISTENT = stated(
+    "RFC 5661",
+    "18.16.3",
+    "GUARDED4 creates a file, or fails with NFS4ERR_EXIST where the server takes the name for another one",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
-STATE_IS_OF_THE_FILE = Requirement(
-    rfc="RFC 5661",
-    section="9.7",
-    gist="a share reservation or lock is of the file: it excludes others by whichever name they come",
+STATE_IS_OF_THE_FILE = stated(
+    "RFC 5661",
+    "9.7",
+    "a share reservation or lock is of the file: it excludes others by whichever name they come",
     harm=Harm.DATA,
 )
 

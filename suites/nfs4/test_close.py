@@ -10,39 +10,40 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves
+from nfsjudge import Harm, expect, expect_data, must, proves, stated
 from suites.nfs4.locks import lock_range
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, WRITE, another_client, open_file, try_open
 
-RELEASES_SHARES = Requirement(
-    rfc="RFC 5661",
-    section="18.2.3",
-    gist="CLOSE releases the share reservations of its stateid",
+RELEASES_SHARES = stated(
+    "RFC 5661",
+    "18.2.3",
+    "CLOSE releases the share reservations of its stateid",
     harm=Harm.SUCCESS,
+    also={"4.0": ("RFC 7530", "16.2.4")},
 )
-CLOSED_IS_BAD = Requirement(
-    rfc="RFC 5661",
-    section="15.1.5.2",
-    gist="NFS4ERR_BAD_STATEID: the stateid does not designate any valid state",
+CLOSED_IS_BAD = stated(
+    "RFC 5661", "15.1.5.2", "NFS4ERR_BAD_STATEID: the stateid does not designate any valid state"
 )
-SEQID_IS_IGNORED = Requirement(
-    rfc="RFC 5661", section="18.2.3", level=Level.MUST, gist="the seqid argument of CLOSE is ignored"
-)
-OTHERS_STAY = Requirement(
-    rfc="RFC 5661", section="18.2.3", gist="state associated with other OPENs is not affected by CLOSE"
+SEQID_IS_IGNORED = must("RFC 5661", "18.2.3", "the seqid argument of CLOSE is ignored")
+OTHERS_STAY = stated(
+    "RFC 5661",
+    "18.2.3",
+    "state associated with other OPENs is not affected by CLOSE",
+    also={"4.0": ("RFC 7530", "16.2.4")},
 )
 
-CLOSED_CHANGES_NOTHING = Requirement(
-    rfc="RFC 5661",
-    section="8.2.4",
-    gist="a stateid is valid until CLOSE returns what it stands for: after that no data is changed with it",
+CLOSED_CHANGES_NOTHING = stated(
+    "RFC 5661",
+    "8.2.4",
+    "a stateid is valid until CLOSE returns what it stands for: after that no data is changed with it",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "9.1.4.4")},
 )
-LOCKS_END_WITH_THE_OPEN = Requirement(
-    rfc="RFC 5661",
-    section="8.2.4",
-    gist="the stateid of byte-range locks is valid only as long as the file of their open is open",
+LOCKS_END_WITH_THE_OPEN = stated(
+    "RFC 5661",
+    "8.2.4",
+    "the stateid of byte-range locks is valid only as long as the file of their open is open",
 )
 
 

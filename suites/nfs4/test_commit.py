@@ -8,27 +8,27 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves
+from nfsjudge import Harm, expect, expect_data, observe, proves, should, stated
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, open_file
 
-KEEPS_DATA = Requirement(
-    rfc="RFC 5661",
-    section="18.3.3",
-    gist="COMMIT flushes data to stable storage: the data that READ returns stays as it was written",
+KEEPS_DATA = stated(
+    "RFC 5661",
+    "18.3.3",
+    "COMMIT flushes data to stable storage: the data that READ returns stays as it was written",
     harm=Harm.DATA,
 )
-KEEPS_THE_SIZE = Requirement(
-    rfc="RFC 5661",
-    section="18.3.3",
-    gist="COMMIT flushes data that was written: it does not change the size of the file",
+KEEPS_THE_SIZE = stated(
+    "RFC 5661",
+    "18.3.3",
+    "COMMIT flushes data that was written: it does not change the size of the file",
     harm=Harm.DATA,
 )
-TYPE_IS_CHECKED = Requirement(
-    rfc="RFC 5661",
-    section="15.1.2.3",
-    level=Level.SHOULD,  # no text says that COMMIT does not allow one
-    gist="NFS4ERR_ISDIR: the current filehandle designates a directory where that is not allowed",
+TYPE_IS_CHECKED = should(  # no text says that COMMIT does not allow one
+    "RFC 5661",
+    "15.1.2.3",
+    "NFS4ERR_ISDIR: the current filehandle designates a directory where that is not allowed",
+    also={"4.0": ("RFC 7530", "13.1.2.3")},
 )
 
 

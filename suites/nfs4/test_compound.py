@@ -12,7 +12,7 @@ from nfsclient.errors import GarbageArgs
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import Unread, XdrType
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import expect, must, observe, proves, should, skip, stated
 from suites.nfs4.clauses import (
     ENDS_AT_THE_FIRST_ERROR,
     MINOR_VERSION_IS_KNOWN,
@@ -22,38 +22,35 @@ from suites.nfs4.clauses import (
 from suites.nfs4.minors import MINORS
 from suites.nfs4.retries import need_answer
 
-ECHOES_TAG = Requirement(
-    rfc="RFC 5661",
-    section="16.2.3",
-    level=Level.SHOULD,
-    gist="the tag of the results should be the tag of the request",
+ECHOES_TAG = should(
+    "RFC 5661",
+    "16.2.3",
+    "the tag of the results should be the tag of the request",
+    also={"4.0": ("RFC 7530", "15.2.4")},
 )
-UNKNOWN_IS_ILLEGAL = Requirement(
-    rfc="RFC 5661",
-    section="16.2.3",
-    gist="a number that is no operation is answered by OP_ILLEGAL with NFS4ERR_OP_ILLEGAL",
+UNKNOWN_IS_ILLEGAL = stated(
+    "RFC 5661",
+    "16.2.3",
+    "a number that is no operation is answered by OP_ILLEGAL with NFS4ERR_OP_ILLEGAL",
+    also={"4.0": ("RFC 7530", "15.2.4")},
 )
-NOT_IN_SESSION = Requirement(
-    rfc="RFC 5661",
-    section="18.46.3",
-    level=Level.MUST,
-    gist="operations that may not begin a COMPOUND yield NFS4ERR_OP_NOT_IN_SESSION if they do",
+NOT_IN_SESSION = must(
+    "RFC 5661",
+    "18.46.3",
+    "operations that may not begin a COMPOUND yield NFS4ERR_OP_NOT_IN_SESSION if they do",
 )
-REMOVED_IS_NOTSUPP = Requirement(
-    rfc="RFC 5661",
-    section="15.1.1.5",
-    gist="NFS4ERR_NOTSUPP: the operation must not be implemented in the current minor version",
+REMOVED_IS_NOTSUPP = stated(
+    "RFC 5661",
+    "15.1.1.5",
+    "NFS4ERR_NOTSUPP: the operation must not be implemented in the current minor version",
 )
-MAXOPERATIONS_IS_A_LIMIT = Requirement(
-    rfc="RFC 5661",
-    section="18.36.3",
-    level=Level.MUST,
-    gist="a COMPOUND of more operations than ca_maxoperations gets NFS4ERR_TOO_MANY_OPS",
+MAXOPERATIONS_IS_A_LIMIT = must(
+    "RFC 5661", "18.36.3", "a COMPOUND of more operations than ca_maxoperations gets NFS4ERR_TOO_MANY_OPS"
 )
-KEEPS_THE_FILEHANDLE = Requirement(
-    rfc="RFC 5661",
-    section="16.2.3.1.1",
-    gist="the current filehandle stays what it is, but for operations that set another one",
+KEEPS_THE_FILEHANDLE = stated(
+    "RFC 5661",
+    "16.2.3.1.1",
+    "the current filehandle stays what it is, but for operations that set another one",
 )
 _MOST_OPERATIONS = 2000
 """A server that grants more is not tried."""

@@ -10,52 +10,50 @@ from nfsclient.clients.nfs4 import CompoundReply, Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import NfsFtype4, Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, proves, skip, unsupported
+from nfsjudge import Harm, expect, must, proves, skip, stated, unsupported
 from suites.nfs4.attribute_values import expect_near, supported_names
 from suites.nfs4.clauses import CHANGE_INFO
 from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH
 
-MAKES_THE_TYPE = Requirement(
-    rfc="RFC 5661",
-    section="18.4.3",
-    gist="objtype determines the type of the object, and the current filehandle is replaced by that of the object",
+MAKES_THE_TYPE = stated(
+    "RFC 5661",
+    "18.4.3",
+    "objtype determines the type of the object, and the current filehandle is replaced by that of the object",
 )
-REGULAR_IS_BADTYPE = Requirement(
-    rfc="RFC 5661",
-    section="18.4.3",
-    gist="the type of an ordinary file, a named attribute or a named attribute directory gets NFS4ERR_BADTYPE",
+REGULAR_IS_BADTYPE = stated(
+    "RFC 5661",
+    "18.4.3",
+    "the type of an ordinary file, a named attribute or a named attribute directory gets NFS4ERR_BADTYPE",
 )
-EXISTING_IS_EXIST = Requirement(
-    rfc="RFC 5661",
-    section="18.4.3",
-    gist="if an object of the same name exists already, NFS4ERR_EXIST is returned",
+EXISTING_IS_EXIST = stated(
+    "RFC 5661",
+    "18.4.3",
+    "if an object of the same name exists already, NFS4ERR_EXIST is returned",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.4.4")},
 )
-NEEDS_A_DIRECTORY = Requirement(
-    rfc="RFC 5661",
-    section="18.4.3",
-    gist="a current filehandle of another type than a directory gets NFS4ERR_NOTDIR",
+NEEDS_A_DIRECTORY = stated(
+    "RFC 5661", "18.4.3", "a current filehandle of another type than a directory gets NFS4ERR_NOTDIR"
 )
-EMPTY_NAME_IS_INVALID = Requirement(
-    rfc="RFC 5661", section="18.4.3", gist="a name of zero length gets NFS4ERR_INVAL"
+EMPTY_NAME_IS_INVALID = stated(
+    "RFC 5661", "18.4.3", "a name of zero length gets NFS4ERR_INVAL", also={"4.0": ("RFC 7530", "16.4.4")}
 )
-ATTRSET_IS_WHAT_WAS_SET = Requirement(
-    rfc="RFC 5661",
-    section="18.4.3",
-    gist="the attribute mask in the result signifies which attributes were set",
+ATTRSET_IS_WHAT_WAS_SET = stated(
+    "RFC 5661",
+    "18.4.3",
+    "the attribute mask in the result signifies which attributes were set",
+    also={"4.0": ("RFC 7530", "16.4.4")},
 )
-MASKED_MODE_IS_FOR_SETATTR = Requirement(
-    rfc="RFC 5661",
-    section="6.2.5",
-    level=Level.MUST,
-    gist="mode_set_masked is valid in SETATTR only: CREATE and OPEN return NFS4ERR_INVAL",
+MASKED_MODE_IS_FOR_SETATTR = must(
+    "RFC 5661", "6.2.5", "mode_set_masked is valid in SETATTR only: CREATE and OPEN return NFS4ERR_INVAL"
 )
-DEVICE_NUMBERS = Requirement(
-    rfc="RFC 5661",
-    section="5.8.2.31",
-    gist="attribute rawdev is the raw device number of a file of type block or character",
+DEVICE_NUMBERS = stated(
+    "RFC 5661",
+    "5.8.2.31",
+    "attribute rawdev is the raw device number of a file of type block or character",
+    also={"4.0": ("RFC 7530", "5.8.2.27")},
 )
 _TYPES = {
     "directory": op.mkdir(b"1"),

@@ -9,57 +9,46 @@ from nfsclient.clients.nfs4 import Nfs4, new_owner
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, proves
+from nfsjudge import Harm, expect, must, proves, stated
 from suites.nfs4.clauses import NOT_ONLY_OP
 from suites.nfs4.minors import MINORS
 from suites.nfs4.retries import need_answer
 
-ECHOES_SEQUENCE = Requirement(
-    rfc="RFC 5661", section="18.36.3", level=Level.MUST, gist="csr_sequence equals csa_sequence"
+ECHOES_SEQUENCE = must("RFC 5661", "18.36.3", "csr_sequence equals csa_sequence")
+SEQUENCE_ID_COUNTS = stated(
+    "RFC 5661",
+    "18.36.4",
+    "a sequence id more than one above that of the client id gets NFS4ERR_SEQ_MISORDERED",
 )
-SEQUENCE_ID_COUNTS = Requirement(
-    rfc="RFC 5661",
-    section="18.36.4",
-    gist="a sequence id more than one above that of the client id gets NFS4ERR_SEQ_MISORDERED",
+NEXT_MAKES_ANOTHER = stated(
+    "RFC 5661",
+    "18.36.4",
+    "the sequence id after that of the client id goes on to the creation of another session",
 )
-NEXT_MAKES_ANOTHER = Requirement(
-    rfc="RFC 5661",
-    section="18.36.4",
-    gist="the sequence id after that of the client id goes on to the creation of another session",
-)
-REPLAY_IS_CACHED = Requirement(
-    rfc="RFC 5661",
-    section="18.36.4",
-    gist="CREATE_SESSION with the sequence id of the last one is a replay: the server returns the cached result",
+REPLAY_IS_CACHED = stated(
+    "RFC 5661",
+    "18.36.4",
+    "CREATE_SESSION with the sequence id of the last one is a replay: the server returns the cached result",
     harm=Harm.SUCCESS,
 )
-UNKNOWN_IS_STALE = Requirement(
-    rfc="RFC 5661",
-    section="18.36.4",
-    gist="a client id without a record gets NFS4ERR_STALE_CLIENTID",
+UNKNOWN_IS_STALE = stated("RFC 5661", "18.36.4", "a client id without a record gets NFS4ERR_STALE_CLIENTID")
+SIZES_DO_NOT_GROW = must(
+    "RFC 5661",
+    "18.36.3",
+    "the server may decrease header padding and sizes of a channel, and does not increase them",
 )
-SIZES_DO_NOT_GROW = Requirement(
-    rfc="RFC 5661",
-    section="18.36.3",
-    level=Level.MUST,
-    gist="the server may decrease header padding and sizes of a channel, and does not increase them",
+BACKCHANNEL_IS_KEPT = must(
+    "RFC 5661", "18.36.3", "ca_maxoperations and ca_maxrequests of the backchannel are what the client offers"
 )
-BACKCHANNEL_IS_KEPT = Requirement(
-    rfc="RFC 5661",
-    section="18.36.3",
-    level=Level.MUST,
-    gist="ca_maxoperations and ca_maxrequests of the backchannel are what the client offers",
+FLAGS_ARE_NOT_ADDED = must(
+    "RFC 5661",
+    "18.36.3",
+    "CONN_BACK_CHAN and CONN_RDMA are not set in the result if the client did not set them",
 )
-FLAGS_ARE_NOT_ADDED = Requirement(
-    rfc="RFC 5661",
-    section="18.36.3",
-    level=Level.MUST,
-    gist="CONN_BACK_CHAN and CONN_RDMA are not set in the result if the client did not set them",
-)
-RESTART_ENDS_THE_OLD = Requirement(
-    rfc="RFC 5661",
-    section="18.35.4",
-    gist="case 5: once the new incarnation is confirmed, the record of the earlier one is destroyed",
+RESTART_ENDS_THE_OLD = stated(
+    "RFC 5661",
+    "18.35.4",
+    "case 5: once the new incarnation is confirmed, the record of the earlier one is destroyed",
 )
 _AUTH_SYS = p.CallbackSecParms4(p.AUTH_SYS, cbsp_sys_cred=p.AuthsysParms(0, b"nfsproof", 0, 0, []))
 _SIZES = ("ca_headerpadsize", "ca_maxrequestsize", "ca_maxresponsesize", "ca_maxresponsesize_cached")

@@ -18,15 +18,15 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsclient.xdr import XdrType
-from nfsjudge import Level, Requirement, expect_that, proves, skip
+from nfsjudge import expect_that, proves, should, skip
 from suites.nfs4.locks import WRITE_LT, lock_range
 from suites.nfs4.opens import BOTH, READ, open_file
 
-DELAY_ENDS = Requirement(
-    rfc="RFC 5661",
-    section="15.1.1.3",
-    level=Level.SHOULD,  # no time is named, and a tape may be slower than any client waits
-    gist="DELAY is about a time: an operation on a quiet object gets another answer when it is sent again later",
+DELAY_ENDS = should(  # no time is named, and a tape may be slower than any client waits
+    "RFC 5661",
+    "15.1.1.3",
+    "DELAY is about a time: an operation on a quiet object gets another answer when it is sent again later",
+    also={"4.0": ("RFC 7530", "13.1.1.3")},
 )
 Operations: t.TypeAlias = Sequence[XdrType]
 _FILE: t.Final = b"file"

@@ -17,7 +17,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsclient.xdr import XdrType
-from nfsjudge import Level, Part, Requirement, expect, expect_that, observe, proves, skip
+from nfsjudge import Part, Requirement, expect, expect_that, must, observe, proves, skip, stated
 from suites.nfs4.delegations import (
     ACCESS,
     CONFLICT_RECALLS,
@@ -33,50 +33,43 @@ from suites.nfs4.delegations import (
 from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
 
-RECALL_NAMES_THE_DELEGATION = Requirement(
-    rfc="RFC 5661",
-    section="20.2.3",
-    gist="CB_RECALL has the stateid of the delegation, and the filehandle",
+RECALL_NAMES_THE_DELEGATION = stated(
+    "RFC 5661", "20.2.3", "CB_RECALL has the stateid of the delegation, and the filehandle"
 )
-SEQID_IS_ZERO = Requirement(
-    rfc="RFC 5661",
-    section="8.2.2",
-    level=Level.MUST,  # "is required to be zero"
-    gist="the seqid of a stateid in a callback is zero",
+SEQID_IS_ZERO = must(  # "is required to be zero"
+    "RFC 5661", "8.2.2", "the seqid of a stateid in a callback is zero"
 )
-RETURNED_IS_BAD = Requirement(
-    rfc="RFC 5661",
-    section="8.2.4",
-    gist="a stateid is valid until what it stands for is returned by an operation such as CLOSE or DELEGRETURN",
+RETURNED_IS_BAD = stated(
+    "RFC 5661",
+    "8.2.4",
+    "a stateid is valid until what it stands for is returned by an operation such as CLOSE or DELEGRETURN",
+    also={"4.0": ("RFC 7530", "9.1.4.4")},
 )
-WRITER_IS_ASKED = Requirement(
-    rfc="RFC 5661",
-    section="18.7.4",
+WRITER_IS_ASKED = must(
+    "RFC 5661",
+    "18.7.4",
+    "GETATTR of size or change waits for CB_GETATTR, or for the end of a write delegation of another client",
     part=Part.IMPLEMENTATION,
-    level=Level.MUST,
     says_must=True,
-    gist="GETATTR of size or change waits for CB_GETATTR, or for the end of a write delegation of another client",
 )
-EVENTS_RECALL = Requirement(
-    rfc="RFC 5661",
-    section="10.4.4",
-    gist="READ or WRITE with a special stateid, SETATTR, and RENAME of or onto the file make recall necessary",
+EVENTS_RECALL = stated(
+    "RFC 5661",
+    "10.4.4",
+    "READ or WRITE with a special stateid, SETATTR, and RENAME of or onto the file make recall necessary",
 )
-LINK_RECALLS = Requirement(
-    rfc="RFC 5661",
-    section="18.9.4",
+LINK_RECALLS = must(
+    "RFC 5661",
+    "18.9.4",
+    "LINK recalls the delegations that other clients have of the file, and waits until they are returned",
     part=Part.IMPLEMENTATION,
-    level=Level.MUST,
     says_must=True,
-    gist="LINK recalls the delegations that other clients have of the file, and waits until they are returned",
 )
-SETXATTR_RECALLS = Requirement(
-    rfc="RFC 8276",
-    section="8.4.2.4",
+SETXATTR_RECALLS = must(
+    "RFC 8276",
+    "8.4.2.4",
+    "SETXATTR recalls the delegations that other clients have of the file, and waits until they are returned",
     part=Part.IMPLEMENTATION,
-    level=Level.MUST,
     says_must=True,
-    gist="SETXATTR recalls the delegations that other clients have of the file, and waits until they are returned",
 )
 _QUIET: t.Final = 1.5
 """Seconds in which a conflicting request must not succeed while the delegation is neither returned nor revoked."""

@@ -10,19 +10,20 @@ from fixtures.checks.target import TargetView
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves, skip
+from nfsjudge import Harm, expect, expect_data, must, proves, skip, stated
 
-PERSISTENT_LASTS = Requirement(
-    rfc="RFC 5661",
-    section="4.2.2",
-    level=Level.MUST,
-    gist="a persistent filehandle is accepted for its object during the lifetime of that",
+PERSISTENT_LASTS = must(
+    "RFC 5661",
+    "4.2.2",
+    "a persistent filehandle is accepted for its object during the lifetime of that",
+    also={"4.0": ("RFC 7530", "4.2.2")},
 )
-WRITTEN_IS_READ = Requirement(
-    rfc="RFC 5661",
-    section="18.32.3",
+WRITTEN_IS_READ = stated(
+    "RFC 5661",
+    "18.32.3",
+    "data that WRITE has answered as FILE_SYNC4 has been committed to stable storage",
     harm=Harm.DATA,
-    gist="data that WRITE has answered as FILE_SYNC4 has been committed to stable storage",
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
 _FILES: t.Final = 8
 

@@ -8,30 +8,24 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import expect, proves, stated
 from suites.nfs4.locks import WRITE_LT, lock_range
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, open_file
 
-VALID_IS_LOCKS_HELD = Requirement(
-    rfc="RFC 5661",
-    section="18.38.3",
-    gist="a stateid with valid locks of any kind is not freed: NFS4ERR_LOCKS_HELD",
+VALID_IS_LOCKS_HELD = stated(
+    "RFC 5661", "18.38.3", "a stateid with valid locks of any kind is not freed: NFS4ERR_LOCKS_HELD"
 )
-FREED_IS_BAD = Requirement(
-    rfc="RFC 5661",
-    section="18.38.3",
-    gist="after FREE_STATEID any subsequent use of the stateid gets NFS4ERR_BAD_STATEID",
+FREED_IS_BAD = stated(
+    "RFC 5661", "18.38.3", "after FREE_STATEID any subsequent use of the stateid gets NFS4ERR_BAD_STATEID"
 )
-OUTLIVES_ITS_LOCKS = Requirement(
-    rfc="RFC 5661",
-    section="8.2.4",
-    gist="the stateid of byte-range locks is valid after the last LOCKU, until CLOSE or FREE_STATEID",
+OUTLIVES_ITS_LOCKS = stated(
+    "RFC 5661",
+    "8.2.4",
+    "the stateid of byte-range locks is valid after the last LOCKU, until CLOSE or FREE_STATEID",
 )
-UNKNOWN_IS_BAD = Requirement(
-    rfc="RFC 5661",
-    section="15.1.5.2",
-    gist="NFS4ERR_BAD_STATEID: the stateid does not designate any valid state",
+UNKNOWN_IS_BAD = stated(
+    "RFC 5661", "15.1.5.2", "NFS4ERR_BAD_STATEID: the stateid does not designate any valid state"
 )
 
 

@@ -13,39 +13,39 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import ATTRIBUTES, Nfsstat4
 from nfsclient.xdr import XdrType
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import expect, must, observe, proves, skip, stated
 from suites.nfs4.minors import MINORS
 
-REQUIRED_ARE_RETURNED = Requirement(
-    rfc="RFC 5661",
-    section="18.7.3",
-    level=Level.MUST,
-    gist="every server supports the REQUIRED attributes, and returns each supported attribute that the request names",
+REQUIRED_ARE_RETURNED = must(
+    "RFC 5661",
+    "18.7.3",
+    "every server supports the REQUIRED attributes, and returns each supported attribute that the request names",
+    also={"4.0": ("RFC 7530", "16.7.4")},
 )
-ONLY_SUPPORTED_ARE_RETURNED = Requirement(
-    rfc="RFC 5661",
-    section="18.7.3",
-    level=Level.MUST,
-    gist="an attribute that the server does not support is left out of the result",
+ONLY_SUPPORTED_ARE_RETURNED = must(
+    "RFC 5661",
+    "18.7.3",
+    "an attribute that the server does not support is left out of the result",
+    also={"4.0": ("RFC 7530", "16.7.4")},
 )
-ONLY_ASKED_ARE_RETURNED = Requirement(
-    rfc="RFC 5661",
-    section="18.7.3",
-    gist="the result has attributes that the request names, and no others",
+ONLY_ASKED_ARE_RETURNED = stated(
+    "RFC 5661",
+    "18.7.3",
+    "the result has attributes that the request names, and no others",
+    also={"4.0": ("RFC 7530", "16.7.4")},
 )
-SET_ONLY_IS_INVALID = Requirement(
-    rfc="RFC 5661",
-    section="5.5",
-    level=Level.MUST,
-    gist="to get a set-only attribute gets NFS4ERR_INVAL",
+SET_ONLY_IS_INVALID = must("RFC 5661", "5.5", "to get a set-only attribute gets NFS4ERR_INVAL")
+TYPE_IS_THE_OBJECTS = stated(
+    "RFC 5661",
+    "5.8.1.2",
+    "attribute type designates the type of the object",
+    also={"4.0": ("RFC 7530", "5.8.1.2")},
 )
-TYPE_IS_THE_OBJECTS = Requirement(
-    rfc="RFC 5661", section="5.8.1.2", gist="attribute type designates the type of the object"
-)
-CHANGES_WITH_THE_OBJECT = Requirement(
-    rfc="RFC 5661",
-    section="5.8.1.4",
-    gist="attribute change has another value after data or attributes of the object changed",
+CHANGES_WITH_THE_OBJECT = stated(
+    "RFC 5661",
+    "5.8.1.4",
+    "attribute change has another value after data or attributes of the object changed",
+    also={"4.0": ("RFC 7530", "5.8.1.4")},
 )
 _REQUIRED: t.Final = [
     one.name for one in ATTRIBUTES.values() if one.about.required and one.name != "rdattr_error"

@@ -18,19 +18,20 @@ from nfsclient.clients.nfs4 import CompoundReply, Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import expect, observe, proves, should, skip, stated
 from suites.nfs4.opens import BOTH
 
-ACCESS_SAYS_WHAT_IS_ALLOWED = Requirement(
-    rfc="RFC 5661",
-    section="18.1.3",
-    gist="ACCESS returns the rights that the user has: while nothing changes, such operations are not denied",
+ACCESS_SAYS_WHAT_IS_ALLOWED = stated(
+    "RFC 5661",
+    "18.1.3",
+    "ACCESS returns the rights that the user has: while nothing changes, such operations are not denied",
+    also={"4.0": ("RFC 7530", "16.1.4")},
 )
-ACCESS_IS_ADVICE = Requirement(
-    rfc="RFC 5661",
-    section="18.1.3",
-    level=Level.SHOULD,  # "necessarily advisory in nature"
-    gist="an operation is not denied where ACCESS returns the rights for it, but a policy may know more than they say",
+ACCESS_IS_ADVICE = should(  # "necessarily advisory in nature"
+    "RFC 5661",
+    "18.1.3",
+    "an operation is not denied where ACCESS returns the rights for it, but a policy may know more than they say",
+    also={"4.0": ("RFC 7530", "16.1.4")},
 )
 """Retention, and rules for the removal of names, are such policies."""
 _ADVICE: t.Final = frozenset({"remove", "rename"})

@@ -10,7 +10,8 @@ import pytest
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
 from nfsclient.clients.nfs4 import Compounds
 from nfsclient.rpc.auth import AuthSys
-from nfsjudge import Harm, Level, Part, Requirement, proves
+from nfsjudge import Harm, Part, Requirement, proves, should, stated
+from suites.clauses import DATA_IS_CURRENT, NAMES_ARE_CURRENT, NEW_BYTES_ARE_ZERO
 from suites.common_client import Sync
 from suites.kept_data import (
     ATTRIBUTES,
@@ -34,22 +35,22 @@ from suites.nfs3.permissions import STRANGER
 from suites.nfs4.common import CommonNfs4, OpenNfs4
 from suites.nfs4.opens import another_client
 from suites.nfs4.test_open import UNCHECKED_TAKES_THE_EXISTING
-from suites.nfs4.test_pairs import DATA_IS_CURRENT, NAMES_ARE_CURRENT, NEW_BYTES_ARE_ZERO
 from suites.nfs4.test_setattr import SETS_THE_SIZE
 from suites.nfs4.test_write import GROWS_BY_ZEROS, WRITES_DATA
 
-NOTHING_IS_DESTROYED = Requirement(
-    rfc="RFC 5661",
-    section="18.32.3",
-    gist="the server does not destroy uncommitted data without changing writeverf",
+NOTHING_IS_DESTROYED = stated(
+    "RFC 5661",
+    "18.32.3",
+    "the server does not destroy uncommitted data without changing writeverf",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
-READ_MAKES_PROGRESS = Requirement(
-    rfc="RFC 5661",
-    section="18.22.4",
-    level=Level.SHOULD,
+READ_MAKES_PROGRESS = should(
+    "RFC 5661",
+    "18.22.4",
+    "a READ without eof returns some data, so that further READs get the rest",
     part=Part.IMPLEMENTATION,
-    gist="a READ without eof returns some data, so that further READs get the rest",
+    also={"4.0": ("RFC 7530", "16.23.5")},
 )
 _LARGE: t.Final = 12_000
 """Bytes in one WRITE: more than two pages, and less than nearly all servers take."""

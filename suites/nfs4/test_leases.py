@@ -18,16 +18,15 @@ from nfsclient.clients.nfs4 import CompoundReply, Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import expect, must, observe, proves, skip
 from suites.nfs4.delegations import LEASE_IS_RENEWED, Lease
 from suites.nfs4.locks import lock_range, try_lock
 from suites.nfs4.opens import BOTH, READ, Opened, another_session, open_file, try_open
 
-EXPIRED_YIELDS = Requirement(
-    rfc="RFC 5661",
-    section="8.4.3",
-    level=Level.MUST,
-    gist="locks of a client whose lease has expired are revoked as necessary, so that others get conflicting ones",
+EXPIRED_YIELDS = must(
+    "RFC 5661",
+    "8.4.3",
+    "locks of a client whose lease has expired are revoked as necessary, so that others get conflicting ones",
 )
 _SHORT: t.Final = 3
 """Seconds of a lease, where it can be set."""

@@ -12,72 +12,78 @@ from nfsclient.clients.nfs4 import Compounds, Nfs4, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves, skip, unsupported
+from nfsjudge import (
+    Harm,
+    Requirement,
+    expect,
+    expect_data,
+    must,
+    observe,
+    proves,
+    should,
+    skip,
+    stated,
+    unsupported,
+)
 from suites.nfs4.gaps import need_far
 from suites.nfs4.opens import BOTH, open_file
 
-ACCEPTS_OPERATIONS = Requirement(
-    rfc="RFC 5661",
-    section="18.36.3",
-    gist="ca_maxoperations is how many operations the server accepts in a COMPOUND",
+ACCEPTS_OPERATIONS = stated(
+    "RFC 5661", "18.36.3", "ca_maxoperations is how many operations the server accepts in a COMPOUND"
 )
-ACCEPTS_REQUESTS = Requirement(
-    rfc="RFC 5661",
-    section="18.36.3",
-    gist="ca_maxrequestsize is the size of a request that the server accepts, RPC headers included",
+ACCEPTS_REQUESTS = stated(
+    "RFC 5661",
+    "18.36.3",
+    "ca_maxrequestsize is the size of a request that the server accepts, RPC headers included",
 )
-LARGER_IS_REFUSED = Requirement(
-    rfc="RFC 5661",
-    section="2.10.6.4",
-    gist="a request that exceeds ca_maxrequestsize gets NFS4ERR_REQ_TOO_BIG",
+LARGER_IS_REFUSED = stated(
+    "RFC 5661", "2.10.6.4", "a request that exceeds ca_maxrequestsize gets NFS4ERR_REQ_TOO_BIG"
 )
-REPLIES_FIT = Requirement(
-    rfc="RFC 5661",
-    section="2.10.6.4",
-    gist="a reply does not exceed ca_maxresponsesize: NFS4ERR_REP_TOO_BIG, or a READ that returns less",
+REPLIES_FIT = stated(
+    "RFC 5661",
+    "2.10.6.4",
+    "a reply does not exceed ca_maxresponsesize: NFS4ERR_REP_TOO_BIG, or a READ that returns less",
 )
-CACHED_REPLIES_FIT = Requirement(
-    rfc="RFC 5661",
-    section="2.10.6.4",
-    level=Level.MUST,
-    gist="a reply to be cached that exceeds ca_maxresponsesize_cached is NFS4ERR_REP_TOO_BIG_TO_CACHE",
+CACHED_REPLIES_FIT = must(
+    "RFC 5661",
+    "2.10.6.4",
+    "a reply to be cached that exceeds ca_maxresponsesize_cached is NFS4ERR_REP_TOO_BIG_TO_CACHE",
 )
-SLOTS_ARE_THERE = Requirement(
-    rfc="RFC 5661",
-    section="18.36.3",
-    gist="requests of a new session have the slots from 0 to ca_maxrequests - 1",
+SLOTS_ARE_THERE = stated(
+    "RFC 5661", "18.36.3", "requests of a new session have the slots from 0 to ca_maxrequests - 1"
 )
-FILES_AS_LARGE_AS_SAID = Requirement(
-    rfc="RFC 5661",
-    section="5.8.2.17",
+FILES_AS_LARGE_AS_SAID = should(
     # As maxname below: the same sentence of section 5.2, and maxfilesize of NFSv3 (RFC 1813 section 3.3.19).
-    level=Level.SHOULD,
-    gist="maxfilesize is the maximum supported size of a file",
+    "RFC 5661",
+    "5.8.2.17",
+    "maxfilesize is the maximum supported size of a file",
+    also={"4.0": ("RFC 7530", "5.8.2.13")},
 )
-TWO_GIB_FIT_BELOW_MAXFILESIZE = Requirement(
-    rfc="RFC 5661",
-    section="5.8.2.17",
+TWO_GIB_FIT_BELOW_MAXFILESIZE = stated(
+    "RFC 5661",
+    "5.8.2.17",
     # As TWO_GIB_FIT_BELOW_MAXFILESIZE of NFSv3.
-    gist="a file of 2 GiB and a few bytes, far below maxfilesize, the maximum supported size, is supported",
+    "a file of 2 GiB and a few bytes, far below maxfilesize, the maximum supported size, is supported",
+    also={"4.0": ("RFC 7530", "5.8.2.13")},
 )
-WRITES_WHERE_IT_SAYS = Requirement(
-    rfc="RFC 5661",
-    section="18.32.3",
-    gist="WRITE that succeeds has written its data at its offset, however far that is",
+WRITES_WHERE_IT_SAYS = stated(
+    "RFC 5661",
+    "18.32.3",
+    "WRITE that succeeds has written its data at its offset, however far that is",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
-MAXIMA_ARE_TRUE = Requirement(
-    rfc="RFC 5661",
-    section="5.8.2",
-    gist="READ returns maxread bytes at most, WRITE accepts maxwrite bytes at most, and no file exceeds maxfilesize",
+MAXIMA_ARE_TRUE = stated(
+    "RFC 5661",
+    "5.8.2",
+    "READ returns maxread bytes at most, WRITE accepts maxwrite bytes at most, and no file exceeds maxfilesize",
 )
-NAMES_AS_LONG_AS_SAID = Requirement(
-    rfc="RFC 5661",
-    section="5.8.2.19",
+NAMES_AS_LONG_AS_SAID = should(
     # A maximum is a bound: that each name up to it is accepted follows only if a server tells no "lies" in RECOMMENDED
     # attributes, which is a "should" (section 5.2). name_max of NFSv3 (RFC 1813 section 3.3.20) is the same fact.
-    level=Level.SHOULD,
-    gist="maxname is the maximum size of a file name that is supported",
+    "RFC 5661",
+    "5.8.2.19",
+    "maxname is the maximum size of a file name that is supported",
 )
 _SMALL: t.Final = 4096
 """Bytes of requests and of replies in the sessions of these checks, as far as the server grants so little."""

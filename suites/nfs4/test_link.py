@@ -9,37 +9,49 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import XdrType
-from nfsjudge import Harm, Level, Part, Requirement, expect, expect_names, proves, skip, unsupported
+from nfsjudge import (
+    Harm,
+    Part,
+    expect,
+    expect_names,
+    proves,
+    should,
+    skip,
+    stated,
+    unsupported,
+)
 from suites.nfs4.clauses import CHANGE_INFO
 from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
 
-MAKES_A_NAME = Requirement(
-    rfc="RFC 5661",
-    section="18.9.3",
-    gist="LINK creates an additional name for the saved filehandle in the directory of the current one",
+MAKES_A_NAME = stated(
+    "RFC 5661",
+    "18.9.3",
+    "LINK creates an additional name for the saved filehandle in the directory of the current one",
     harm=Harm.SUCCESS,
+    also={"4.0": ("RFC 7530", "16.9.4")},
 )
-COUNTS_NAMES = Requirement(
-    rfc="RFC 5661",
-    section="18.9.4",
+COUNTS_NAMES = should(
+    "RFC 5661",
+    "18.9.4",
+    "after LINK numlinks is one greater than before",
     part=Part.IMPLEMENTATION,
-    level=Level.SHOULD,
-    gist="after LINK numlinks is one greater than before",
+    also={"4.0": ("RFC 7530", "16.9.5")},
 )
-EXISTING_IS_EXIST = Requirement(
-    rfc="RFC 5661",
-    section="18.9.3",
-    gist="if an object of that name exists in the target directory, NFS4ERR_EXIST is returned",
+EXISTING_IS_EXIST = stated(
+    "RFC 5661",
+    "18.9.3",
+    "if an object of that name exists in the target directory, NFS4ERR_EXIST is returned",
     harm=Harm.OBJECT,
 )
-EMPTY_NAME_IS_INVALID = Requirement(
-    rfc="RFC 5661", section="18.9.3", gist="a name of zero length gets NFS4ERR_INVAL"
+EMPTY_NAME_IS_INVALID = stated(
+    "RFC 5661", "18.9.3", "a name of zero length gets NFS4ERR_INVAL", also={"4.0": ("RFC 7530", "16.9.4")}
 )
-CURRENT_STAYS = Requirement(
-    rfc="RFC 5661",
-    section="18.9.3",
-    gist="on success the current filehandle continues to be the target directory",
+CURRENT_STAYS = stated(
+    "RFC 5661",
+    "18.9.3",
+    "on success the current filehandle continues to be the target directory",
+    also={"4.0": ("RFC 7530", "16.9.4")},
 )
 
 

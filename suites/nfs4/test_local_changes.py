@@ -15,7 +15,7 @@ from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
-from nfsjudge import Requirement, expect, expect_data, expect_that, proves, skip
+from nfsjudge import expect, expect_data, expect_that, proves, skip, stated
 from suites.nfs4.delegations import (
     ACCESS,
     CONFLICT_RECALLS,
@@ -29,10 +29,11 @@ from suites.nfs4.delegations import (
 from suites.nfs4.other_versions import OTHERS_WAIT
 from suites.nfs4.test_destroy_clientid import DESTROYS_THE_CLIENT
 
-CHANGE_TELLS = Requirement(
-    rfc="RFC 5661",
-    section="5.8.1.4",
-    gist="by the value of change a client can tell whether data or attributes of the object have been modified",
+CHANGE_TELLS = stated(
+    "RFC 5661",
+    "5.8.1.4",
+    "by the value of change a client can tell whether data or attributes of the object have been modified",
+    also={"4.0": ("RFC 7530", "5.8.1.4")},
 )
 _NAME: t.Final = b"file"
 _ARRIVES: t.Final = 8.0

@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import NfsLockType4, Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, observe, proves
+from nfsjudge import Harm, Level, expect, must, observe, proves, stated
 from suites.nfs4.locks import (
     READ_LT,
     TO_THE_END,
@@ -25,84 +25,81 @@ from suites.nfs4.locks import (
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, open_file
 
-CONFLICT_IS_DENIED = Requirement(
-    rfc="RFC 5661",
-    section="15.1.8.3",
-    gist="NFS4ERR_DENIED: an attempt to lock a file is denied",
+CONFLICT_IS_DENIED = stated(
+    "RFC 5661",
+    "15.1.8.3",
+    "NFS4ERR_DENIED: an attempt to lock a file is denied",
+    harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "13.1.8.4")},
+)
+READERS_SHARE = stated(
+    "RFC 5661", "9.1.2", "READ_LT is a shared lock, WRITE_LT an exclusive one", harm=Harm.DATA
+)
+DENIED_NAMES_THE_LOCK = stated(
+    "RFC 5661",
+    "18.10.3",
+    "NFS4ERR_DENIED comes with owner, offset, and length of a conflicting lock",
+    also={"4.0": ("RFC 7530", "16.10.4")},
+)
+DENIED_HAS_A_CLIENTID = must(
+    "RFC 5661", "18.10.3", "the owner in LOCK4denied has the client id of the conflicting lock"
+)
+RANGE_IS_CHECKED = must(
+    "RFC 5661",
+    "18.10.3",
+    "a length of zero, or a range that exceeds NFS4_UINT64_MAX, gets NFS4ERR_INVAL",
+    also={"4.0": ("RFC 7530", "16.10.4", Level.STATED)},
+)
+LOCKS_TO_THE_END = stated(
+    "RFC 5661",
+    "18.10.3",
+    "a length of NFS4_UINT64_MAX locks from the offset through the end of the file, however long it is",
+    also={"4.0": ("RFC 7530", "16.10.4")},
+)
+ONE_OWNER_REPLACES = stated(
+    "RFC 5661",
+    "9.3",
+    "an upgrade or downgrade without a conflict succeeds, or the server does not support it",
+    also={"4.0": ("RFC 7530", "9.3")},
+)
+WAITING_IS_NO_OTHER_LOCK = stated(
+    "RFC 5661",
+    "9.6",
+    "READW_LT and WRITEW_LT ask for a read or write lock; a conflict is denied, and the client asks again",
+)
+LOCKS_WHAT_IS_ASKED = stated(
+    "RFC 5661",
+    "18.10.3",
+    "LOCK is for the byte-range of its offset and length: bytes between two locks of an owner are nobody's",
+    also={"4.0": ("RFC 7530", "16.10.4")},
+)
+OWNERS_EXCLUDE_EACH_OTHER = stated(
+    "RFC 5661",
+    "9.1.2",
+    "a lock belongs to a lock-owner: it excludes other lock-owners of the same client like those of others",
     harm=Harm.DATA,
 )
-READERS_SHARE = Requirement(
-    rfc="RFC 5661",
-    section="9.1.2",
-    gist="READ_LT is a shared lock, WRITE_LT an exclusive one",
+UPGRADE_NEEDS_THE_RANGE = stated(
+    "RFC 5661",
+    "9.3",
+    "an upgrade to WRITE_LT that conflicts with a lock of another owner is denied",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "9.3")},
 )
-DENIED_NAMES_THE_LOCK = Requirement(
-    rfc="RFC 5661",
-    section="18.10.3",
-    gist="NFS4ERR_DENIED comes with owner, offset, and length of a conflicting lock",
+SEQIDS_ARE_IGNORED = must(
+    "RFC 5661",
+    "18.10.3",
+    "open_seqid and lock_seqid may have any value and are ignored, as is seqid of OPEN, LOCKU and CLOSE",
 )
-DENIED_HAS_A_CLIENTID = Requirement(
-    rfc="RFC 5661",
-    section="18.10.3",
-    level=Level.MUST,
-    gist="the owner in LOCK4denied has the client id of the conflicting lock",
+SAME_OWNER_SAME_STATEID = must(
+    "RFC 5661",
+    "9.4",
+    "LOCK returns the other field of the stateid in its arguments, and increments seqid whenever locks change",
 )
-RANGE_IS_CHECKED = Requirement(
-    rfc="RFC 5661",
-    section="18.10.3",
-    level=Level.MUST,
-    gist="a length of zero, or a range that exceeds NFS4_UINT64_MAX, gets NFS4ERR_INVAL",
-)
-LOCKS_TO_THE_END = Requirement(
-    rfc="RFC 5661",
-    section="18.10.3",
-    gist="a length of NFS4_UINT64_MAX locks from the offset through the end of the file, however long it is",
-)
-ONE_OWNER_REPLACES = Requirement(
-    rfc="RFC 5661",
-    section="9.3",
-    gist="an upgrade or downgrade without a conflict succeeds, or the server does not support it",
-)
-WAITING_IS_NO_OTHER_LOCK = Requirement(
-    rfc="RFC 5661",
-    section="9.6",
-    gist="READW_LT and WRITEW_LT ask for a read or write lock; a conflict is denied, and the client asks again",
-)
-LOCKS_WHAT_IS_ASKED = Requirement(
-    rfc="RFC 5661",
-    section="18.10.3",
-    gist="LOCK is for the byte-range of its offset and length: bytes between two locks of an owner are nobody's",
-)
-OWNERS_EXCLUDE_EACH_OTHER = Requirement(
-    rfc="RFC 5661",
-    section="9.1.2",
-    gist="a lock belongs to a lock-owner: it excludes other lock-owners of the same client like those of others",
-    harm=Harm.DATA,
-)
-UPGRADE_NEEDS_THE_RANGE = Requirement(
-    rfc="RFC 5661",
-    section="9.3",
-    gist="an upgrade to WRITE_LT that conflicts with a lock of another owner is denied",
-    harm=Harm.DATA,
-)
-SEQIDS_ARE_IGNORED = Requirement(
-    rfc="RFC 5661",
-    section="18.10.3",
-    level=Level.MUST,
-    gist="open_seqid and lock_seqid may have any value and are ignored, as is seqid of OPEN, LOCKU and CLOSE",
-)
-SAME_OWNER_SAME_STATEID = Requirement(
-    rfc="RFC 5661",
-    section="9.4",
-    level=Level.MUST,
-    gist="LOCK returns the other field of the stateid in its arguments, and increments seqid whenever locks change",
-)
-OWNERS_CLIENTID_IS_IGNORED = Requirement(
-    rfc="RFC 5661",
-    section="18.10.3",
-    level=Level.MUST,
-    gist="the client may set the clientid in the lock-owner of LOCK to any value, and the server ignores it",
+OWNERS_CLIENTID_IS_IGNORED = must(
+    "RFC 5661",
+    "18.10.3",
+    "the client may set the clientid in the lock-owner of LOCK to any value, and the server ignores it",
 )
 
 

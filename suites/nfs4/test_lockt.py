@@ -9,48 +9,49 @@ from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_ow
 from nfsclient.clients.nfs4 import Compounds
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, proves, skip
+from nfsjudge import Level, expect, must, proves, should, skip, stated
 from suites.nfs4.locks import READ_LT, WRITE_LT, lock_range, need_64_bits, opened_by_two, test_range
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, open_file
 
-FINDS_CONFLICTS = Requirement(
-    rfc="RFC 5661",
-    section="18.11.3",
-    gist="if a conflicting lock exists, its owner, offset, length, and type are returned",
+FINDS_CONFLICTS = stated(
+    "RFC 5661",
+    "18.11.3",
+    "if a conflicting lock exists, its owner, offset, length, and type are returned",
+    also={"4.0": ("RFC 7530", "16.11.4")},
 )
-OWNER_HAS_A_CLIENTID = Requirement(
-    rfc="RFC 5661",
-    section="18.11.3",
-    gist="the owner in the results includes the client id of the owner of the conflicting lock",
+OWNER_HAS_A_CLIENTID = stated(
+    "RFC 5661",
+    "18.11.3",
+    "the owner in the results includes the client id of the owner of the conflicting lock",
 )
-NOTHING_HELD_IS_OK = Requirement(
-    rfc="RFC 5661",
-    section="18.11.3",
-    gist="without a conflicting lock, nothing other than NFS4_OK is returned",
+NOTHING_HELD_IS_OK = stated(
+    "RFC 5661",
+    "18.11.3",
+    "without a conflicting lock, nothing other than NFS4_OK is returned",
+    also={"4.0": ("RFC 7530", "16.11.4")},
 )
-OWN_LOCKS_DO_NOT_CONFLICT = Requirement(
-    rfc="RFC 5661",
-    section="18.11.4",
-    level=Level.SHOULD,
-    gist="the test for conflicting locks excludes locks of the current lock-owner",
+OWN_LOCKS_DO_NOT_CONFLICT = should(
+    "RFC 5661",
+    "18.11.4",
+    "the test for conflicting locks excludes locks of the current lock-owner",
+    also={"4.0": ("RFC 7530", "16.11.5")},
 )
-RANGE_IS_CHECKED = Requirement(
-    rfc="RFC 5661",
-    section="18.11.3",
-    level=Level.MUST,
-    gist="NFS4ERR_INVAL is returned under the same circumstances as for LOCK",
+RANGE_IS_CHECKED = must(
+    "RFC 5661",
+    "18.11.3",
+    "NFS4ERR_INVAL is returned under the same circumstances as for LOCK",
+    also={"4.0": ("RFC 7530", "16.11.4", Level.STATED)},
 )
-TYPE_IS_CHECKED = Requirement(
-    rfc="RFC 5661",
-    section="18.11.3",
-    gist="NFS4ERR_ISDIR for a directory, NFS4ERR_SYMLINK for a symbolic link, else NFS4ERR_WRONG_TYPE",
+TYPE_IS_CHECKED = stated(
+    "RFC 5661",
+    "18.11.3",
+    "NFS4ERR_ISDIR for a directory, NFS4ERR_SYMLINK for a symbolic link, else NFS4ERR_WRONG_TYPE",
 )
-OWNERS_CLIENTID_IS_IGNORED = Requirement(
-    rfc="RFC 5661",
-    section="18.11.3",
-    level=Level.MUST,
-    gist="the client may set the clientid in the owner of LOCKT to any value, and the server ignores it",
+OWNERS_CLIENTID_IS_IGNORED = must(
+    "RFC 5661",
+    "18.11.3",
+    "the client may set the clientid in the owner of LOCKT to any value, and the server ignores it",
 )
 
 

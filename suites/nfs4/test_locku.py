@@ -9,39 +9,40 @@ from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
 from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import NfsLockType4, Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, proves, skip
+from nfsjudge import Harm, Level, expect, must, proves, skip, stated
 from suites.nfs4.locks import WRITE_LT, lock_range, opened_by_two, test_range
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, open_file
 
-UNLOCKS = Requirement(
-    rfc="RFC 5661",
-    section="18.12.3",
-    gist="LOCKU unlocks the byte-range lock specified by the parameters",
+UNLOCKS = stated(
+    "RFC 5661",
+    "18.12.3",
+    "LOCKU unlocks the byte-range lock specified by the parameters",
     harm=Harm.SUCCESS,
+    also={"4.0": ("RFC 7530", "16.12.4")},
 )
-UNLOCKS_A_PART = Requirement(
-    rfc="RFC 5661",
-    section="18.12.4",
-    gist="LOCKU of a part of a locked range unlocks that part, or gets NFS4ERR_LOCK_RANGE",
+UNLOCKS_A_PART = stated(
+    "RFC 5661",
+    "18.12.4",
+    "LOCKU of a part of a locked range unlocks that part, or gets NFS4ERR_LOCK_RANGE",
+    also={"4.0": ("RFC 7530", "16.12.5")},
 )
-TYPE_HAS_NO_EFFECT = Requirement(
-    rfc="RFC 5661",
-    section="18.12.3",
-    level=Level.MUST,
-    gist="the server accepts any legal value for locktype, which has no effect on success or failure",
+TYPE_HAS_NO_EFFECT = must(
+    "RFC 5661",
+    "18.12.3",
+    "the server accepts any legal value for locktype, which has no effect on success or failure",
+    also={"4.0": ("RFC 7530", "16.12.4")},
 )
-SEQID_COUNTS = Requirement(
-    rfc="RFC 5661",
-    section="9.4",
-    level=Level.MUST,
-    gist="LOCKU returns the other field of the stateid in its arguments, and increments seqid whenever locks change",
+SEQID_COUNTS = must(
+    "RFC 5661",
+    "9.4",
+    "LOCKU returns the other field of the stateid in its arguments, and increments seqid whenever locks change",
 )
-RANGE_IS_CHECKED = Requirement(
-    rfc="RFC 5661",
-    section="18.12.3",
-    level=Level.MUST,
-    gist="NFS4ERR_INVAL is returned under the same circumstances as for LOCK",
+RANGE_IS_CHECKED = must(
+    "RFC 5661",
+    "18.12.3",
+    "NFS4ERR_INVAL is returned under the same circumstances as for LOCK",
+    also={"4.0": ("RFC 7530", "16.12.4", Level.STATED)},
 )
 
 

@@ -9,33 +9,39 @@ from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, proves
+from nfsjudge import Harm, expect, proves, should, stated
 from suites.nfs4.minors import MINORS
 
-FINDS_THE_COMPONENT = Requirement(
-    rfc="RFC 5661",
-    section="18.13.3",
-    gist="LOOKUP replaces the current filehandle by that of the component",
+FINDS_THE_COMPONENT = stated(
+    "RFC 5661",
+    "18.13.3",
+    "LOOKUP replaces the current filehandle by that of the component",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.13.4")},
 )
-FAILS_WITHOUT_A_COMPONENT = Requirement(
-    rfc="RFC 5661",
-    section="18.13.3",
-    gist="if the component does not exist, LOOKUP returns an error",
+FAILS_WITHOUT_A_COMPONENT = stated(
+    "RFC 5661",
+    "18.13.3",
+    "if the component does not exist, LOOKUP returns an error",
+    also={"4.0": ("RFC 7530", "16.13.4")},
 )
-RETURNS_NOENT = Requirement(
-    rfc="RFC 5661",
-    section="15.1.4.8",
-    gist="NFS4ERR_NOENT: the file or directory that is named does not exist",
+RETURNS_NOENT = stated(
+    "RFC 5661",
+    "15.1.4.8",
+    "NFS4ERR_NOENT: the file or directory that is named does not exist",
+    also={"4.0": ("RFC 7530", "13.1.4.8")},
 )
-NEEDS_A_DIRECTORY = Requirement(
-    rfc="RFC 5661",
-    section="18.13.4",
-    level=Level.SHOULD,
-    gist="LOOKUP in a symbolic link returns NFS4ERR_SYMLINK, in any other object that is no directory NFS4ERR_NOTDIR",
+NEEDS_A_DIRECTORY = should(
+    "RFC 5661",
+    "18.13.4",
+    "LOOKUP in a symbolic link returns NFS4ERR_SYMLINK, in any other object that is no directory NFS4ERR_NOTDIR",
+    also={"4.0": ("RFC 7530", "16.13.5")},
 )
-EMPTY_NAME_IS_INVALID = Requirement(
-    rfc="RFC 5661", section="18.13.3", gist="LOOKUP of a zero-length name returns NFS4ERR_INVAL"
+EMPTY_NAME_IS_INVALID = stated(
+    "RFC 5661",
+    "18.13.3",
+    "LOOKUP of a zero-length name returns NFS4ERR_INVAL",
+    also={"4.0": ("RFC 7530", "16.13.4")},
 )
 
 

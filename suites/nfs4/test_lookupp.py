@@ -7,14 +7,17 @@ from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import expect, proves, stated
 from suites.nfs4.minors import MINORS
 
-FINDS_THE_PARENT = Requirement(
-    rfc="RFC 5661", section="18.14.3", gist="LOOKUPP makes the parent directory the current filehandle"
+FINDS_THE_PARENT = stated(
+    "RFC 5661",
+    "18.14.3",
+    "LOOKUPP makes the parent directory the current filehandle",
+    also={"4.0": ("RFC 7530", "16.14.4")},
 )
-NEEDS_A_DIRECTORY = Requirement(
-    rfc="RFC 5661", section="18.14.3", gist="LOOKUPP of an object that is no directory returns NFS4ERR_NOTDIR"
+NEEDS_A_DIRECTORY = stated(
+    "RFC 5661", "18.14.3", "LOOKUPP of an object that is no directory returns NFS4ERR_NOTDIR"
 )
 
 

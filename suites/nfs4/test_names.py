@@ -16,61 +16,58 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import XdrType
 from nfsjudge import (
     Harm,
-    Level,
     Requirement,
     expect,
     expect_names,
     expect_that,
     observe,
     proves,
+    should,
     skip,
+    stated,
     unsupported,
 )
 from suites.nfs4.opens import BOTH, READ
 
-DOTS_ARE_NOT_SPECIAL = Requirement(
-    rfc="RFC 5661",
-    section="18.13.4",
-    gist='NFSv4.1 assigns no special semantics to the names "." and ".."',
+DOTS_ARE_NOT_SPECIAL = stated(
+    "RFC 5661", "18.13.4", 'NFSv4.1 assigns no special semantics to the names "." and ".."', harm=Harm.OBJECT
+)
+DOTS_ARE_NOT_FOUND = should(
+    "RFC 5661",
+    "18.13.4",
+    'errors say nothing of the directory and its parent: they are not what "." and ".." name',
+)
+DOTS_FIND_NOTHING = stated(
+    "RFC 5661", "18.13.4", 'the names "." and ".." do not find the directory and its parent'
+)
+A_NAME_IS_ONE_COMPONENT = stated(
+    "RFC 5661",
+    "18.13.3",
+    "a name is one component, which is evaluated in the directory of the current filehandle",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.13.4")},
 )
-DOTS_ARE_NOT_FOUND = Requirement(
-    rfc="RFC 5661",
-    section="18.13.4",
-    level=Level.SHOULD,
-    gist='errors say nothing of the directory and its parent: they are not what "." and ".." name',
+A_PATH_FINDS_NOTHING = stated(
+    "RFC 5661",
+    "18.13.3",
+    "a name is one component: it finds nothing in a directory below that of the current filehandle",
+    also={"4.0": ("RFC 7530", "16.13.4")},
 )
-DOTS_FIND_NOTHING = Requirement(
-    rfc="RFC 5661",
-    section="18.13.4",
-    gist='the names "." and ".." do not find the directory and its parent',
+TOO_LONG_IS_NAMETOOLONG = stated(
+    "RFC 5661",
+    "15.1.7.3",
+    "NFS4ERR_NAMETOOLONG: the name exceeds the limit of the server",
+    also={"4.0": ("RFC 7530", "13.1.7.3")},
 )
-A_NAME_IS_ONE_COMPONENT = Requirement(
-    rfc="RFC 5661",
-    section="18.13.3",
-    gist="a name is one component, which is evaluated in the directory of the current filehandle",
-    harm=Harm.OBJECT,
+NO_UTF8_IS_REFUSED = should(
+    "RFC 5661",
+    "14.5",
+    "a name that is no UTF-8 is refused, or is the name of the object if the file system takes such names",
 )
-A_PATH_FINDS_NOTHING = Requirement(
-    rfc="RFC 5661",
-    section="18.13.3",
-    gist="a name is one component: it finds nothing in a directory below that of the current filehandle",
-)
-TOO_LONG_IS_NAMETOOLONG = Requirement(
-    rfc="RFC 5661",
-    section="15.1.7.3",
-    gist="NFS4ERR_NAMETOOLONG: the name exceeds the limit of the server",
-)
-NO_UTF8_IS_REFUSED = Requirement(
-    rfc="RFC 5661",
-    section="14.5",
-    level=Level.SHOULD,
-    gist="a name that is no UTF-8 is refused, or is the name of the object if the file system takes such names",
-)
-NO_UTF8_IS_KEPT = Requirement(
-    rfc="RFC 5661",
-    section="14.4",
-    gist="where FSCHARSET_CAP4_CONTAINS_NON_UTF8 is set, names that are no UTF-8 are kept as they are",
+NO_UTF8_IS_KEPT = stated(
+    "RFC 5661",
+    "14.4",
+    "where FSCHARSET_CAP4_CONTAINS_NON_UTF8 is set, names that are no UTF-8 are kept as they are",
 )
 _LONGEST = 4096
 """Bytes: longer names are not tried."""

@@ -7,7 +7,7 @@ from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Compounds, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import expect, must, proves, stated
 from suites.nfs4.attribute_values import (
     expect_attrnotsupp,
     expect_inval_without_value,
@@ -20,21 +20,18 @@ from suites.nfs4.attribute_values import (
 )
 from suites.nfs4.minors import MINORS
 
-NVERIFY_COMPARES = Requirement(
-    rfc="RFC 5661",
-    section="18.15.3",
-    level=Level.MUST,
-    gist="NVERIFY returns NFS4ERR_SAME if all attributes match, and succeeds if one does not",
+NVERIFY_COMPARES = must(
+    "RFC 5661",
+    "18.15.3",
+    "NVERIFY returns NFS4ERR_SAME if all attributes match, and succeeds if one does not",
 )
-UNSUPPORTED_IS_ATTRNOTSUPP = Requirement(
-    rfc="RFC 5661",
-    section="18.15.4",
-    gist="a RECOMMENDED attribute that the server does not support for the object gets NFS4ERR_ATTRNOTSUPP",
+UNSUPPORTED_IS_ATTRNOTSUPP = stated(
+    "RFC 5661",
+    "18.15.4",
+    "a RECOMMENDED attribute that the server does not support for the object gets NFS4ERR_ATTRNOTSUPP",
 )
-WITHOUT_A_VALUE_IS_INVALID = Requirement(
-    rfc="RFC 5661",
-    section="18.15.4",
-    gist="rdattr_error, and any attribute that can only be set, gets NFS4ERR_INVAL",
+WITHOUT_A_VALUE_IS_INVALID = stated(
+    "RFC 5661", "18.15.4", "rdattr_error, and any attribute that can only be set, gets NFS4ERR_INVAL"
 )
 
 

@@ -10,88 +10,97 @@ from nfsclient.clients.nfs4 import Compounds, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves, skip, unsupported
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_data,
+    must,
+    observe,
+    proves,
+    should,
+    skip,
+    stated,
+    unsupported,
+)
 from suites.nfs4.attribute_values import expect_near, supported_names
 from suites.nfs4.clauses import CHANGE_INFO, OWNERS_CLIENTID_IS_IGNORED
 from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, WRITE, another_client, create_file, open_file, try_open
 
-OPENS_A_REGULAR_FILE = Requirement(
-    rfc="RFC 5661", section="18.16.3", gist="OPEN opens a regular file, by name or by filehandle"
+OPENS_A_REGULAR_FILE = stated("RFC 5661", "18.16.3", "OPEN opens a regular file, by name or by filehandle")
+NOENT_WITHOUT_CREATE = stated(
+    "RFC 5661",
+    "15.1.4.8",
+    "NFS4ERR_NOENT: the file or directory that is named does not exist",
+    also={"4.0": ("RFC 7530", "13.1.4.8")},
 )
-NOENT_WITHOUT_CREATE = Requirement(
-    rfc="RFC 5661",
-    section="15.1.4.8",
-    gist="NFS4ERR_NOENT: the file or directory that is named does not exist",
+CREATES = stated(
+    "RFC 5661", "18.16.3", "upon success the current filehandle is that of the created or existing object"
 )
-CREATES = Requirement(
-    rfc="RFC 5661",
-    section="18.16.3",
-    gist="upon success the current filehandle is that of the created or existing object",
-)
-GUARDED_FINDS_A_DUPLICATE = Requirement(
-    rfc="RFC 5661",
-    section="18.16.3",
-    gist="GUARDED4: if an object of that name exists, NFS4ERR_EXIST is returned",
+GUARDED_FINDS_A_DUPLICATE = stated(
+    "RFC 5661",
+    "18.16.3",
+    "GUARDED4: if an object of that name exists, NFS4ERR_EXIST is returned",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
-UNCHECKED_TAKES_THE_EXISTING = Requirement(
-    rfc="RFC 5661",
-    section="18.16.3",
-    gist="UNCHECKED4: an existing regular file is no error; of the attributes only a size of 0 counts",
+UNCHECKED_TAKES_THE_EXISTING = stated(
+    "RFC 5661",
+    "18.16.3",
+    "UNCHECKED4: an existing regular file is no error; of the attributes only a size of 0 counts",
     harm=Harm.SUCCESS,
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
-EXCLUSIVE_COMPARES_THE_VERIFIER = Requirement(
-    rfc="RFC 5661",
-    section="18.16.3",
-    gist="exclusive create: an object with the same verifier is used, with another one it is NFS4ERR_EXIST",
+EXCLUSIVE_COMPARES_THE_VERIFIER = stated(
+    "RFC 5661",
+    "18.16.3",
+    "exclusive create: an object with the same verifier is used, with another one it is NFS4ERR_EXIST",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
-DIRECTORY_IS_ISDIR = Requirement(
-    rfc="RFC 5661",
-    section="18.16.4",
-    level=Level.SHOULD,
-    gist="if the component or filehandle is a directory, NFS4ERR_ISDIR is returned",
+DIRECTORY_IS_ISDIR = should(
+    "RFC 5661", "18.16.4", "if the component or filehandle is a directory, NFS4ERR_ISDIR is returned"
 )
-DENIES_OTHERS = Requirement(
-    rfc="RFC 5661",
-    section="9.7",
-    gist="an OPEN whose access is denied by another open, or that denies what another has, gets NFS4ERR_SHARE_DENIED",
+DENIES_OTHERS = stated(
+    "RFC 5661",
+    "9.7",
+    "an OPEN whose access is denied by another open, or that denies what another has, gets NFS4ERR_SHARE_DENIED",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
-SAME_OWNER_SAME_STATEID = Requirement(
-    rfc="RFC 5661",
-    section="18.16.3",
-    gist="a second OPEN by the same owner returns the stateid with the same other field and the next seqid",
+SAME_OWNER_SAME_STATEID = stated(
+    "RFC 5661",
+    "18.16.3",
+    "a second OPEN by the same owner returns the stateid with the same other field and the next seqid",
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
-CONFIRM_IS_NOT_RETURNED = Requirement(
-    rfc="RFC 5661", section="18.16.3", level=Level.MUST, gist="OPEN4_RESULT_CONFIRM is not returned"
+CONFIRM_IS_NOT_RETURNED = must("RFC 5661", "18.16.3", "OPEN4_RESULT_CONFIRM is not returned")
+EMPTY_NAME_IS_INVALID = stated(
+    "RFC 5661",
+    "18.16.3",
+    "OPEN of a name of zero length gets NFS4ERR_INVAL",
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
-EMPTY_NAME_IS_INVALID = Requirement(
-    rfc="RFC 5661", section="18.16.3", gist="OPEN of a name of zero length gets NFS4ERR_INVAL"
+SHARES_ARE_CHECKED = must(
+    "RFC 5661",
+    "18.16.4",
+    "other values than those that are valid for share_access and share_deny get NFS4ERR_INVAL",
+    also={"4.0": ("RFC 7530", "16.16.6")},
 )
-SHARES_ARE_CHECKED = Requirement(
-    rfc="RFC 5661",
-    section="18.16.4",
-    level=Level.MUST,
-    gist="other values than those that are valid for share_access and share_deny get NFS4ERR_INVAL",
+ATTRSET_IS_WHAT_WAS_SET = stated(
+    "RFC 5661",
+    "18.16.3",
+    "the attribute mask in the result signifies which attributes were set",
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
-ATTRSET_IS_WHAT_WAS_SET = Requirement(
-    rfc="RFC 5661",
-    section="18.16.3",
-    gist="the attribute mask in the result signifies which attributes were set",
+EXCLUSIVE_SETS_SOME = must(
+    "RFC 5661", "18.16.3", "an attribute in cva_attrs that is not in suppattr_exclcreat gets NFS4ERR_INVAL"
 )
-EXCLUSIVE_SETS_SOME = Requirement(
-    rfc="RFC 5661",
-    section="18.16.3",
-    level=Level.MUST,
-    gist="an attribute in cva_attrs that is not in suppattr_exclcreat gets NFS4ERR_INVAL",
-)
-CLAIMS_WHAT_WAS_GRANTED = Requirement(
-    rfc="RFC 5661",
-    section="18.16.3",
-    gist="with CLAIM_DELEGATE_CUR and CLAIM_DELEG_CUR_FH the client claims a delegation that the server has granted",
+CLAIMS_WHAT_WAS_GRANTED = stated(
+    "RFC 5661",
+    "18.16.3",
+    "with CLAIM_DELEGATE_CUR and CLAIM_DELEG_CUR_FH the client claims a delegation that the server has granted",
 )
 
 

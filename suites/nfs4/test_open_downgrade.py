@@ -10,28 +10,26 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, proves, skip
+from nfsjudge import expect, must, proves, skip, stated
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, WRITE, another_client, open_again, open_file, try_open
 
-REPLACES_THE_MODES = Requirement(
-    rfc="RFC 5661",
-    section="18.18.3",
-    gist="the server replaces the access and deny modes on the file with share_access and share_deny",
+REPLACES_THE_MODES = stated(
+    "RFC 5661",
+    "18.18.3",
+    "the server replaces the access and deny modes on the file with share_access and share_deny",
 )
-VALUES_ARE_CHECKED = Requirement(
-    rfc="RFC 5661",
-    section="18.18.3",
-    level=Level.MUST,
-    gist="other values than those that are valid for share_access and share_deny get NFS4ERR_INVAL",
+VALUES_ARE_CHECKED = must(
+    "RFC 5661",
+    "18.18.3",
+    "other values than those that are valid for share_access and share_deny get NFS4ERR_INVAL",
 )
-SEQID_IS_IGNORED = Requirement(
-    rfc="RFC 5661", section="18.18.3", level=Level.MUST, gist="the seqid argument is ignored"
-)
-SEQID_COUNTS = Requirement(
-    rfc="RFC 5661",
-    section="8.2.2",
-    gist="the seqid of a stateid is incremented by each operation that changes its state",
+SEQID_IS_IGNORED = must("RFC 5661", "18.18.3", "the seqid argument is ignored")
+SEQID_COUNTS = stated(
+    "RFC 5661",
+    "8.2.2",
+    "the seqid of a stateid is incremented by each operation that changes its state",
+    also={"4.0": ("RFC 7530", "9.1.4.2")},
 )
 
 

@@ -10,28 +10,40 @@ from nfsclient.clients.nfs4 import Compounds, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
-from nfsjudge import Harm, Requirement, expect, expect_data, expect_that, observe, proves, skip, unsupported
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_data,
+    expect_that,
+    observe,
+    proves,
+    skip,
+    stated,
+    unsupported,
+)
 from suites.common_client import CREATIONS
 from suites.nfs4.common import CommonNfs4
 from suites.nfs4.opens import BOTH, READ, WRITE, another_client, create_file, open_file
 
-DENIED_OPEN_CHANGES_NOTHING = Requirement(
-    rfc="RFC 5661",
-    section="9.7",
-    gist="an OPEN that conflicts with a share reservation fails: the file is not truncated",
+DENIED_OPEN_CHANGES_NOTHING = stated(
+    "RFC 5661",
+    "9.7",
+    "an OPEN that conflicts with a share reservation fails: the file is not truncated",
+    harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.16.5")},
+)
+EXCLUSIVE_USES_THE_FILE = stated(
+    "RFC 5661",
+    "18.16.3",
+    "EXCLUSIVE4_1 with the verifier of the file uses the existing object: its data stays",
     harm=Harm.DATA,
 )
-EXCLUSIVE_USES_THE_FILE = Requirement(
-    rfc="RFC 5661",
-    section="18.16.3",
-    gist="EXCLUSIVE4_1 with the verifier of the file uses the existing object: its data stays",
-    harm=Harm.DATA,
-)
-REPLACES_NOTHING = Requirement(
-    rfc="RFC 5661",
-    section="18.16.4",
-    gist="OPEN with the name of an object that is no regular file fails, and the object stays",
+REPLACES_NOTHING = stated(
+    "RFC 5661",
+    "18.16.4",
+    "OPEN with the name of an object that is no regular file fails, and the object stays",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.16.6")},
 )
 
 

@@ -12,14 +12,15 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import expect, observe, proves, should, skip
 from suites.nfs4.opens import create_file
 
-CREATED_WITH_ATTRIBUTES = Requirement(
-    rfc="RFC 5661",
-    section="18.16.3",
-    level=Level.SHOULD,  # access control lists that a directory passes on may override the mode (section 6.4.3)
-    gist="createattrs are the initial attributes of the file; attrset says which of them were set",
+CREATED_WITH_ATTRIBUTES = should(
+    # access control lists that a directory passes on may override the mode (section 6.4.3)
+    "RFC 5661",
+    "18.16.3",
+    "createattrs are the initial attributes of the file; attrset says which of them were set",
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
 MODES: t.Final = (0o600, 0o644, 0o751)
 

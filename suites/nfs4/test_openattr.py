@@ -13,84 +13,77 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import NfsFtype4, Nfsstat4
 from nfsclient.xdr import XdrType
-from nfsjudge import Harm, Level, Part, Requirement, expect, expect_data, expect_names, proves, show, skip
+from nfsjudge import (
+    Harm,
+    Part,
+    expect,
+    expect_data,
+    expect_names,
+    must,
+    proves,
+    should,
+    show,
+    skip,
+    stated,
+)
 from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, create_file
 
-ABSENT_IS_NOENT = Requirement(
-    rfc="RFC 5661",
-    section="18.17.3",
-    gist="without createdir, OPENATTR of an object without named attributes gets NFS4ERR_NOENT",
+ABSENT_IS_NOENT = stated(
+    "RFC 5661",
+    "18.17.3",
+    "without createdir, OPENATTR of an object without named attributes gets NFS4ERR_NOENT",
 )
-IS_AN_ATTRDIR = Requirement(
-    rfc="RFC 5661",
-    section="18.17.3",
-    gist="OPENATTR results in the filehandle of an object of type NF4ATTRDIR",
+IS_AN_ATTRDIR = stated(
+    "RFC 5661", "18.17.3", "OPENATTR results in the filehandle of an object of type NF4ATTRDIR"
 )
-HAS_NAMEDATTRS = Requirement(
-    rfc="RFC 5661",
-    section="18.17.3",
-    gist="filehandles within the named attribute directory designate objects of type NF4NAMEDATTR",
+HAS_NAMEDATTRS = stated(
+    "RFC 5661",
+    "18.17.3",
+    "filehandles within the named attribute directory designate objects of type NF4NAMEDATTR",
 )
-EXISTING_IS_TAKEN = Requirement(
-    rfc="RFC 5661",
-    section="18.17.3",
-    gist="with createdir, the filehandle of a named attribute directory that exists becomes the current one",
+EXISTING_IS_TAKEN = stated(
+    "RFC 5661",
+    "18.17.3",
+    "with createdir, the filehandle of a named attribute directory that exists becomes the current one",
 )
-HAS_NO_ATTRIBUTES = Requirement(
-    rfc="RFC 5661",
-    section="5.3",
-    level=Level.MUST,
-    gist="OPENATTR of a named attribute or of a named attribute directory returns NFS4ERR_WRONG_TYPE",
+HAS_NO_ATTRIBUTES = must(
+    "RFC 5661",
+    "5.3",
+    "OPENATTR of a named attribute or of a named attribute directory returns NFS4ERR_WRONG_TYPE",
 )
-HOLDS_DATA = Requirement(
-    rfc="RFC 5661",
-    section="5.3",
-    gist="once it is opened, READ and WRITE examine and change a named attribute",
+HOLDS_DATA = stated(
+    "RFC 5661",
+    "5.3",
+    "once it is opened, READ and WRITE examine and change a named attribute",
     harm=Harm.DATA,
 )
-LISTS_NAMES = Requirement(
-    rfc="RFC 5661", section="5.3", gist="READDIR gets the list of the named attributes of an object"
+LISTS_NAMES = stated("RFC 5661", "5.3", "READDIR gets the list of the named attributes of an object")
+SAYS_SO = stated(
+    "RFC 5661", "5.8.1.8", "named_attr is TRUE if the named attribute directory of the object is not empty"
 )
-SAYS_SO = Requirement(
-    rfc="RFC 5661",
-    section="5.8.1.8",
-    gist="named_attr is TRUE if the named attribute directory of the object is not empty",
+NO_CREATE = stated("RFC 5661", "18.4.3", "CREATE in a named attribute directory gets NFS4ERR_WRONG_TYPE")
+NO_EXCLUSIVE = stated(
+    "RFC 5661", "18.16.3", "exclusive creation in a named attribute directory is an invalid argument"
 )
-NO_CREATE = Requirement(
-    rfc="RFC 5661",
-    section="18.4.3",
-    gist="CREATE in a named attribute directory gets NFS4ERR_WRONG_TYPE",
+STAYS_BY_RENAME = stated(
+    "RFC 5661", "18.26.3", "RENAME of a named attribute to the directory of another object gets NFS4ERR_XDEV"
 )
-NO_EXCLUSIVE = Requirement(
-    rfc="RFC 5661",
-    section="18.16.3",
-    gist="exclusive creation in a named attribute directory is an invalid argument",
-)
-STAYS_BY_RENAME = Requirement(
-    rfc="RFC 5661",
-    section="18.26.3",
-    gist="RENAME of a named attribute to the directory of another object gets NFS4ERR_XDEV",
-)
-STAYS_BY_LINK = Requirement(
-    rfc="RFC 5661",
-    section="18.9.4",
+STAYS_BY_LINK = must(
+    "RFC 5661",
+    "18.9.4",
+    "LINK between a named attribute directory and another directory returns NFS4ERR_XDEV",
     part=Part.IMPLEMENTATION,
-    level=Level.MUST,
     says_must=True,
-    gist="LINK between a named attribute directory and another directory returns NFS4ERR_XDEV",
 )
-PARENT_IS_THE_OBJECT = Requirement(
-    rfc="RFC 5661",
-    section="18.14.3",
-    level=Level.SHOULD,
-    gist="LOOKUPP of a named attribute directory returns the object that it belongs to",
+PARENT_IS_THE_OBJECT = should(
+    "RFC 5661", "18.14.3", "LOOKUPP of a named attribute directory returns the object that it belongs to"
 )
-SURVIVES_TRUNCATION = Requirement(
-    rfc="RFC 5661",
-    section="18.16.3",
-    gist="OPEN with a size of zero leaves the named attributes as they are",
+SURVIVES_TRUNCATION = stated(
+    "RFC 5661",
+    "18.16.3",
+    "OPEN with a size of zero leaves the named attributes as they are",
     harm=Harm.OBJECT,
 )
 _OTHER_NAMES: t.Final = frozenset(

@@ -8,18 +8,20 @@ from nfsclient.clients.nfs4 import Compounds, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import expect, proves, stated
 from suites.nfs4.minors import MINORS
 
-SETS_THE_CURRENT = Requirement(
-    rfc="RFC 5661",
-    section="18.19.3",
-    gist="PUTFH replaces the current filehandle with the one that it is given",
+SETS_THE_CURRENT = stated(
+    "RFC 5661",
+    "18.19.3",
+    "PUTFH replaces the current filehandle with the one that it is given",
+    also={"4.0": ("RFC 7530", "16.20.4")},
 )
-BADHANDLE = Requirement(
-    rfc="RFC 5661",
-    section="15.1.2.1",
-    gist="NFS4ERR_BADHANDLE: the filehandle fails internal consistency checks",
+BADHANDLE = stated(
+    "RFC 5661",
+    "15.1.2.1",
+    "NFS4ERR_BADHANDLE: the filehandle fails internal consistency checks",
+    also={"4.0": ("RFC 7530", "13.1.2.1")},
 )
 
 

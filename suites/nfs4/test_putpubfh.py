@@ -7,13 +7,13 @@ from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import expect, proves, stated
 from suites.nfs4.minors import MINORS
 
-PUBLIC_IS_CURRENT = Requirement(
-    rfc="RFC 5661",
-    section="18.20.3",
-    gist="PUTPUBFH replaces the current filehandle with that of the public directory: the root, or one below it",
+PUBLIC_IS_CURRENT = stated(
+    "RFC 5661",
+    "18.20.3",
+    "PUTPUBFH replaces the current filehandle with that of the public directory: the root, or one below it",
 )
 
 

@@ -7,19 +7,21 @@ from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import expect, proves, stated
 from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
 
-IS_THE_ROOT = Requirement(
-    rfc="RFC 5661",
-    section="18.21.3",
-    gist="PUTROOTFH replaces the current filehandle with that of the root of the server's namespace",
+IS_THE_ROOT = stated(
+    "RFC 5661",
+    "18.21.3",
+    "PUTROOTFH replaces the current filehandle with that of the root of the server's namespace",
+    also={"4.0": ("RFC 7530", "16.22.4")},
 )
-ROOT_HAS_NO_PARENT = Requirement(
-    rfc="RFC 5661",
-    section="18.14.3",
-    gist="LOOKUPP at the root of the server's file tree must return NFS4ERR_NOENT",
+ROOT_HAS_NO_PARENT = stated(
+    "RFC 5661",
+    "18.14.3",
+    "LOOKUPP at the root of the server's file tree must return NFS4ERR_NOENT",
+    also={"4.0": ("RFC 7530", "16.14.4")},
 )
 
 

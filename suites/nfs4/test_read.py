@@ -10,31 +10,32 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Requirement, expect, expect_data, proves
+from nfsjudge import Harm, expect, expect_data, proves, stated
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import open_file
 
-READS_DATA = Requirement(
-    rfc="RFC 5661",
-    section="18.22.3",
-    gist="READ returns the data of the file from the offset on, at most count bytes",
+READS_DATA = stated(
+    "RFC 5661",
+    "18.22.3",
+    "READ returns the data of the file from the offset on, at most count bytes",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.23.4")},
 )
-EOF_AT_THE_END = Requirement(
-    rfc="RFC 5661",
-    section="18.22.3",
-    gist="eof is TRUE if offset + count reaches the size of the file or exceeds it, and FALSE otherwise",
+EOF_AT_THE_END = stated(
+    "RFC 5661",
+    "18.22.3",
+    "eof is TRUE if offset + count reaches the size of the file or exceeds it, and FALSE otherwise",
+    also={"4.0": ("RFC 7530", "16.23.4")},
 )
-BEYOND_IS_EMPTY = Requirement(
-    rfc="RFC 5661",
-    section="18.22.3",
-    gist="READ at or beyond the size of the file succeeds, with no data and eof TRUE",
+BEYOND_IS_EMPTY = stated(
+    "RFC 5661",
+    "18.22.3",
+    "READ at or beyond the size of the file succeeds, with no data and eof TRUE",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.23.4")},
 )
-NEEDS_A_FILE = Requirement(
-    rfc="RFC 5661",
-    section="18.22.3",
-    gist="READ of a directory returns NFS4ERR_ISDIR, of a symbolic link NFS4ERR_SYMLINK",
+NEEDS_A_FILE = stated(
+    "RFC 5661", "18.22.3", "READ of a directory returns NFS4ERR_ISDIR, of a symbolic link NFS4ERR_SYMLINK"
 )
 
 

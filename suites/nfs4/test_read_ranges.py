@@ -10,33 +10,39 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, observe, proves, skip
+from nfsjudge import Harm, expect, observe, proves, should, skip, stated
 from suites.steady import expect_steady
 
-NOTHING_IS_READ = Requirement(
-    rfc="RFC 5661", section="18.22.3", gist="READ with a count of zero succeeds and returns zero bytes"
+NOTHING_IS_READ = stated(
+    "RFC 5661",
+    "18.22.3",
+    "READ with a count of zero succeeds and returns zero bytes",
+    also={"4.0": ("RFC 7530", "16.23.4")},
 )
-BEYOND_IS_EMPTY = Requirement(
-    rfc="RFC 5661",
-    section="18.22.3",
-    gist="READ at an offset beyond the size of the file returns no data, wherever its range ends",
+BEYOND_IS_EMPTY = stated(
+    "RFC 5661",
+    "18.22.3",
+    "READ at an offset beyond the size of the file returns no data, wherever its range ends",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.23.4")},
 )
-READ_MODIFIES_NOTHING = Requirement(
-    rfc="RFC 5661",
-    section="5.8.2.43",
-    gist="time_modify is the time of the last modification: READ does not change it",
+READ_MODIFIES_NOTHING = stated(
+    "RFC 5661",
+    "5.8.2.43",
+    "time_modify is the time of the last modification: READ does not change it",
+    also={"4.0": ("RFC 7530", "5.8.2.39")},
 )
-BEYOND_IS_EOF = Requirement(
-    rfc="RFC 5661",
-    section="18.22.3",
-    gist="READ at an offset beyond the size of the file that succeeds says eof, wherever its range ends",
+BEYOND_IS_EOF = stated(
+    "RFC 5661",
+    "18.22.3",
+    "READ at an offset beyond the size of the file that succeeds says eof, wherever its range ends",
+    also={"4.0": ("RFC 7530", "16.23.4")},
 )
-BEYOND_SUCCEEDS = Requirement(
-    rfc="RFC 5661",
-    section="18.22.3",
-    level=Level.SHOULD,  # offsets have 64 bits, of which many file systems have one less
-    gist="READ of a range beyond the size of the file should succeed, wherever 64 bits can say that it ends",
+BEYOND_SUCCEEDS = should(  # offsets have 64 bits, of which many file systems have one less
+    "RFC 5661",
+    "18.22.3",
+    "READ of a range beyond the size of the file should succeed, wherever 64 bits can say that it ends",
+    also={"4.0": ("RFC 7530", "16.23.4")},
 )
 _OFFSETS = {"int64": 2**63 - 8, "uint64": 2**64 - 8}
 

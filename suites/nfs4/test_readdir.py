@@ -13,61 +13,70 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import (
     Harm,
     Level,
-    Requirement,
     expect,
     expect_all,
     expect_names,
     expect_once,
     expect_that,
+    must,
     proves,
+    should,
+    stated,
 )
 from suites.nfs4.minors import MINORS
 
-LISTS_ENTRIES = Requirement(
-    rfc="RFC 5661", section="18.23.3", gist="READDIR retrieves the entries of the directory"
+LISTS_ENTRIES = stated(
+    "RFC 5661",
+    "18.23.3",
+    "READDIR retrieves the entries of the directory",
+    also={"4.0": ("RFC 7530", "16.24.4")},
 )
-COOKIE_CONTINUES = Requirement(
-    rfc="RFC 5661",
-    section="18.23.3",
-    gist="a cookie of an earlier READDIR continues the listing after its entry; eof tells its end",
+COOKIE_CONTINUES = stated(
+    "RFC 5661",
+    "18.23.3",
+    "a cookie of an earlier READDIR continues the listing after its entry; eof tells its end",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.24.4")},
 )
-HAS_NO_DOTS = Requirement(
-    rfc="RFC 5661",
-    section="18.23.3",
-    level=Level.SHOULD,
-    gist='"." and ".." should not be returned',
+HAS_NO_DOTS = should(
+    "RFC 5661", "18.23.3", '"." and ".." should not be returned', also={"4.0": ("RFC 7530", "16.24.4")}
 )
-COOKIES_ARE_NOT_RESERVED = Requirement(
-    rfc="RFC 5661",
-    section="18.23.3",
-    level=Level.SHOULD,
-    gist="the cookies 0, 1 and 2 should not be returned",
+COOKIES_ARE_NOT_RESERVED = should(
+    "RFC 5661",
+    "18.23.3",
+    "the cookies 0, 1 and 2 should not be returned",
+    also={"4.0": ("RFC 7530", "16.24.4", Level.MUST)},
 )
-ATTRIBUTES_AS_ASKED = Requirement(
-    rfc="RFC 5661", section="18.23.3", gist="each entry has the associated attributes as requested"
+ATTRIBUTES_AS_ASKED = stated(
+    "RFC 5661",
+    "18.23.3",
+    "each entry has the associated attributes as requested",
+    also={"4.0": ("RFC 7530", "16.24.4")},
 )
-NO_ENTRY_IS_TOOSMALL = Requirement(
-    rfc="RFC 5661",
-    section="18.23.3",
-    level=Level.MUST,
-    gist="if not one entry fits within maxcount, READDIR returns NFS4ERR_TOOSMALL",
+NO_ENTRY_IS_TOOSMALL = must(
+    "RFC 5661",
+    "18.23.3",
+    "if not one entry fits within maxcount, READDIR returns NFS4ERR_TOOSMALL",
+    also={"4.0": ("RFC 7530", "16.24.4", Level.STATED)},
 )
-MAXCOUNT_IS_A_LIMIT = Requirement(
-    rfc="RFC 5661",
-    section="18.23.3",
-    gist="maxcount is the maximum size of READDIR4resok, with the overhead of XDR",
+MAXCOUNT_IS_A_LIMIT = stated(
+    "RFC 5661",
+    "18.23.3",
+    "maxcount is the maximum size of READDIR4resok, with the overhead of XDR",
+    also={"4.0": ("RFC 7530", "16.24.4")},
 )
-NEEDS_A_DIRECTORY = Requirement(
-    rfc="RFC 5661",
-    section="15.1.2.6",
-    gist="NFS4ERR_NOTDIR: the filehandle designates no directory where one is required",
+NEEDS_A_DIRECTORY = stated(
+    "RFC 5661",
+    "15.1.2.6",
+    "NFS4ERR_NOTDIR: the filehandle designates no directory where one is required",
+    also={"4.0": ("RFC 7530", "13.1.2.6")},
 )
-DIRCOUNT_IS_A_HINT = Requirement(
-    rfc="RFC 5661",
-    section="18.23.3",
-    level=Level.SHOULD,  # "of the maximum number of bytes of directory information that should be returned"
-    gist="dircount is a hint: where maxcount has room for an entry, a page has entries or eof",
+DIRCOUNT_IS_A_HINT = should(
+    # "of the maximum number of bytes of directory information that should be returned"
+    "RFC 5661",
+    "18.23.3",
+    "dircount is a hint: where maxcount has room for an entry, a page has entries or eof",
+    also={"4.0": ("RFC 7530", "16.24.4")},
 )
 _PAGE = 32768
 

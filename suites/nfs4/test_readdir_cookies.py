@@ -9,13 +9,14 @@ from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import expect, proves, should
 
-COOKIES_ARE_OF_ENTRIES = Requirement(
-    rfc="RFC 5661",
-    section="18.23.3",
-    level=Level.SHOULD,  # the text does not say that two cookies differ, and no listing has gone on from them
-    gist="an entry has a cookie value for that entry, with which a later READDIR continues after it",
+COOKIES_ARE_OF_ENTRIES = should(
+    # the text does not say that two cookies differ, and no listing has gone on from them
+    "RFC 5661",
+    "18.23.3",
+    "an entry has a cookie value for that entry, with which a later READDIR continues after it",
+    also={"4.0": ("RFC 7530", "16.24.4")},
 )
 ENTRIES = 40
 PAGES = 100

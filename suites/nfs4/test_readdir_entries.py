@@ -12,41 +12,45 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import (
     Harm,
-    Level,
-    Requirement,
     expect,
     expect_names,
     expect_once,
     expect_that,
     observe,
     proves,
+    should,
     skip,
+    stated,
     unsupported,
 )
 from suites.nfs4.opens import another_client
 
-NAMES_ARE_WHOLE = Requirement(
-    rfc="RFC 5661",
-    section="18.23.3",
-    gist="an entry has the name of the directory entry, however long it is",
+NAMES_ARE_WHOLE = stated(
+    "RFC 5661",
+    "18.23.3",
+    "an entry has the name of the directory entry, however long it is",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.24.4")},
 )
-COOKIES_SURVIVE_CHANGES = Requirement(
-    rfc="RFC 5661",
-    section="18.23.3",
-    level=Level.SHOULD,  # "ideally, the cookie value SHOULD NOT change if the directory is modified"
-    gist="a cookie that the server takes after a change continues after its entry: no other entry is lost or repeated",
+COOKIES_SURVIVE_CHANGES = should(
+    # "ideally, the cookie value SHOULD NOT change if the directory is modified"
+    "RFC 5661",
+    "18.23.3",
+    "a cookie that the server takes after a change continues after its entry: no other entry is lost or repeated",
+    also={"4.0": ("RFC 7530", "16.24.4")},
 )
-LISTS_WHAT_IS_THERE = Requirement(
-    rfc="RFC 5661",
-    section="18.23.3",
-    gist="READDIR retrieves entries of the directory: none that are not there, whatever the cookie",
+LISTS_WHAT_IS_THERE = stated(
+    "RFC 5661",
+    "18.23.3",
+    "READDIR retrieves entries of the directory: none that are not there, whatever the cookie",
+    also={"4.0": ("RFC 7530", "16.24.4")},
 )
-FILEHANDLES_ARE_OF_ENTRIES = Requirement(
-    rfc="RFC 5661",
-    section="5.8.1.13",
-    gist="the attribute filehandle of an entry, primarily for READDIR, is that of the object with this name",
+FILEHANDLES_ARE_OF_ENTRIES = stated(
+    "RFC 5661",
+    "5.8.1.13",
+    "the attribute filehandle of an entry, primarily for READDIR, is that of the object with this name",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "5.8.1.13")},
 )
 _MANY = 50
 _SMALL = 600

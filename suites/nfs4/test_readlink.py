@@ -10,26 +10,27 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Level, Part, Requirement, expect, proves
+from nfsjudge import Harm, Part, expect, proves, should, stated
 from suites.nfs4.minors import MINORS
 
-READS_THE_LINK = Requirement(
-    rfc="RFC 5661",
-    section="18.24.3",
-    gist="READLINK reads the data associated with a symbolic link",
+READS_THE_LINK = stated(
+    "RFC 5661",
+    "18.24.3",
+    "READLINK reads the data associated with a symbolic link",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.25.4")},
 )
-NEEDS_A_LINK = Requirement(
-    rfc="RFC 5661",
-    section="18.24.4",
-    gist="READLINK is only allowed on objects of type NF4LNK",
+NEEDS_A_LINK = stated(
+    "RFC 5661",
+    "18.24.4",
+    "READLINK is only allowed on objects of type NF4LNK",
+    also={"4.0": ("RFC 7530", "16.25.5")},
 )
-RETURNS_WRONG_TYPE = Requirement(
-    rfc="RFC 5661",
-    section="18.24.4",
+RETURNS_WRONG_TYPE = should(
+    "RFC 5661",
+    "18.24.4",
+    "READLINK of an object of another type than NF4LNK returns NFS4ERR_WRONG_TYPE",
     part=Part.IMPLEMENTATION,
-    level=Level.SHOULD,
-    gist="READLINK of an object of another type than NF4LNK returns NFS4ERR_WRONG_TYPE",
 )
 
 

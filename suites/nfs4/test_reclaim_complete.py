@@ -7,18 +7,16 @@ from fixtures.checks.dialects.nfs4 import Nfs4Scratch, new_state_owner
 from nfsclient.clients.nfs4 import Compounds, Nfs4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import expect, proves, stated
 from suites.nfs4.minors import MINORS
 
-SECOND_IS_ALREADY = Requirement(
-    rfc="RFC 5661",
-    section="15.1.9.1",
-    gist="a second RECLAIM_COMPLETE of the same client gets NFS4ERR_COMPLETE_ALREADY",
+SECOND_IS_ALREADY = stated(
+    "RFC 5661", "15.1.9.1", "a second RECLAIM_COMPLETE of the same client gets NFS4ERR_COMPLETE_ALREADY"
 )
-LOCKS_WAIT_FOR_IT = Requirement(
-    rfc="RFC 5661",
-    section="18.51.3",
-    gist="a non-reclaim operation that obtains a lock gets NFS4ERR_GRACE before RECLAIM_COMPLETE",
+LOCKS_WAIT_FOR_IT = stated(
+    "RFC 5661",
+    "18.51.3",
+    "a non-reclaim operation that obtains a lock gets NFS4ERR_GRACE before RECLAIM_COMPLETE",
 )
 
 

@@ -14,26 +14,25 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.xdr import XdrEnum, XdrType
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves
+from nfsjudge import Harm, expect, expect_data, proves, should, stated
 from suites import refused
 from suites.nfs4.opens import BOTH, open_file
 from suites.refused import EMPTY, FILE, FULL, NEW, OTHER, Place
 
-FAILED_OPERATION_CHANGES_NOTHING = Requirement(
-    rfc="RFC 5661",
-    section="15",
+FAILED_OPERATION_CHANGES_NOTHING = stated(
+    "RFC 5661",
+    "15",
     # "Error numbers are assigned to failed operations." That a part may have been done is said of SETATTR (18.30.4)
     # and of no other operation here; the result of SETATTR says which part (18.30.3).
-    gist="an error is the result of an operation that failed: the objects that it names stay as they are",
+    "an error is the result of an operation that failed: the objects that it names stay as they are",
     harm=Harm.OBJECT,
 )
-DENIED_SETS_NOTHING = Requirement(
-    rfc="RFC 5661",
-    section="18.30.4",
+DENIED_SETS_NOTHING = should(
     # A SETATTR that fails may have set a part of the attributes, and attrsset says which. Nothing forbids that this is
     # all of them, but then nothing is left that has failed.
-    level=Level.SHOULD,
-    gist="SETATTR that is denied has not set each attribute that it names",
+    "RFC 5661",
+    "18.30.4",
+    "SETATTR that is denied has not set each attribute that it names",
 )
 _STRANGER: t.Final = AuthSys(4242, 4242)
 

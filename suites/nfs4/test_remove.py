@@ -10,34 +10,38 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Requirement, expect, proves, skip
+from nfsjudge import Harm, expect, proves, skip, stated
 from suites.nfs4.clauses import CHANGE_INFO
 from suites.nfs4.minors import MINORS
 
-REMOVES_THE_ENTRY = Requirement(
-    rfc="RFC 5661",
-    section="18.25.3",
-    gist="REMOVE deletes the directory entry of that name, of any type of object",
+REMOVES_THE_ENTRY = stated(
+    "RFC 5661",
+    "18.25.3",
+    "REMOVE deletes the directory entry of that name, of any type of object",
     harm=Harm.SUCCESS,
+    also={"4.0": ("RFC 7530", "16.26.4")},
 )
-ABSENT_IS_NOENT = Requirement(
-    rfc="RFC 5661",
-    section="15.1.4.8",
-    gist="NFS4ERR_NOENT: the file or directory that is named does not exist",
+ABSENT_IS_NOENT = stated(
+    "RFC 5661",
+    "15.1.4.8",
+    "NFS4ERR_NOENT: the file or directory that is named does not exist",
+    also={"4.0": ("RFC 7530", "13.1.4.8")},
 )
-FULL_IS_NOTEMPTY = Requirement(
-    rfc="RFC 5661",
-    section="15.1.4.10",
-    gist="NFS4ERR_NOTEMPTY: an attempt was made to remove a directory that was not empty",
+FULL_IS_NOTEMPTY = stated(
+    "RFC 5661",
+    "15.1.4.10",
+    "NFS4ERR_NOTEMPTY: an attempt was made to remove a directory that was not empty",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "13.1.4.10")},
 )
-NEEDS_A_DIRECTORY = Requirement(
-    rfc="RFC 5661",
-    section="15.1.2.6",
-    gist="NFS4ERR_NOTDIR: the current filehandle is not a directory where one is required",
+NEEDS_A_DIRECTORY = stated(
+    "RFC 5661",
+    "15.1.2.6",
+    "NFS4ERR_NOTDIR: the current filehandle is not a directory where one is required",
+    also={"4.0": ("RFC 7530", "13.1.2.6")},
 )
-EMPTY_NAME_IS_INVALID = Requirement(
-    rfc="RFC 5661", section="18.25.3", gist="a name of zero length gets NFS4ERR_INVAL"
+EMPTY_NAME_IS_INVALID = stated(
+    "RFC 5661", "18.25.3", "a name of zero length gets NFS4ERR_INVAL", also={"4.0": ("RFC 7530", "16.26.4")}
 )
 
 

@@ -12,7 +12,20 @@ from nfsclient.clients.nfs4 import CompoundReply, Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
+from nfsjudge import (
+    Harm,
+    Level,
+    expect,
+    expect_data,
+    expect_names,
+    must,
+    observe,
+    proves,
+    should,
+    skip,
+    stated,
+)
+from suites.clauses import RENAME_MOVES_ALL
 from suites.moved import (
     expect_entries_moved,
     expect_not_below_itself,
@@ -26,78 +39,80 @@ from suites.nfs4.opens import another_client
 from suites.nfs4.races import Race4
 from suites.races import ROUNDS
 
-RENAMES = Requirement(
-    rfc="RFC 5661",
-    section="18.26.3",
-    gist="RENAME gives the object of the old name in the saved directory the new name in the current one",
+RENAMES = stated(
+    "RFC 5661",
+    "18.26.3",
+    "RENAME gives the object of the old name in the saved directory the new name in the current one",
     harm=Harm.SUCCESS,
+    also={"4.0": ("RFC 7530", "16.27.4")},
 )
-REPLACES_WHAT_IS_COMPATIBLE = Requirement(
-    rfc="RFC 5661",
-    section="18.26.3",
-    gist="an existing target that is compatible with the source is removed",
+REPLACES_WHAT_IS_COMPATIBLE = stated(
+    "RFC 5661",
+    "18.26.3",
+    "an existing target that is compatible with the source is removed",
     harm=Harm.SUCCESS,
+    also={"4.0": ("RFC 7530", "16.27.4")},
 )
-INCOMPATIBLE_IS_EXIST = Requirement(
-    rfc="RFC 5661",
-    section="18.26.3",
-    gist="a target that is not compatible, or a directory that is not empty, gets NFS4ERR_EXIST",
+INCOMPATIBLE_IS_EXIST = stated(
+    "RFC 5661",
+    "18.26.3",
+    "a target that is not compatible, or a directory that is not empty, gets NFS4ERR_EXIST",
+    harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.27.4")},
+)
+SAME_FILE_IS_NO_ACTION = must(
+    "RFC 5661",
+    "18.26.3",
+    "if both names refer to the same file, which is not open, RENAME performs no action and returns NFS4_OK",
+    harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.27.4", Level.SHOULD)},
+)
+PARENT_IS_WHERE_IT_IS = stated(
+    "RFC 5661",
+    "18.14.3",
+    "LOOKUPP finds the directory that a directory is in now, not one that it was in before",
+    also={"4.0": ("RFC 7530", "16.14.4")},
+)
+REPLACES_ONE_NAME = stated(
+    "RFC 5661",
+    "18.26.3",
+    "RENAME removes the target as REMOVE does: one name, while the file with its other names stays",
+    harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.27.4")},
+)
+COUNTS_NAMES = stated(
+    "RFC 5661",
+    "5.8.2.25",
+    "numlinks is the number of hard links to the object",
+    also={"4.0": ("RFC 7530", "5.8.2.21")},
+)
+DIRECTORIES_FORM_A_TREE = should(  # the text says that file systems are hierarchical, and no more
+    "RFC 5661",
+    "1.7.3",
+    "the file system is hierarchical: a directory cannot be moved below itself",
     harm=Harm.OBJECT,
 )
-SAME_FILE_IS_NO_ACTION = Requirement(
-    rfc="RFC 5661",
-    section="18.26.3",
-    level=Level.MUST,
-    gist="if both names refer to the same file, which is not open, RENAME performs no action and returns NFS4_OK",
+RENAMES_ATOMICALLY = must(
+    "RFC 5661",
+    "18.26.3",
+    "RENAME is required to be atomic to the client: the object has its old name or its new one at each moment",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.27.4")},
 )
-RENAMES_WHOLE_DIRECTORIES = Requirement(
-    rfc="RFC 5661",
-    section="18.26.3",
-    gist="RENAME of a directory changes its name and the directory that it is in, and nothing that is in it",
-    harm=Harm.DATA,
+REPLACES_ATOMICALLY = should(
+    # "removed before the rename occurs or, preferably, ... atomically as part of the rename"
+    "RFC 5661",
+    "18.26.3",
+    "an existing target is preferably removed as part of the rename: its name is never missing",
 )
-PARENT_IS_WHERE_IT_IS = Requirement(
-    rfc="RFC 5661",
-    section="18.14.3",
-    gist="LOOKUPP finds the directory that a directory is in now, not one that it was in before",
+EMPTY_NAME_IS_INVALID = stated(
+    "RFC 5661", "18.26.3", "a name of zero length gets NFS4ERR_INVAL", also={"4.0": ("RFC 7530", "16.27.4")}
 )
-REPLACES_ONE_NAME = Requirement(
-    rfc="RFC 5661",
-    section="18.26.3",
-    gist="RENAME removes the target as REMOVE does: one name, while the file with its other names stays",
-    harm=Harm.OBJECT,
-)
-COUNTS_NAMES = Requirement(
-    rfc="RFC 5661", section="5.8.2.25", gist="numlinks is the number of hard links to the object"
-)
-DIRECTORIES_FORM_A_TREE = Requirement(
-    rfc="RFC 5661",
-    section="1.7.3",
-    level=Level.SHOULD,  # the text says that file systems are hierarchical, and no more
-    gist="the file system is hierarchical: a directory cannot be moved below itself",
-    harm=Harm.OBJECT,
-)
-RENAMES_ATOMICALLY = Requirement(
-    rfc="RFC 5661",
-    section="18.26.3",
-    level=Level.MUST,
-    gist="RENAME is required to be atomic to the client: the object has its old name or its new one at each moment",
-    harm=Harm.OBJECT,
-)
-REPLACES_ATOMICALLY = Requirement(
-    rfc="RFC 5661",
-    section="18.26.3",
-    level=Level.SHOULD,  # "removed before the rename occurs or, preferably, ... atomically as part of the rename"
-    gist="an existing target is preferably removed as part of the rename: its name is never missing",
-)
-EMPTY_NAME_IS_INVALID = Requirement(
-    rfc="RFC 5661", section="18.26.3", gist="a name of zero length gets NFS4ERR_INVAL"
-)
-ABSENT_IS_NOENT = Requirement(
-    rfc="RFC 5661",
-    section="15.1.4.8",
-    gist="NFS4ERR_NOENT: the file or directory that is named does not exist",
+ABSENT_IS_NOENT = stated(
+    "RFC 5661",
+    "15.1.4.8",
+    "NFS4ERR_NOENT: the file or directory that is named does not exist",
+    also={"4.0": ("RFC 7530", "13.1.4.8")},
 )
 
 
@@ -217,11 +232,11 @@ def test_change_info(compounds: Compounds, scratch: Nfs4Scratch) -> None:
 # ---------------------------------------------------------------- what moves along, what stays
 
 
-@proves(RENAMES_WHOLE_DIRECTORIES, killed_by="rename4-loses-an-entry")
+@proves(RENAME_MOVES_ALL, killed_by="rename4-loses-an-entry")
 def test_directory_with_entries(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """RENAME moves a directory with its entries, for a client that has listed it before, too."""
     clients = CommonNfs4(compounds), CommonNfs4(another_client(v4))
-    expect_entries_moved([*clients], scratch, RENAMES_WHOLE_DIRECTORIES)
+    expect_entries_moved([*clients], scratch, RENAME_MOVES_ALL)
 
 
 @proves(PARENT_IS_WHERE_IT_IS, killed_by="lookupp4-finds-the-first-parent")

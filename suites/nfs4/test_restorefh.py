@@ -6,18 +6,20 @@ from __future__ import annotations
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import expect, proves, stated
 from suites.nfs4.minors import MINORS
 
-RESTORES_THE_SAVED = Requirement(
-    rfc="RFC 5661",
-    section="18.27.3",
-    gist="RESTOREFH sets the current filehandle to the saved one",
+RESTORES_THE_SAVED = stated(
+    "RFC 5661",
+    "18.27.3",
+    "RESTOREFH sets the current filehandle to the saved one",
+    also={"4.0": ("RFC 7530", "16.29.4")},
 )
-SAVES_THE_LAST = Requirement(
-    rfc="RFC 5661",
-    section="18.28.3",
-    gist="SAVEFH saves the current filehandle; one that was saved before is no longer accessible",
+SAVES_THE_LAST = stated(
+    "RFC 5661",
+    "18.28.3",
+    "SAVEFH saves the current filehandle; one that was saved before is no longer accessible",
+    also={"4.0": ("RFC 7530", "16.30.4")},
 )
 
 

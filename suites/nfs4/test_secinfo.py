@@ -8,27 +8,24 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Requirement, expect, expect_that, proves
+from nfsjudge import expect, expect_that, proves, stated
 from suites.nfs4.minors import MINORS
 
-LISTS_FLAVORS = Requirement(
-    rfc="RFC 5661",
-    section="18.29.3",
-    gist="the result contains an array that represents the security mechanisms available",
+LISTS_FLAVORS = stated(
+    "RFC 5661", "18.29.3", "the result contains an array that represents the security mechanisms available"
 )
-CONSUMES_THE_FILEHANDLE = Requirement(
-    rfc="RFC 5661",
-    section="18.29.3",
-    gist="on success the current filehandle is consumed: its next use fails with NFS4ERR_NOFILEHANDLE",
+CONSUMES_THE_FILEHANDLE = stated(
+    "RFC 5661",
+    "18.29.3",
+    "on success the current filehandle is consumed: its next use fails with NFS4ERR_NOFILEHANDLE",
 )
-ABSENT_IS_NOENT = Requirement(
-    rfc="RFC 5661",
-    section="15.1.4.8",
-    gist="NFS4ERR_NOENT: the file or directory that is named does not exist",
+ABSENT_IS_NOENT = stated(
+    "RFC 5661",
+    "15.1.4.8",
+    "NFS4ERR_NOENT: the file or directory that is named does not exist",
+    also={"4.0": ("RFC 7530", "13.1.4.8")},
 )
-EMPTY_NAME_IS_INVALID = Requirement(
-    rfc="RFC 5661", section="18.29.3", gist="a name of zero length gets NFS4ERR_INVAL"
-)
+EMPTY_NAME_IS_INVALID = stated("RFC 5661", "18.29.3", "a name of zero length gets NFS4ERR_INVAL")
 
 
 @MINORS

@@ -10,24 +10,19 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4, SecinfoStyle4
-from nfsjudge import Level, Requirement, expect, expect_that, proves
+from nfsjudge import expect, expect_that, must, proves, stated
 from suites.nfs4.minors import MINORS
 
-LISTS_FLAVORS = Requirement(
-    rfc="RFC 5661",
-    section="18.45.3",
-    gist="the results are those of SECINFO, for the current filehandle or its parent",
+LISTS_FLAVORS = stated(
+    "RFC 5661", "18.45.3", "the results are those of SECINFO, for the current filehandle or its parent"
 )
-CONSUMES_THE_FILEHANDLE = Requirement(
-    rfc="RFC 5661",
-    section="18.45.3",
-    gist="on success the current filehandle is consumed: its next use fails with NFS4ERR_NOFILEHANDLE",
+CONSUMES_THE_FILEHANDLE = stated(
+    "RFC 5661",
+    "18.45.3",
+    "on success the current filehandle is consumed: its next use fails with NFS4ERR_NOFILEHANDLE",
 )
-ROOT_HAS_NO_PARENT = Requirement(
-    rfc="RFC 5661",
-    section="18.45.3",
-    level=Level.MUST,
-    gist="without a parent directory, SECINFO_STYLE4_PARENT gets NFS4ERR_NOENT",
+ROOT_HAS_NO_PARENT = must(
+    "RFC 5661", "18.45.3", "without a parent directory, SECINFO_STYLE4_PARENT gets NFS4ERR_NOENT"
 )
 
 

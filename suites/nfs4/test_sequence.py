@@ -10,52 +10,33 @@ from nfsclient.clients.nfs4 import Nfs4, Request, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, expect_names, observe, proves, skip
+from nfsjudge import expect, expect_names, must, observe, proves, should, skip, stated
 from nfsjudge.requirement import SEQUENCE_ECHOES
 from suites.nfs4.clauses import MISORDERED_IS_REFUSED, RETRY_GETS_THE_CACHED_REPLY, RETRY_IS_NOT_EXECUTED
 from suites.nfs4.minors import MINORS
 from suites.nfs4.retries import performed, send_again, send_another, session_of_its_own, without_sequence
 
-STANDS_FIRST = Requirement(
-    rfc="RFC 5661",
-    section="18.46.3",
-    level=Level.MUST,
-    gist="SEQUENCE in any position of a COMPOUND beyond the first gets NFS4ERR_SEQUENCE_POS",
+STANDS_FIRST = must(
+    "RFC 5661", "18.46.3", "SEQUENCE in any position of a COMPOUND beyond the first gets NFS4ERR_SEQUENCE_POS"
 )
-UNKNOWN_IS_BADSESSION = Requirement(
-    rfc="RFC 5661",
-    section="15.1.11.1",
-    gist="a session id that the server does not know gets NFS4ERR_BADSESSION",
+UNKNOWN_IS_BADSESSION = stated(
+    "RFC 5661", "15.1.11.1", "a session id that the server does not know gets NFS4ERR_BADSESSION"
 )
-SLOTS_ARE_LIMITED = Requirement(
-    rfc="RFC 5661",
-    section="15.1.11.2",
-    gist="a slot that the replier does not have in its slot table gets NFS4ERR_BADSLOT",
+SLOTS_ARE_LIMITED = stated(
+    "RFC 5661", "15.1.11.2", "a slot that the replier does not have in its slot table gets NFS4ERR_BADSLOT"
 )
-CACHE_HAS_A_SIZE = Requirement(
-    rfc="RFC 5661",
-    section="2.10.6.4",
-    level=Level.MUST,
-    gist="a reply that is to be cached and exceeds ca_maxresponsesize_cached gets NFS4ERR_REP_TOO_BIG_TO_CACHE",
+CACHE_HAS_A_SIZE = must(
+    "RFC 5661",
+    "2.10.6.4",
+    "a reply that is to be cached and exceeds ca_maxresponsesize_cached gets NFS4ERR_REP_TOO_BIG_TO_CACHE",
 )
-FIRST_SEQUENCE_ID_IS_ONE = Requirement(
-    rfc="RFC 5661",
-    section="2.10.6.1",
-    level=Level.MUST,
-    gist="the first request in each slot of a new session has sequence id 1",
+FIRST_SEQUENCE_ID_IS_ONE = must(
+    "RFC 5661", "2.10.6.1", "the first request in each slot of a new session has sequence id 1"
 )
-ERRORS_KEEP_THE_SLOT = Requirement(
-    rfc="RFC 5661",
-    section="2.10.6.1.2",
-    level=Level.MUST,
-    gist="if SEQUENCE returns an error, the sequence id of the slot does not change",
+ERRORS_KEEP_THE_SLOT = must(
+    "RFC 5661", "2.10.6.1.2", "if SEQUENCE returns an error, the sequence id of the slot does not change"
 )
-HIGHEST_SLOT = Requirement(
-    rfc="RFC 5661",
-    section="18.46.3",
-    level=Level.SHOULD,
-    gist="sr_highest_slotid should not be less than sa_highest_slotid",
-)
+HIGHEST_SLOT = should("RFC 5661", "18.46.3", "sr_highest_slotid should not be less than sa_highest_slotid")
 _MOST = 8
 """Requests until the slots of two sessions have the same sequence id: a server may have asked one of them to wait."""
 

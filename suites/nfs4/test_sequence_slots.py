@@ -15,18 +15,15 @@ from nfsclient.errors import ConnectionLost, RpcRejected
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4, StableHow4
 from nfsclient.xdr import Unread, XdrType
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import expect, must, observe, proves, skip, stated
 
-ERRORS_KEEP_THE_SLOT = Requirement(
-    rfc="RFC 5661",
-    section="2.10.6.1.2",
-    level=Level.MUST,
-    gist="if SEQUENCE returns an error, the sequence id of the slot does not change",
+ERRORS_KEEP_THE_SLOT = must(
+    "RFC 5661", "2.10.6.1.2", "if SEQUENCE returns an error, the sequence id of the slot does not change"
 )
-REQUESTS_MOVE_THE_SLOT = Requirement(
-    rfc="RFC 5661",
-    section="2.10.6.1",
-    gist="a new request has the sequence id of the one before it plus one, however that ended after SEQUENCE",
+REQUESTS_MOVE_THE_SLOT = stated(
+    "RFC 5661",
+    "2.10.6.1",
+    "a new request has the sequence id of the one before it plus one, however that ended after SEQUENCE",
 )
 _SMALL: t.Final[dict[str, t.Any]] = {
     "requestsize": 4096,

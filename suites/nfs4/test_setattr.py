@@ -10,86 +10,92 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves, skip, unsupported
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_data,
+    must,
+    proves,
+    should,
+    skip,
+    stated,
+    unsupported,
+)
 from suites.nfs4.attribute_values import expect_near, is_translated, supported_names
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, another_client, open_file
 
-SETS_ATTRIBUTES = Requirement(
-    rfc="RFC 5661",
-    section="18.30.3",
-    gist="SETATTR changes one or more of the attributes of a file system object",
+SETS_ATTRIBUTES = stated(
+    "RFC 5661",
+    "18.30.3",
+    "SETATTR changes one or more of the attributes of a file system object",
     harm=Harm.SUCCESS,
+    also={"4.0": ("RFC 7530", "16.32.4")},
 )
-ATTRSSET_IS_WHAT_WAS_SET = Requirement(
-    rfc="RFC 5661",
-    section="18.30.3",
-    gist="attrsset represents what attributes were set, and is a subset of the bitmap in the arguments",
+ATTRSSET_IS_WHAT_WAS_SET = stated(
+    "RFC 5661",
+    "18.30.3",
+    "attrsset represents what attributes were set, and is a subset of the bitmap in the arguments",
+    also={"4.0": ("RFC 7530", "16.32.4")},
 )
-SETS_THE_SIZE = Requirement(
-    rfc="RFC 5661",
-    section="18.30.4",
-    gist="a smaller size truncates the data, a larger one adds zeros",
+SETS_THE_SIZE = stated(
+    "RFC 5661",
+    "18.30.4",
+    "a smaller size truncates the data, a larger one adds zeros",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.32.5")},
 )
-READ_ONLY_IS_INVALID = Requirement(
-    rfc="RFC 5661",
-    section="5.5",
-    level=Level.MUST,
-    gist="an attempt to set a read-only attribute gets NFS4ERR_INVAL",
+READ_ONLY_IS_INVALID = must("RFC 5661", "5.5", "an attempt to set a read-only attribute gets NFS4ERR_INVAL")
+UNSUPPORTED_IS_ATTRNOTSUPP = should(
+    "RFC 5661",
+    "18.30.4",
+    "an attribute in the request that the server does not support gets NFS4ERR_ATTRNOTSUPP",
+    also={"4.0": ("RFC 7530", "16.32.5")},
 )
-UNSUPPORTED_IS_ATTRNOTSUPP = Requirement(
-    rfc="RFC 5661",
-    section="18.30.4",
-    level=Level.SHOULD,
-    gist="an attribute in the request that the server does not support gets NFS4ERR_ATTRNOTSUPP",
-)
-SIZE_NEEDS_WRITING = Requirement(
-    rfc="RFC 5661",
-    section="9.1.2",
-    level=Level.MUST,
-    gist="SETATTR of the size with an open that does not allow writing gets NFS4ERR_OPENMODE",
+SIZE_NEEDS_WRITING = must(
+    "RFC 5661",
+    "9.1.2",
+    "SETATTR of the size with an open that does not allow writing gets NFS4ERR_OPENMODE",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "9.1.6")},
 )
-SIZE_OBEYS_SHARES = Requirement(
-    rfc="RFC 5661",
-    section="18.30.3",
-    gist="SETATTR of the size is incompatible with a share reservation that denies writing",
+SIZE_OBEYS_SHARES = stated(
+    "RFC 5661",
+    "18.30.3",
+    "SETATTR of the size is incompatible with a share reservation that denies writing",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.32.4")},
 )
-DENIAL_IS_LOCKED = Requirement(
-    rfc="RFC 5661",
-    section="9.1.2",
-    level=Level.SHOULD,  # said of READ and WRITE; a size "has the same locking requirements" (18.30.3)
-    gist="what an OPEN denies is rejected with NFS4ERR_LOCKED: WRITE, and so SETATTR of the size",
+DENIAL_IS_LOCKED = should(  # said of READ and WRITE; a size "has the same locking requirements" (18.30.3)
+    "RFC 5661",
+    "9.1.2",
+    "what an OPEN denies is rejected with NFS4ERR_LOCKED: WRITE, and so SETATTR of the size",
+    also={"4.0": ("RFC 7530", "9.1.6")},
 )
-BAD_TIME_IS_INVALID = Requirement(
-    rfc="RFC 5661",
-    section="3.3.1",
-    gist="values greater than 999,999,999 for nseconds are considered invalid",
+BAD_TIME_IS_INVALID = stated(
+    "RFC 5661",
+    "3.3.1",
+    "values greater than 999,999,999 for nseconds are considered invalid",
+    also={"4.0": ("RFC 7530", "2.2.1")},
 )
-OWNER_THAT_IT_HAS = Requirement(
-    rfc="RFC 5661",
-    section="18.30.4",
-    level=Level.SHOULD,
-    gist="setting the owner succeeds if the current owner of the object is the one in the request",
+OWNER_THAT_IT_HAS = should(
+    "RFC 5661",
+    "18.30.4",
+    "setting the owner succeeds if the current owner of the object is the one in the request",
+    also={"4.0": ("RFC 7530", "16.32.5")},
 )
-MODE_FOLLOWS_THE_ACL = Requirement(
-    rfc="RFC 5661",
-    section="6.4.1.2",
-    level=Level.MUST,
-    gist="when the ACL is set and the mode is not, the nine low bits of the mode match what the ACL allows",
+MODE_FOLLOWS_THE_ACL = must(
+    "RFC 5661",
+    "6.4.1.2",
+    "when the ACL is set and the mode is not, the nine low bits of the mode match what the ACL allows",
 )
-ONLY_MASKED_BITS_CHANGE = Requirement(
-    rfc="RFC 5661",
-    section="6.2.5",
-    gist="mode_set_masked changes the bits of the mode that its mask names, and no others",
+ONLY_MASKED_BITS_CHANGE = stated(
+    "RFC 5661", "6.2.5", "mode_set_masked changes the bits of the mode that its mask names, and no others"
 )
-MASKED_BITS_ARE_DEFINED = Requirement(
-    rfc="RFC 5661",
-    section="6.2.5",
-    level=Level.MUST,
-    gist="mode and mode_set_masked in one SETATTR, or bits that mode does not define, get NFS4ERR_INVAL",
+MASKED_BITS_ARE_DEFINED = must(
+    "RFC 5661",
+    "6.2.5",
+    "mode and mode_set_masked in one SETATTR, or bits that mode does not define, get NFS4ERR_INVAL",
 )
 _READS = p.ACE4_READ_DATA
 _WRITES = p.ACE4_WRITE_DATA | p.ACE4_APPEND_DATA

@@ -11,13 +11,14 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
-from nfsjudge import Harm, Requirement, expect, proves, skip
+from nfsjudge import Harm, expect, proves, skip, stated
 
-SETS_ALL_THAT_IT_SAYS = Requirement(
-    rfc="RFC 5661",
-    section="18.30.3",
-    gist="the attributes in attrsset are those that were set: each has the value of the request",
+SETS_ALL_THAT_IT_SAYS = stated(
+    "RFC 5661",
+    "18.30.3",
+    "the attributes in attrsset are those that were set: each has the value of the request",
     harm=Harm.SUCCESS,
+    also={"4.0": ("RFC 7530", "16.32.4")},
 )
 SECONDS: t.Final = 1_000_000_000
 NEW: t.Final[dict[str, t.Any]] = {"size": 7, "mode": 0o604, "time_modify_set": p.client_time4(SECONDS)}

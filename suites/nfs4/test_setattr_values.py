@@ -12,55 +12,54 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves, skip
+from nfsjudge import Harm, expect, expect_data, observe, proves, should, skip, stated
 from suites.nfs4.attribute_values import expect_near
 from suites.nfs4.gaps import need_far
 from suites.nfs4.opens import BOTH, open_file
 from suites.steady import expect_steady
 
-KEEPS_WHAT_IT_DOES_NOT_NAME = Requirement(
-    rfc="RFC 5661",
-    section="18.30.3",
-    gist="the new attributes are those that the bitmap names: SETATTR keeps the others, and the data",
+KEEPS_WHAT_IT_DOES_NOT_NAME = stated(
+    "RFC 5661",
+    "18.30.3",
+    "the new attributes are those that the bitmap names: SETATTR keeps the others, and the data",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.32.4")},
 )
-OWNERS_KEEP_MODE = Requirement(
-    rfc="RFC 5661",
-    section="6.3.2",
-    level=Level.SHOULD,  # "can be used": an ACL of named users may say another mode for another owner
-    gist="the mode of an object says what its owner, its group and others may do: another owner should keep it",
+OWNERS_KEEP_MODE = should(  # "can be used": an ACL of named users may say another mode for another owner
+    "RFC 5661",
+    "6.3.2",
+    "the mode of an object says what its owner, its group and others may do: another owner should keep it",
 )
-TIME_IS_OF_MODIFICATION = Requirement(
-    rfc="RFC 5661",
-    section="5.8.2.43",
-    level=Level.SHOULD,  # whether another attribute is a part of the object that is modified is not said
-    gist="time_modify is the time of the last modification: SETATTR of other attributes should keep it",
+TIME_IS_OF_MODIFICATION = should(
+    # whether another attribute is a part of the object that is modified is not said
+    "RFC 5661",
+    "5.8.2.43",
+    "time_modify is the time of the last modification: SETATTR of other attributes should keep it",
+    also={"4.0": ("RFC 7530", "5.8.2.39")},
 )
-SAME_SIZE_KEEPS_DATA = Requirement(
-    rfc="RFC 5661",
-    section="18.30.4",
-    gist="data beyond the new size is discarded: with the size that a file has, that is none",
+SAME_SIZE_KEEPS_DATA = stated(
+    "RFC 5661",
+    "18.30.4",
+    "data beyond the new size is discarded: with the size that a file has, that is none",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.32.5")},
 )
-SIZE_HAS_64_BITS = Requirement(
-    rfc="RFC 5661",
-    section="5.8.1.5",
-    gist="size is the size of the object in bytes, with 64 bits: SETATTR sets a large one, or refuses it",
+SIZE_HAS_64_BITS = stated(
+    "RFC 5661",
+    "5.8.1.5",
+    "size is the size of the object in bytes, with 64 bits: SETATTR sets a large one, or refuses it",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "5.8.1.5")},
 )
-SECONDS_HAVE_64_BITS = Requirement(
-    rfc="RFC 5661",
-    section="3.3.1",
+SECONDS_HAVE_64_BITS = should(
     # "preserving as much accuracy as possible": no range is promised, and a file system may have fewer bits than its
     # server knows. STORES_32_BIT_SECONDS of NFSv3 is the same fact.
-    level=Level.SHOULD,
-    gist="seconds of a time have 64 bits: SETATTR sets a time after 2038 or 2106, or as near as the file system has",
+    "RFC 5661",
+    "3.3.1",
+    "seconds of a time have 64 bits: SETATTR sets a time after 2038 or 2106, or as near as the file system has",
 )
-SETS_EACH_MODE = Requirement(
-    rfc="RFC 5661",
-    section="6.2.4",
-    level=Level.SHOULD,  # an ACL may not be able to express each mode (section 6.3.1)
-    gist="SETATTR of the mode sets the nine permission bits of an object of any type",
+SETS_EACH_MODE = should(  # an ACL may not be able to express each mode (section 6.3.1)
+    "RFC 5661", "6.2.4", "SETATTR of the mode sets the nine permission bits of an object of any type"
 )
 _DATA: t.Final = bytes(1 + at * 7 % 251 for at in range(5000))
 _TIMES: t.Final = {"2038": 2**31 + 1000, "2106": 2**32 + 1000}

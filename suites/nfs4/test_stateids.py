@@ -13,70 +13,54 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import XdrType
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves
+from nfsjudge import Harm, expect, expect_data, must, observe, proves, stated
 from suites.nfs4.locks import WRITE_LT, lock_range, test_range
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, another_client, open_again, open_file
 
-ZERO_IS_THE_LATEST = Requirement(
-    rfc="RFC 5661",
-    section="8.2.2",
-    gist="a seqid of zero in a request means the most up-to-date one",
+ZERO_IS_THE_LATEST = stated("RFC 5661", "8.2.2", "a seqid of zero in a request means the most up-to-date one")
+LOWER_IS_OLD = must(  # "the server is required to return"
+    "RFC 5661", "8.2.2", "a seqid that is lower than the most current value gets NFS4ERR_OLD_STATEID"
 )
-LOWER_IS_OLD = Requirement(
-    rfc="RFC 5661",
-    section="8.2.2",
-    level=Level.MUST,  # "the server is required to return"
-    gist="a seqid that is lower than the most current value gets NFS4ERR_OLD_STATEID",
+HIGHER_IS_BAD = must(
+    "RFC 5661", "8.2.2", "a seqid that is greater than the most current value gets NFS4ERR_BAD_STATEID"
 )
-HIGHER_IS_BAD = Requirement(
-    rfc="RFC 5661",
-    section="8.2.2",
-    level=Level.MUST,
-    gist="a seqid that is greater than the most current value gets NFS4ERR_BAD_STATEID",
+TYPE_MUST_FIT = must(
+    "RFC 5661",
+    "8.2.4",
+    "a stateid of another type than the operation needs gets NFS4ERR_BAD_STATEID",
+    also={"4.0": ("RFC 7530", "9.1.4.4")},
 )
-TYPE_MUST_FIT = Requirement(
-    rfc="RFC 5661",
-    section="8.2.4",
-    level=Level.MUST,
-    gist="a stateid of another type than the operation needs gets NFS4ERR_BAD_STATEID",
+CLIENT_MUST_FIT = stated(
+    "RFC 5661",
+    "8.2.4",
+    "a stateid that is not associated with the client of the session gets NFS4ERR_BAD_STATEID",
 )
-CLIENT_MUST_FIT = Requirement(
-    rfc="RFC 5661",
-    section="8.2.4",
-    gist="a stateid that is not associated with the client of the session gets NFS4ERR_BAD_STATEID",
-)
-FILE_MUST_FIT = Requirement(
-    rfc="RFC 5661",
-    section="8.2.4",
-    gist="a stateid that does not belong to the current filehandle is refused: NFS4ERR_BAD_STATEID",
+FILE_MUST_FIT = stated(
+    "RFC 5661",
+    "8.2.4",
+    "a stateid that does not belong to the current filehandle is refused: NFS4ERR_BAD_STATEID",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "9.1.4.4")},
 )
-UNKNOWN_IS_BAD = Requirement(
-    rfc="RFC 5661",
-    section="8.2.4",
-    gist="a stateid that the server does not know is refused: NFS4ERR_BAD_STATEID",
+UNKNOWN_IS_BAD = stated(
+    "RFC 5661", "8.2.4", "a stateid that the server does not know is refused: NFS4ERR_BAD_STATEID"
 )
-INVALID_IS_BAD = Requirement(
-    rfc="RFC 5661",
-    section="8.2.3",
-    gist="the invalid special stateid is never valid in a request: NFS4ERR_BAD_STATEID",
+INVALID_IS_BAD = stated(
+    "RFC 5661", "8.2.3", "the invalid special stateid is never valid in a request: NFS4ERR_BAD_STATEID"
 )
-CURRENT_IS_USED = Requirement(
-    rfc="RFC 5661",
-    section="16.2.3.1.2",
-    gist="an operation that returns a stateid sets the current stateid, which the special one stands for",
+CURRENT_IS_USED = stated(
+    "RFC 5661",
+    "16.2.3.1.2",
+    "an operation that returns a stateid sets the current stateid, which the special one stands for",
 )
-SPECIAL_IS_NOT_PASSED = Requirement(
-    rfc="RFC 5661",
-    section="16.2.3.1.2",
-    level=Level.MUST,
-    gist="the anonymous stateid cannot be passed as the current one: NFS4ERR_BAD_STATEID",
+SPECIAL_IS_NOT_PASSED = must(
+    "RFC 5661", "16.2.3.1.2", "the anonymous stateid cannot be passed as the current one: NFS4ERR_BAD_STATEID"
 )
-SAVED_WITH_THE_FILEHANDLE = Requirement(
-    rfc="RFC 5661",
-    section="16.2.3.1.2",
-    gist="SAVEFH and RESTOREFH save and restore the current filehandle and the current stateid as a set",
+SAVED_WITH_THE_FILEHANDLE = stated(
+    "RFC 5661",
+    "16.2.3.1.2",
+    "SAVEFH and RESTOREFH save and restore the current filehandle and the current stateid as a set",
 )
 
 

@@ -7,28 +7,30 @@ import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
 from nfsclient.clients.nfs4 import Compounds
-from nfsjudge import Harm, Requirement, proves
+from nfsjudge import Harm, proves, stated
 from suites.nfs4.common import CommonNfs4
 from suites.nfs4.opens import another_client
 from suites.symlinks import OF_ATTRIBUTES, OF_NAMES, expect_target_kept, expect_text_of_now
 
-TEXTS_ARE_NOT_INTERPRETED = Requirement(
-    rfc="RFC 5661",
-    section="18.24.3",
-    gist="the data of a symbolic link is simply stored: an operation on the link leaves its target alone",
+TEXTS_ARE_NOT_INTERPRETED = stated(
+    "RFC 5661",
+    "18.24.3",
+    "the data of a symbolic link is simply stored: an operation on the link leaves its target alone",
+    harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.25.4")},
+)
+LINKS_ARE_OBJECTS = stated(
+    "RFC 5661",
+    "5.8.1.2",
+    "an object of type NF4LNK is a symbolic link, whatever names it has: other objects replace it by RENAME only",
     harm=Harm.OBJECT,
 )
-LINKS_ARE_OBJECTS = Requirement(
-    rfc="RFC 5661",
-    section="5.8.1.2",
-    gist="an object of type NF4LNK is a symbolic link, whatever names it has: other objects replace it by RENAME only",
-    harm=Harm.OBJECT,
-)
-TEXT_IS_CURRENT = Requirement(
-    rfc="RFC 5661",
-    section="18.24.3",
-    gist="READLINK reads the data of the link that has the name now, not of one that had it before",
+TEXT_IS_CURRENT = stated(
+    "RFC 5661",
+    "18.24.3",
+    "READLINK reads the data of the link that has the name now, not of one that had it before",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.25.4")},
 )
 
 

@@ -10,20 +10,18 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import expect, proves, stated
 from suites.nfs4.locks import WRITE_LT, lock_range
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, open_file
 
-A_STATUS_FOR_EACH = Requirement(
-    rfc="RFC 5661",
-    section="18.48.3",
-    gist="for each stateid, the status that its use in normal operation would have is returned",
+A_STATUS_FOR_EACH = stated(
+    "RFC 5661",
+    "18.48.3",
+    "for each stateid, the status that its use in normal operation would have is returned",
 )
-SPECIAL_IS_BAD = Requirement(
-    rfc="RFC 5661",
-    section="18.48.3",
-    gist="special stateids are always considered invalid: NFS4ERR_BAD_STATEID",
+SPECIAL_IS_BAD = stated(
+    "RFC 5661", "18.48.3", "special stateids are always considered invalid: NFS4ERR_BAD_STATEID"
 )
 
 

@@ -13,13 +13,13 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.xdr import XdrType
-from nfsjudge import Level, Requirement, expect, proves, skip
+from nfsjudge import expect, proves, should, skip
 
-DIRECTORY_TIME_FOLLOWS_ENTRIES = Requirement(
-    rfc="RFC 5661",
-    section="5.8.2.43",
-    level=Level.SHOULD,  # the text says "object" and names no entries
-    gist="time_modify is the time of the last modification: it should follow the entries of a directory",
+DIRECTORY_TIME_FOLLOWS_ENTRIES = should(  # the text says "object" and names no entries
+    "RFC 5661",
+    "5.8.2.43",
+    "time_modify is the time of the last modification: it should follow the entries of a directory",
+    also={"4.0": ("RFC 7530", "5.8.2.39")},
 )
 CHANGES: t.Final = (
     *("open", "create", "link"),

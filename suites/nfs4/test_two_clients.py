@@ -14,77 +14,83 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.xdr import XdrType
-from nfsjudge import Harm, Level, Requirement, expect, expect_unchanged, proves, skip, unsupported
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_unchanged,
+    proves,
+    should,
+    skip,
+    stated,
+    unsupported,
+)
+from suites.clauses import FILEID_STAYS, WRITE_KEEPS_OWNER_AND_MODE
 from suites.neighbours import SIZE, Part, Written, expect_nothing_lost, write_at_once
 from suites.nfs3.permissions import STRANGER
 from suites.nfs4 import races
 from suites.nfs4.locks import WRITE_LT, lock_range, test_range
 from suites.nfs4.opens import BOTH, WRITE, another_client, another_session, open_file
-from suites.nfs4.test_pairs import FILEID_STAYS
 from suites.races import ROUNDS
 
-RECLAIMS_END = Requirement(
-    rfc="RFC 5661",
-    section="18.51.3",
-    gist="once RECLAIM_COMPLETE is done, reclaims of the client are refused: NFS4ERR_NO_GRACE",
+RECLAIMS_END = stated(
+    "RFC 5661",
+    "18.51.3",
+    "once RECLAIM_COMPLETE is done, reclaims of the client are refused: NFS4ERR_NO_GRACE",
     harm=Harm.DATA,
 )
-CLOSE_KEEPS_OTHER_LOCKS = Requirement(
-    rfc="RFC 5661",
-    section="18.2.3",
-    gist="CLOSE releases the locks of the closed open only: those of other owners of the file stay",
+CLOSE_KEEPS_OTHER_LOCKS = stated(
+    "RFC 5661",
+    "18.2.3",
+    "CLOSE releases the locks of the closed open only: those of other owners of the file stay",
     harm=Harm.DATA,
 )
-STATE_IS_OF_THE_CLIENT = Requirement(
-    rfc="RFC 5661",
-    section="18.37.3",
-    gist="opens, locks and the lease are tied to the client id, and are not affected by DESTROY_SESSION",
+STATE_IS_OF_THE_CLIENT = stated(
+    "RFC 5661",
+    "18.37.3",
+    "opens, locks and the lease are tied to the client id, and are not affected by DESTROY_SESSION",
     harm=Harm.DATA,
 )
-EXCLUSIVE_CREATES_ONCE = Requirement(
-    rfc="RFC 5661",
-    section="18.16.3",
-    gist="exclusive creation: of two requests with different verifiers one creates the file",
+EXCLUSIVE_CREATES_ONCE = stated(
+    "RFC 5661",
+    "18.16.3",
+    "exclusive creation: of two requests with different verifiers one creates the file",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
-GUARDED_CREATES_ONCE = Requirement(
-    rfc="RFC 5661",
-    section="18.16.3",
+GUARDED_CREATES_ONCE = should(
     # "checks for the presence of a duplicate object by name before performing the create": exclusive creation is what
     # EXCLUSIVE4_1 is for, and two successes have replaced nothing. As GUARDED_CREATES_ONCE of NFSv3.
-    level=Level.SHOULD,
-    gist="GUARDED4 checks for an object of the name before it creates one: of two requests one should create the file",
+    "RFC 5661",
+    "18.16.3",
+    "GUARDED4 checks for an object of the name before it creates one: of two requests one should create the file",
+    also={"4.0": ("RFC 7530", "16.16.5")},
 )
-WRITES_DO_NOT_UNDO_OTHERS = Requirement(
-    rfc="RFC 5661",
-    section="18.32.3",
-    gist="WRITE writes its data at its offset, and undoes no WRITE of another client next to it",
+WRITES_DO_NOT_UNDO_OTHERS = stated(
+    "RFC 5661",
+    "18.32.3",
+    "WRITE writes its data at its offset, and undoes no WRITE of another client next to it",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
-ACCESS_IS_CURRENT = Requirement(
-    rfc="RFC 5661",
-    section="18.1.3",
-    level=Level.SHOULD,  # what ACCESS says may be out of date as soon as it is said
-    gist="ACCESS follows the mode that the object has now",
+ACCESS_IS_CURRENT = should(  # what ACCESS says may be out of date as soon as it is said
+    "RFC 5661",
+    "18.1.3",
+    "ACCESS follows the mode that the object has now",
+    also={"4.0": ("RFC 7530", "16.1.4")},
 )
-READ_IS_CHECKED = Requirement(
-    rfc="RFC 5661",
-    section="18.22.3",
-    gist="READ is subject to access permissions checking, by the permissions that the file has now",
+READ_IS_CHECKED = stated(
+    "RFC 5661",
+    "18.22.3",
+    "READ is subject to access permissions checking, by the permissions that the file has now",
     harm=Harm.SECRET,
+    also={"4.0": ("RFC 7530", "16.23.4")},
 )
-WRITE_IS_CHECKED = Requirement(
-    rfc="RFC 5661",
-    section="18.32.3",
-    level=Level.SHOULD,  # the text says so of WRITE with a count of zero only
-    gist="WRITE is subject to permissions checking, by the permissions that the file has now",
+WRITE_IS_CHECKED = should(  # the text says so of WRITE with a count of zero only
+    "RFC 5661",
+    "18.32.3",
+    "WRITE is subject to permissions checking, by the permissions that the file has now",
     harm=Harm.OBJECT,
-)
-WRITE_KEEPS_OWNER_AND_MODE = Requirement(
-    rfc="RFC 5661",
-    section="18.32.3",
-    gist="WRITE writes data to a file: owner, group and mode stay, except that bits to set a user or group may go",
-    harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
 _ATTEMPTS = 5
 _ACCESS = p.ACCESS4_READ | p.ACCESS4_MODIFY

@@ -21,31 +21,41 @@ from nfsclient.errors import ConnectionLost, RpcRejected, RpcTimeout
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import Unread, XdrType, malformations
-from nfsjudge import Level, Requirement, expect, expect_data, observe, proves, skip, unsupported
+from nfsjudge import (
+    expect,
+    expect_data,
+    must,
+    observe,
+    proves,
+    should,
+    skip,
+    stated,
+    unsupported,
+)
 from suites.nfs4.attribute_values import supported_names
 from suites.nfs4.opens import BOTH, READ, another_client, open_file
 
-UNDEFINED_VALUES_ARE_REFUSED = Requirement(
-    rfc="RFC 5661",
-    section="15.1.1.1",
-    gist="NFS4ERR_BADXDR applies when an enumeration has a value in the arguments that it does not define",
+UNDEFINED_VALUES_ARE_REFUSED = stated(
+    "RFC 5661",
+    "15.1.1.1",
+    "NFS4ERR_BADXDR applies when an enumeration has a value in the arguments that it does not define",
 )
-UNDEFINED_ATTRIBUTES_ARE_REFUSED = Requirement(
-    rfc="RFC 5661",
-    section="18.30.4",
-    level=Level.SHOULD,
-    gist="an attribute in the request that the server does not support gets NFS4ERR_ATTRNOTSUPP",
+UNDEFINED_ATTRIBUTES_ARE_REFUSED = should(
+    "RFC 5661",
+    "18.30.4",
+    "an attribute in the request that the server does not support gets NFS4ERR_ATTRNOTSUPP",
+    also={"4.0": ("RFC 7530", "16.32.5")},
 )
-MODE_BITS_ARE_CHECKED = Requirement(
-    rfc="RFC 5661",
-    section="6.2.4",
-    level=Level.MUST,
-    gist="bits that mode does not define get NFS4ERR_INVAL in SETATTR, CREATE, OPEN, VERIFY and NVERIFY",
+MODE_BITS_ARE_CHECKED = must(
+    "RFC 5661",
+    "6.2.4",
+    "bits that mode does not define get NFS4ERR_INVAL in SETATTR, CREATE, OPEN, VERIFY and NVERIFY",
 )
-NANOSECONDS_ARE_CHECKED = Requirement(
-    rfc="RFC 5661",
-    section="3.3.1",
-    gist="values greater than 999,999,999 for nseconds are considered invalid",
+NANOSECONDS_ARE_CHECKED = stated(
+    "RFC 5661",
+    "3.3.1",
+    "values greater than 999,999,999 for nseconds are considered invalid",
+    also={"4.0": ("RFC 7530", "2.2.1")},
 )
 _DATA = b"0123456789"
 _WHOLE_CALL = (RpcRejected, ConnectionLost, RpcTimeout)

@@ -11,25 +11,21 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsclient.rpc.auth import AuthSys
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves, skip, unsupported
+from nfsjudge import Harm, expect, expect_data, proves, should, skip, stated, unsupported
 from suites.nfs4.opens import BOTH, READ, another_client, open_file, try_open
 
-MODE_DENIES = Requirement(
-    rfc="RFC 5661",
-    section="6.2.4",
-    level=Level.SHOULD,  # access control lists, and how users are mapped, are the server's
-    gist="the mode of an object should decide what a user may do with it",
+MODE_DENIES = should(  # access control lists, and how users are mapped, are the server's
+    "RFC 5661", "6.2.4", "the mode of an object should decide what a user may do with it"
 )
-GROUPS_COUNT = Requirement(
-    rfc="RFC 5661",
-    section="6.2.4",
-    level=Level.SHOULD,  # a server may take the groups of a user from elsewhere
-    gist="the bits of the group in the mode should hold for each group in the credential of the caller",
+GROUPS_COUNT = should(  # a server may take the groups of a user from elsewhere
+    "RFC 5661",
+    "6.2.4",
+    "the bits of the group in the mode should hold for each group in the credential of the caller",
 )
-OWNERS_ARE_OF_CLIENTS = Requirement(
-    rfc="RFC 5661",
-    section="8.2.1",
-    gist="an open stateid is of a client ID, an open-owner and a file: another client with the same owner has another",
+OWNERS_ARE_OF_CLIENTS = stated(
+    "RFC 5661",
+    "8.2.1",
+    "an open stateid is of a client ID, an open-owner and a file: another client with the same owner has another",
     harm=Harm.SUCCESS,
 )
 STRANGER: t.Final = (4242, 4242)

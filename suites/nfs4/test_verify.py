@@ -7,7 +7,7 @@ from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Compounds, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import expect, must, proves, stated
 from suites.nfs4.attribute_values import (
     expect_attrnotsupp,
     expect_inval_without_value,
@@ -20,21 +20,18 @@ from suites.nfs4.attribute_values import (
 )
 from suites.nfs4.minors import MINORS
 
-VERIFY_COMPARES = Requirement(
-    rfc="RFC 5661",
-    section="18.31.3",
-    level=Level.MUST,
-    gist="VERIFY succeeds if the attributes match; if one does not, it returns NFS4ERR_NOT_SAME",
+VERIFY_COMPARES = must(
+    "RFC 5661",
+    "18.31.3",
+    "VERIFY succeeds if the attributes match; if one does not, it returns NFS4ERR_NOT_SAME",
 )
-UNSUPPORTED_IS_ATTRNOTSUPP = Requirement(
-    rfc="RFC 5661",
-    section="18.31.4",
-    gist="a RECOMMENDED attribute that the server does not support for the object gets NFS4ERR_ATTRNOTSUPP",
+UNSUPPORTED_IS_ATTRNOTSUPP = stated(
+    "RFC 5661",
+    "18.31.4",
+    "a RECOMMENDED attribute that the server does not support for the object gets NFS4ERR_ATTRNOTSUPP",
 )
-WITHOUT_A_VALUE_IS_INVALID = Requirement(
-    rfc="RFC 5661",
-    section="18.31.4",
-    gist="rdattr_error, and any attribute that can only be set, gets NFS4ERR_INVAL",
+WITHOUT_A_VALUE_IS_INVALID = stated(
+    "RFC 5661", "18.31.4", "rdattr_error, and any attribute that can only be set, gets NFS4ERR_INVAL"
 )
 
 

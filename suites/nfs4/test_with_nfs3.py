@@ -20,6 +20,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfstime3, Sattr3, StableHow
 from nfsjudge import Requirement, expect, expect_names, proves, skip
 from nfsjudge.expect import StatusReply
+from suites.clauses import DATA_IS_CURRENT, LISTS_ARE_CURRENT, NEW_BYTES_ARE_ZERO
 from suites.common_client import CommittingClient, CommonClient
 from suites.kept_data import OVERLAPS_BY_OTHER, KeptFile, keeps
 from suites.model.claims import V4, Property
@@ -35,7 +36,6 @@ from suites.nfs3.test_kept_data import clauses_of as clauses_of_nfs3
 from suites.nfs4.common import CommonNfs4, OpenNfs4
 from suites.nfs4.test_kept_data import NOTHING_IS_DESTROYED
 from suites.nfs4.test_kept_data import clauses_of as clauses_of_nfs4
-from suites.nfs4.test_pairs import DATA_IS_CURRENT, LISTS_ARE_CURRENT, NEW_BYTES_ARE_ZERO
 
 CHANGE_TELLS: t.Final = V4[Property.CHANGE]
 _TICKS: t.Final = 64

@@ -10,38 +10,37 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4, StableHow4
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves
+from nfsjudge import Harm, expect, expect_data, must, proves, stated
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, WRITE, open_file
 
-WRITES_DATA = Requirement(
-    rfc="RFC 5661",
-    section="18.32.3",
-    gist="WRITE writes count bytes of the data at the offset",
+WRITES_DATA = stated(
+    "RFC 5661",
+    "18.32.3",
+    "WRITE writes count bytes of the data at the offset",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
-COMMITS_AS_ASKED = Requirement(
-    rfc="RFC 5661",
-    section="18.32.3",
-    level=Level.MUST,
-    gist="committed is at least as strong as stable in the arguments (Table 11)",
+COMMITS_AS_ASKED = must(
+    "RFC 5661", "18.32.3", "committed is at least as strong as stable in the arguments (Table 11)"
 )
-NEEDS_WRITE_ACCESS = Requirement(
-    rfc="RFC 5661",
-    section="15.1.8.8",
-    gist="NFS4ERR_OPENMODE: the operation is not sanctioned by the stateid, such as WRITE after an OPEN for reading",
+NEEDS_WRITE_ACCESS = stated(
+    "RFC 5661",
+    "15.1.8.8",
+    "NFS4ERR_OPENMODE: the operation is not sanctioned by the stateid, such as WRITE after an OPEN for reading",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "13.1.8.9")},
 )
-VERIFIER_STANDS = Requirement(
-    rfc="RFC 5661",
-    section="18.32.3",
-    level=Level.MUST,
-    gist="writeverf is unchanged during a single instance of the server",
+VERIFIER_STANDS = must(
+    "RFC 5661",
+    "18.32.3",
+    "writeverf is unchanged during a single instance of the server",
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
-GROWS_BY_ZEROS = Requirement(
-    rfc="RFC 5661",
-    section="12.5.4.2",
-    gist="a file that grows is zero extended, also by a WRITE past its end: the gap before the data reads as zeros",
+GROWS_BY_ZEROS = stated(
+    "RFC 5661",
+    "12.5.4.2",
+    "a file that grows is zero extended, also by a WRITE past its end: the gap before the data reads as zeros",
     harm=Harm.DATA,
 )
 _HOW = {

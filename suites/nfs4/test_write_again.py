@@ -8,28 +8,29 @@ from nfsclient.clients.nfs4 import Compounds, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4
-from nfsjudge import Harm, Level, Part, Requirement, expect, expect_data, proves, skip
+from nfsjudge import Harm, Part, expect, expect_data, proves, should, skip, stated
 from suites.model.player4 import Player4
 from suites.nfs3.contents import pattern
 from suites.nfs4.opens import BOTH, Opened, another_session, open_file
 
-WRITING_MOVES_TIMES = Requirement(
-    rfc="RFC 5661",
-    section="18.32.4",
+WRITING_MOVES_TIMES = should(  # "it is assumed"
+    "RFC 5661",
+    "18.32.4",
+    "writing other data to a file updates its time_modify and its change",
     part=Part.IMPLEMENTATION,
-    level=Level.SHOULD,  # "it is assumed"
-    gist="writing other data to a file updates its time_modify and its change",
 )
-CHANGE_TELLS = Requirement(
-    rfc="RFC 5661",
-    section="5.8.1.4",
-    gist="by the value of change a client can tell whether data or attributes of the object have been modified",
+CHANGE_TELLS = stated(
+    "RFC 5661",
+    "5.8.1.4",
+    "by the value of change a client can tell whether data or attributes of the object have been modified",
+    also={"4.0": ("RFC 7530", "5.8.1.4")},
 )
-WRITES_ALL_DATA = Requirement(
-    rfc="RFC 5661",
-    section="18.32.3",
-    gist="WRITE writes count bytes of the data at the offset, however many they are",
+WRITES_ALL_DATA = stated(
+    "RFC 5661",
+    "18.32.3",
+    "WRITE writes count bytes of the data at the offset, however many they are",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
 MEGABYTE = 1 << 20
 LONG_AGO = 946_684_800

@@ -9,29 +9,31 @@ from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves
+from nfsjudge import Harm, expect, expect_data, observe, proves, should, stated
 from suites.nfs4.gaps import need_far
 
-NOTHING_IS_WRITTEN = Requirement(
-    rfc="RFC 5661", section="18.32.3", gist="WRITE with a count of zero succeeds and returns a count of zero"
+NOTHING_IS_WRITTEN = stated(
+    "RFC 5661",
+    "18.32.3",
+    "WRITE with a count of zero succeeds and returns a count of zero",
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
-NOTHING_CHANGES_DATA = Requirement(
-    rfc="RFC 5661",
-    section="18.32.3",
-    gist="WRITE writes as many bytes as its count says: with a count of zero it changes no data",
+NOTHING_CHANGES_DATA = stated(
+    "RFC 5661",
+    "18.32.3",
+    "WRITE writes as many bytes as its count says: with a count of zero it changes no data",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
-NOTHING_KEEPS_THE_SIZE = Requirement(
-    rfc="RFC 5661",
-    section="18.32.3",
-    level=Level.SHOULD,  # a file that is longer by zeros has lost nothing
-    gist="WRITE with a count of zero does not extend the file",
+NOTHING_KEEPS_THE_SIZE = should(  # a file that is longer by zeros has lost nothing
+    "RFC 5661", "18.32.3", "WRITE with a count of zero does not extend the file"
 )
-WRITES_ITS_RANGE = Requirement(
-    rfc="RFC 5661",
-    section="18.32.3",
-    gist="the offset is where WRITE writes: it changes no data elsewhere, wherever its range ends",
+WRITES_ITS_RANGE = stated(
+    "RFC 5661",
+    "18.32.3",
+    "the offset is where WRITE writes: it changes no data elsewhere, wherever its range ends",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
 _OFFSETS = {"int64": 2**63 - 4, "uint64": 2**64 - 4}
 _OLD = bytes(range(1, 65))

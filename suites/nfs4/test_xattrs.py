@@ -12,58 +12,37 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4, SetxattrOption4
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, expect_names, proves, skip
+from nfsjudge import Harm, expect, expect_data, expect_names, must, proves, skip, stated
 
-KEEPS_THE_VALUE = Requirement(
-    rfc="RFC 8276",
-    section="8.4.1.3",
-    gist="GETXATTR obtains the value of the given extended attribute key",
-    harm=Harm.DATA,
+KEEPS_THE_VALUE = stated(
+    "RFC 8276", "8.4.1.3", "GETXATTR obtains the value of the given extended attribute key", harm=Harm.DATA
 )
-ABSENT_IS_NOXATTR = Requirement(
-    rfc="RFC 8276",
-    section="8.4.1.3",
-    level=Level.MUST,
-    gist="GETXATTR of a key that does not exist gets NFS4ERR_NOXATTR",
+ABSENT_IS_NOXATTR = must("RFC 8276", "8.4.1.3", "GETXATTR of a key that does not exist gets NFS4ERR_NOXATTR")
+CREATE_NEEDS_A_NEW_KEY = must(
+    "RFC 8276", "8.4.2.3", "SETXATTR4_CREATE of a key that exists gets NFS4ERR_EXIST", harm=Harm.DATA
 )
-CREATE_NEEDS_A_NEW_KEY = Requirement(
-    rfc="RFC 8276",
-    section="8.4.2.3",
-    level=Level.MUST,
-    gist="SETXATTR4_CREATE of a key that exists gets NFS4ERR_EXIST",
-    harm=Harm.DATA,
-)
-REPLACE_NEEDS_A_KEY = Requirement(
-    rfc="RFC 8276",
-    section="8.4.2.3",
-    level=Level.MUST,
-    gist="SETXATTR4_REPLACE of a key that does not exist gets NFS4ERR_NOXATTR",
+REPLACE_NEEDS_A_KEY = must(
+    "RFC 8276",
+    "8.4.2.3",
+    "SETXATTR4_REPLACE of a key that does not exist gets NFS4ERR_NOXATTR",
     harm=Harm.SUCCESS,
 )
-SETTING_CHANGES = Requirement(
-    rfc="RFC 8276",
-    section="8.4.2.3",
-    level=Level.MUST,
-    gist="SETXATTR that creates a key or changes its value changes the attribute change of the file",
+SETTING_CHANGES = must(
+    "RFC 8276",
+    "8.4.2.3",
+    "SETXATTR that creates a key or changes its value changes the attribute change of the file",
 )
-LISTS_KEYS = Requirement(
-    rfc="RFC 8276",
-    section="8.4.3.3",
-    gist="LISTXATTRS returns the extended attribute keys of the object, page by page",
+LISTS_KEYS = stated(
+    "RFC 8276",
+    "8.4.3.3",
+    "LISTXATTRS returns the extended attribute keys of the object, page by page",
     harm=Harm.DATA,
 )
-REMOVES_THE_KEY = Requirement(
-    rfc="RFC 8276",
-    section="8.4.4.3",
-    gist="REMOVEXATTR deletes the extended attribute of the key",
-    harm=Harm.SUCCESS,
+REMOVES_THE_KEY = stated(
+    "RFC 8276", "8.4.4.3", "REMOVEXATTR deletes the extended attribute of the key", harm=Harm.SUCCESS
 )
-REMOVE_NEEDS_A_KEY = Requirement(
-    rfc="RFC 8276",
-    section="8.4.4.3",
-    level=Level.MUST,
-    gist="REMOVEXATTR of a key that does not exist gets NFS4ERR_NOXATTR",
-    harm=Harm.SUCCESS,
+REMOVE_NEEDS_A_KEY = must(
+    "RFC 8276", "8.4.4.3", "REMOVEXATTR of a key that does not exist gets NFS4ERR_NOXATTR", harm=Harm.SUCCESS
 )
 _4_2: t.Final = pytest.mark.parametrize("minor", [2], ids=["4.2"])
 

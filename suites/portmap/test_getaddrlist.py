@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 from fixtures.checks.rpcbind import UNUSED_PROGRAM, MakePortMapper
-from nfsjudge import Level, Requirement, expect, observe, proves, show, skip
+from nfsjudge import expect, observe, proves, should, show, skip, stated
 
-GETADDRLIST_LISTS_ADDRESSES = Requirement(
-    rfc="RFC 1833", section="2.2.2", gist="GETADDRLIST returns the list of addresses of the given program"
+GETADDRLIST_LISTS_ADDRESSES = stated(
+    "RFC 1833", "2.2.2", "GETADDRLIST returns the list of addresses of the given program"
 )
-GETADDRLIST_DESCRIBES_TRANSPORTS = Requirement(
-    rfc="RFC 1833",
-    section="2.1",
-    level=Level.SHOULD,
-    gist="an entry of GETADDRLIST describes its transport by semantics, family and protocol",
+GETADDRLIST_DESCRIBES_TRANSPORTS = should(
+    "RFC 1833", "2.1", "an entry of GETADDRLIST describes its transport by semantics, family and protocol"
 )
 
 

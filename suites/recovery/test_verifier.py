@@ -19,7 +19,17 @@ from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Harm, Level, Requirement, expect, expect_all, expect_data, observe, proves, show, skip
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_all,
+    expect_data,
+    must,
+    observe,
+    proves,
+    show,
+    skip,
+)
 from suites.losses import LOSES_NOTHING, Losses
 from suites.nfs3.clauses import (
     COMMIT_FLUSHES_DATA,
@@ -33,11 +43,10 @@ from suites.nfs3.verifiers import expect_new, verifier, verifier_after
 from suites.recovery.after_crash import file_again
 from suites.recovery.either import ENDINGS
 
-VERIFIER_IS_UNIQUE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="verf is unique between instances of the server where uncommitted data may be lost",
-    level=Level.MUST,
+VERIFIER_IS_UNIQUE = must(
+    "RFC 1813",
+    "3.3.7",
+    "verf is unique between instances of the server where uncommitted data may be lost",
     harm=Harm.DATA,
 )
 SIZE: t.Final = 8000

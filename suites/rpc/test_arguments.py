@@ -16,7 +16,17 @@ from fixtures.checks.wire import CLOSED, GARBAGE_ARGS, SILENCE, SUCCESS, MakeWir
 from nfsclient.clients import Nfs3
 from nfsclient.protocol import nfs3 as v3
 from nfsclient.xdr import XdrEnum
-from nfsjudge import Harm, Level, Requirement, expect, expect_names, expect_that, observe, proves, show
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_names,
+    expect_that,
+    observe,
+    proves,
+    should,
+    show,
+    stated,
+)
 from suites.catalogue import Call
 from suites.nfs3.calls import CALLS
 from suites.rpc.damaged_calls import (
@@ -33,38 +43,31 @@ from suites.rpc.damaged_calls import (
 )
 from suites.rpc.parameters import HIGHEST, short
 
-REFUSES_UNDECODABLE_ARGUMENTS = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="a server does not answer SUCCESS to a call whose arguments it cannot decode",
+REFUSES_UNDECODABLE_ARGUMENTS = stated(
+    "RFC 1831",
+    "8",
+    "a server does not answer SUCCESS to a call whose arguments it cannot decode",
     harm=Harm.SUCCESS,
 )
-REPORTS_GARBAGE_ARGS = Requirement(
-    rfc="RFC 1831",
-    section="7",
-    gist="a server should answer GARBAGE_ARGS when it cannot decode the arguments",
-    level=Level.SHOULD,
+REPORTS_GARBAGE_ARGS = should(
+    "RFC 1831", "7", "a server should answer GARBAGE_ARGS when it cannot decode the arguments"
 )
-TOLERATES_ODD_ARGUMENTS = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="a server should either accept surplus bytes and odd booleans in arguments or answer GARBAGE_ARGS",
-    level=Level.SHOULD,
+TOLERATES_ODD_ARGUMENTS = should(
+    "RFC 1831",
+    "8",
+    "a server should either accept surplus bytes and odd booleans in arguments or answer GARBAGE_ARGS",
 )
-EXCLUDES_PADDING = Requirement(
-    rfc="RFC 4506",
-    section="4.10",
-    gist="opaque data have exactly as many bytes as their length says; padding is not part of them",
+EXCLUDES_PADDING = stated(
+    "RFC 4506",
+    "4.10",
+    "opaque data have exactly as many bytes as their length says; padding is not part of them",
     harm=Harm.DATA,
 )
-REFUSES_UNDEFINED_ENUM_VALUES = Requirement(
-    rfc="RFC 4506",
-    section="4.3",
-    gist="a server should treat a value that the enum does not define as an error",
-    level=Level.SHOULD,
+REFUSES_UNDEFINED_ENUM_VALUES = should(
+    "RFC 4506", "4.3", "a server should treat a value that the enum does not define as an error"
 )
-WRITE_RETURNS_STABLE_HOW = Requirement(
-    rfc="RFC 1813", section="3.3.7", gist="WRITE returns one of the three values of stable_how in committed"
+WRITE_RETURNS_STABLE_HOW = stated(
+    "RFC 1813", "3.3.7", "WRITE returns one of the three values of stable_how in committed"
 )
 MODE_ONLY = v3.Sattr3(mode=0o755).to_xdr()
 UNDEFINED = [77, 2**31, 2**32 - 1]

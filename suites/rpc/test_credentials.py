@@ -29,86 +29,70 @@ from fixtures.checks.wire import (
     words,
 )
 from nfsclient.rpc.messages import AuthFlavor, AuthStat
-from nfsjudge import Harm, Level, Requirement, expect, expect_that, observe, proves, show, skip
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_that,
+    observe,
+    proves,
+    should,
+    show,
+    skip,
+    stated,
+)
 from suites.rpc.lengths import with_smaller_lengths
 from suites.rpc.parameters import TRANSPORTS, short
 
-ACCEPTS_AUTH_SYS_WITHIN_LIMITS = Requirement(
-    rfc="RFC 1831",
-    section="A",
-    gist="AUTH_SYS may have any stamp, a machine name of up to 255 bytes, and up to 16 groups",
+ACCEPTS_AUTH_SYS_WITHIN_LIMITS = stated(
+    "RFC 1831", "A", "AUTH_SYS may have any stamp, a machine name of up to 255 bytes, and up to 16 groups"
 )
-REFUSES_MALFORMED_AUTH_SYS = Requirement(
-    rfc="RFC 1831",
-    section="A",
-    gist="a server should refuse AUTH_SYS that is truncated, or exceeds 255 bytes of machine name or 16 groups",
-    level=Level.SHOULD,
+REFUSES_MALFORMED_AUTH_SYS = should(
+    "RFC 1831",
+    "A",
+    "a server should refuse AUTH_SYS that is truncated, or exceeds 255 bytes of machine name or 16 groups",
 )
-LIMITS_AUTH_BODY = Requirement(
-    rfc="RFC 1831",
-    section="7.2",
-    gist="a server should refuse a credential or verifier with a body of more than 400 bytes",
-    level=Level.SHOULD,
+LIMITS_AUTH_BODY = should(
+    "RFC 1831", "7.2", "a server should refuse a credential or verifier with a body of more than 400 bytes"
 )
-IGNORES_AUTH_NONE_BODY = Requirement(
-    rfc="RFC 1831",
-    section="9.1",
-    gist="a server should ignore the body of AUTH_NONE, which is undefined",
-    level=Level.SHOULD,
+IGNORES_AUTH_NONE_BODY = should(
+    "RFC 1831", "9.1", "a server should ignore the body of AUTH_NONE, which is undefined"
 )
-NULL_NEEDS_NO_AUTHENTICATION = Requirement(
-    rfc="RFC 1831",
-    section="11.1",
-    gist="NULL of any program should never require authentication",
-    level=Level.SHOULD,
+NULL_NEEDS_NO_AUTHENTICATION = should(
+    "RFC 1831", "11.1", "NULL of any program should never require authentication"
 )
-REFUSES_IDENTITY_WITH_AUTH_ERROR = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="a server that does not accept the identity of a caller answers AUTH_ERROR",
+REFUSES_IDENTITY_WITH_AUTH_ERROR = stated(
+    "RFC 1831", "8", "a server that does not accept the identity of a caller answers AUTH_ERROR"
 )
-REPORTS_AUTH_ERROR = Requirement(
-    rfc="RFC 1831",
-    section="7.2",
-    gist="a server that rejects authentication parameters should give the reason with AUTH_ERROR",
-    level=Level.SHOULD,
+REPORTS_AUTH_ERROR = should(
+    "RFC 1831",
+    "7.2",
+    "a server that rejects authentication parameters should give the reason with AUTH_ERROR",
 )
-AUTH_ERROR_HAS_REASON = Requirement(
-    rfc="RFC 1831", section="8", gist="AUTH_ERROR gives a reason other than AUTH_OK, which means success"
+AUTH_ERROR_HAS_REASON = stated(
+    "RFC 1831", "8", "AUTH_ERROR gives a reason other than AUTH_OK, which means success"
 )
-REFUSES_UNKNOWN_SHORTHAND = Requirement(
-    rfc="RFC 1831",
-    section="A",
-    gist="a server should refuse an AUTH_SHORT credential that it does not know",
-    level=Level.SHOULD,
+REFUSES_UNKNOWN_SHORTHAND = should(
+    "RFC 1831", "A", "a server should refuse an AUTH_SHORT credential that it does not know"
 )
-RETURNS_REJECTEDCRED = Requirement(
-    rfc="RFC 1831",
-    section="A",
-    gist="a server that issues AUTH_SHORT should refuse one that it does not know with AUTH_REJECTEDCRED",
-    level=Level.SHOULD,
+RETURNS_REJECTEDCRED = should(
+    "RFC 1831",
+    "A",
+    "a server that issues AUTH_SHORT should refuse one that it does not know with AUTH_REJECTEDCRED",
 )
-TOLERATES_SURPLUS_CREDENTIAL = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="a server should either ignore surplus bytes in a credential or refuse the credential",
-    level=Level.SHOULD,
+TOLERATES_SURPLUS_CREDENTIAL = should(
+    "RFC 1831", "8", "a server should either ignore surplus bytes in a credential or refuse the credential"
 )
-PADS_WITH_ZEROS = Requirement(
-    rfc="RFC 4506",
-    section="4.10",
-    gist="opaque data are padded with zero bytes, in the verifier of a reply too",
+PADS_WITH_ZEROS = stated(
+    "RFC 4506",
+    "4.10",
+    "opaque data are padded with zero bytes, in the verifier of a reply too",
     harm=Harm.SECRET,
 )
-SYS_REPLY_VERIFIER = Requirement(
-    rfc="RFC 1831",
-    section="A",
-    gist="the reply to a call with AUTH_SYS has a verifier of flavor AUTH_NONE or AUTH_SHORT",
+SYS_REPLY_VERIFIER = stated(
+    "RFC 1831", "A", "the reply to a call with AUTH_SYS has a verifier of flavor AUTH_NONE or AUTH_SHORT"
 )
-NONE_REPLY_VERIFIER = Requirement(
-    rfc="RFC 1831",
-    section="9.1",
-    gist="the reply to a call with AUTH_NONE has a verifier of flavor AUTH_NONE",
+NONE_REPLY_VERIFIER = stated(
+    "RFC 1831", "9.1", "the reply to a call with AUTH_NONE has a verifier of flavor AUTH_NONE"
 )
 NONE, SYS, SHORT = 0, 1, 2
 REFUSALS = (AUTH_ERROR, GARBAGE_ARGS, CLOSED, SILENCE)

@@ -13,21 +13,15 @@ import pytest
 from fixtures.checks.wire import MARK, SUCCESS, MakeWire, RawCall, Wire, words
 from nfsclient.errors import ConnectionLost, RpcTimeout
 from nfsclient.rpc.record import fragment
-from nfsjudge import Requirement, expect, observe, proves
+from nfsjudge import expect, observe, proves, stated
 from suites.rpc.calls import NULL_CALL_SIZE, null_call, show_xid
 
-REASSEMBLES_FRAGMENTS = Requirement(
-    rfc="RFC 1831",
-    section="10",
-    gist="one or more fragments form a record, wherever the message is cut",
+REASSEMBLES_FRAGMENTS = stated(
+    "RFC 1831", "10", "one or more fragments form a record, wherever the message is cut"
 )
-ACCEPTS_EMPTY_FRAGMENTS = Requirement(
-    rfc="RFC 1831", section="10", gist="a fragment has 0 to 2^31-1 bytes, so it may be empty"
-)
-RECORD_MARKS_DELIMIT = Requirement(
-    rfc="RFC 1831",
-    section="10",
-    gist="only record marks delimit messages in a byte stream, however TCP segments it",
+ACCEPTS_EMPTY_FRAGMENTS = stated("RFC 1831", "10", "a fragment has 0 to 2^31-1 bytes, so it may be empty")
+RECORD_MARKS_DELIMIT = stated(
+    "RFC 1831", "10", "only record marks delimit messages in a byte stream, however TCP segments it"
 )
 
 

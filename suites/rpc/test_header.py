@@ -16,29 +16,20 @@ from fixtures.checks.wire import (
     Proto,
     words,
 )
-from nfsjudge import Harm, Level, Requirement, expect, observe, proves
+from nfsjudge import Harm, expect, observe, proves, should, stated
 from suites.rpc.parameters import HIGHEST, TRANSPORTS, short
 
-RETURNS_PROG_UNAVAIL = Requirement(
-    rfc="RFC 1831",
-    section="7.1",
-    gist="a server answers PROG_UNAVAIL to a call of a program that it does not serve",
+RETURNS_PROG_UNAVAIL = stated(
+    "RFC 1831", "7.1", "a server answers PROG_UNAVAIL to a call of a program that it does not serve"
 )
-RETURNS_PROC_UNAVAIL = Requirement(
-    rfc="RFC 1831",
-    section="7.1",
-    gist="a server answers PROC_UNAVAIL to a call of a procedure that does not exist",
+RETURNS_PROC_UNAVAIL = stated(
+    "RFC 1831", "7.1", "a server answers PROC_UNAVAIL to a call of a procedure that does not exist"
 )
-REPLIES_TO_CALLS_ONLY = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="a server should send a reply only to a call",
-    level=Level.SHOULD,
-)
-REFUSES_TRUNCATED_HEADER = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="a server does not execute a call that lacks part of its header, up to credential and verifier",
+REPLIES_TO_CALLS_ONLY = should("RFC 1831", "8", "a server should send a reply only to a call")
+REFUSES_TRUNCATED_HEADER = stated(
+    "RFC 1831",
+    "8",
+    "a server does not execute a call that lacks part of its header, up to credential and verifier",
     harm=Harm.SUCCESS,
 )
 

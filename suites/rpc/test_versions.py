@@ -6,34 +6,25 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.wire import AUTH_ERROR, CLOSED, PROG_MISMATCH, RPC_MISMATCH, SILENCE, MakeWire, Proto
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import expect, observe, proves, should, skip, stated
 from suites.rpc.parameters import HIGHEST, TRANSPORTS, short
 
-REFUSES_OTHER_RPC_VERSIONS = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="a server rejects a call whose RPC version is not 2",
+REFUSES_OTHER_RPC_VERSIONS = stated("RFC 1831", "8", "a server rejects a call whose RPC version is not 2")
+REPORTS_RPC_MISMATCH = should(
+    "RFC 1831", "7", "a server should answer RPC_MISMATCH to a call with another RPC version"
 )
-REPORTS_RPC_MISMATCH = Requirement(
-    rfc="RFC 1831",
-    section="7",
-    gist="a server should answer RPC_MISMATCH to a call with another RPC version",
-    level=Level.SHOULD,
+RPC_MISMATCH_HAS_RANGE = stated(
+    "RFC 1831",
+    "8",
+    "RPC_MISMATCH returns the range of RPC versions supported, which includes 2 but not the version refused",
 )
-RPC_MISMATCH_HAS_RANGE = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="RPC_MISMATCH returns the range of RPC versions supported, which includes 2 but not the version refused",
+RETURNS_PROG_MISMATCH = stated(
+    "RFC 1831", "7.1", "a server answers PROG_MISMATCH to a call of a program version that it does not serve"
 )
-RETURNS_PROG_MISMATCH = Requirement(
-    rfc="RFC 1831",
-    section="7.1",
-    gist="a server answers PROG_MISMATCH to a call of a program version that it does not serve",
-)
-PROG_MISMATCH_HAS_RANGE = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="PROG_MISMATCH returns the lowest and highest version served, and a version served is in that range",
+PROG_MISMATCH_HAS_RANGE = stated(
+    "RFC 1831",
+    "8",
+    "PROG_MISMATCH returns the lowest and highest version served, and a version served is in that range",
 )
 
 

@@ -72,6 +72,49 @@ def test_strict_should_makes_nonstrict_red(suite: Suite) -> None:
     assert outcome.junit()["it"].find("failure") is not None
 
 
+VERSIONS = """
+import pytest
+from nfsjudge import Level, stated
+ALSO = {"2": ("RFC 1094", "2.2.5", Level.SHOULD), "3": ("RFC 1813", "3.3.3"), "4.0": ("RFC 7530", "16.13.4")}
+BOTH = stated("RFC 5661", "18.13.3", "found", also=ALSO)
+OTHER = stated("RFC 5661", "18.22.3", "read", also={"3": ("RFC 1813", "3.3.6")})
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "parameter", "values", "cited"),
+    [
+        ("nfs3", "x", [0], ["FAIL RFC 1813 3.3.3"]),
+        ("recovery", "nfs_version", ["v2", "v3"], ["NONSTRICT RFC 1094 2.2.5", "FAIL RFC 1813 3.3.3"]),
+        ("mount", "version", [2, 4], ["NONSTRICT RFC 1094 2.2.5", "FAIL RFC 5661 18.13.3"]),
+        ("nfs4", "minor", [0, 1], ["FAIL RFC 7530 16.13.4", "FAIL RFC 5661 18.13.3"]),
+        ("rpc", "x", [0], ["FAIL RFC 5661 18.13.3"]),
+    ],
+)
+def test_the_clause_is_that_of_the_version(
+    suite: Suite, folder: str, parameter: str, values: list[object], cited: list[str]
+) -> None:
+    body = f"""
+@pytest.mark.parametrize("{parameter}", {values})
+@proves(BOTH, OTHER, killed_by=MUTANT)
+def test_main({parameter}):
+    expect(1, "number").equals(2)
+
+@pytest.mark.parametrize("{parameter}", {values})
+@proves(OTHER, BOTH, killed_by=MUTANT)
+def test_because({parameter}):
+    expect(1, "number", because=BOTH).equals(2)
+"""
+    suite.write(VERSIONS + body, f"suites/{folder}/test_fake.py")
+    seen: dict[str, list[str]] = {"main": [], "because": []}
+    for name, record in suite.run().checks.items():
+        clause = record.requirement
+        assert clause is not None
+        assert clause in record.requirements
+        seen[name.partition("[")[0]].append(f"{record.verdict} {clause.rfc} {clause.section}")
+    assert seen == {"main": cited, "because": cited}
+
+
 HARM = """
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Harm, Level, Part

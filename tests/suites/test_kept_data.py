@@ -10,6 +10,7 @@ import pytest
 
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Nonconformance, Skipped, Unsupported
+from suites.clauses import NAMES_ARE_CURRENT
 from suites.common_client import Answer, CommittingClient, Put, Seen, Sync
 from suites.kept_data import (
     ATTRIBUTES,
@@ -34,7 +35,6 @@ from suites.nfs3.clauses import (
     READ_RETURNS_CURRENT_DATA,
     VERIFIER_CHANGES_ON_LOSS,
 )
-from suites.nfs3.test_pairs import NAMES_ARE_CURRENT
 from suites.nfs3.test_read import READ_MAKES_PROGRESS
 from tests.suites.toy_file_system import Reply, Toy, ToyClient, ToyScratch
 
