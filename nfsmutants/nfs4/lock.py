@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import typing as t
 from collections.abc import Callable, Iterator
 
 from nfsclient.protocol import nfs4 as p
@@ -14,8 +15,8 @@ from nfsmutants.nfs4.bending import amend4, refusal, restate4
 from nfsmutants.rules import RFC5661_LOCK
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import compound_of, plain
-from nfsserver.state.locks import END, Denied
 from nfsserver.state.locks import Lock as Held
+from nfsserver.state.ranges import END, Conflict, Range
 
 Lock = Call[p.Lock4Args, p.Lock4Res]
 
@@ -137,27 +138,27 @@ def lock4_forgets_the_range_before(call: Lock) -> p.Lock4Res:
 
 
 @contextlib.contextmanager
-def _overlooked(server: ServerApi, is_overlooked: Callable[[Denied], bool]) -> Iterator[None]:
-    """Inside, conflicts of this kind are none."""
-    locks = server.states.held.locks
-    genuine = locks.conflict
+def _overlooked(server: ServerApi, is_overlooked: Callable[[t.Any, Range], bool]) -> Iterator[None]:
+    """Inside, ranges of such an owner, (client ID, lock-owner), exclude nobody."""
+    ranges = server.states.held.ranges
+    genuine = ranges.conflict
 
-    def conflict(*args: object, **named: object) -> Denied | None:
-        found: Denied | None = genuine(*args, **named)  # type: ignore[arg-type]
-        return None if found is not None and is_overlooked(found) else found
+    def conflict(*args: object, **named: object) -> Conflict | None:
+        found: Conflict | None = genuine(*args, **named)  # type: ignore[arg-type]
+        return None if found is not None and is_overlooked(*found) else found
 
-    vars(locks)["conflict"] = conflict
+    vars(ranges)["conflict"] = conflict
     try:
         yield
     finally:
-        del vars(locks)["conflict"]
+        del vars(ranges)["conflict"]
 
 
 @mutant(p.LOCK)
 def lock4_one_client_has_no_conflicts(call: Lock) -> p.Lock4Res:
     """LOCK takes all lock-owners of a client for one"""
     me = compound_of(call.context).client.id
-    with _overlooked(call.server, lambda found: found.client == me):
+    with _overlooked(call.server, lambda owner, _held: owner[0] == me):
         return call.proceed()
 
 
@@ -167,7 +168,7 @@ def lock4_upgrades_over_readers(call: Lock) -> p.Lock4Res:
     own, start, end = _own(call), call.args.offset, call.args.offset + call.args.length
     if own is None or not any(one.overlaps(start, end) for one in own.ranges):
         return call.proceed()
-    with _overlooked(call.server, lambda found: not found.held.is_write):
+    with _overlooked(call.server, lambda _owner, held: not held.is_write):
         return call.proceed()
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 
 from fixtures.checks.dialects.nfs4 import new_state_owner, through_grace
-from nfsclient.clients.nfs4 import CompoundReply, Session4
+from nfsclient.clients.nfs4 import CompoundReply, Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, NfsFtype4, StableHow4
@@ -31,8 +31,8 @@ def _seen(attributes: Fattr4) -> Seen | None:
 class CommonNfs4(CommittingClient, TreeClient):
     """A session of NFSv4. A write is an OPEN, a WRITE and a CLOSE; no file stays open."""
 
-    def __init__(self, session: Session4) -> None:
-        self._session = session
+    def __init__(self, compounds: Compounds) -> None:
+        self._session = compounds
 
     def _run(self, *operations: XdrType) -> CompoundReply:
         return through_grace(self._session, *operations)
@@ -166,8 +166,8 @@ class CommonNfs4(CommittingClient, TreeClient):
 class OpenNfs4(CommonNfs4):
     """The same, but a file stays open from its first `put` on: a server may commit what it has at OPEN and CLOSE."""
 
-    def __init__(self, session: Session4) -> None:
-        super().__init__(session)
+    def __init__(self, compounds: Compounds) -> None:
+        super().__init__(compounds)
         self._opens: dict[bytes, p.Stateid4] = {}
 
     def put(self, handle: bytes, offset: int, data: bytes, how: Sync) -> Answer[Put]:

@@ -28,7 +28,7 @@ from nfsclient.rpc.program import Procedure
 from nfsclient.sessions.slots import NoFreeSlot
 from nfsclient.xdr import XdrEnum, XdrType
 from nfsjudge import Requirement, expect, expect_that, must, should, skip, stated
-from suites.nfs4.opens import READ, another_client, create_file
+from suites.nfs4.opens import READ, another_session, create_file
 
 CONFLICT_RECALLS = stated(
     "RFC 5661",
@@ -482,7 +482,7 @@ _WITHOUT: t.Final = p.OPEN4_SHARE_ACCESS_BOTH | p.OPEN4_SHARE_ACCESS_WANT_NO_DEL
 def conflict_of(granted: Granted, make: Callable[[], Sequence[XdrType]], name: str) -> Conflict:
     """A compound of another client; `make` gives its operations, for each attempt."""
     since = granted.v4.connections.loop.clock()
-    other = another_client(granted.v4)
+    other = another_session(granted.v4)
     lease = Lease(other, granted.lease.seconds, since)
     return Conflict(granted, name, lambda timeout: _Compound(other, make(), timeout), [lease])
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsjudge import expect, must, observe, proves, should, skip, stated, unsupported
@@ -39,19 +39,19 @@ _RIGHTS = {
 @MINORS
 @pytest.mark.parametrize("name", _RIGHTS)
 @proves(WITHIN_WHAT_IS_ASKED, killed_by=("access4-supports-everything", "access4-grants-everything"))
-def test_within_asked(session: Session4, scratch: Nfs4Scratch, name: str) -> None:
+def test_within_asked(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> None:
     """ACCESS of one right says nothing of others."""
     asked = _RIGHTS[name]
-    result = expect(session.compound(op.putfh(scratch.handle), op.access(asked))).of(p.ACCESS).ok()
+    result = expect(compounds.compound(op.putfh(scratch.handle), op.access(asked))).of(p.ACCESS).ok()
     expect(result.supported & ~asked, "supported, but not asked for").equals(0)
     expect(result.access & ~result.supported, "access, but not supported").equals(0)
 
 
 @MINORS
 @proves(ONLY_DEFINED_ARE_SUPPORTED, killed_by="access4-supports-undefined-bits")
-def test_undefined(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_undefined(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """ACCESS with a bit that is not defined says nothing of it, or is invalid."""
-    reply = session.compound(op.putfh(scratch.handle), op.access(p.ACCESS4_READ | 1 << 31))
+    reply = compounds.compound(op.putfh(scratch.handle), op.access(p.ACCESS4_READ | 1 << 31))
     observe("ACCESS with an undefined bit", reply.status.name)
     if reply.failed is p.ACCESS and reply.status == p.Nfsstat4.NFS4ERR_INVAL:
         return
@@ -61,10 +61,10 @@ def test_undefined(session: Session4, scratch: Nfs4Scratch) -> None:
 
 @pytest.mark.parametrize("minor", [2], ids=["4.2"])
 @proves(WITHIN_WHAT_IS_ASKED, killed_by="access4-supports-everything")
-def test_extended_attributes(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_extended_attributes(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """ACCESS of the three rights to extended attributes (RFC 8276) says nothing of others."""
     asked = p.ACCESS4_XAREAD | p.ACCESS4_XAWRITE | p.ACCESS4_XALIST
-    reply = session.compound(op.putfh(scratch.file("file")), op.access(asked))
+    reply = compounds.compound(op.putfh(scratch.file("file")), op.access(asked))
     if reply.failed is p.ACCESS and reply.status == p.Nfsstat4.NFS4ERR_INVAL:
         unsupported("the server does not know the rights to extended attributes")
     result = expect(reply).of(p.ACCESS).ok()
@@ -76,16 +76,16 @@ def test_extended_attributes(session: Session4, scratch: Nfs4Scratch) -> None:
 
 
 @proves(WITHIN_WHAT_IS_ASKED, killed_by="access4-supports-everything")
-def test_empty_mask(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_empty_mask(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """ACCESS of no right at all succeeds, and says nothing."""
-    result = expect(session.compound(op.putfh(scratch.handle), op.access(0))).of(p.ACCESS).ok()
+    result = expect(compounds.compound(op.putfh(scratch.handle), op.access(0))).of(p.ACCESS).ok()
     expect(result.supported, "supported").equals(0)
     expect(result.access, "access").equals(0)
 
 
 @pytest.mark.parametrize("kind", ["file", "directory"])
 @proves(OWNERS_MAY, killed_by="access4-never-grants-extend")
-def test_owner(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
+def test_owner(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None:
     """ACCESS grants the owner to read, modify and extend a file of mode 0600, and to use a directory of mode 0700."""
     wanted = p.ACCESS4_READ | p.ACCESS4_MODIFY | p.ACCESS4_EXTEND
     if kind == "file":
@@ -94,7 +94,7 @@ def test_owner(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
     else:
         handle, wanted = scratch.directory("directory", mode=0o700), wanted | p.ACCESS4_LOOKUP
         scratch.file("file", directory=handle)
-    result = expect(session.compound(op.putfh(handle), op.access(wanted))).of(p.ACCESS).ok()
+    result = expect(compounds.compound(op.putfh(handle), op.access(wanted))).of(p.ACCESS).ok()
     observe("supported", f"{result.supported:#x} of {wanted:#x}")
     if not result.supported & wanted:  # section 18.1.3
         skip("the server says that it can verify none of the rights reliably")

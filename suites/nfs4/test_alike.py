@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
-from nfsclient.clients.nfs4 import Nfs4, Session4, new_owner
+from nfsclient.clients.nfs4 import Compounds, Nfs4, Session4, new_owner
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
@@ -66,25 +66,25 @@ STATE_IS_OF_THE_FILE = stated(
 
 
 @proves(OWNERS_ARE_COMPARED_WHOLE, killed_by="locks4-cut-owners-at-a-nul")
-def test_lock_owners(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_lock_owners(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """A lock excludes each lock-owner that agrees with its own in part."""
-    opened = open_file(session, scratch.file("file"), BOTH)
+    opened = open_file(compounds, scratch.file("file"), BOTH)
     holder, others = alike()
-    lock_range(session, opened, WRITE_LT, 0, 10, owner=holder)
+    lock_range(compounds, opened, WRITE_LT, 0, 10, owner=holder)
     for how, other in others.items():
-        reply = test_range(session, opened.handle, WRITE_LT, 5, 1, owner=other)
+        reply = test_range(compounds, opened.handle, WRITE_LT, 5, 1, owner=other)
         what = f"status of LOCKT by an owner that differs from the holder in {how}"
         expect(reply.status, what).equals(Nfsstat4.NFS4ERR_DENIED)
 
 
 @proves(OPENS_BELONG_TO_THEIR_OWNER, killed_by="open4-compares-the-start-of-owners")
-def test_open_owners(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_open_owners(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """Open-owners that agree in part get different stateids."""
     file = scratch.file("file")
     owner, others = alike()
-    known = open_file(session, file, READ, owner=owner).stateid.other
+    known = open_file(compounds, file, READ, owner=owner).stateid.other
     for how, other in others.items():
-        stateid = open_file(session, file, READ, owner=other).stateid
+        stateid = open_file(compounds, file, READ, owner=other).stateid
         expect(stateid.other, f"other of the stateid of an owner that differs in {how}").differs_from(known)
 
 
@@ -102,12 +102,12 @@ def test_client_owners(nfs4: Nfs4) -> None:
 
 
 @proves(STATEIDS_ARE_COMPARED_WHOLE, killed_by="read4-compares-half-of-stateids")
-def test_stateids(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_stateids(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """READ with a stateid that differs in one byte of other is refused."""
-    opened = open_file(session, scratch.file("file", b"data"))
+    opened = open_file(compounds, scratch.file("file", b"data"))
     for at, other in enumerate(with_one_byte_altered(opened.stateid.other)):
         stateid = p.Stateid4(opened.stateid.seqid, other)
-        reply = session.compound(op.putfh(opened.handle), op.read(stateid, 0, 4))
+        reply = compounds.compound(op.putfh(opened.handle), op.read(stateid, 0, 4))
         # An altered byte may make it a stateid of another instance of the server, or of state that was lost.
         what = f"status of READ with byte {at} of other altered"
         expect(reply.status, what).differs_from(Nfsstat4.NFS4_OK)
@@ -149,10 +149,10 @@ def test_verifiers(session: Session4, scratch: Nfs4Scratch, same: str) -> None:
     FOLDED_NAMES_ARE_CONSISTENT,
     killed_by=("lookup4-compares-the-start-of-names", "open4-guarded-folds-case"),
 )
-def test_names(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_names(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """Names that agree in part are names of different files; where the server folds them, the second is refused."""
     longest = scratch.attributes(None, "maxname").maxname or 255
-    client = CommonNfs4(session)
+    client = CommonNfs4(compounds)
     for how, names in names_alike(longest).items():
         may_be_one = FOLDED_NAMES_ARE_CONSISTENT if how in MAYBE_ONE else None
         expect_two_files(client, scratch.handle, names, how, NAMES_ARE_COMPARED_WHOLE, may_be_one)
@@ -160,17 +160,17 @@ def test_names(session: Session4, scratch: Nfs4Scratch) -> None:
 
 @pytest.mark.parametrize("state", ["share", "lock"])
 @proves(STATE_IS_OF_THE_FILE, killed_by="opens4-are-of-names", needs="nfs4_hardlink")
-def test_hard_links(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, state: str) -> None:
+def test_hard_links(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, state: str) -> None:
     """What a client has reserved or locked by one name of a file excludes another client by its other name."""
     scratch.link(scratch.file("one"), "two")
     one, two = (scratch.lookup(name) or b"" for name in ("one", "two"))
     other = another_client(v4)
     if state == "share":
-        open_file(session, one, READ, p.OPEN4_SHARE_DENY_WRITE)
+        open_file(compounds, one, READ, p.OPEN4_SHARE_DENY_WRITE)
         expect(try_open(other, two, WRITE)).refused(
             Nfsstat4.NFS4ERR_SHARE_DENIED, because=STATE_IS_OF_THE_FILE
         )
     else:
-        lock_range(session, open_file(session, one, BOTH), WRITE_LT, 0, 10)
+        lock_range(compounds, open_file(compounds, one, BOTH), WRITE_LT, 0, 10)
         reply = test_range(other, two, WRITE_LT, 5, 1)
         expect(reply).refused(Nfsstat4.NFS4ERR_DENIED, because=STATE_IS_OF_THE_FILE)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Nfs4, Session4
+from nfsclient.clients.nfs4 import Compounds, Nfs4, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.errors import GarbageArgs
 from nfsclient.protocol import nfs4 as p
@@ -66,18 +66,18 @@ def test_minor_mismatch(nfs4: Nfs4) -> None:
 
 @MINORS
 @proves(ECHOES_TAG, killed_by="compound4-drops-the-tag")
-def test_tag(session: Session4) -> None:
+def test_tag(compounds: Compounds) -> None:
     """The results have the tag of the request."""
-    reply = expect(session.compound(op.putrootfh(), tag=b"nfsproof tag")).ok()
+    reply = expect(compounds.compound(op.putrootfh(), tag=b"nfsproof tag")).ok()
     expect(reply.res.tag, "tag").equals(b"nfsproof tag")
 
 
 @MINORS
 @proves(ENDS_AT_THE_FIRST_ERROR, killed_by="compound4-goes-on-after-an-error")
-def test_stops_at_error(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_stops_at_error(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """Nothing that follows a failed operation is executed, or has a result."""
     failing = (op.putfh(scratch.handle), op.lookup(b"absent"), op.mkdir(b"made"))
-    reply = session.compound(*failing)
+    reply = compounds.compound(*failing)
     expect(len(reply), "results").equals(2)
     expect(reply).of(p.LOOKUP).status(Nfsstat4.NFS4ERR_NOENT)
     expect(reply).field("status").equals(Nfsstat4.NFS4ERR_NOENT)
@@ -87,10 +87,10 @@ def test_stops_at_error(session: Session4, scratch: Nfs4Scratch) -> None:
 @MINORS
 @pytest.mark.parametrize("number", [0, 2, 10043, 0x7FFF_FFFF])
 @proves(UNKNOWN_IS_ILLEGAL, killed_by="compound4-unknown-is-notsupp")
-def test_illegal(session: Session4, number: int) -> None:
+def test_illegal(compounds: Compounds, number: int) -> None:
     """A number that is no operation is answered by ILLEGAL with OP_ILLEGAL."""
     try:
-        reply = session.compound(op.putrootfh(), Unread(number, b""))
+        reply = compounds.compound(op.putrootfh(), Unread(number, b""))
     except GarbageArgs:  # all operations may be parsed first (section 15.1.3.4)
         observe("operation that does not exist", "GARBAGE_ARGS")
         return
@@ -135,9 +135,9 @@ _REMOVED: dict[str, XdrType] = {
 @MINORS
 @pytest.mark.parametrize("name", _REMOVED)
 @proves(REMOVED_IS_NOTSUPP, killed_by="compound4-removed-is-illegal")
-def test_removed(session: Session4, scratch: Nfs4Scratch, name: str) -> None:
+def test_removed(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> None:
     """An operation that NFSv4.1 has removed gets NOTSUPP."""
-    reply = session.compound(op.putfh(scratch.handle), _REMOVED[name])
+    reply = compounds.compound(op.putfh(scratch.handle), _REMOVED[name])
     expect(reply).refused(Nfsstat4.NFS4ERR_NOTSUPP, because=REMOVED_IS_NOTSUPP)
 
 
@@ -183,17 +183,17 @@ _HANDLELESS: dict[str, XdrType] = {
 @MINORS
 @pytest.mark.parametrize("operation", [op.link(b"n"), op.rename(b"n", b"m")], ids=["link", "rename"])
 @proves(NEEDS_A_FILEHANDLE, killed_by="compound4-current-is-saved")
-def test_no_saved_filehandle(session: Session4, scratch: Nfs4Scratch, operation: XdrType) -> None:
+def test_no_saved_filehandle(compounds: Compounds, scratch: Nfs4Scratch, operation: XdrType) -> None:
     """LINK and RENAME without a saved filehandle fail with NOFILEHANDLE, although there is a current one."""
-    reply = session.compound(op.putfh(scratch.handle), operation)
+    reply = compounds.compound(op.putfh(scratch.handle), operation)
     expect(reply).refused(Nfsstat4.NFS4ERR_NOFILEHANDLE, because=NEEDS_A_FILEHANDLE)
 
 
 @pytest.mark.parametrize("name", _HANDLELESS)
 @proves(NEEDS_A_FILEHANDLE, killed_by="compound4-begins-at-the-root")
-def test_no_filehandle(session: Session4, name: str) -> None:
+def test_no_filehandle(compounds: Compounds, name: str) -> None:
     """An operation on the current or the saved filehandle fails with NOFILEHANDLE if there is none."""
-    reply = session.compound(_HANDLELESS[name])
+    reply = compounds.compound(_HANDLELESS[name])
     expect(reply).refused(Nfsstat4.NFS4ERR_NOFILEHANDLE, because=NEEDS_A_FILEHANDLE)
 
 
@@ -220,7 +220,7 @@ _KEEPING: dict[str, dict[str, list[XdrType]]] = {
 
 @pytest.mark.parametrize("kind", _KEEPING)
 @proves(KEEPS_THE_FILEHANDLE, killed_by="compound4-writes-and-removes-go-up")
-def test_keeps_filehandle(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
+def test_keeps_filehandle(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None:
     """After an operation that is not about filehandles, the current filehandle is that of the same object."""
     file = scratch.file("file", b"four")
     scratch.file("third")
@@ -229,5 +229,5 @@ def test_keeps_filehandle(session: Session4, scratch: Nfs4Scratch, kind: str) ->
     if fileid is None:
         skip("the server does not support fileid")
     for name, operations in _KEEPING[kind].items():
-        reply = expect(session.compound(op.putfh(handle), *operations, op.getattr("fileid"))).ok()
+        reply = expect(compounds.compound(op.putfh(handle), *operations, op.getattr("fileid"))).ok()
         expect(reply.attributes.fileid, f"fileid after {name}").equals(fileid)

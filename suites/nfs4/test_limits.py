@@ -8,7 +8,7 @@ import typing as t
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Nfs4, Session4
+from nfsclient.clients.nfs4 import Compounds, Nfs4, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
@@ -214,36 +214,36 @@ def _clause_within(place: str) -> Requirement:
     WRITES_WHERE_IT_SAYS,
     killed_by=("write4-ends-at-2-gib", "write4-wraps-at-2-gib"),
 )
-def test_within_maxfilesize(session: Session4, scratch: Nfs4Scratch, place: str) -> None:
+def test_within_maxfilesize(compounds: Compounds, scratch: Nfs4Scratch, place: str) -> None:
     """WRITE of one byte far below maxfilesize is not refused as too large, and READ returns the byte."""
     file, offset = scratch.file("file", b"data"), _FAR[place]
     most = _announced(scratch, file, "maxfilesize")
     if most <= offset:
         unsupported(f"maxfilesize is {most}: this check makes a file of {offset + 1} bytes")
     if (
-        session.compound(op.putfh(file), op.write(op.ANONYMOUS, 10_000, b"x")).status
+        compounds.compound(op.putfh(file), op.write(op.ANONYMOUS, 10_000, b"x")).status
         == Nfsstat4.NFS4ERR_INVAL
     ):
         unsupported("files cannot have gaps: WRITE beyond the end answers NFS4ERR_INVAL")
-    with need_far(session, scratch, offset):
-        reply = session.compound(op.putfh(file), op.write(op.ANONYMOUS, offset, b"y"))
+    with need_far(compounds, scratch, offset):
+        reply = compounds.compound(op.putfh(file), op.write(op.ANONYMOUS, offset, b"y"))
     expect(reply, because=_clause_within(place)).granted()
-    result = expect(session.compound(op.putfh(file), op.read(op.ANONYMOUS, offset - 1, 8))).of(p.READ).ok()
+    result = expect(compounds.compound(op.putfh(file), op.read(op.ANONYMOUS, offset - 1, 8))).of(p.READ).ok()
     expect_data(result.data, b"\0y"[: max(1, len(result.data))], at=offset - 1, because=WRITES_WHERE_IT_SAYS)
     expect(scratch.attributes(file).size, "size", because=WRITES_WHERE_IT_SAYS).equals(offset + 1)
 
 
 @pytest.mark.parametrize("name", ["maxread", "maxwrite", "maxfilesize"])
 @proves(MAXIMA_ARE_TRUE, killed_by="getattr4-announces-two-bytes")
-def test_maxima(session: Session4, scratch: Nfs4Scratch, name: str) -> None:
+def test_maxima(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> None:
     """READ and WRITE of four bytes, and a file of four bytes, do not exceed the limits that are announced."""
-    opened = open_file(session, scratch.file("file", b"data"), BOTH)
+    opened = open_file(compounds, scratch.file("file", b"data"), BOTH)
     most = _announced(scratch, opened.handle, name)
     if name == "maxread":
-        reply = session.compound(op.putfh(opened.handle), op.read(opened.stateid, 0, 4))
+        reply = compounds.compound(op.putfh(opened.handle), op.read(opened.stateid, 0, 4))
         seen = len(expect(reply).of(p.READ).ok().data)
     elif name == "maxwrite":
-        reply = session.compound(op.putfh(opened.handle), op.write(opened.stateid, 0, b"more"))
+        reply = compounds.compound(op.putfh(opened.handle), op.write(opened.stateid, 0, b"more"))
         seen = expect(reply).of(p.WRITE).ok().count
     else:
         seen = scratch.attributes(opened.handle).size or 0
@@ -251,12 +251,12 @@ def test_maxima(session: Session4, scratch: Nfs4Scratch, name: str) -> None:
 
 
 @proves(NAMES_AS_LONG_AS_SAID, killed_by="create4-names-are-shorter-than-maxname")
-def test_maxname(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_maxname(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """A name of maxname bytes is accepted."""
     most = _announced(scratch, scratch.handle, "maxname")
     if most > _LONGEST:
         skip(f"maxname is {most}, which means that there is no limit")
     expect(most, "maxname").at_least(1)
     name = b"n" * most
-    expect(session.compound(op.putfh(scratch.handle), op.mkdir(name), op.getfh())).ok()
+    expect(compounds.compound(op.putfh(scratch.handle), op.mkdir(name), op.getfh())).ok()
     expect(scratch.lookup(name), "handle of the name").is_present()

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch, new_state_owner, through_grace
-from nfsclient.clients.nfs4 import CompoundReply, Session4
+from nfsclient.clients.nfs4 import CompoundReply, Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
@@ -110,8 +110,8 @@ def _arrange(scratch: Nfs4Scratch) -> _On:
     return _On(scratch.handle, scratch.file("file"))
 
 
-def _try(session: Session4, on: _On, operation: str, name: bytes) -> CompoundReply:
-    reply = through_grace(session, *ALL[operation](on, name))
+def _try(compounds: Compounds, on: _On, operation: str, name: bytes) -> CompoundReply:
+    reply = through_grace(compounds, *ALL[operation](on, name))
     observe(operation, reply.status.name)
     return reply
 
@@ -142,13 +142,13 @@ def _expect_nothing_or_this(
     DOTS_FIND_NOTHING,
     killed_by=("names4-dots-are-directories", "names4-dots-are-known"),
 )
-def test_dots(session: Session4, scratch: Nfs4Scratch, operation: str, name: bytes) -> None:
+def test_dots(compounds: Compounds, scratch: Nfs4Scratch, operation: str, name: bytes) -> None:
     """ "." and ".." are not the directory and its parent: nothing is found by them, and what is made has that name."""
     on = _arrange(scratch)
-    reply = _try(session, on, operation, name)
+    reply = _try(compounds, on, operation, name)
     if reply.status == Nfsstat4.NFS4_OK and operation in MAKING:
         # Lists of names are without "." and "..", so ask for it.
-        expect(session.compound(op.putfh(on.directory), op.lookup(name))).ok()
+        expect(compounds.compound(op.putfh(on.directory), op.lookup(name))).ok()
         return
     expect_names(scratch.names(), [b"file"])
     expect(reply, because=DOTS_FIND_NOTHING if operation in _LOOKING else None).refused()
@@ -161,19 +161,19 @@ def test_dots(session: Session4, scratch: Nfs4Scratch, operation: str, name: byt
 
 @pytest.mark.parametrize("operation", ALL)
 @proves(A_NAME_IS_ONE_COMPONENT, A_PATH_FINDS_NOTHING, killed_by="names4-slashes-are-paths")
-def test_slash(session: Session4, scratch: Nfs4Scratch, operation: str) -> None:
+def test_slash(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
     """A name with a slash is no path: nothing in a directory below is found, made or removed."""
     on, below = _arrange(scratch), scratch.directory("below")
     scratch.file("there", directory=below)
     name = b"below/there" if operation in FINDING else b"below/new"
-    reply = _try(session, on, operation, name)
+    reply = _try(compounds, on, operation, name)
     expect_names(scratch.names(below), [b"there"], "names in the directory below")
     _expect_nothing_or_this(scratch, reply, operation, name, b"below", looking=A_PATH_FINDS_NOTHING)
 
 
 @pytest.mark.parametrize("operation", ALL)
 @proves(TOO_LONG_IS_NAMETOOLONG, killed_by="names4-long-ones-are-cut")
-def test_too_long(session: Session4, scratch: Nfs4Scratch, operation: str) -> None:
+def test_too_long(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
     """A name that is longer than maxname fails with NAMETOOLONG, where the server does not cut names."""
     known = scratch.attributes(None, "maxname", "no_trunc")
     if known.maxname is None or known.no_trunc is not True:
@@ -183,7 +183,7 @@ def test_too_long(session: Session4, scratch: Nfs4Scratch, operation: str) -> No
     on, name = _arrange(scratch), b"n" * (known.maxname + 1)
     if operation in FINDING:  # of a server that cuts it
         scratch.file(name[:-1])
-    reply = _try(session, on, operation, name)
+    reply = _try(compounds, on, operation, name)
     others = [name[:-1]] if operation in FINDING else []
     expect_names(scratch.names(), sorted([b"file", *others]))
     # Of a name that is too long, an operation that looks for it may say that there is none.
@@ -193,9 +193,9 @@ def test_too_long(session: Session4, scratch: Nfs4Scratch, operation: str) -> No
 
 @pytest.mark.parametrize("operation", MAKING)
 @proves(NO_UTF8_IS_REFUSED, NO_UTF8_IS_KEPT, A_NAME_IS_ONE_COMPONENT, killed_by="names4-replaces-bad-utf8")
-def test_no_utf8(session: Session4, scratch: Nfs4Scratch, operation: str) -> None:
+def test_no_utf8(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
     """A new name that is no UTF-8 is refused, or its object is found by the same bytes."""
-    reply = _try(session, _arrange(scratch), operation, _BAD_UTF8)
+    reply = _try(compounds, _arrange(scratch), operation, _BAD_UTF8)
     names = set(scratch.names())
     if reply.status != Nfsstat4.NFS4_OK or names == {b"file", _BAD_UTF8} - (
         {b"file"} if operation == "rename-to" else set()
@@ -208,6 +208,6 @@ def test_no_utf8(session: Session4, scratch: Nfs4Scratch, operation: str) -> Non
     capabilities = scratch.attributes(None, "fs_charset_cap").fs_charset_cap or 0
     if capabilities & p.FSCHARSET_CAP4_CONTAINS_NON_UTF8:
         expect_names(sorted(names), [_BAD_UTF8], others=True, because=NO_UTF8_IS_KEPT)
-    found = session.compound(op.putfh(scratch.handle), op.lookup(_BAD_UTF8))
+    found = compounds.compound(op.putfh(scratch.handle), op.lookup(_BAD_UTF8))
     observe("name that is listed with other bytes", found.status.name)
     expect(found.status, "status of LOOKUP by the bytes that were sent").equals(Nfsstat4.NFS4_OK)

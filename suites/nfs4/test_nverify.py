@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsjudge import expect, must, proves, stated
@@ -37,29 +37,29 @@ WITHOUT_A_VALUE_IS_INVALID = stated(
 
 @MINORS
 @proves(NVERIFY_COMPARES, killed_by="nverify4-always-differs")
-def test_same(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_same(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """NVERIFY of the size that a file has fails with SAME."""
-    reply = session.compound(op.putfh(scratch.file("f", b"four")), op.nverify(Fattr4(size=4)))
+    reply = compounds.compound(op.putfh(scratch.file("f", b"four")), op.nverify(Fattr4(size=4)))
     expect(reply).refused(Nfsstat4.NFS4ERR_SAME, because=NVERIFY_COMPARES)
 
 
 @MINORS
 @proves(NVERIFY_COMPARES, killed_by="nverify4-always-matches")
-def test_other(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_other(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """NVERIFY of another size succeeds, and the COMPOUND goes on."""
     file = scratch.file("f", b"four")
-    expect(session.compound(op.putfh(file), op.nverify(Fattr4(size=5)), op.getfh())).ok()
+    expect(compounds.compound(op.putfh(file), op.nverify(Fattr4(size=5)), op.getfh())).ok()
 
 
 @MINORS
 @proves(NVERIFY_COMPARES, killed_by="nverify4-times-never-match")
-def test_each_same(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_each_same(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """NVERIFY of each attribute that the server supports fails with SAME with the value that GETATTR returns."""
     file = scratch.file("file")
     values = steady_values(scratch, file)
-    seen = statuses(session, file, op.nverify, values)
+    seen = statuses(compounds, file, op.nverify, values)
     wrong = [name for name, status in seen.items() if status != Nfsstat4.NFS4ERR_SAME]
-    seen = steady(session, file, op.nverify, values, wrong)
+    seen = steady(compounds, file, op.nverify, values, wrong)
     expect(mismatches(seen, Nfsstat4.NFS4ERR_SAME), "attributes whose value is not SAME").equals([])
 
 
@@ -74,13 +74,13 @@ def test_each_other(session: Session4, scratch: Nfs4Scratch) -> None:
 
 @MINORS
 @proves(UNSUPPORTED_IS_ATTRNOTSUPP, killed_by="nverify4-unsupported-is-ok")
-def test_unsupported(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_unsupported(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """NVERIFY of an attribute that is not in supported_attrs fails with ATTRNOTSUPP."""
-    expect_attrnotsupp(session, scratch, op.nverify)
+    expect_attrnotsupp(compounds, scratch, op.nverify)
 
 
 @MINORS
 @proves(WITHOUT_A_VALUE_IS_INVALID, killed_by="nverify4-takes-rdattr-error")
-def test_without_value(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_without_value(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """NVERIFY of rdattr_error, and of a time that can only be set, fails with INVAL."""
-    expect_inval_without_value(session, scratch, op.nverify)
+    expect_inval_without_value(compounds, scratch, op.nverify)

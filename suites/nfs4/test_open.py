@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
@@ -106,29 +106,29 @@ CLAIMS_WHAT_WAS_GRANTED = stated(
 
 @MINORS
 @proves(CREATES, killed_by="open4-keeps-the-current-filehandle")
-def test_creates(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_creates(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """OPEN creates a file, and makes it the current one."""
-    made = create_file(session, scratch.handle, b"made")
+    made = create_file(compounds, scratch.handle, b"made")
     expect_same_object(scratch, scratch.lookup("made"), made.handle, "handle of the new name")
     expect(scratch.attributes(made.handle).type, "type").equals(p.NfsFtype4.NF4REG)
 
 
 @MINORS
 @proves(NOENT_WITHOUT_CREATE, killed_by="open4-creates-always")
-def test_noent(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_noent(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """OPEN of a name that does not exist, without creating, fails with NOENT."""
-    reply = session.compound(op.putfh(scratch.handle), op.open(b"absent", owner=new_state_owner()))
+    reply = compounds.compound(op.putfh(scratch.handle), op.open(b"absent", owner=new_state_owner()))
     expect(reply).refused(Nfsstat4.NFS4ERR_NOENT, because=NOENT_WITHOUT_CREATE)
     expect(scratch.names(), "names").equals([])
 
 
 @MINORS
 @proves(GUARDED_FINDS_A_DUPLICATE, killed_by=("open4-guarded-is-unchecked", "open4-guarded-empties"))
-def test_guarded(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_guarded(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """GUARDED4 of a name that exists fails with EXIST, and the file stays as it is."""
     file = scratch.file("file", b"data")
     how = op.guarded(p.Fattr4(size=0))
-    reply = session.compound(
+    reply = compounds.compound(
         op.putfh(scratch.handle), op.open(b"file", BOTH, owner=new_state_owner(), how=how)
     )
     expect_data(scratch.read(file), b"data")
@@ -178,20 +178,20 @@ def test_exclusive_name_reused(v4: Nfs4Dialect, session: Session4, scratch: Nfs4
 
 @MINORS
 @proves(UNCHECKED_TAKES_THE_EXISTING, killed_by="open4-unchecked-keeps-the-data")
-def test_unchecked_truncates(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_unchecked_truncates(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """UNCHECKED4 with a size of 0 truncates a file that exists."""
     file = scratch.file("file", b"data")
-    opened = create_file(session, scratch.handle, b"file", op.unchecked(p.Fattr4(size=0)))
+    opened = create_file(compounds, scratch.handle, b"file", op.unchecked(p.Fattr4(size=0)))
     expect_same_object(scratch, opened.handle, file, "handle")
     expect(scratch.attributes(file).size, "size").equals(0)
 
 
 @MINORS
 @proves(UNCHECKED_TAKES_THE_EXISTING, killed_by="open4-unchecked-always-truncates")
-def test_unchecked_keeps_mode(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_unchecked_keeps_mode(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """UNCHECKED4 of a file that exists does not set its mode, and keeps its data."""
     file = scratch.file("file", b"data", mode=0o640)
-    create_file(session, scratch.handle, b"file", op.unchecked(p.Fattr4(mode=0o666)))
+    create_file(compounds, scratch.handle, b"file", op.unchecked(p.Fattr4(mode=0o666)))
     expect(scratch.attributes(file).mode, "mode").equals(0o640)
     expect_data(scratch.read(file), b"data")
 
@@ -214,19 +214,19 @@ def test_exclusive_again(session: Session4, scratch: Nfs4Scratch) -> None:
 
 @MINORS
 @proves(DIRECTORY_IS_ISDIR, killed_by="open4-directory-is-inval")
-def test_directory(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_directory(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """OPEN of a directory by name fails with ISDIR."""
     scratch.directory("directory")
-    reply = session.compound(op.putfh(scratch.handle), op.open(b"directory", READ, owner=new_state_owner()))
+    reply = compounds.compound(op.putfh(scratch.handle), op.open(b"directory", READ, owner=new_state_owner()))
     expect(reply).refused(Nfsstat4.NFS4ERR_ISDIR, because=DIRECTORY_IS_ISDIR)
 
 
 @MINORS
 @proves(EMPTY_NAME_IS_INVALID, killed_by="open4-empty-name-is-noent")
-def test_empty_name(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_empty_name(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """OPEN of an empty name fails with INVAL."""
     how = op.guarded()
-    reply = session.compound(op.putfh(scratch.handle), op.open(b"", BOTH, owner=new_state_owner(), how=how))
+    reply = compounds.compound(op.putfh(scratch.handle), op.open(b"", BOTH, owner=new_state_owner(), how=how))
     expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=EMPTY_NAME_IS_INVALID)
 
 
@@ -243,49 +243,53 @@ def test_empty_name(session: Session4, scratch: Nfs4Scratch) -> None:
 )
 @proves(DENIES_OTHERS, killed_by="open4-ignores-deny")
 def test_share_denied(
-    v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, first: tuple[int, int], second: tuple[int, int]
+    v4: Nfs4Dialect,
+    compounds: Compounds,
+    scratch: Nfs4Scratch,
+    first: tuple[int, int],
+    second: tuple[int, int],
 ) -> None:
     """An OPEN that conflicts with the share reservation of another client fails with SHARE_DENIED."""
     file = scratch.file("file")
-    open_file(session, file, *first)
+    open_file(compounds, file, *first)
     reply = try_open(another_client(v4), file, *second)
     expect(reply).refused(Nfsstat4.NFS4ERR_SHARE_DENIED, because=DENIES_OTHERS)
 
 
 @MINORS
 @proves(DENIES_OTHERS, killed_by="open4-denies-always")
-def test_share_granted(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_share_granted(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """OPENs of two clients that deny nothing do not conflict."""
     file = scratch.file("file")
-    open_file(session, file, BOTH)
+    open_file(compounds, file, BOTH)
     expect(try_open(another_client(v4), file, BOTH)).ok()
 
 
 @MINORS
 @proves(SAME_OWNER_SAME_STATEID, killed_by="open4-second-gets-another-stateid")
-def test_upgrade(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_upgrade(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """A second OPEN by the same owner returns the same stateid, one seqid on."""
     file, owner = scratch.file("file"), new_state_owner()
-    first = open_file(session, file, READ, owner=owner).stateid
-    second = open_file(session, file, WRITE, owner=owner).stateid
+    first = open_file(compounds, file, READ, owner=owner).stateid
+    second = open_file(compounds, file, WRITE, owner=owner).stateid
     expect(second.other, "other").equals(first.other)
     expect(second.seqid, "seqid").equals(first.seqid + 1)
 
 
 @MINORS
 @proves(CONFIRM_IS_NOT_RETURNED, killed_by="open4-wants-confirmation")
-def test_confirm(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_confirm(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """OPEN does not ask for OPEN_CONFIRM."""
-    opened = open_file(session, scratch.file("file"))
+    opened = open_file(compounds, scratch.file("file"))
     expect(opened.result.rflags & p.OPEN4_RESULT_CONFIRM, "OPEN4_RESULT_CONFIRM").equals(0)
 
 
 @MINORS
 @proves(CHANGE_INFO, killed_by="open4-change-info-is-of-nothing")
-def test_change_info(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_change_info(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """change_info of an OPEN that creates has the change of the directory, where it is atomic."""
     before = scratch.attributes(None, "change").change
-    cinfo = create_file(session, scratch.handle, b"made").result.cinfo
+    cinfo = create_file(compounds, scratch.handle, b"made").result.cinfo
     after = scratch.attributes(None, "change").change
     if not cinfo.atomic:
         skip("change_info is not atomic")
@@ -295,13 +299,13 @@ def test_change_info(session: Session4, scratch: Nfs4Scratch) -> None:
 
 @MINORS
 @proves(OWNERS_CLIENTID_IS_IGNORED, killed_by="open4-compares-the-clientid")
-def test_clientid_of_owner(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_clientid_of_owner(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """What OPEN returns works although the client ID in the open-owner is another one."""
     file = scratch.file("file", b"data")
-    owner = p.StateOwner4((session.client.id if session.client else 0) ^ 1, new_state_owner())
-    stateid = open_file(session, file, READ, owner=owner).stateid
-    expect(session.compound(op.putfh(file), op.read(stateid, 0, 4))).ok()
-    expect(session.compound(op.putfh(file), op.close(stateid))).ok()
+    owner = p.StateOwner4(compounds.clientid ^ 1, new_state_owner())
+    stateid = open_file(compounds, file, READ, owner=owner).stateid
+    expect(compounds.compound(op.putfh(file), op.read(stateid, 0, 4))).ok()
+    expect(compounds.compound(op.putfh(file), op.close(stateid))).ok()
 
 
 # ---------------------------------------------------------------- each field and value
@@ -314,16 +318,16 @@ def test_clientid_of_owner(session: Session4, scratch: Nfs4Scratch) -> None:
     ids=["no-access", "access-4", "access-9", "deny-4"],
 )
 @proves(SHARES_ARE_CHECKED, killed_by="open4-takes-any-share")
-def test_invalid_share(session: Session4, scratch: Nfs4Scratch, access: int, deny: int) -> None:
+def test_invalid_share(compounds: Compounds, scratch: Nfs4Scratch, access: int, deny: int) -> None:
     """An OPEN without access, or with values of share_access and share_deny that are not defined, is invalid."""
-    reply = try_open(session, scratch.file("file"), access, deny)
+    reply = try_open(compounds, scratch.file("file"), access, deny)
     expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=SHARES_ARE_CHECKED)
 
 
 @MINORS
 @pytest.mark.parametrize("mode", ["unchecked", "guarded"])
 @proves(ATTRSET_IS_WHAT_WAS_SET, killed_by=("open4-swaps-times", "open4-says-that-the-size-was-set"))
-def test_initial(session: Session4, scratch: Nfs4Scratch, mode: str) -> None:
+def test_initial(compounds: Compounds, scratch: Nfs4Scratch, mode: str) -> None:
     """A file that OPEN creates has each attribute of which the result says that it was set."""
     asked = p.Fattr4(
         size=5,
@@ -333,7 +337,7 @@ def test_initial(session: Session4, scratch: Nfs4Scratch, mode: str) -> None:
     )
     how = (op.unchecked if mode == "unchecked" else op.guarded)(asked)
     creating = op.open(b"made", BOTH, owner=new_state_owner(), how=how)
-    reply = through_grace(session, op.putfh(scratch.handle), creating, op.getfh())
+    reply = through_grace(compounds, op.putfh(scratch.handle), creating, op.getfh())
     if reply.failed is p.OPEN and reply.status == Nfsstat4.NFS4ERR_INVAL:
         skip("the server creates no file with these attributes")
     result = expect(reply).of(p.OPEN).ok()
@@ -355,16 +359,16 @@ def test_initial(session: Session4, scratch: Nfs4Scratch, mode: str) -> None:
 
 @MINORS
 @proves(UNCHECKED_TAKES_THE_EXISTING, killed_by="open4-unchecked-sets-any-size")
-def test_unchecked_keeps_size(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_unchecked_keeps_size(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """UNCHECKED4 of a file that exists keeps its data, if the size in the request is not 0."""
     file = scratch.file("file", b"data")
-    create_file(session, scratch.handle, b"file", op.unchecked(p.Fattr4(size=2)))
+    create_file(compounds, scratch.handle, b"file", op.unchecked(p.Fattr4(size=2)))
     expect_data(scratch.read(file), b"data")
 
 
 @MINORS
 @proves(EXCLUSIVE_SETS_SOME, killed_by="open4-exclusive-ignores-attributes")
-def test_exclusive_attributes(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_exclusive_attributes(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """EXCLUSIVE4_1 with an attribute that is not in suppattr_exclcreat is invalid, and creates nothing."""
     known = scratch.attributes(None, "suppattr_exclcreat").suppattr_exclcreat
     supported = supported_names(scratch, scratch.handle)
@@ -377,7 +381,7 @@ def test_exclusive_attributes(session: Session4, scratch: Nfs4Scratch) -> None:
         if known is not None and name in supported and name not in p.names_of(known):
             how = op.exclusive4_1(b"verifier", p.Fattr4().changed(**{name: value}))
             creating = op.open(b"made", BOTH, owner=new_state_owner(), how=how)
-            reply = through_grace(session, op.putfh(scratch.handle), creating)
+            reply = through_grace(compounds, op.putfh(scratch.handle), creating)
             expect(scratch.names(), "names").equals([])
             expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=EXCLUSIVE_SETS_SOME)
             return
@@ -387,13 +391,13 @@ def test_exclusive_attributes(session: Session4, scratch: Nfs4Scratch) -> None:
 @MINORS
 @pytest.mark.parametrize("claim", ["delegate_cur", "deleg_cur_fh"])
 @proves(CLAIMS_WHAT_WAS_GRANTED, killed_by="open4-takes-any-delegation")
-def test_claim_of_nothing(session: Session4, scratch: Nfs4Scratch, claim: str) -> None:
+def test_claim_of_nothing(compounds: Compounds, scratch: Nfs4Scratch, claim: str) -> None:
     """An OPEN that claims a delegation with the stateid of an open is refused."""
     file = scratch.file("file")
-    stateid = open_file(session, file).stateid
+    stateid = open_file(compounds, file).stateid
     where, asked = file, op.claim_deleg_cur_fh(stateid)
     if claim == "delegate_cur":
         where, asked = scratch.handle, op.claim_delegate_cur(stateid, b"file")
-    reply = session.compound(op.putfh(where), op.open(asked, READ, owner=new_state_owner()))
+    reply = compounds.compound(op.putfh(where), op.open(asked, READ, owner=new_state_owner()))
     observe(f"claim of {claim}", reply.status.name)
     expect(reply).refused()

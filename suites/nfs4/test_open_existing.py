@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
@@ -48,10 +48,10 @@ REPLACES_NOTHING = stated(
 
 
 @proves(DENIED_OPEN_CHANGES_NOTHING, killed_by="open4-denied-truncates")
-def test_denied_truncation(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_denied_truncation(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """An OPEN that is refused with SHARE_DENIED does not truncate the file, though it asks for a size of 0."""
     file = scratch.file("file", b"precious data")
-    open_file(session, file, READ, p.OPEN4_SHARE_DENY_WRITE)
+    open_file(compounds, file, READ, p.OPEN4_SHARE_DENY_WRITE)
     how = op.unchecked(Fattr4(size=0))
     opening = op.open(b"file", WRITE, owner=new_state_owner(), how=how)
     reply = through_grace(another_client(v4), op.putfh(scratch.handle), opening)
@@ -82,13 +82,13 @@ def test_exclusive_again_keeps_data(session: Session4, scratch: Nfs4Scratch) -> 
 @pytest.mark.parametrize("kind", ["directory", "fifo"])
 @pytest.mark.parametrize("how", CREATIONS)
 @proves(REPLACES_NOTHING, killed_by="open4-replaces-other-objects")
-def test_object_kept(session: Session4, scratch: Nfs4Scratch, how: str, kind: str) -> None:
+def test_object_kept(compounds: Compounds, scratch: Nfs4Scratch, how: str, kind: str) -> None:
     """OPEN that creates, with the name of a directory or FIFO, fails and keeps the object with its entries."""
     handle = scratch.fifo("object") if kind == "fifo" else scratch.directory("object")
     if kind == "directory":
         scratch.file("inside", directory=handle)
     known = scratch.attributes(handle, "type", "fileid")
-    answer = CommonNfs4(session).create_empty(scratch.handle, b"object", how)
+    answer = CommonNfs4(compounds).create_empty(scratch.handle, b"object", how)
     found = scratch.lookup("object")
     expect_that(found is not None, "an object", "no such name", f"what was a {kind}")
     seen = scratch.attributes(found, "type", "fileid")

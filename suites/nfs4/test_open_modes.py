@@ -8,7 +8,7 @@ import typing as t
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4
@@ -37,13 +37,13 @@ def _how(name: str, attributes: Fattr4) -> p.Createhow4:
 
 @pytest.mark.parametrize("how", ["unchecked", "guarded", "exclusive4.1"])
 @proves(CREATED_WITH_ATTRIBUTES, killed_by="open4-clears-the-last-digit-of-the-mode")
-def test_mode(session: Session4, scratch: Nfs4Scratch, how: str) -> None:
+def test_mode(compounds: Compounds, scratch: Nfs4Scratch, how: str) -> None:
     """A file that OPEN creates has the mode of the request, if attrset says that it was set."""
     known = scratch.attributes(scratch.handle, "suppattr_exclcreat").suppattr_exclcreat
     if how == "exclusive4.1" and "mode" not in p.names_of(known or []):
         skip("EXCLUSIVE4_1 does not set the mode (suppattr_exclcreat)")
     for mode in MODES:
-        opened = create_file(session, scratch.handle, b"%o" % mode, _how(how, Fattr4(mode=mode)))
+        opened = create_file(compounds, scratch.handle, b"%o" % mode, _how(how, Fattr4(mode=mode)))
         names = p.names_of(opened.result.attrset)
         observe("attrset", ", ".join(names))
         if "mode" in names:

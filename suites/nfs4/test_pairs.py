@@ -9,7 +9,7 @@ import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
 from fixtures.checks.target import TargetView
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.protocol import nfs4 as p
 from nfsjudge import Harm, must, proves, should, stated
 from suites.changes import CHANGES, FEW, WHOLE, Clauses, World
@@ -82,9 +82,9 @@ CLAUSES: t.Final = Clauses(
 
 
 def _world(
-    v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, target: TargetView, *, size: int = FEW
+    v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, target: TargetView, *, size: int = FEW
 ) -> World:
-    clients = CommonNfs4(session), CommonNfs4(another_client(v4))
+    clients = CommonNfs4(compounds), CommonNfs4(another_client(v4))
     kind = scratch.attributes(None, "fh_expire_type").fh_expire_type
     return World(
         *clients,
@@ -106,15 +106,15 @@ def _world(
         "names4-keep-one-page",
     ),
 )
-def test_single(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, target: TargetView) -> None:
+def test_single(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, target: TargetView) -> None:
     """After each of the changes that programs make, two clients see what it made."""
-    every_change(_world(v4, session, scratch, target, size=WHOLE))
+    every_change(_world(v4, compounds, scratch, target, size=WHOLE))
 
 
 @pytest.mark.parametrize("first", CHANGES)
 @proves(ATTRIBUTES_ARE_CURRENT, killed_by="setattr4-after-a-change-is-lost")
 def test_after(
-    v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, target: TargetView, first: str
+    v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, target: TargetView, first: str
 ) -> None:
     """After each pair of changes that begins with this one, two clients see what both changes made."""
-    every_pair(_world(v4, session, scratch, target), first)
+    every_pair(_world(v4, compounds, scratch, target), first)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
@@ -27,19 +27,19 @@ BADHANDLE = stated(
 
 @MINORS
 @proves(SETS_THE_CURRENT, killed_by="getfh4-changes-the-handle")
-def test_getfh(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_getfh(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """GETFH after PUTFH returns the handle that was put."""
     file = scratch.file("file")
-    reply = expect(session.compound(op.putfh(file), op.getfh())).ok()
+    reply = expect(compounds.compound(op.putfh(file), op.getfh())).ok()
     expect(reply.handle, "object").equals(file)
 
 
 @MINORS
 @proves(SETS_THE_CURRENT, killed_by="putfh4-keeps-the-first")
-def test_last_counts(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_last_counts(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """The second PUTFH of a COMPOUND replaces the first."""
     first, second = scratch.file("first", b"1"), scratch.file("second", b"22")
-    reply = expect(session.compound(op.putfh(first), op.putfh(second), op.getattr("size"))).ok()
+    reply = expect(compounds.compound(op.putfh(first), op.putfh(second), op.getattr("size"))).ok()
     expect(reply.attributes.size, "size").equals(2)
 
 

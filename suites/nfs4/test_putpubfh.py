@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsjudge import expect, proves, stated
@@ -19,7 +19,7 @@ PUBLIC_IS_CURRENT = stated(
 
 @MINORS
 @proves(PUBLIC_IS_CURRENT, killed_by="putpubfh4-keeps-the-current-filehandle")
-def test_directory(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_directory(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """After PUTPUBFH the current filehandle is that of a directory."""
-    reply = session.compound(op.putfh(scratch.file("file")), op.putpubfh(), op.getfh(), op.getattr("type"))
+    reply = compounds.compound(op.putfh(scratch.file("file")), op.putpubfh(), op.getfh(), op.getattr("type"))
     expect(expect(reply).ok().attributes.type, "type").equals(p.NfsFtype4.NF4DIR)

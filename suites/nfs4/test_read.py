@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
@@ -41,10 +41,12 @@ NEEDS_A_FILE = stated(
 
 @MINORS
 @proves(READS_DATA, killed_by="read4-returns-zeros")
-def test_data(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_data(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """READ returns the bytes that were written."""
-    opened = open_file(session, scratch.file("file", b"0123456789"))
-    result = expect(session.compound(op.putfh(opened.handle), op.read(opened.stateid, 2, 5))).of(p.READ).ok()
+    opened = open_file(compounds, scratch.file("file", b"0123456789"))
+    result = (
+        expect(compounds.compound(op.putfh(opened.handle), op.read(opened.stateid, 2, 5))).of(p.READ).ok()
+    )
     wanted = b"23456"[: len(result.data)]
     expect_data(result.data, wanted, at=2)
     expect(len(result.data), "bytes").at_least(1)
@@ -53,10 +55,12 @@ def test_data(session: Session4, scratch: Nfs4Scratch) -> None:
 
 @MINORS
 @proves(EOF_AT_THE_END, killed_by="read4-never-at-the-end")
-def test_eof(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_eof(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """READ of a whole file says eof."""
-    opened = open_file(session, scratch.file("file", b"data"))
-    result = expect(session.compound(op.putfh(opened.handle), op.read(opened.stateid, 0, 4))).of(p.READ).ok()
+    opened = open_file(compounds, scratch.file("file", b"data"))
+    result = (
+        expect(compounds.compound(op.putfh(opened.handle), op.read(opened.stateid, 0, 4))).of(p.READ).ok()
+    )
     if len(result.data) == 4:
         expect(result.eof, "eof").is_true()
 
@@ -64,10 +68,10 @@ def test_eof(session: Session4, scratch: Nfs4Scratch) -> None:
 @MINORS
 @pytest.mark.parametrize("offset", [4, 5, 1 << 40])
 @proves(BEYOND_IS_EMPTY, killed_by=("read4-beyond-is-inval", "read4-beyond-has-bytes"))
-def test_beyond(session: Session4, scratch: Nfs4Scratch, offset: int) -> None:
+def test_beyond(compounds: Compounds, scratch: Nfs4Scratch, offset: int) -> None:
     """READ beyond the end succeeds without data."""
-    opened = open_file(session, scratch.file("file", b"data"))
-    reply = session.compound(op.putfh(opened.handle), op.read(opened.stateid, offset, 10))
+    opened = open_file(compounds, scratch.file("file", b"data"))
+    reply = compounds.compound(op.putfh(opened.handle), op.read(opened.stateid, offset, 10))
     result = expect(reply).of(p.READ).ok()
     expect(len(result.data), "bytes").equals(0)
     expect(result.eof, "eof").is_true()
@@ -75,7 +79,7 @@ def test_beyond(session: Session4, scratch: Nfs4Scratch, offset: int) -> None:
 
 @MINORS
 @proves(NEEDS_A_FILE, killed_by="read4-of-a-directory-is-inval")
-def test_directory(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_directory(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """READ of a directory fails with ISDIR."""
-    reply = session.compound(op.putfh(scratch.handle), op.read(op.ANONYMOUS, 0, 10))
+    reply = compounds.compound(op.putfh(scratch.handle), op.read(op.ANONYMOUS, 0, 10))
     expect(reply).refused(Nfsstat4.NFS4ERR_ISDIR, because=NEEDS_A_FILE)

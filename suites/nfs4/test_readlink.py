@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
@@ -37,10 +37,10 @@ RETURNS_WRONG_TYPE = should(
 @MINORS
 @pytest.mark.parametrize("text", [b"target", b"../up/./a//b", b"x" * 1000], ids=["name", "path", "long"])
 @proves(READS_THE_LINK, killed_by="readlink4-cuts-the-text")
-def test_text(session: Session4, scratch: Nfs4Scratch, text: bytes) -> None:
+def test_text(compounds: Compounds, scratch: Nfs4Scratch, text: bytes) -> None:
     """READLINK returns the text that the link was made with."""
     link = scratch.symlink("link", text)
-    result = expect(session.compound(op.putfh(link), op.readlink())).of(p.READLINK).ok()
+    result = expect(compounds.compound(op.putfh(link), op.readlink())).of(p.READLINK).ok()
     expect(bytes(result.link), "link").equals(text)
 
 
@@ -51,8 +51,8 @@ def test_text(session: Session4, scratch: Nfs4Scratch, text: bytes) -> None:
     RETURNS_WRONG_TYPE,
     killed_by=("readlink4-of-a-file-is-empty", "readlink4-of-a-file-is-inval"),
 )
-def test_other_types(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
+def test_other_types(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None:
     """READLINK of a file or a directory is refused with WRONG_TYPE."""
     handle = scratch.file("file") if kind == "file" else scratch.handle
-    reply = session.compound(op.putfh(handle), op.readlink())
+    reply = compounds.compound(op.putfh(handle), op.readlink())
     expect(reply).refused(Nfsstat4.NFS4ERR_WRONG_TYPE, because=RETURNS_WRONG_TYPE)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch, new_state_owner
-from nfsclient.clients.nfs4 import Nfs4, Session4
+from nfsclient.clients.nfs4 import Compounds, Nfs4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import expect, proves, stated
@@ -32,10 +32,10 @@ def test_twice(nfs4: Nfs4) -> None:
 
 @MINORS
 @proves(LOCKS_WAIT_FOR_IT, killed_by="open4-before-reclaim-complete-is-inval")
-def test_open_before(nfs4: Nfs4, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_open_before(nfs4: Nfs4, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """OPEN before RECLAIM_COMPLETE fails with GRACE, in the grace period and after it."""
     file = scratch.file("file")
-    expect(session.renew()).ok()
+    expect(compounds.renew()).ok()
     new = nfs4.new_client().create_session()
     reply = new.compound(op.putfh(file), op.open(None, owner=new_state_owner()))
     expect(reply).status(Nfsstat4.NFS4ERR_GRACE)

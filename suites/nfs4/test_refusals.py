@@ -8,7 +8,7 @@ import typing as t
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4
@@ -57,8 +57,8 @@ def _full(at: Place) -> bytes:
 def _sets(handle: t.Callable[[Place], bytes], new: Fattr4) -> refused.Act:
     """SETATTR, which says what it has set although it fails."""
 
-    def act(session: Session4, at: Place) -> XdrEnum:
-        reply = session.compound(op.putfh(handle(at)), op.setattr(new))
+    def act(compounds: Compounds, at: Place) -> XdrEnum:
+        reply = compounds.compound(op.putfh(handle(at)), op.setattr(new))
         result = reply.results[-1] if len(reply) else None
         if isinstance(result, p.Setattr4Res) and handle(at) == at.file:
             at.partly_set = frozenset(p.names_of(result.attrsset))
@@ -73,26 +73,26 @@ def _renames(old: bytes, new: bytes) -> refused.Act:
 
 
 def _links(to: bytes) -> refused.Act:
-    def act(session: Session4, at: Place) -> XdrEnum:
-        return session.compound(op.putfh(at.other), op.savefh(), op.putfh(at.here), op.link(to)).status
+    def act(compounds: Compounds, at: Place) -> XdrEnum:
+        return compounds.compound(op.putfh(at.other), op.savefh(), op.putfh(at.here), op.link(to)).status
 
     return act
 
 
 def _creates(name: bytes) -> refused.Act:
-    def act(session: Session4, at: Place) -> XdrEnum:
+    def act(compounds: Compounds, at: Place) -> XdrEnum:
         how = op.guarded(Fattr4(mode=0o600, size=0))
         opening = op.open(name, BOTH, owner=new_state_owner(), how=how)
-        return through_grace(session, op.putfh(at.here), opening).status
+        return through_grace(compounds, op.putfh(at.here), opening).status
 
     return act
 
 
 def _truncates(name: bytes) -> refused.Act:
-    def act(session: Session4, at: Place) -> XdrEnum:
+    def act(compounds: Compounds, at: Place) -> XdrEnum:
         how = op.unchecked(Fattr4(size=0))
         opening = op.open(name, BOTH, owner=new_state_owner(), how=how)
-        return through_grace(session, op.putfh(at.here), opening).status
+        return through_grace(compounds, op.putfh(at.here), opening).status
 
     return act
 
@@ -134,9 +134,9 @@ DENIED: t.Final[dict[str, refused.Act]] = {
 
 @pytest.mark.parametrize("reason", REFUSED)
 @proves(FAILED_OPERATION_CHANGES_NOTHING, killed_by="changes4-refuse-and-clear")
-def test_keep_objects(session: Session4, scratch: Nfs4Scratch, reason: str) -> None:
+def test_keep_objects(compounds: Compounds, scratch: Nfs4Scratch, reason: str) -> None:
     """An operation that fails leaves the objects that it names as they are."""
-    refused.expect_nothing_changed(session, scratch, REFUSED[reason])
+    refused.expect_nothing_changed(compounds, scratch, REFUSED[reason])
 
 
 @proves(
@@ -159,10 +159,10 @@ def test_denied_truncation(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
 
 
 @proves(FAILED_OPERATION_CHANGES_NOTHING, killed_by="write4-bad-stateid-writes")
-def test_closed_writes_nothing(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_closed_writes_nothing(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """WRITE with the stateid of a file that was closed writes nothing."""
-    opened = open_file(session, scratch.file("file", b"data"), BOTH)
-    expect(session.compound(op.putfh(opened.handle), op.close(opened.stateid))).ok()
-    reply = session.compound(op.putfh(opened.handle), op.write(opened.stateid, 0, b"more"))
+    opened = open_file(compounds, scratch.file("file", b"data"), BOTH)
+    expect(compounds.compound(op.putfh(opened.handle), op.close(opened.stateid))).ok()
+    reply = compounds.compound(op.putfh(opened.handle), op.write(opened.stateid, 0, b"more"))
     expect(reply).refused()
     expect_data(scratch.read(opened.handle), b"data")

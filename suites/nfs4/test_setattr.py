@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
@@ -115,18 +115,18 @@ def _need_settable_times(scratch: Nfs4Scratch, file: bytes) -> None:
 
 @MINORS
 @proves(SETS_ATTRIBUTES, killed_by="setattr4-sets-nothing")
-def test_mode(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_mode(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """SETATTR sets the mode."""
     file = scratch.file("file", mode=0o644)
-    expect(session.compound(op.putfh(file), op.setattr(Fattr4(mode=0o751)))).ok()
+    expect(compounds.compound(op.putfh(file), op.setattr(Fattr4(mode=0o751)))).ok()
     expect(scratch.attributes(file, "mode").mode, "mode").equals(0o751)
 
 
 @MINORS
 @proves(ATTRSSET_IS_WHAT_WAS_SET, killed_by="setattr4-says-that-all-was-set")
-def test_attrsset(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_attrsset(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """attrsset has what the request names, and nothing else."""
-    reply = session.compound(op.putfh(scratch.file("file")), op.setattr(Fattr4(mode=0o600)))
+    reply = compounds.compound(op.putfh(scratch.file("file")), op.setattr(Fattr4(mode=0o600)))
     result = expect(reply).of(p.SETATTR).ok()
     expect(p.names_of(result.attrsset), "attrsset").equals(["mode"])
 
@@ -134,11 +134,11 @@ def test_attrsset(session: Session4, scratch: Nfs4Scratch) -> None:
 @MINORS
 @pytest.mark.parametrize("size", [0, 4, 20], ids=["empty", "shorter", "longer"])
 @proves(SETS_THE_SIZE, killed_by="setattr4-ignores-the-size")
-def test_size(session: Session4, scratch: Nfs4Scratch, size: int) -> None:
+def test_size(compounds: Compounds, scratch: Nfs4Scratch, size: int) -> None:
     """SETATTR of the size cuts the data, or adds zeros."""
     file = scratch.file("file", b"0123456789")
-    opened = open_file(session, file, BOTH)
-    expect(session.compound(op.putfh(file), op.setattr(Fattr4(size=size), opened.stateid))).ok()
+    opened = open_file(compounds, file, BOTH)
+    expect(compounds.compound(op.putfh(file), op.setattr(Fattr4(size=size), opened.stateid))).ok()
     expect(scratch.attributes(file, "size").size, "size").equals(size)
     expect_data(scratch.read(file), b"0123456789"[:size].ljust(size, b"\0"))
 
@@ -146,22 +146,22 @@ def test_size(session: Session4, scratch: Nfs4Scratch, size: int) -> None:
 @MINORS
 @pytest.mark.parametrize("kept", [0, 4], ids=["nothing", "some"])
 @proves(SETS_THE_SIZE, killed_by="setattr4-extension-restores-old-data")
-def test_cut_and_extended(session: Session4, scratch: Nfs4Scratch, kept: int) -> None:
+def test_cut_and_extended(compounds: Compounds, scratch: Nfs4Scratch, kept: int) -> None:
     """Data that SETATTR has cut off does not return when the file is extended again."""
     file = scratch.file("file", b"0123456789")
-    opened = open_file(session, file, BOTH)
+    opened = open_file(compounds, file, BOTH)
     for size in (kept, 10):
-        expect(session.compound(op.putfh(file), op.setattr(Fattr4(size=size), opened.stateid))).ok()
+        expect(compounds.compound(op.putfh(file), op.setattr(Fattr4(size=size), opened.stateid))).ok()
     expect_data(scratch.read(file), b"0123456789"[:kept].ljust(10, b"\0"))
 
 
 @MINORS
 @proves(SETS_ATTRIBUTES, killed_by="setattr4-sets-times-of-the-server")
-def test_times(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_times(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """SETATTR sets the time of modification to what the client says."""
     file = scratch.file("file")
     _need_settable_times(scratch, file)
-    reply = session.compound(
+    reply = compounds.compound(
         op.putfh(file), op.setattr(Fattr4(time_modify_set=p.client_time4(1_000_000_000)))
     )
     if reply.status == Nfsstat4.NFS4ERR_ATTRNOTSUPP:
@@ -179,25 +179,25 @@ def test_times(session: Session4, scratch: Nfs4Scratch) -> None:
 @MINORS
 @pytest.mark.parametrize("name", ["type", "change", "fsid", "lease_time", "time_modify"])
 @proves(READ_ONLY_IS_INVALID, killed_by="setattr4-read-only-is-perm")
-def test_read_only(session: Session4, scratch: Nfs4Scratch, name: str) -> None:
+def test_read_only(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> None:
     """SETATTR of a read-only attribute is invalid."""
     file = scratch.file("file")
     known = scratch.attributes(file, name)
     if getattr(known, name) is None:
         skip(f"the server does not support {name}")
-    reply = session.compound(op.putfh(file), p.Setattr4Args(p.ANONYMOUS_STATEID, known))
+    reply = compounds.compound(op.putfh(file), p.Setattr4Args(p.ANONYMOUS_STATEID, known))
     expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=READ_ONLY_IS_INVALID)
 
 
 @MINORS
 @proves(UNSUPPORTED_IS_ATTRNOTSUPP, killed_by="setattr4-ignores-unsupported-attributes")
-def test_unsupported(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_unsupported(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """SETATTR of an attribute that is not in supported_attrs fails with ATTRNOTSUPP."""
     file = scratch.file("file")
     supported = p.names_of(scratch.attributes(file, "supported_attrs").supported_attrs or [])
     for name in ("archive", "hidden", "system"):
         if name not in supported:
-            reply = session.compound(op.putfh(file), op.setattr(Fattr4().changed(**{name: True})))
+            reply = compounds.compound(op.putfh(file), op.setattr(Fattr4().changed(**{name: True})))
             expect(reply).refused(Nfsstat4.NFS4ERR_ATTRNOTSUPP, because=UNSUPPORTED_IS_ATTRNOTSUPP)
             return
     skip("the server supports archive, hidden and system")
@@ -205,11 +205,11 @@ def test_unsupported(session: Session4, scratch: Nfs4Scratch) -> None:
 
 @MINORS
 @proves(SIZE_NEEDS_WRITING, killed_by="setattr4-ignores-the-open-mode")
-def test_size_needs_writing(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_size_needs_writing(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """SETATTR of the size with the stateid of an open for reading is refused, and changes nothing."""
     file = scratch.file("file", b"data")
-    opened = open_file(session, file, READ)
-    reply = session.compound(op.putfh(file), op.setattr(Fattr4(size=0), opened.stateid))
+    opened = open_file(compounds, file, READ)
+    reply = compounds.compound(op.putfh(file), op.setattr(Fattr4(size=0), opened.stateid))
     expect(scratch.attributes(file, "size").size, "size").equals(4)
     expect(reply).refused(Nfsstat4.NFS4ERR_OPENMODE, because=SIZE_NEEDS_WRITING)
 
@@ -218,10 +218,10 @@ def test_size_needs_writing(session: Session4, scratch: Nfs4Scratch) -> None:
 @proves(
     SIZE_OBEYS_SHARES, DENIAL_IS_LOCKED, killed_by=("setattr4-ignores-denials", "setattr4-denial-is-inval")
 )
-def test_size_that_is_denied(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_size_that_is_denied(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """SETATTR of the size by another client fails with LOCKED while an open denies writing."""
     file = scratch.file("file", b"data")
-    open_file(session, file, READ, p.OPEN4_SHARE_DENY_WRITE)
+    open_file(compounds, file, READ, p.OPEN4_SHARE_DENY_WRITE)
     reply = another_client(v4).compound(op.putfh(file), op.setattr(Fattr4(size=0)))
     expect(scratch.attributes(file, "size").size, "size", because=SIZE_OBEYS_SHARES).equals(4)
     expect(reply).refused(Nfsstat4.NFS4ERR_LOCKED, because=DENIAL_IS_LOCKED)
@@ -229,7 +229,7 @@ def test_size_that_is_denied(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Sc
 
 @MINORS
 @proves(BAD_TIME_IS_INVALID, killed_by="setattr4-takes-any-nseconds")
-def test_invalid_time(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_invalid_time(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """A time with a billion nanoseconds is invalid."""
     time = p.Settime4(p.TimeHow4.SET_TO_CLIENT_TIME4, p.Nfstime4(1_000_000_000, 1_000_000_000))
     file = scratch.file("file")
@@ -237,7 +237,7 @@ def test_invalid_time(session: Session4, scratch: Nfs4Scratch) -> None:
     supported = scratch.attributes(file, "supported_attrs").supported_attrs or []
     if "time_modify_set" not in p.names_of(supported):
         skip("the server does not support time_modify_set")
-    reply = session.compound(op.putfh(file), op.setattr(Fattr4(time_modify_set=time)))
+    reply = compounds.compound(op.putfh(file), op.setattr(Fattr4(time_modify_set=time)))
     expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=BAD_TIME_IS_INVALID)
 
 
@@ -246,12 +246,12 @@ def test_invalid_time(session: Session4, scratch: Nfs4Scratch) -> None:
 
 @MINORS
 @proves(SETS_ATTRIBUTES, ATTRSSET_IS_WHAT_WAS_SET, killed_by="setattr4-keeps-the-group", needs="root")
-def test_owners(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_owners(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """SETATTR of owner and owner_group changes both, and attrsset has both."""
     file = scratch.file("file")
     _need(scratch, file, "owner", "owner_group")
     before = scratch.attributes(file, "owner", "owner_group")
-    reply = session.compound(op.putfh(file), op.setattr(Fattr4(owner=b"4242", owner_group=b"4343")))
+    reply = compounds.compound(op.putfh(file), op.setattr(Fattr4(owner=b"4242", owner_group=b"4343")))
     if reply.status in {Nfsstat4.NFS4ERR_BADOWNER, Nfsstat4.NFS4ERR_INVAL}:
         skip(f"the server takes no decimal digits for an owner: {reply.status}")
     result = expect(reply).of(p.SETATTR).ok()
@@ -265,12 +265,12 @@ def test_owners(session: Session4, scratch: Nfs4Scratch) -> None:
 
 @MINORS
 @proves(OWNER_THAT_IT_HAS, killed_by="setattr4-owner-is-never-set")
-def test_own_owner(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_own_owner(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """SETATTR of the owner that a file has succeeds, and changes nothing."""
     file = scratch.file("file")
     _need(scratch, file, "owner")
     known = scratch.attributes(file, "owner")
-    status = session.compound(op.putfh(file), op.setattr(known)).status
+    status = compounds.compound(op.putfh(file), op.setattr(known)).status
     if status == Nfsstat4.NFS4ERR_BADOWNER and not is_translated(known.owner or b""):
         skip("the server translates no name for the owner, and refuses what it says instead (section 5.9)")
     expect(scratch.attributes(file, "owner").owner, "owner").equals(known.owner)
@@ -279,13 +279,13 @@ def test_own_owner(session: Session4, scratch: Nfs4Scratch) -> None:
 
 @MINORS
 @proves(MODE_FOLLOWS_THE_ACL, ATTRSSET_IS_WHAT_WAS_SET, killed_by="setattr4-acl-keeps-the-mode")
-def test_acl(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_acl(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """SETATTR of an ACL changes the permission bits of the mode, and attrsset has the ACL."""
     file = scratch.file("file", mode=0o666)
     _need(scratch, file, "acl", "mode")
     allowing = [(p.ACE4_WHO_OWNER, _READS | _WRITES), (p.ACE4_WHO_GROUP, _READS)]
     acl = [p.Nfsace4(p.ACE4_ACCESS_ALLOWED_ACE_TYPE, 0, mask, who) for who, mask in allowing]
-    reply = session.compound(op.putfh(file), op.setattr(Fattr4(acl=acl)))
+    reply = compounds.compound(op.putfh(file), op.setattr(Fattr4(acl=acl)))
     if reply.failed is p.SETATTR:  # section 6.4.1: a server may refuse what it cannot store
         skip(f"the server does not take the ACL: {reply.status}")
     result = expect(reply).of(p.SETATTR).ok()
@@ -296,33 +296,33 @@ def test_acl(session: Session4, scratch: Nfs4Scratch) -> None:
 
 @MINORS
 @proves(ONLY_MASKED_BITS_CHANGE, killed_by="setattr4-ignores-the-mask")
-def test_masked_mode(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_masked_mode(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """SETATTR of mode_set_masked changes the bits of the mask, and keeps the others."""
     file = scratch.file("file", mode=0o640)
     _need(scratch, file, "mode_set_masked")
     before = scratch.attributes(file, "mode").mode or 0  # OPEN may not have set it
     masked = Fattr4(mode_set_masked=p.ModeMasked4(0o004, 0o007))
-    expect(session.compound(op.putfh(file), op.setattr(masked))).ok()
+    expect(compounds.compound(op.putfh(file), op.setattr(masked))).ok()
     expect(scratch.attributes(file, "mode").mode, "mode").equals(before & ~0o007 | 0o004)
 
 
 @MINORS
 @pytest.mark.parametrize("case", ["with-mode", "undefined"])
 @proves(MASKED_BITS_ARE_DEFINED, killed_by="setattr4-takes-any-mask")
-def test_invalid_mask(session: Session4, scratch: Nfs4Scratch, case: str) -> None:
+def test_invalid_mask(compounds: Compounds, scratch: Nfs4Scratch, case: str) -> None:
     """mode_set_masked together with mode, or with bits that no mode has, is invalid."""
     file = scratch.file("file", mode=0o640)
     _need(scratch, file, "mode_set_masked")
     asked = Fattr4(mode_set_masked=p.ModeMasked4(0o004, 0o10007))
     if case == "with-mode":
         asked = Fattr4(mode=0o600, mode_set_masked=p.ModeMasked4(0o004, 0o007))
-    reply = session.compound(op.putfh(file), op.setattr(asked))
+    reply = compounds.compound(op.putfh(file), op.setattr(asked))
     expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=MASKED_BITS_ARE_DEFINED)
 
 
 @MINORS
 @proves(SETS_ATTRIBUTES, ATTRSSET_IS_WHAT_WAS_SET, killed_by="setattr4-swaps-times")
-def test_both_times(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_both_times(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """SETATTR sets the times of access and modification to two times of the client, and attrsset has both."""
     file = scratch.file("file")
     _need_settable_times(scratch, file)
@@ -331,7 +331,7 @@ def test_both_times(session: Session4, scratch: Nfs4Scratch) -> None:
         time_access_set=p.client_time4(1_000_000_000, 250_000_000),
         time_modify_set=p.client_time4(1_100_000_000),
     )
-    result = expect(session.compound(op.putfh(file), op.setattr(asked))).of(p.SETATTR).ok()
+    result = expect(compounds.compound(op.putfh(file), op.setattr(asked))).of(p.SETATTR).ok()
     expect(p.names_of(result.attrsset), "attrsset", because=ATTRSSET_IS_WHAT_WAS_SET).equals(
         ["time_access_set", "time_modify_set"]
     )
@@ -343,17 +343,17 @@ def test_both_times(session: Session4, scratch: Nfs4Scratch) -> None:
 @MINORS
 @pytest.mark.parametrize("which", ["access", "modify"])
 @proves(SETS_ATTRIBUTES, killed_by="setattr4-server-time-changes-nothing")
-def test_server_time(session: Session4, scratch: Nfs4Scratch, which: str) -> None:
+def test_server_time(compounds: Compounds, scratch: Nfs4Scratch, which: str) -> None:
     """SETATTR with SET_TO_SERVER_TIME4 sets one time to that of the server, and keeps the other one."""
     file = scratch.file("file")
     _need_settable_times(scratch, file)
     _need(scratch, file, "time_access_set", "time_modify_set")
     old = p.client_time4(1_000_000_000)
     expect(
-        session.compound(op.putfh(file), op.setattr(Fattr4(time_access_set=old, time_modify_set=old)))
+        compounds.compound(op.putfh(file), op.setattr(Fattr4(time_access_set=old, time_modify_set=old)))
     ).ok()
     asked = Fattr4().changed(**{f"time_{which}_set": p.SERVER_TIME4})
-    expect(session.compound(op.putfh(file), op.setattr(asked))).ok()
+    expect(compounds.compound(op.putfh(file), op.setattr(asked))).ok()
     known = scratch.attributes(file, "time_access", "time_modify", "time_delta")
     moved = getattr(known, f"time_{which}")
     expect(moved.seconds, f"seconds of time_{which}").at_least(1_000_000_001)
@@ -362,13 +362,13 @@ def test_server_time(session: Session4, scratch: Nfs4Scratch, which: str) -> Non
 
 @MINORS
 @proves(SETS_ATTRIBUTES, ATTRSSET_IS_WHAT_WAS_SET, killed_by="setattr4-creation-time-is-mtime")
-def test_time_create(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_time_create(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """SETATTR sets the time of creation, and keeps the time of modification."""
     file = scratch.file("file")
     _need_settable_times(scratch, file)
     _need(scratch, file, "time_create")
     before = scratch.attributes(file, "time_modify").time_modify
-    reply = session.compound(op.putfh(file), op.setattr(Fattr4(time_create=p.Nfstime4(1_000_000_000))))
+    reply = compounds.compound(op.putfh(file), op.setattr(Fattr4(time_create=p.Nfstime4(1_000_000_000))))
     if reply.status in {Nfsstat4.NFS4ERR_INVAL, Nfsstat4.NFS4ERR_ATTRNOTSUPP}:
         skip(f"the server has a time of creation, and does not set it: {reply.status}")
     result = expect(reply).of(p.SETATTR).ok()

@@ -7,7 +7,7 @@ import typing as t
 from itertools import combinations
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
@@ -28,12 +28,12 @@ NEW: t.Final[dict[str, t.Any]] = {"size": 7, "mode": 0o604, "time_modify_set": p
     SETS_ALL_THAT_IT_SAYS,
     killed_by=("setattr4-size-drops-the-mode", "setattr4-mode-drops-the-time-in-silence"),
 )
-def test_together(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_together(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """SETATTR of any two of size, mode and time sets both."""
     judged = 0
     for names in combinations(NEW, 2):
         file = scratch.file("+".join(names), b"0123456789", mode=0o640)
-        reply = session.compound(op.putfh(file), op.setattr(Fattr4(**{name: NEW[name] for name in names})))
+        reply = compounds.compound(op.putfh(file), op.setattr(Fattr4(**{name: NEW[name] for name in names})))
         if reply.status in {Nfsstat4.NFS4ERR_ATTRNOTSUPP, Nfsstat4.NFS4ERR_INVAL}:
             continue
         result = expect(reply).of(p.SETATTR).ok()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner
-from nfsclient.clients.nfs4 import CompoundReply, Nfs4, Session4
+from nfsclient.clients.nfs4 import CompoundReply, Compounds, Nfs4, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
@@ -29,7 +29,7 @@ from suites.neighbours import SIZE, Part, Written, expect_nothing_lost, write_at
 from suites.nfs3.permissions import STRANGER
 from suites.nfs4 import races
 from suites.nfs4.locks import WRITE_LT, lock_range, test_range
-from suites.nfs4.opens import BOTH, WRITE, another_client, open_file
+from suites.nfs4.opens import BOTH, WRITE, another_client, another_session, open_file
 from suites.races import ROUNDS
 
 RECLAIMS_END = stated(
@@ -98,16 +98,16 @@ _ACCESS = p.ACCESS4_READ | p.ACCESS4_MODIFY
 
 @pytest.mark.parametrize("what", ["open", "lock"])
 @proves(RECLAIMS_END, killed_by="reclaims4-never-end")
-def test_late_reclaim(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, what: str) -> None:
+def test_late_reclaim(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, what: str) -> None:
     """A reclaim after RECLAIM_COMPLETE is refused, and nothing is locked."""
     file = scratch.file("file")
     if what == "open":
         opening = op.open(op.claim_previous(), BOTH, p.OPEN4_SHARE_DENY_BOTH, owner=new_state_owner())
-        reply = session.compound(op.putfh(file), opening)
+        reply = compounds.compound(op.putfh(file), opening)
     else:
-        opened = open_file(session, file, BOTH)
+        opened = open_file(compounds, file, BOTH)
         locking = op.lock(opened.stateid, WRITE_LT, 0, 10, owner=new_state_owner(), reclaim=True)
-        reply = session.compound(op.putfh(file), locking)
+        reply = compounds.compound(op.putfh(file), locking)
     expect(reply).refused(
         # A client that had nothing before a restart has nothing to reclaim, either (section 8.4.2.1).
         *(Nfsstat4.NFS4ERR_NO_GRACE, Nfsstat4.NFS4ERR_RECLAIM_BAD, Nfsstat4.NFS4ERR_RECLAIM_CONFLICT),
@@ -117,15 +117,15 @@ def test_late_reclaim(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, 
 
 
 @proves(CLOSE_KEEPS_OTHER_LOCKS, killed_by="close4-unlocks-for-all")
-def test_close_keeps_locks(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_close_keeps_locks(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """After CLOSE of one owner's open, the lock of another owner of the client still excludes other clients."""
     file, other = scratch.file("file"), another_client(v4)
-    one, two = open_file(session, file, BOTH), open_file(session, file, BOTH)
-    first = lock_range(session, one, WRITE_LT, 0, 10)
-    lock_range(session, two, WRITE_LT, 10, 10)
+    one, two = open_file(compounds, file, BOTH), open_file(compounds, file, BOTH)
+    first = lock_range(compounds, one, WRITE_LT, 0, 10)
+    lock_range(compounds, two, WRITE_LT, 10, 10)
     # With locks, the server may refuse CLOSE (section 18.2.3).
-    expect(session.compound(op.putfh(file), op.locku(first, 0, 10))).ok()
-    expect(session.compound(op.putfh(file), op.close(one.stateid))).ok()
+    expect(compounds.compound(op.putfh(file), op.locku(first, 0, 10))).ok()
+    expect(compounds.compound(op.putfh(file), op.close(one.stateid))).ok()
     expect(test_range(other, file, WRITE_LT, 10, 10)).refused(Nfsstat4.NFS4ERR_DENIED)
     expect(test_range(other, file, WRITE_LT, 0, 10)).ok()
 
@@ -169,7 +169,7 @@ def test_guarded_race(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
 def _expect_one_creates(v4: Nfs4Dialect, scratch: Nfs4Scratch, hows: list[p.Createhow4]) -> None:
     """Of two OPENs of one name, sent at once by two clients, exactly one succeeds."""
     __tracebackhide__ = True
-    clients = [another_client(v4), another_client(v4)]
+    clients = [another_session(v4), another_session(v4)]
     owners = [new_state_owner() for _ in clients]
     judged = 0
     for number in range(ROUNDS // 2):
@@ -200,7 +200,7 @@ def _expect_one_creates(v4: Nfs4Dialect, scratch: Nfs4Scratch, hows: list[p.Crea
 def test_neighbours(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, where: str) -> None:
     """WRITEs of two clients to neighbouring ranges at the same time all take effect."""
     file = scratch.file("f", bytes(SIZE) if where == "inside" else b"")
-    clients = [session, another_client(v4)]
+    clients = [session, another_session(v4)]
     opened = [open_file(client, file, BOTH).stateid for client in clients]
 
     under_way: list[list[Callable[[], CompoundReply]]] = [[], []]
@@ -257,7 +257,7 @@ def _written(reply: CompoundReply) -> Written:
 
 
 @proves(ACCESS_IS_CURRENT, killed_by="access4-remembers-what-it-granted", needs="other_users")
-def test_access_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_access_after_mode(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """ACCESS of another user follows a mode that the owner has set since, as for a new file."""
     stranger = v4.new_session(v4.connections.connect("nfs"), AuthSys(*STRANGER))
 
@@ -266,7 +266,7 @@ def test_access_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scra
         return int(expect(reply).of(p.ACCESS).ok().access)
 
     def set_mode(file: bytes, mode: int) -> None:
-        expect(session.compound(op.putfh(file), op.setattr(Fattr4(mode=mode)))).ok()
+        expect(compounds.compound(op.putfh(file), op.setattr(Fattr4(mode=mode)))).ok()
 
     known = {}
     for mode in (0o600, 0o644):
@@ -292,60 +292,60 @@ def _stranger(v4: Nfs4Dialect) -> Session4:
     return v4.new_session(v4.connections.connect("nfs"), AuthSys(*STRANGER))
 
 
-def _set_mode(session: Session4, file: bytes, mode: int) -> None:
-    expect(session.compound(op.putfh(file), op.setattr(Fattr4(mode=mode)))).ok()
+def _set_mode(compounds: Compounds, file: bytes, mode: int) -> None:
+    expect(compounds.compound(op.putfh(file), op.setattr(Fattr4(mode=mode)))).ok()
 
 
-def _need_denied(session: Session4, stranger: Session4, new: bytes, use: XdrType) -> None:
+def _need_denied(compounds: Compounds, stranger: Compounds, new: bytes, use: XdrType) -> None:
     """SKIP unless the mode of a file that nobody has used so decides whether another user may."""
-    _set_mode(session, new, 0o600)
+    _set_mode(compounds, new, 0o600)
     if stranger.compound(op.putfh(new), use).status == Nfsstat4.NFS4_OK:
         skip("the mode 0600 keeps no other user from the data: another check judges that")
 
 
-def _after_mode(session: Session4, stranger: Session4, file: bytes, use: XdrType) -> CompoundReply:
+def _after_mode(compounds: Compounds, stranger: Compounds, file: bytes, use: XdrType) -> CompoundReply:
     """What a user is answered whom a file has admitted before its mode was set to 0600. SKIP if it admits nobody."""
-    _set_mode(session, file, 0o666)
+    _set_mode(compounds, file, 0o666)
     first = stranger.compound(op.putfh(file), use)
     if first.status != Nfsstat4.NFS4_OK:
         skip(f"another user may not use a file of mode 0666: the operation answers {first.status}")
-    _set_mode(session, file, 0o600)
+    _set_mode(compounds, file, 0o600)
     return stranger.compound(op.putfh(file), use)
 
 
 @proves(READ_IS_CHECKED, killed_by="data4-remembers-who-was-granted", needs="other_users")
-def test_read_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_read_after_mode(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """READ is refused to another user whom the owner has excluded since it was granted."""
     stranger = _stranger(v4)
-    _need_denied(session, stranger, scratch.file("new", b"data"), _READ)
-    expect(_after_mode(session, stranger, scratch.file("file", b"data"), _READ)).refused()
+    _need_denied(compounds, stranger, scratch.file("new", b"data"), _READ)
+    expect(_after_mode(compounds, stranger, scratch.file("file", b"data"), _READ)).refused()
 
 
 @proves(WRITE_IS_CHECKED, killed_by="data4-remembers-who-was-granted", needs="other_users")
-def test_write_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_write_after_mode(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """WRITE is refused to another user whom the owner has excluded since it was granted."""
     stranger = _stranger(v4)
-    _need_denied(session, stranger, scratch.file("new"), _WRITE)
-    expect(_after_mode(session, stranger, scratch.file("file"), _WRITE)).refused()
+    _need_denied(compounds, stranger, scratch.file("new"), _WRITE)
+    expect(_after_mode(compounds, stranger, scratch.file("file"), _WRITE)).refused()
 
 
 @proves(READ_IS_CHECKED, killed_by="data4-grants-all-what-one-was-granted", needs="other_users")
-def test_read_after_owner(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_read_after_owner(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """READ of a file of mode 0600 is refused to another user after its owner has read it."""
     stranger, file = _stranger(v4), scratch.file("file", b"data")
-    _need_denied(session, stranger, scratch.file("new", b"data"), _READ)
-    _set_mode(session, file, 0o600)
-    expect(session.compound(op.putfh(file), _READ)).ok()
+    _need_denied(compounds, stranger, scratch.file("new", b"data"), _READ)
+    _set_mode(compounds, file, 0o600)
+    expect(compounds.compound(op.putfh(file), _READ)).ok()
     expect(stranger.compound(op.putfh(file), _READ)).refused()
 
 
 @proves(WRITE_IS_CHECKED, killed_by="data4-grants-all-what-one-was-granted", needs="other_users")
-def test_write_after_owner(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_write_after_owner(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """WRITE to a file of mode 0600 is refused to another user after its owner has written to it."""
     stranger, file = _stranger(v4), scratch.file("file")
-    _need_denied(session, stranger, scratch.file("new"), _WRITE)
-    _set_mode(session, file, 0o600)
-    expect(session.compound(op.putfh(file), _WRITE)).ok()
+    _need_denied(compounds, stranger, scratch.file("new"), _WRITE)
+    _set_mode(compounds, file, 0o600)
+    expect(compounds.compound(op.putfh(file), _WRITE)).ok()
     expect(stranger.compound(op.putfh(file), _WRITE)).refused()
 
 
@@ -356,10 +356,10 @@ def test_write_after_owner(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scra
     killed_by=("write4-gives-the-file-away", "write4-by-others-changes-the-fileid"),
     needs="other_users",
 )
-def test_foreign_write(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, count: int) -> None:
+def test_foreign_write(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, count: int) -> None:
     """WRITE by another user keeps the owner, the group, the mode and the fileid of a file."""
     file = scratch.file("file", b"0123456789")
-    _set_mode(session, file, 0o666)
+    _set_mode(compounds, file, 0o666)
     names = "owner", "owner_group", "mode", "fileid"
     before = scratch.attributes(file, *names)
     stranger = _stranger(v4)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch, new_state_owner
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import XdrType
@@ -138,11 +138,11 @@ _ALSO: t.Final = {
 
 @pytest.mark.parametrize("case", WRONG)
 @proves(*_CLAUSES.values(), OPEN_NAMES_THE_TYPE, killed_by="types4-wrong-one-is-serverfault")
-def test_wrong(session: Session4, scratch: Nfs4Scratch, case: str) -> None:
+def test_wrong(compounds: Compounds, scratch: Nfs4Scratch, case: str) -> None:
     """An operation on an object of the wrong type gets the error of that type, and changes nothing."""
     wrong = WRONG[case]
     handle = _make(scratch, wrong.kind)
-    reply = session.compound(*wrong.operations(handle, scratch.handle))
+    reply = compounds.compound(*wrong.operations(handle, scratch.handle))
     expect_names(scratch.names(), [_NAMES[wrong.kind]])
     is_of_open = case in {"open-directory", "open-link", "open-fifo"}
     because = OPEN_NAMES_THE_TYPE if is_of_open else _CLAUSES[wrong.status]

@@ -15,7 +15,7 @@ from fixtures.checks.dialects.nfs4 import (
     new_state_owner,
     through_grace,
 )
-from nfsclient.clients.nfs4 import Nfs4, Session4, new_owner
+from nfsclient.clients.nfs4 import Compounds, Nfs4, Session4, new_owner
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.errors import ConnectionLost, RpcRejected, RpcTimeout
 from nfsclient.protocol import nfs4 as p
@@ -78,7 +78,7 @@ class _Probe(t.NamedTuple):
     """An operation that succeeds if its field has a defined value."""
 
     field: str
-    arguments: Callable[[Session4, bytes], XdrType]
+    arguments: Callable[[Compounds, bytes], XdrType]
     in_file: bool = True
     """Whether the current filehandle is a file, not the scratch directory."""
 
@@ -87,12 +87,12 @@ def _opening(claim: bytes | None, how: p.Createhow4 | None = None) -> XdrType:
     return op.open(claim, READ if how is None else BOTH, owner=new_state_owner(), how=how)
 
 
-def _locking(session: Session4, file: bytes) -> XdrType:
-    return op.lock(open_file(session, file, BOTH).stateid, owner=new_state_owner())
+def _locking(compounds: Compounds, file: bytes) -> XdrType:
+    return op.lock(open_file(compounds, file, BOTH).stateid, owner=new_state_owner())
 
 
-def _unlocking(session: Session4, file: bytes) -> XdrType:
-    return op.locku(through_grace(session, op.putfh(file), _locking(session, file)).ok().stateid)
+def _unlocking(compounds: Compounds, file: bytes) -> XdrType:
+    return op.locku(through_grace(compounds, op.putfh(file), _locking(compounds, file)).ok().stateid)
 
 
 FROM_ZERO: t.Final = {
@@ -115,14 +115,14 @@ FROM_ONE: t.Final = {
 
 
 def _expect_refused(
-    v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, probe: _Probe, slowness: Slowness
+    v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, probe: _Probe, slowness: Slowness
 ) -> None:
     """The operation is refused, by itself or with the whole call, and has not been executed."""
     file = scratch.file("file", _DATA)
-    bent = _bent(probe.arguments(session, file), probe.field)
-    session.nfs4.timeout = _SOON * slowness()
+    bent = _bent(probe.arguments(compounds, file), probe.field)
+    compounds.nfs4.timeout = _SOON * slowness()
     try:
-        reply = session.compound(op.putfh(file if probe.in_file else scratch.handle), bent)
+        reply = compounds.compound(op.putfh(file if probe.in_file else scratch.handle), bent)
     except _WHOLE_CALL as refusal:  # all operations may be parsed first (section 15.1.1.1)
         observe("undefined value", type(refusal).__name__)
         looking = another_client(v4)  # that call has its slot for ever
@@ -140,19 +140,19 @@ def _expect_refused(
 @pytest.mark.parametrize("case", FROM_ZERO)
 @proves(UNDEFINED_VALUES_ARE_REFUSED, killed_by="compound4-undefined-is-zero")
 def test_from_zero(
-    v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, slowness: Slowness, case: str
+    v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, slowness: Slowness, case: str
 ) -> None:
     """An operation with a value that the enumeration does not define is refused, where 0 is defined."""
-    _expect_refused(v4, session, scratch, FROM_ZERO[case], slowness)
+    _expect_refused(v4, compounds, scratch, FROM_ZERO[case], slowness)
 
 
 @pytest.mark.parametrize("case", FROM_ONE)
 @proves(UNDEFINED_VALUES_ARE_REFUSED, killed_by="compound4-undefined-is-two")
 def test_from_one(
-    v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, slowness: Slowness, case: str
+    v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, slowness: Slowness, case: str
 ) -> None:
     """An operation with a value that the enumeration does not define is refused, where 0 is not defined either."""
-    _expect_refused(v4, session, scratch, FROM_ONE[case], slowness)
+    _expect_refused(v4, compounds, scratch, FROM_ONE[case], slowness)
 
 
 @proves(UNDEFINED_VALUES_ARE_REFUSED, killed_by="compound4-undefined-is-two")
@@ -201,9 +201,9 @@ _OPERATIONS: t.Final[dict[str, Callable[[p.Fattr4], XdrType]]] = {
 
 @pytest.mark.parametrize("operation", _OPERATIONS)
 @proves(UNDEFINED_ATTRIBUTES_ARE_REFUSED, killed_by="attributes4-ignores-unknown-ones")
-def test_attribute(session: Session4, scratch: Nfs4Scratch, operation: str) -> None:
+def test_attribute(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
     """An operation with the value of an attribute that nobody has is refused, and creates nothing."""
-    reply = session.compound(op.putfh(scratch.handle), _OPERATIONS[operation](_NOBODYS))
+    reply = compounds.compound(op.putfh(scratch.handle), _OPERATIONS[operation](_NOBODYS))
     observe("attribute that nobody has", reply.status.name)
     expect(scratch.names(), "names").equals([])
     expect(reply).refused()
@@ -211,12 +211,12 @@ def test_attribute(session: Session4, scratch: Nfs4Scratch, operation: str) -> N
 
 @pytest.mark.parametrize("operation", _OPERATIONS)
 @proves(MODE_BITS_ARE_CHECKED, killed_by="attributes4-mask-the-mode")
-def test_mode(session: Session4, scratch: Nfs4Scratch, operation: str) -> None:
+def test_mode(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
     """An operation with a mode that has more than the twelve bits is invalid, and changes nothing."""
     before = scratch.attributes(None, "mode").mode
     if before is None:
         unsupported("the server does not support mode")
-    reply = session.compound(
+    reply = compounds.compound(
         op.putfh(scratch.handle), _OPERATIONS[operation](p.Fattr4(mode=before | 0o10000))
     )
     expect(scratch.names(), "names").equals([])
@@ -227,13 +227,13 @@ def test_mode(session: Session4, scratch: Nfs4Scratch, operation: str) -> None:
 @pytest.mark.parametrize("name", ["time_access_set", "time_modify_set"])
 @pytest.mark.parametrize("operation", ["setattr", "create", "open"])
 @proves(NANOSECONDS_ARE_CHECKED, killed_by="attributes4-take-any-nseconds")
-def test_nseconds(session: Session4, scratch: Nfs4Scratch, operation: str, name: str) -> None:
+def test_nseconds(compounds: Compounds, scratch: Nfs4Scratch, operation: str, name: str) -> None:
     """An operation with a time of a billion nanoseconds is invalid, and creates nothing."""
     if name not in supported_names(scratch, scratch.handle):
         unsupported(f"the server does not support {name}")
     if scratch.attributes(None, "cansettime").cansettime is False:
         skip("the server says that times cannot be set (cansettime)")
     asked = p.Fattr4().changed(**{name: p.client_time4(1_000_000_000, 1_000_000_000)})
-    reply = session.compound(op.putfh(scratch.handle), _OPERATIONS[operation](asked))
+    reply = compounds.compound(op.putfh(scratch.handle), _OPERATIONS[operation](asked))
     expect(scratch.names(), "names").equals([])
     expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=NANOSECONDS_ARE_CHECKED)

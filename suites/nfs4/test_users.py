@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
@@ -73,7 +73,7 @@ def test_open_denied(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
         expect(try_open(stranger, private, access)).refused()
 
 
-def _need_distinct(scratch: Nfs4Scratch, stranger: Session4) -> None:
+def _need_distinct(scratch: Nfs4Scratch, stranger: Compounds) -> None:
     """UNSUPPORTED if files of the other user belong to the user of the run: there is one user then."""
     made = stranger.compound(op.putfh(scratch.handle), op.mkdir(b"theirs"), op.getattr("owner"))
     mine = scratch.attributes(scratch.directory("mine"), "owner").owner
@@ -87,13 +87,13 @@ def _need_mode(scratch: Nfs4Scratch, file: bytes, mode: int) -> None:
 
 
 @proves(GROUPS_COUNT, killed_by="auth4-eight-groups-count")
-def test_sixteen_groups(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_sixteen_groups(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """A member of sixteen groups reads files of each of them."""
     member = _session_of(v4, *STRANGER, GROUPS)
     file = scratch.file("file", b"data", mode=0o640)
     for group in (GROUPS[0], GROUPS[8], GROUPS[15]):
         setting = op.setattr(Fattr4(owner_group=b"%d" % group))
-        if session.compound(op.putfh(file), setting).status != Nfsstat4.NFS4_OK:
+        if compounds.compound(op.putfh(file), setting).status != Nfsstat4.NFS4_OK:
             unsupported("the server does not give the file to a group by number")
         reply = member.compound(op.putfh(file), op.access(p.ACCESS4_READ))
         granted = expect(reply).of(p.ACCESS).ok().access
@@ -105,15 +105,15 @@ def test_sixteen_groups(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch
 
 
 @proves(OWNERS_ARE_OF_CLIENTS, killed_by="close4-compares-owners-without-clients")
-def test_same_owner(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_same_owner(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """Two clients open a file with the same owner: CLOSE by one leaves the open of the other, and of another file."""
     other, owner = another_client(v4), b"the same owner"
     file, second = scratch.file("file", b"data"), scratch.file("second", b"more")
-    mine = open_file(session, file, READ, owner=owner)
+    mine = open_file(compounds, file, READ, owner=owner)
     theirs = open_file(other, file, READ, owner=owner)
-    also = open_file(session, second, READ, owner=owner)
-    expect(session.compound(op.putfh(file), op.close(mine.stateid))).ok()
-    for user, opened, wanted in ((other, theirs, b"data"), (session, also, b"more")):
+    also = open_file(compounds, second, READ, owner=owner)
+    expect(compounds.compound(op.putfh(file), op.close(mine.stateid))).ok()
+    for user, opened, wanted in ((other, theirs, b"data"), (compounds, also, b"more")):
         reading = op.read(opened.stateid, 0, 4)
         result = expect(user.compound(op.putfh(opened.handle), reading)).of(p.READ).ok()
         expect_data(bytes(result.data), wanted[: len(result.data)], of="range")

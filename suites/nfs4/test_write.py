@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4, StableHow4
@@ -51,11 +51,11 @@ _HOW = {
 
 @MINORS
 @proves(WRITES_DATA, killed_by="write4-writes-zeros")
-def test_data(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_data(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """READ finds what WRITE has written with the stateid of an OPEN."""
-    opened = open_file(session, scratch.file("file", b"0123456789"), BOTH)
+    opened = open_file(compounds, scratch.file("file", b"0123456789"), BOTH)
     result = (
-        expect(session.compound(op.putfh(opened.handle), op.write(opened.stateid, 3, b"abc")))
+        expect(compounds.compound(op.putfh(opened.handle), op.write(opened.stateid, 3, b"abc")))
         .of(p.WRITE)
         .ok()
     )
@@ -68,22 +68,22 @@ def test_data(session: Session4, scratch: Nfs4Scratch) -> None:
 @MINORS
 @pytest.mark.parametrize("offset", [5, 70_000], ids=["small", "large"])
 @proves(GROWS_BY_ZEROS, killed_by="write4-fills-the-gap")
-def test_gap(session: Session4, scratch: Nfs4Scratch, offset: int) -> None:
+def test_gap(compounds: Compounds, scratch: Nfs4Scratch, offset: int) -> None:
     """WRITE beyond the end of a file leaves zeros before its data."""
-    opened = open_file(session, scratch.file("file", b"abc"), BOTH)
-    expect(session.compound(op.putfh(opened.handle), op.write(opened.stateid, offset, b"e"))).ok()
+    opened = open_file(compounds, scratch.file("file", b"abc"), BOTH)
+    expect(compounds.compound(op.putfh(opened.handle), op.write(opened.stateid, offset, b"e"))).ok()
     expect_data(scratch.read(opened.handle), b"abc".ljust(offset, b"\0") + b"e")
 
 
 @MINORS
 @pytest.mark.parametrize("stable", _HOW)
 @proves(COMMITS_AS_ASKED, killed_by="write4-commits-nothing")
-def test_committed(session: Session4, scratch: Nfs4Scratch, stable: str) -> None:
+def test_committed(compounds: Compounds, scratch: Nfs4Scratch, stable: str) -> None:
     """WRITE commits its data at least as the request says."""
     how = _HOW[stable]
-    opened = open_file(session, scratch.file("file"), WRITE)
+    opened = open_file(compounds, scratch.file("file"), WRITE)
     result = (
-        expect(session.compound(op.putfh(opened.handle), op.write(opened.stateid, 0, b"data", how)))
+        expect(compounds.compound(op.putfh(opened.handle), op.write(opened.stateid, 0, b"data", how)))
         .of(p.WRITE)
         .ok()
     )
@@ -92,20 +92,20 @@ def test_committed(session: Session4, scratch: Nfs4Scratch, stable: str) -> None
 
 @MINORS
 @proves(NEEDS_WRITE_ACCESS, killed_by="write4-ignores-the-open-mode")
-def test_open_for_reading(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_open_for_reading(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """WRITE with the stateid of an OPEN for reading fails with OPENMODE."""
-    opened = open_file(session, scratch.file("file", b"data"), READ)
-    reply = session.compound(op.putfh(opened.handle), op.write(opened.stateid, 0, b"more"))
+    opened = open_file(compounds, scratch.file("file", b"data"), READ)
+    reply = compounds.compound(op.putfh(opened.handle), op.write(opened.stateid, 0, b"more"))
     expect_data(scratch.read(opened.handle), b"data")
     expect(reply).refused(Nfsstat4.NFS4ERR_OPENMODE, because=NEEDS_WRITE_ACCESS)
 
 
 @MINORS
 @proves(VERIFIER_STANDS, killed_by="commit4-verifier-is-random")
-def test_verifier(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_verifier(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """COMMIT returns the verifier of the WRITEs before it."""
-    opened = open_file(session, scratch.file("file"), WRITE)
+    opened = open_file(compounds, scratch.file("file"), WRITE)
     writing = op.write(opened.stateid, 0, b"data", StableHow4.UNSTABLE4)
-    written = expect(session.compound(op.putfh(opened.handle), writing)).of(p.WRITE).ok()
-    committed = expect(session.compound(op.putfh(opened.handle), op.commit())).of(p.COMMIT).ok()
+    written = expect(compounds.compound(op.putfh(opened.handle), writing)).of(p.WRITE).ok()
+    committed = expect(compounds.compound(op.putfh(opened.handle), op.commit())).of(p.COMMIT).ok()
     expect(committed.writeverf, "writeverf").equals(written.writeverf)
