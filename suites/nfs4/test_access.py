@@ -46,8 +46,10 @@ def test_within_asked(session: Session4, scratch: Nfs4Scratch, name: str) -> Non
     """ACCESS of one right says nothing of others."""
     asked = _RIGHTS[name]
     result = expect(session.compound(op.putfh(scratch.handle), op.access(asked))).of(p.ACCESS).ok()
-    expect(result.supported & ~asked, "supported, but not asked for").equals(0)
-    expect(result.access & ~result.supported, "access, but not supported").equals(0)
+    expect(result.supported & ~asked, "supported, but not asked for", of=result, field="supported").equals(0)
+    expect(result.access & ~result.supported, "access, but not supported", of=result, field="access").equals(
+        0
+    )
 
 
 @MINORS
@@ -59,7 +61,12 @@ def test_undefined(session: Session4, scratch: Nfs4Scratch) -> None:
     if reply.failed is p.ACCESS and reply.status == p.Nfsstat4.NFS4ERR_INVAL:
         return
     result = expect(reply).of(p.ACCESS).ok()
-    expect((result.supported | result.access) & (1 << 31), "bit that is not defined").equals(0)
+    expect(
+        (result.supported | result.access) & (1 << 31),
+        "bit that is not defined",
+        of=result,
+        field="supported",
+    ).equals(0)
 
 
 @pytest.mark.parametrize("minor", [2], ids=["4.2"])
@@ -71,8 +78,10 @@ def test_extended_attributes(session: Session4, scratch: Nfs4Scratch) -> None:
     if reply.failed is p.ACCESS and reply.status == p.Nfsstat4.NFS4ERR_INVAL:
         unsupported("the server does not know the rights to extended attributes")
     result = expect(reply).of(p.ACCESS).ok()
-    expect(result.supported & ~asked, "supported, but not asked for").equals(0)
-    expect(result.access & ~result.supported, "access, but not supported").equals(0)
+    expect(result.supported & ~asked, "supported, but not asked for", of=result, field="supported").equals(0)
+    expect(result.access & ~result.supported, "access, but not supported", of=result, field="access").equals(
+        0
+    )
 
 
 # ---------------------------------------------------------------- what the owner may do
@@ -82,8 +91,8 @@ def test_extended_attributes(session: Session4, scratch: Nfs4Scratch) -> None:
 def test_empty_mask(session: Session4, scratch: Nfs4Scratch) -> None:
     """ACCESS of no right at all succeeds, and says nothing."""
     result = expect(session.compound(op.putfh(scratch.handle), op.access(0))).of(p.ACCESS).ok()
-    expect(result.supported, "supported").equals(0)
-    expect(result.access, "access").equals(0)
+    expect(result).field("supported").equals(0)
+    expect(result).field("access").equals(0)
 
 
 @pytest.mark.parametrize("kind", ["file", "directory"])
@@ -101,4 +110,4 @@ def test_owner(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
     observe("supported", f"{result.supported:#x} of {wanted:#x}")
     if not result.supported & wanted:  # section 18.1.3
         skip("the server says that it can verify none of the rights reliably")
-    expect(result.access, "rights of the owner").equals(result.supported & wanted)
+    expect(result).field("access", "rights of the owner").equals(result.supported & wanted)

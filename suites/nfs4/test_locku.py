@@ -91,8 +91,8 @@ def test_seqid(session: Session4, scratch: Nfs4Scratch) -> None:
     opened = open_file(session, scratch.file("file"), BOTH)
     stateid = lock_range(session, opened, WRITE_LT, 0, 10)
     unlocked = expect(session.compound(op.putfh(opened.handle), op.locku(stateid, 0, 10))).ok().stateid
-    expect(unlocked.other, "other").equals(stateid.other)
-    expect(unlocked.seqid, "seqid").equals(stateid.seqid + 1)
+    expect(unlocked).field("other").equals(stateid.other)
+    expect(unlocked).field("seqid").equals(stateid.seqid + 1)
 
 
 @MINORS

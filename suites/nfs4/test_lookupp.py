@@ -25,7 +25,7 @@ def test_parent(session: Session4, scratch: Nfs4Scratch) -> None:
     inner = scratch.directory("inner")
     known = scratch.attributes(None, "fileid").fileid
     reply = expect(session.compound(op.putfh(inner), op.lookupp(), op.getattr("fileid"))).ok()
-    expect(reply.attributes.fileid, "fileid").equals(known)
+    expect(reply.attributes).field("fileid").equals(known)
 
 
 @MINORS

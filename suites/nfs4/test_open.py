@@ -101,7 +101,7 @@ def test_creates(session: Session4, scratch: Nfs4Scratch) -> None:
     """OPEN creates a file, and makes it the current one."""
     made = create_file(session, scratch.handle, b"made")
     expect_same_object(scratch, scratch.lookup("made"), made.handle, "handle of the new name")
-    expect(scratch.attributes(made.handle).type, "type").equals(p.NfsFtype4.NF4REG)
+    expect(scratch.attributes(made.handle)).field("type").equals(p.NfsFtype4.NF4REG)
 
 
 @MINORS
@@ -110,7 +110,7 @@ def test_noent(session: Session4, scratch: Nfs4Scratch) -> None:
     """OPEN of a name that does not exist, without creating, fails with NOENT."""
     reply = session.compound(op.putfh(scratch.handle), op.open(b"absent", owner=new_state_owner()))
     expect(reply).refused(Nfsstat4.NFS4ERR_NOENT, because=NOENT_WITHOUT_CREATE)
-    expect(scratch.names(), "names").equals([])
+    expect(scratch.names(), "names", field="entries").equals([])
 
 
 @MINORS
@@ -174,7 +174,7 @@ def test_unchecked_truncates(session: Session4, scratch: Nfs4Scratch) -> None:
     file = scratch.file("file", b"data")
     opened = create_file(session, scratch.handle, b"file", op.unchecked(p.Fattr4(size=0)))
     expect_same_object(scratch, opened.handle, file, "handle")
-    expect(scratch.attributes(file).size, "size").equals(0)
+    expect(scratch.attributes(file)).field("size").equals(0)
 
 
 @MINORS
@@ -183,7 +183,7 @@ def test_unchecked_keeps_mode(session: Session4, scratch: Nfs4Scratch) -> None:
     """UNCHECKED4 of a file that exists does not set its mode, and keeps its data."""
     file = scratch.file("file", b"data", mode=0o640)
     create_file(session, scratch.handle, b"file", op.unchecked(p.Fattr4(mode=0o666)))
-    expect(scratch.attributes(file).mode, "mode").equals(0o640)
+    expect(scratch.attributes(file)).field("mode").equals(0o640)
     expect_data(scratch.read(file), b"data")
 
 
@@ -259,8 +259,8 @@ def test_upgrade(session: Session4, scratch: Nfs4Scratch) -> None:
     file, owner = scratch.file("file"), new_state_owner()
     first = open_file(session, file, READ, owner=owner).stateid
     second = open_file(session, file, WRITE, owner=owner).stateid
-    expect(second.other, "other").equals(first.other)
-    expect(second.seqid, "seqid").equals(first.seqid + 1)
+    expect(second).field("other").equals(first.other)
+    expect(second).field("seqid").equals(first.seqid + 1)
 
 
 @MINORS
@@ -268,7 +268,10 @@ def test_upgrade(session: Session4, scratch: Nfs4Scratch) -> None:
 def test_confirm(session: Session4, scratch: Nfs4Scratch) -> None:
     """OPEN does not ask for OPEN_CONFIRM."""
     opened = open_file(session, scratch.file("file"))
-    expect(opened.result.rflags & p.OPEN4_RESULT_CONFIRM, "OPEN4_RESULT_CONFIRM").equals(0)
+    result = opened.result
+    expect(result.rflags & p.OPEN4_RESULT_CONFIRM, "OPEN4_RESULT_CONFIRM", of=result, field="rflags").equals(
+        0
+    )
 
 
 @MINORS
@@ -280,8 +283,8 @@ def test_change_info(session: Session4, scratch: Nfs4Scratch) -> None:
     after = scratch.attributes(None, "change").change
     if not cinfo.atomic:
         skip("change_info is not atomic")
-    expect(cinfo.before, "before").equals(before or 0)
-    expect(cinfo.after, "after").equals(after or 0)
+    expect(cinfo).field("before").equals(before or 0)
+    expect(cinfo).field("after").equals(after or 0)
 
 
 @MINORS
@@ -335,9 +338,9 @@ def test_initial(session: Session4, scratch: Nfs4Scratch, mode: str) -> None:
         "attributes besides those of the request", " ".join(sorted({*said} - {*p.names_of(asked.attrmask)}))
     )
     if "size" in said:
-        expect(known.size, "size").equals(5)
+        expect(known).field("size").equals(5)
     if "mode" in said:
-        expect(known.mode, "mode").equals(0o640)
+        expect(known).field("mode").equals(0o640)
     if "time_access_set" in said:
         expect_near(known, "time_access", 1_000_000_000)
     if "time_modify_set" in said:
@@ -369,7 +372,7 @@ def test_exclusive_attributes(session: Session4, scratch: Nfs4Scratch) -> None:
             how = op.exclusive4_1(b"verifier", p.Fattr4().changed(**{name: value}))
             creating = op.open(b"made", BOTH, owner=new_state_owner(), how=how)
             reply = through_grace(session, op.putfh(scratch.handle), creating)
-            expect(scratch.names(), "names").equals([])
+            expect(scratch.names(), "names", field="entries").equals([])
             expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=EXCLUSIVE_SETS_SOME)
             return
     skip("suppattr_exclcreat has the times, and mode_set_masked is not supported")

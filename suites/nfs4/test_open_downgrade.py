@@ -69,8 +69,8 @@ def test_seqid(session: Session4, scratch: Nfs4Scratch) -> None:
     open_file(session, file, READ, owner=owner)
     opened = open_file(session, file, BOTH, owner=owner)
     reply = expect(session.compound(op.putfh(file), op.open_downgrade(opened.stateid, 1))).ok()
-    expect(reply.stateid.other, "other").equals(opened.stateid.other)
-    expect(reply.stateid.seqid, "seqid").equals(opened.stateid.seqid + 1)
+    expect(reply.stateid).field("other").equals(opened.stateid.other)
+    expect(reply.stateid).field("seqid").equals(opened.stateid.seqid + 1)
 
 
 @MINORS

@@ -146,7 +146,7 @@ def test_type(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
     """The named attribute directory of a file or directory is of type NF4ATTRDIR."""
     made = scratch.file("object") if kind == "file" else scratch.directory("object")
     reply = session.compound(op.putfh(made), op.openattr(createdir=True), op.getattr("type"))
-    expect(expect(reply).ok().attributes.type, "type").equals(NfsFtype4.NF4ATTRDIR)
+    expect(expect(reply).ok().attributes).field("type").equals(NfsFtype4.NF4ATTRDIR)
 
 
 @MINORS
@@ -154,7 +154,7 @@ def test_type(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
 def test_attribute_type(session: Session4, scratch: Nfs4Scratch) -> None:
     """A named attribute is of type NF4NAMEDATTR."""
     made = make_attribute(session, scratch.file("file"))
-    expect(scratch.attributes(made, "type").type, "type").equals(NfsFtype4.NF4NAMEDATTR)
+    expect(scratch.attributes(made, "type")).field("type").equals(NfsFtype4.NF4NAMEDATTR)
 
 
 @MINORS
@@ -209,7 +209,7 @@ def test_named_attr(session: Session4, scratch: Nfs4Scratch) -> None:
     """The attribute named_attr is TRUE after a named attribute was made."""
     file = scratch.file("file")
     make_attribute(session, file)
-    expect(scratch.attributes(file, "named_attr").named_attr, "named_attr").equals(True)
+    expect(scratch.attributes(file, "named_attr")).field("named_attr").equals(True)
 
 
 @MINORS

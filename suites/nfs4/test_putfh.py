@@ -29,7 +29,7 @@ def test_getfh(session: Session4, scratch: Nfs4Scratch) -> None:
     """GETFH after PUTFH returns the handle that was put."""
     file = scratch.file("file")
     reply = expect(session.compound(op.putfh(file), op.getfh())).ok()
-    expect(reply.handle, "object").equals(file)
+    expect(reply.handle, "object", field="object").equals(file)
 
 
 @MINORS
@@ -38,7 +38,7 @@ def test_last_counts(session: Session4, scratch: Nfs4Scratch) -> None:
     """The second PUTFH of a COMPOUND replaces the first."""
     first, second = scratch.file("first", b"1"), scratch.file("second", b"22")
     reply = expect(session.compound(op.putfh(first), op.putfh(second), op.getattr("size"))).ok()
-    expect(reply.attributes.size, "size").equals(2)
+    expect(reply.attributes).field("size").equals(2)
 
 
 @MINORS

@@ -27,7 +27,7 @@ def test_restores(session: Session4, scratch: Nfs4Scratch) -> None:
     """RESTOREFH makes the saved filehandle the current one."""
     saved, other = scratch.file("saved"), scratch.file("other")
     reply = session.compound(op.putfh(saved), op.savefh(), op.putfh(other), op.restorefh(), op.getfh())
-    expect(expect(reply).ok().handle, "object").equals(saved)
+    expect(expect(reply).ok().handle, "object", field="object").equals(saved)
 
 
 @MINORS
@@ -37,7 +37,7 @@ def test_saves_last(session: Session4, scratch: Nfs4Scratch) -> None:
     first, second = scratch.file("first"), scratch.file("second")
     saving = (op.putfh(first), op.savefh(), op.putfh(second), op.savefh())
     reply = session.compound(*saving, op.putfh(first), op.restorefh(), op.getfh())
-    expect(expect(reply).ok().handle, "object").equals(second)
+    expect(expect(reply).ok().handle, "object", field="object").equals(second)
 
 
 @MINORS
@@ -46,4 +46,4 @@ def test_keeps_current(session: Session4, scratch: Nfs4Scratch) -> None:
     """SAVEFH keeps the current filehandle."""
     file = scratch.file("file")
     reply = expect(session.compound(op.putfh(file), op.savefh(), op.getfh())).ok()
-    expect(reply.handle, "object").equals(file)
+    expect(reply.handle, "object", field="object").equals(file)

@@ -39,7 +39,9 @@ def test_valid(session: Session4, scratch: Nfs4Scratch) -> None:
     """The stateids of an open and of locks are valid, without a current filehandle."""
     opened = open_file(session, scratch.file("file"), BOTH)
     locked = lock_range(session, opened, WRITE_LT, 0, 10)
-    expect(codes(session, opened.stateid, locked), "status codes").equals([Nfsstat4.NFS4_OK] * 2)
+    expect(codes(session, opened.stateid, locked), "status codes", field="tsr_status_codes").equals(
+        [Nfsstat4.NFS4_OK] * 2
+    )
 
 
 @MINORS
@@ -62,7 +64,9 @@ def test_future_seqid(session: Session4, scratch: Nfs4Scratch) -> None:
     """A seqid that the stateid never had is bad."""
     opened = open_file(session, scratch.file("file"), BOTH)
     future = p.Stateid4(opened.stateid.seqid + 5, opened.stateid.other)
-    expect(codes(session, future), "status codes").equals([Nfsstat4.NFS4ERR_BAD_STATEID])
+    expect(codes(session, future), "status codes", field="tsr_status_codes").equals(
+        [Nfsstat4.NFS4ERR_BAD_STATEID]
+    )
 
 
 @MINORS
@@ -74,4 +78,6 @@ def test_future_seqid(session: Session4, scratch: Nfs4Scratch) -> None:
 @proves(SPECIAL_IS_BAD, killed_by="teststateid4-all-are-valid")
 def test_special(session: Session4, stateid: p.Stateid4) -> None:
     """Special stateids are bad."""
-    expect(codes(session, stateid), "status codes").equals([Nfsstat4.NFS4ERR_BAD_STATEID])
+    expect(codes(session, stateid), "status codes", field="tsr_status_codes").equals(
+        [Nfsstat4.NFS4ERR_BAD_STATEID]
+    )

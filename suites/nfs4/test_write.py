@@ -60,7 +60,7 @@ def test_data(session: Session4, scratch: Nfs4Scratch) -> None:
         .of(p.WRITE)
         .ok()
     )
-    expect(result.count, "count").between(1, 3)
+    expect(result).field("count").between(1, 3)
     expect_data(
         scratch.read(opened.handle), b"012" + b"abc"[: result.count] + b"0123456789"[3 + result.count :]
     )
@@ -88,7 +88,7 @@ def test_committed(session: Session4, scratch: Nfs4Scratch, stable: str) -> None
         .of(p.WRITE)
         .ok()
     )
-    expect(result.committed, "committed").one_of(*[one for one in StableHow4 if one >= how])
+    expect(result).field("committed").one_of(*[one for one in StableHow4 if one >= how])
 
 
 @MINORS
@@ -109,4 +109,4 @@ def test_verifier(session: Session4, scratch: Nfs4Scratch) -> None:
     writing = op.write(opened.stateid, 0, b"data", StableHow4.UNSTABLE4)
     written = expect(session.compound(op.putfh(opened.handle), writing)).of(p.WRITE).ok()
     committed = expect(session.compound(op.putfh(opened.handle), op.commit())).of(p.COMMIT).ok()
-    expect(committed.writeverf, "writeverf").equals(written.writeverf)
+    expect(committed).field("writeverf").equals(written.writeverf)

@@ -36,9 +36,9 @@ def _result(answer: Answer, version: int) -> tuple[int, bytes]:
 def test_null(relay: MakeRelay, version: int, nfs_program: tuple[int, int]) -> None:
     """CALLIT of NULL returns empty results."""
     answer = relay(version).null()
-    expect(answer.outcome, "answer to CALLIT of NULL", because=CALLIT_RETURNS_RESULTS[version]).equals(
-        SUCCESS
-    )
+    expect(
+        answer.outcome, "answer to CALLIT of NULL", of=answer, because=CALLIT_RETURNS_RESULTS[version]
+    ).equals(SUCCESS)
     _, results = _result(answer, version)
     expect(results, "results of NULL", because=CALLIT_RETURNS_RESULTS[version]).equals(b"")
 
@@ -50,10 +50,12 @@ def test_port(
 ) -> None:
     """CALLIT returns the port of the program that it called."""
     answer = relay(version).null()
-    expect(answer.outcome, "answer to CALLIT of NULL", because=CALLIT_RETURNS_PORT[version]).equals(SUCCESS)
+    expect(
+        answer.outcome, "answer to CALLIT of NULL", of=answer, because=CALLIT_RETURNS_PORT[version]
+    ).equals(SUCCESS)
     port, _ = _result(answer, version)
     wanted = port_mapper(version, "udp").port(*nfs_program)
-    expect(port, "port of NFS in the reply", because=CALLIT_RETURNS_PORT[version]).equals(wanted)
+    expect(port, "port of NFS in the reply", of=answer, because=CALLIT_RETURNS_PORT[version]).equals(wanted)
 
 
 @EVERY_VERSION
@@ -79,7 +81,9 @@ def _expect_silence(relay: Relay, version: int, what: str, mount_program: tuple[
     rule = CALLIT_IS_SILENT_ON_ERROR[version]
     observe("answer", answer.outcome)
     # AUTH_ERROR comes from the port mapper itself: it refuses to pass calls on for this client.
-    expect(answer.outcome, f"answer to CALLIT of an unknown {what}", because=rule).one_of(SILENCE, AUTH_ERROR)
+    expect(answer.outcome, f"answer to CALLIT of an unknown {what}", of=answer, because=rule).one_of(
+        SILENCE, AUTH_ERROR
+    )
 
 
 @EVERY_VERSION

@@ -135,7 +135,7 @@ def test_fsid(either: Either, ending: str) -> Steps:
     rule = either.rule(V2_FSID_IS_OF_ALL, FSID_IS_OF_ALL)
     for name in (b"old", b"new"):
         seen = either.scratch.attributes(either.found(name)).fsid
-        expect(seen, f"fsid of {show(name)}", because=rule).equals(here)
+        expect(seen, f"fsid of {show(name)}", field="fsid", because=rule).equals(here)
 
 
 def _expect_nothing_of(either: Either, old: bytes, data: bytes) -> None:
