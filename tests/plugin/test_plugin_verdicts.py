@@ -77,7 +77,7 @@ import pytest
 from nfsjudge import Level, stated
 ALSO = {"2": ("RFC 1094", "2.2.5", Level.SHOULD), "3": ("RFC 1813", "3.3.3"), "4.0": ("RFC 7530", "16.13.4")}
 BOTH = stated("RFC 5661", "18.13.3", "found", also=ALSO)
-OTHER = stated("RFC 5661", "18.22.3", "read", also={"3": ("RFC 1813", "3.3.6")})
+OTHER = stated("RFC 5661", "18.22.3", "read", also={"3": ("RFC 1813", "3.3.6"), "4.0": ("RFC 7530", "16.23.4")})
 """
 
 
@@ -113,6 +113,23 @@ def test_because({parameter}):
         assert clause in record.requirements
         seen[name.partition("[")[0]].append(f"{record.verdict} {clause.rfc} {clause.section}")
     assert seen == {"main": cited, "because": cited}
+
+
+def test_a_claim_of_4_1_is_none_of_4_0(suite: Suite) -> None:
+    body = """
+from nfsjudge import stated
+LATER = stated("RFC 5661", "18.22.3", "read")
+
+@pytest.mark.parametrize("minor", [0, 1, 2])
+@proves(BOTH, LATER, killed_by=MUTANT)
+def test_it(minor):
+    expect(1, "number").equals(2)
+"""
+    suite.write(VERSIONS + body, "suites/nfs4/test_fake.py")
+    outcome = suite.run()
+    assert outcome.verdicts == {"it[0]": "VOID", "it[1]": "FAIL", "it[2]": "FAIL"}
+    said = "the check speaks NFSv4.0, for which its claim cites no section: RFC 5661 section 18.22.3 (STATED): read"
+    assert said in outcome.checks["it[0]"].reason
 
 
 HARM = """
