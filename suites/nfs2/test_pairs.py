@@ -46,6 +46,12 @@ LISTS_ARE_CURRENT = Requirement(
     gist="READDIR lists what the directory holds now",
     harm=Harm.DATA,
 )
+NAMES_THAT_ARE_GONE = Requirement(
+    rfc="RFC 1094",
+    section="2.2.5",
+    gist="LOOKUP finds no name whose removal or renaming was answered before",
+    harm=Harm.SUCCESS,
+)
 CHANGES_FOLLOW_ONE_ANOTHER = Requirement(
     rfc="RFC 1094",
     section="2.2",
@@ -96,7 +102,7 @@ CLAUSES: t.Final = Clauses(
     fileid_stays=FILEID_STAYS,
     counts_links=NLINK_COUNTS_NAMES,
     finds=NAMES_ARE_CURRENT,
-    misses=NAMES_ARE_CURRENT,
+    misses=NAMES_THAT_ARE_GONE,
     lists=LISTS_ARE_CURRENT,
     one_file=ONE_FILE,
     works=CHANGES_FOLLOW_ONE_ANOTHER,

@@ -36,6 +36,12 @@ NAMES_ARE_CURRENT = Requirement(
     gist="LOOKUP finds what the directory holds now, with every change of names that was answered before",
     harm=Harm.DATA,
 )
+NAMES_THAT_ARE_GONE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.3",
+    gist="LOOKUP finds no name whose removal or renaming was answered before",
+    harm=Harm.SUCCESS,
+)
 CHANGES_FOLLOW_ONE_ANOTHER = Requirement(
     rfc="RFC 1813",
     section="1.6",
@@ -62,7 +68,7 @@ CLAUSES: t.Final = Clauses(
     fileid_stays=FILEID_STAYS,
     counts_links=NLINK_COUNTS,
     finds=NAMES_ARE_CURRENT,
-    misses=NAMES_ARE_CURRENT,
+    misses=NAMES_THAT_ARE_GONE,
     lists=READDIR_LISTS_ENTRIES,
     one_file=HANDLE_IS_OF_ONE_FILE,
     works=CHANGES_FOLLOW_ONE_ANOTHER,
