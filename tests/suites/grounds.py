@@ -71,6 +71,14 @@ class LocalGround:
         assert reply is not None
         return reply.fhandle
 
+    def surround(self, middleware: t.Any) -> None:
+        """Put a middleware around the server, as of `Server.surround`."""
+        self._server.surround(middleware)
+
+    def interpose(self, operation: t.Any, around: t.Any) -> None:
+        """Let the server answer an operation of its own way, as of `Server.interpose`."""
+        self._server.interpose(operation, around)
+
     def directory(self, name: str, players: Sequence[Player]) -> dict[str, bytes]:
         """A new, empty directory."""
         nfs3, root = Nfs3(self._rpc(0), patience=self._patience), self._root()
