@@ -157,7 +157,7 @@ class World:
 
     def new_file(self) -> None:
         """A new file, which both clients have looked at."""
-        self._copies = self._copies_sent()
+        self._copies, self.weak = self._copies_sent(), None
         name, data = b"f%d" % self.number(), self.pattern(self.size)
         handle = self.scratch.file(name, data, directory=self.home.handle)
         self.file = self.entries[name] = File(name, handle, data=data)

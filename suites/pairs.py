@@ -190,7 +190,6 @@ def _look(world: World, last: str) -> None:
 
 def _make(world: World, *changes: str) -> None:
     """Make changes of a new file, and look. Raises `Nonconformance`, `NotAvailable`, `NotSetUp`, `SystemErr`."""
-    world.weak = None
     try:
         _arrange(world, *changes)
         for name in changes:

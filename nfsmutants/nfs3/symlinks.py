@@ -18,7 +18,7 @@ from nfsmutants.bending import amend, clear, copy_links, inode_of, remembered_te
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.bending import find
 from nfsmutants.nfs3.calls import Create, Readlink, Rename, Setattr
-from nfsmutants.rules import RFC1813_CREATE, RFC1813_READLINK, RFC1813_SYMLINK
+from nfsmutants.rules import RFC1813_CREATE, RFC1813_READLINK, RFC1813_RENAME, RFC1813_SETATTR
 
 
 @mutant(CREATE, RFC1813_CREATE)
@@ -44,7 +44,7 @@ def readlink3_remembers_texts_by_name(call: Readlink) -> Readlink3Res:
     return amend(call.proceed(), data=lambda it: remembered_text(call.state, link, bytes(it.data)))
 
 
-@mutant(SETATTR, RFC1813_SYMLINK)
+@mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_follows_links(call: Setattr) -> Setattr3Res:
     """SETATTR of a symbolic link is about what the link names in its directory"""
     target = target_of(inode_of(call.server, call.args.object))
@@ -53,7 +53,7 @@ def setattr3_follows_links(call: Setattr) -> Setattr3Res:
     )
 
 
-@mutant(RENAME, RFC1813_SYMLINK)
+@mutant(RENAME, RFC1813_RENAME)
 def rename3_moves_into_targets_of_links(call: Rename) -> Rename3Res:
     """RENAME over a symbolic link to a directory moves the source into that directory"""
     target = target_of(find(call.server, call.args.to))

@@ -362,6 +362,8 @@ MKNOD_SETS_INITIAL_ATTRIBUTES = Requirement(
 EXCLUSIVE_NEEDS_ITS_VERIFIER = Requirement(
     rfc="RFC 1813",
     section="3.3.8",
+    level=Level.SHOULD,
+    part=Part.IMPLEMENTATION,  # DESCRIPTION has the purpose only: "using the verifier to ensure exclusive creation"
     gist="EXCLUSIVE succeeds only for a file created with its verifier, never for any other existing object",
     harm=Harm.OBJECT,
 )
