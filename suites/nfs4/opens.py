@@ -49,6 +49,12 @@ def open_again(session: Session4, first: Opened, access: int, deny: int, owner: 
     return second
 
 
+def need_exclusive_creation(reply: CompoundReply) -> None:
+    """UNSUPPORTED where OPEN with EXCLUSIVE4_1 has answered NOTSUPP."""
+    if reply.status == p.Nfsstat4.NFS4ERR_NOTSUPP:
+        unsupported("the server does not support exclusive creation: OPEN answers NFS4ERR_NOTSUPP", reply)
+
+
 def create_file(
     session: Session4,
     directory: bytes,
@@ -65,8 +71,8 @@ def create_file(
     """
     creating = op.open(name, access, owner=new_state_owner(), how=how or op.guarded())
     reply = through_grace(session, op.putfh(directory), creating, op.getfh())
-    if may_lack_exclusive and reply.status == p.Nfsstat4.NFS4ERR_NOTSUPP:
-        unsupported("the server does not support exclusive creation: OPEN answers NFS4ERR_NOTSUPP", reply)
+    if may_lack_exclusive:
+        need_exclusive_creation(reply)
     expect(reply).ok()
     result = reply.of(p.OPEN).resok4
     assert result is not None
