@@ -15,7 +15,7 @@ import math
 import typing as t
 from collections.abc import Callable, Sequence
 
-from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, note_open, through_grace
 from nfsclient.clients.nfs4 import CompoundReply, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.errors import ConnectionLost, RpcTimeout
@@ -159,6 +159,7 @@ class Granted:
         self.is_write = opened.delegation.write is not None
         self._is_over = False
         v4.before_removal.append(self._let_go)
+        note_open(holder, file, opened.stateid)
 
     @property
     def age(self) -> float:

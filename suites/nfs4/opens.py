@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-from fixtures.checks.dialects.nfs4 import Nfs4Dialect, new_state_owner, through_grace
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, new_state_owner, note_open, through_grace
 from nfsclient.clients.nfs4 import CompoundReply, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
@@ -30,7 +30,10 @@ def try_open(
 ) -> CompoundReply:
     """The reply to an OPEN of a file by its handle, by a new open owner unless one is given."""
     more.setdefault("owner", new_state_owner())
-    return through_grace(session, op.putfh(file), op.open(None, access, deny, **more))
+    reply = through_grace(session, op.putfh(file), op.open(None, access, deny, **more))
+    if reply.status == p.Nfsstat4.NFS4_OK:
+        note_open(session, file, reply.stateid)
+    return reply
 
 
 def open_file(session: Session4, file: bytes, access: int = READ, deny: int = 0, **more: t.Any) -> Opened:
@@ -76,6 +79,7 @@ def create_file(
     expect(reply).ok()
     result = reply.of(p.OPEN).resok4
     assert result is not None
+    note_open(session, reply.handle, result.stateid)
     return Opened(reply.handle, result.stateid, result)
 
 

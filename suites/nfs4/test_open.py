@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, note_open, through_grace
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
@@ -340,6 +340,7 @@ def test_initial(session: Session4, scratch: Nfs4Scratch, mode: str) -> None:
     if reply.failed is p.OPEN and reply.status == Nfsstat4.NFS4ERR_INVAL:
         skip("the server creates no file with these attributes")
     result = expect(reply).of(p.OPEN).ok()
+    note_open(session, reply.handle, result.stateid)
     said = p.names_of(result.attrset)
     known = scratch.attributes(reply.handle, "size", "mode", "time_access", "time_modify", "time_delta")
     # It tells what was set for the object, maybe more than the request names; not so in SETATTR (section 18.30.3).

@@ -7,7 +7,7 @@ import typing as t
 
 import pytest
 
-from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, note_open
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
@@ -191,6 +191,7 @@ def test_saved(session: Session4, scratch: Nfs4Scratch) -> None:
     opening = op.open(None, READ, owner=new_state_owner())
     away = (op.savefh(), op.putfh(other), op.restorefh())
     reply = session.compound(op.putfh(file), opening, *away, op.read(p.CURRENT_STATEID, 0, 4))
+    note_open(session, file, expect(reply).of(p.OPEN).ok().stateid)
     result = expect(reply).of(p.READ).ok()
     expect_data(result.data, b"data"[: len(result.data)])
 

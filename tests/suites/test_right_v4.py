@@ -31,12 +31,13 @@ class _Four:
     def __init__(self, rig: Rig) -> None:
         self.rig = rig
         self.made: list[OwnClient] = []
+        self.held: list[t.Any] = []
         self.grace = Grace(lambda _seconds: None)
         self.connections = SimpleNamespace(connect=lambda *_: rig.rpc())
 
     def client(self, rpc: RpcClient | None = None, credential: Credential = ROOT_USER) -> OwnNfs4:
         client = OwnNfs4(rpc or self.rig.rpc(), credential=credential)
-        client.made, client.grace = self.made, self.grace
+        client.made, client.grace, client.held = self.made, self.grace, self.held
         return client
 
     def new_session(self, rpc: RpcClient | None = None, credential: Credential = ROOT_USER) -> Session4:
