@@ -158,3 +158,12 @@ def stateids4_unknown_is_anonymous(call: AnyCall) -> t.Any:
     other = bytes(_stateid_of(call).other)
     is_unknown = other not in call.state and other not in {bytes(12), b"\xff" * 12}
     return _SUCCESS[call.operation](call) if is_unknown and p.status_of(result) == _BAD else result
+
+
+@mutant((p.WRITE, p.SETATTR), RFC5661_STATEIDS)
+def stateids4_that_are_bad_write(call: AnyCall) -> t.Any:
+    """WRITE and SETATTR that get BAD_STATEID are done all the same, as with the anonymous stateid"""
+    result = call.proceed()
+    if p.status_of(result) == _BAD and call.args.stateid.seqid and any(call.args.stateid.other):
+        call.proceed_with(stateid=p.ANONYMOUS_STATEID)
+    return result

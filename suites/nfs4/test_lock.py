@@ -76,7 +76,7 @@ LOCKS_WHAT_IS_ASKED = Requirement(
 )
 OWNERS_EXCLUDE_EACH_OTHER = Requirement(
     rfc="RFC 5661",
-    section="9.1.2",
+    section="9.1.1",
     gist="a lock belongs to a lock-owner: it excludes other lock-owners of the same client like those of others",
     harm=Harm.DATA,
 )

@@ -216,7 +216,7 @@ _NOBODYS = p.Stateid4(1, bytes.fromhex("a55a5aa5a55a5aa5a55a5aa5"))
 
 
 @pytest.mark.parametrize("operation", _OF_OPENS)
-@proves(FILE_MUST_FIT, killed_by="stateids4-of-any-file")
+@proves(FILE_MUST_FIT, killed_by=("stateids4-of-any-file", "stateids4-that-are-bad-write"))
 def test_other_file(session: Session4, scratch: Nfs4Scratch, operation: str) -> None:
     """An operation with the stateid of an open of another file is refused, and changes nothing."""
     file = scratch.file("file", b"data")
@@ -231,7 +231,7 @@ def test_other_file(session: Session4, scratch: Nfs4Scratch, operation: str) -> 
 
 
 @pytest.mark.parametrize("operation", _WITH_STATEID)
-@proves(UNKNOWN_IS_BAD, killed_by="stateids4-unknown-is-anonymous")
+@proves(UNKNOWN_IS_BAD, killed_by=("stateids4-unknown-is-anonymous", "stateids4-that-are-bad-write"))
 def test_unknown(session: Session4, scratch: Nfs4Scratch, operation: str) -> None:
     """An operation with a stateid that the server never gave is refused, and changes nothing."""
     file = scratch.file("file", b"data")
