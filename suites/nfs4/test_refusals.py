@@ -145,7 +145,7 @@ def test_keep_objects(session: Session4, scratch: Nfs4Scratch, reason: str) -> N
     FAILED_OPERATION_CHANGES_NOTHING,
     DENIED_SETS_NOTHING,
     killed_by=("changes4-deny-and-do", "setattr4-denies-and-does"),
-    needs="other_users",
+    needs="nfs4_other_users",
 )
 def test_denied_changes_nothing(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """An operation that the server denies to another user changes nothing."""
@@ -153,7 +153,7 @@ def test_denied_changes_nothing(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     refused.expect_nothing_changed(stranger, scratch, DENIED, DENIED_SETS_NOTHING)
 
 
-@proves(FAILED_OPERATION_CHANGES_NOTHING, killed_by="changes4-deny-and-do", needs="other_users")
+@proves(FAILED_OPERATION_CHANGES_NOTHING, killed_by="changes4-deny-and-do", needs="nfs4_other_users")
 def test_denied_truncation(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """OPEN with a size of 0 that the server denies to another user does not truncate the file."""
     stranger = v4.new_session(v4.connections.connect("nfs"), _STRANGER)

@@ -262,7 +262,7 @@ def _written(reply: CompoundReply) -> Written:
 # ---------------------------------------------------------------- permissions
 
 
-@proves(ACCESS_IS_CURRENT, killed_by="access4-remembers-what-it-granted", needs="other_users")
+@proves(ACCESS_IS_CURRENT, killed_by="access4-remembers-what-it-granted", needs="nfs4_other_users")
 def test_access_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
     """ACCESS of another user follows a mode that the owner has set since, as for a new file."""
     stranger = v4.new_session(v4.connections.connect("nfs"), AuthSys(*STRANGER))
@@ -326,7 +326,7 @@ def _after_mode(session: Session4, stranger: Session4, file: bytes, use: XdrType
     return stranger.compound(op.putfh(file), use)
 
 
-@proves(READ_IS_CHECKED, killed_by="data4-remembers-who-was-granted", needs="other_users")
+@proves(READ_IS_CHECKED, killed_by="data4-remembers-who-was-granted", needs="nfs4_other_users")
 def test_read_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
     """READ is refused to another user whom the owner has excluded since it was granted."""
     stranger = _stranger(v4)
@@ -334,7 +334,7 @@ def test_read_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratc
     expect(_after_mode(session, stranger, scratch.file("file", b"data"), _READ)).refused()
 
 
-@proves(WRITE_IS_CHECKED, killed_by="data4-remembers-who-was-granted", needs="other_users")
+@proves(WRITE_IS_CHECKED, killed_by="data4-remembers-who-was-granted", needs="nfs4_other_users")
 def test_write_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
     """WRITE is refused to another user whom the owner has excluded since it was granted."""
     stranger = _stranger(v4)
@@ -342,7 +342,7 @@ def test_write_after_mode(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scrat
     expect(_after_mode(session, stranger, scratch.file("file"), _WRITE)).refused()
 
 
-@proves(READ_IS_CHECKED, killed_by="data4-grants-all-what-one-was-granted", needs="other_users")
+@proves(READ_IS_CHECKED, killed_by="data4-grants-all-what-one-was-granted", needs="nfs4_other_users")
 def test_read_after_owner(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
     """READ of a file of mode 0600 is refused to another user after its owner has read it."""
     stranger, file = _stranger(v4), scratch.file("file", b"data")
@@ -352,7 +352,7 @@ def test_read_after_owner(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scrat
     expect(stranger.compound(op.putfh(file), _READ)).refused()
 
 
-@proves(WRITE_IS_CHECKED, killed_by="data4-grants-all-what-one-was-granted", needs="other_users")
+@proves(WRITE_IS_CHECKED, killed_by="data4-grants-all-what-one-was-granted", needs="nfs4_other_users")
 def test_write_after_owner(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
     """WRITE to a file of mode 0600 is refused to another user after its owner has written to it."""
     stranger, file = _stranger(v4), scratch.file("file")
@@ -367,7 +367,7 @@ def test_write_after_owner(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scra
     WRITE_KEEPS_OWNER_AND_MODE,
     FILEID_STAYS,
     killed_by=("write4-gives-the-file-away", "write4-by-others-changes-the-fileid"),
-    needs="other_users",
+    needs="nfs4_other_users",
 )
 def test_foreign_write(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, count: int) -> None:
     """WRITE by another user keeps the owner, the group, the mode and the fileid of a file."""
