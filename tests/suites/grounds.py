@@ -76,7 +76,7 @@ class LocalGround:
         self._server.surround(middleware)
 
     def interpose(self, operation: t.Any, around: t.Any) -> None:
-        """Let the server answer an operation of its own way, as of `Server.interpose`."""
+        """Put a function around an operation of the server, as of `Server.interpose`."""
         self._server.interpose(operation, around)
 
     def directory(self, name: str, players: Sequence[Player]) -> dict[str, bytes]:
