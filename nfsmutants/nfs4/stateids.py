@@ -160,10 +160,13 @@ def stateids4_unknown_is_anonymous(call: AnyCall) -> t.Any:
     return _SUCCESS[call.operation](call) if is_unknown and p.status_of(result) == _BAD else result
 
 
-@mutant((p.WRITE, p.SETATTR), RFC5661_STATEIDS)
+@mutant(_TAKING, RFC5661_STATEIDS)
 def stateids4_that_are_bad_write(call: AnyCall) -> t.Any:
-    """WRITE and SETATTR that get BAD_STATEID are done all the same, as with the anonymous stateid"""
+    """WRITE and SETATTR that get BAD_STATEID are done all the same; other operations say that they succeed"""
     result = call.proceed()
-    if p.status_of(result) == _BAD and call.args.stateid.seqid and any(call.args.stateid.other):
-        call.proceed_with(stateid=p.ANONYMOUS_STATEID)
+    if p.status_of(result) != _BAD or not any(_stateid_of(call).other):
+        return result
+    if call.operation not in {p.WRITE, p.SETATTR}:
+        return _SUCCESS[call.operation](call)
+    call.proceed_with(stateid=p.ANONYMOUS_STATEID)
     return result
