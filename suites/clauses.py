@@ -57,6 +57,13 @@ NAMES_ARE_CURRENT = stated(
     harm=Harm.DATA,
     also={"2": ("RFC 1094", "2.2.5"), "3": ("RFC 1813", "3.3.3"), "4.0": ("RFC 7530", "16.13.4")},
 )
+NAMES_THAT_ARE_GONE = stated(
+    "RFC 5661",
+    "18.13.3",
+    "LOOKUP finds no name whose removal or renaming was answered before",
+    harm=Harm.SUCCESS,
+    also={"2": ("RFC 1094", "2.2.5"), "3": ("RFC 1813", "3.3.3"), "4.0": ("RFC 7530", "16.13.4")},
+)
 NAMES_ARE_COMPARED_WHOLE = stated(
     "RFC 5661",
     "18.13.3",

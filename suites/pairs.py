@@ -35,7 +35,6 @@ from dataclasses import dataclass, field
 from nfsclient.errors import SystemErr
 from nfsjudge import (
     Nonconformance,
-    Skipped,
     expect,
     expect_data,
     expect_names,
@@ -45,7 +44,8 @@ from nfsjudge import (
     skip,
     unsupported,
 )
-from suites.changes import CHANGES, File, NotAvailable, Thing, World, is_failure
+from nfsjudge.outcome import NotJudged
+from suites.changes import CHANGES, File, NotAvailable, NotSetUp, Thing, World, is_failure
 from suites.common_client import CommonClient, Entry, Seen
 
 _MOST_PAGES: t.Final = 100
@@ -194,27 +194,34 @@ def _look(world: World, last: str) -> None:
     _look_for_gone(world, [world.other] if world.pair % 2 else [world.one, world.other])
 
 
-class NotSetUp(Exception):
-    """The server does not make the file that the changes are of: nothing is known of them."""
-
-
 def _make(world: World, *changes: str) -> None:
     """Make changes of a new file, and look. Raises `Nonconformance`, `NotAvailable`, `NotSetUp`, `SystemErr`."""
+    try:
+        _arrange(world, *changes)
+        for name in changes:
+            CHANGES[name].make(world, world.one)
+        _look(world, changes[-1])
+    except NotJudged as refused:  # for now, as by JUKEBOX: other pairs may be judged
+        raise NotSetUp(str(refused)) from refused
+    except Nonconformance as found:
+        if world.is_unclear:
+            raise NotSetUp("a call was sent again, and may have been executed late") from found
+        raise
+    world.tidy()
+    if world.weak is not None:
+        if world.is_unclear:
+            raise NotSetUp("a call was sent again, and may have been executed late")
+        raise world.weak
+
+
+def _arrange(world: World, *changes: str) -> None:
+    """Make the file, and what the changes need besides it."""
     try:
         world.new_file()
         for name in changes:
             CHANGES[name].arrange(world)
     except SystemErr as error:
         raise NotSetUp(error.seen) from error
-    except Skipped as error:
-        raise NotSetUp(str(error)) from error
-    for name in changes:
-        CHANGES[name].make(world, world.one)
-    _look(world, changes[-1])
-    world.tidy()
-    if world.weak is not None:
-        found, world.weak = world.weak, None
-        raise found
 
 
 def _explains(world: World, name: str, found: Nonconformance) -> bool:

@@ -226,7 +226,18 @@ def create3_exclusive_resets_the_mode(call: Create) -> Create3Res:
 
 @mutant(CREATE)
 def create3_exclusive_remembers_names(call: Create) -> Create3Res:
+    """CREATE in mode EXCLUSIVE takes whatever has a name that was once created with this verifier"""
+    return _by_name(call, Sattr3())
+
+
+@mutant(CREATE)
+def create3_exclusive_empties_by_name(call: Create) -> Create3Res:
     """CREATE in mode EXCLUSIVE takes whatever has a name that was once created with this verifier, and empties it"""
+    return _by_name(call, Sattr3(size=0))
+
+
+def _by_name(call: Create, attributes: Sattr3) -> Create3Res:
+    """EXCLUSIVE that remembers verifiers by name, and is UNCHECKED with these attributes where it knows one."""
     reply, how = call.proceed(), call.args.how
     if how.mode != CreateMode3.EXCLUSIVE:
         return reply
@@ -235,8 +246,8 @@ def create3_exclusive_remembers_names(call: Create) -> Create3Res:
         call.state[key] = True
     if reply.status != Nfsstat3.NFS3ERR_EXIST or key not in call.state:
         return reply
-    emptied = Createhow3(CreateMode3.UNCHECKED, obj_attributes=Sattr3(size=0))
-    return call.proceed(replace(call.args, how=emptied))
+    unchecked = Createhow3(CreateMode3.UNCHECKED, obj_attributes=attributes)
+    return call.proceed(replace(call.args, how=unchecked))
 
 
 # ---------------------------------------------------------------- names

@@ -157,3 +157,15 @@ def stateids4_unknown_is_anonymous(call: AnyCall) -> t.Any:
     other = bytes(_stateid_of(call).other)
     is_unknown = other not in call.state and other not in {bytes(12), b"\xff" * 12}
     return _SUCCESS[call.operation](call) if is_unknown and p.status_of(result) == _BAD else result
+
+
+@mutant(_TAKING)
+def stateids4_that_are_bad_write(call: AnyCall) -> t.Any:
+    """WRITE and SETATTR that get BAD_STATEID are done all the same; other operations say that they succeed"""
+    result = call.proceed()
+    if p.status_of(result) != _BAD or not any(_stateid_of(call).other):
+        return result
+    if call.operation not in {p.WRITE, p.SETATTR}:
+        return _SUCCESS[call.operation](call)
+    call.proceed_with(stateid=p.ANONYMOUS_STATEID)
+    return result

@@ -19,6 +19,7 @@ from suites.clauses import (
     MTIME_IS_OF_DATA,
     MTIME_STAYS,
     NAMES_ARE_CURRENT,
+    NAMES_THAT_ARE_GONE,
     NEW_BYTES_ARE_ZERO,
     SETATTR_SETS,
 )
@@ -57,7 +58,7 @@ CLAUSES: t.Final = Clauses(
     fileid_stays=FILEID_STAYS,
     counts_links=NLINK_COUNTS_NAMES,
     finds=NAMES_ARE_CURRENT,
-    misses=NAMES_ARE_CURRENT,
+    misses=NAMES_THAT_ARE_GONE,
     lists=LISTS_ARE_CURRENT,
     one_file=ONE_FILE,
     works=CHANGES_FOLLOW_ONE_ANOTHER,

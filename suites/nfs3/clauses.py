@@ -244,10 +244,11 @@ MKNOD_SETS_INITIAL_ATTRIBUTES = should(  # as for CREATE
     "3.3.11",
     "the attributes in the arguments of MKNOD are the initial attributes of the new special file",
 )
-EXCLUSIVE_NEEDS_ITS_VERIFIER = stated(
+EXCLUSIVE_NEEDS_ITS_VERIFIER = should(
     "RFC 1813",
     "3.3.8",
     "EXCLUSIVE succeeds only for a file created with its verifier, never for any other existing object",
+    part=Part.IMPLEMENTATION,  # DESCRIPTION has the purpose only: "using the verifier to ensure exclusive creation"
     harm=Harm.OBJECT,
 )
 

@@ -43,6 +43,7 @@ from suites.nfs3.clauses import (
     RETURNS_EXIST,
     SETS_INITIAL_ATTRIBUTES,
 )
+from suites.nfs3.common import CommonNfs3
 from suites.nfs3.file_types import KINDS, make
 from suites.nfs3.new_objects import (
     OTHER_VERIFIER,
@@ -56,6 +57,7 @@ from suites.nfs3.new_objects import (
     new_attributes,
 )
 from suites.races import ROUNDS
+from suites.replies import need_done
 
 CREATE_CREATES_A_FILE = stated(
     "RFC 1813", "3.3.8", "CREATE creates a regular file with the given name", harm=Harm.SUCCESS
@@ -339,14 +341,19 @@ def test_exclusive_repeat_keeps_mode(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 
 @pytest.mark.parametrize("how", ["removed", "replaced"])
-@proves(EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-remembers-names", needs="exclusive_create")
+@proves(
+    EXCLUSIVE_NEEDS_ITS_VERIFIER,
+    killed_by=("create3-exclusive-remembers-names", "create3-exclusive-empties-by-name"),
+    needs="exclusive_create",
+)
 def test_exclusive_name_reused(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, how: str) -> None:
     """CREATE EXCLUSIVE with a verifier of before fails when the name is that of another file now, which stays."""
     expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
     scratch.file("new", b"theirs")
+    other, where = CommonNfs3(second_client), scratch.handle
     if how == "removed":
-        expect(second_client.remove(scratch.handle, b"file")).ok()
-    expect(second_client.rename(scratch.handle, b"new", scratch.handle, b"file")).ok()
+        need_done(other, lambda: other.remove(where, b"file"), "REMOVE")
+    need_done(other, lambda: other.rename(where, b"new", b"file"), "RENAME")
     reply = nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)
     expect_file(scratch, b"file", b"theirs")
     expect(reply).refused()

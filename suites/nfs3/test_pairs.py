@@ -12,7 +12,7 @@ from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsjudge import Harm, proves, stated
 from suites.changes import CHANGES, WHOLE, Clauses, World
-from suites.clauses import FILEID_STAYS, MTIME_IS_OF_DATA, MTIME_STAYS, NAMES_ARE_CURRENT
+from suites.clauses import FILEID_STAYS, MTIME_IS_OF_DATA, MTIME_STAYS, NAMES_ARE_CURRENT, NAMES_THAT_ARE_GONE
 from suites.nfs3.clauses import (
     EXTENSION_READS_AS_ZEROS,
     HANDLE_IS_OF_ONE_FILE,
@@ -47,7 +47,7 @@ CLAUSES: t.Final = Clauses(
     fileid_stays=FILEID_STAYS,
     counts_links=NLINK_COUNTS,
     finds=NAMES_ARE_CURRENT,
-    misses=NAMES_ARE_CURRENT,
+    misses=NAMES_THAT_ARE_GONE,
     lists=READDIR_LISTS_ENTRIES,
     one_file=HANDLE_IS_OF_ONE_FILE,
     works=CHANGES_FOLLOW_ONE_ANOTHER,

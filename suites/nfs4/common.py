@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-from fixtures.checks.dialects.nfs4 import new_state_owner, through_grace
+from fixtures.checks.dialects.nfs4 import new_state_owner, note_open, through_grace
 from nfsclient.clients.nfs4 import CompoundReply, Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
@@ -176,4 +176,5 @@ class OpenNfs4(CommonNfs4):
             if opened.status:
                 return Answer(opened)
             self._opens[handle] = opened.stateid
+            note_open(self._session, handle, opened.stateid)
         return self._write(self._opens[handle], handle, offset, data, how)

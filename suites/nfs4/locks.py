@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, note_lock, through_grace
 from nfsclient.clients.nfs4 import CompoundReply, Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
@@ -23,9 +23,11 @@ def try_lock(
 ) -> CompoundReply:
     """The reply to the first LOCK of a lock-owner in an open; of a new one if none is given."""
     more.setdefault("owner", new_state_owner())
-    return through_grace(
-        compounds, op.putfh(opened.handle), op.lock(opened.stateid, locktype, offset, length, **more)
-    )
+    locking = op.lock(opened.stateid, locktype, offset, length, **more)
+    reply = through_grace(compounds, op.putfh(opened.handle), locking)
+    if reply.status == Nfsstat4.NFS4_OK:
+        note_lock(compounds, opened.handle, reply.stateid, offset, length)
+    return reply
 
 
 def lock_range(
@@ -49,7 +51,10 @@ def try_lock_more(
     length: int,
 ) -> CompoundReply:
     """The reply to a further LOCK of a lock-owner."""
-    return through_grace(compounds, op.putfh(opened.handle), op.lock_more(stateid, locktype, offset, length))
+    reply = through_grace(compounds, op.putfh(opened.handle), op.lock_more(stateid, locktype, offset, length))
+    if reply.status == Nfsstat4.NFS4_OK:
+        note_lock(compounds, opened.handle, stateid, offset, length)
+    return reply
 
 
 def test_range(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-from fixtures.checks.dialects.nfs4 import Nfs4Dialect, new_state_owner, through_grace
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, new_state_owner, note_open, through_grace
 from nfsclient.clients.nfs4 import CompoundReply, Compounds, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
@@ -30,7 +30,10 @@ def try_open(
 ) -> CompoundReply:
     """The reply to an OPEN of a file by its handle, by a new open owner unless one is given."""
     more.setdefault("owner", new_state_owner())
-    return through_grace(compounds, op.putfh(file), op.open(None, access, deny, **more))
+    reply = through_grace(compounds, op.putfh(file), op.open(None, access, deny, **more))
+    if reply.status == p.Nfsstat4.NFS4_OK:
+        note_open(compounds, file, reply.stateid)
+    return reply
 
 
 def open_file(compounds: Compounds, file: bytes, access: int = READ, deny: int = 0, **more: t.Any) -> Opened:
@@ -49,6 +52,12 @@ def open_again(compounds: Compounds, first: Opened, access: int, deny: int, owne
     return second
 
 
+def need_exclusive_creation(reply: CompoundReply) -> None:
+    """UNSUPPORTED where OPEN with EXCLUSIVE4_1 has answered NOTSUPP."""
+    if reply.status == p.Nfsstat4.NFS4ERR_NOTSUPP:
+        unsupported("the server does not support exclusive creation: OPEN answers NFS4ERR_NOTSUPP", reply)
+
+
 def create_file(
     compounds: Compounds,
     directory: bytes,
@@ -65,11 +74,12 @@ def create_file(
     """
     creating = op.open(name, access, owner=new_state_owner(), how=how or op.guarded())
     reply = through_grace(compounds, op.putfh(directory), creating, op.getfh())
-    if may_lack_exclusive and reply.status == p.Nfsstat4.NFS4ERR_NOTSUPP:
-        unsupported("the server does not support exclusive creation: OPEN answers NFS4ERR_NOTSUPP", reply)
+    if may_lack_exclusive:
+        need_exclusive_creation(reply)
     expect(reply).ok()
     result = reply.of(p.OPEN).resok4
     assert result is not None
+    note_open(compounds, reply.handle, result.stateid)
     return Opened(reply.handle, result.stateid, result)
 
 

@@ -75,7 +75,7 @@ LOCKS_WHAT_IS_ASKED = stated(
 )
 OWNERS_EXCLUDE_EACH_OTHER = stated(
     "RFC 5661",
-    "9.1.2",
+    "9.1.1",
     "a lock belongs to a lock-owner: it excludes other lock-owners of the same client like those of others",
     harm=Harm.DATA,
 )

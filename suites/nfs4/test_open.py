@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, note_open, through_grace
 from nfsclient.clients.nfs4 import Compounds, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
@@ -24,9 +24,20 @@ from nfsjudge import (
 )
 from suites.nfs4.attribute_values import expect_near, supported_names
 from suites.nfs4.clauses import CHANGE_INFO, OWNERS_CLIENTID_IS_IGNORED
+from suites.nfs4.common import CommonNfs4
 from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
-from suites.nfs4.opens import BOTH, READ, WRITE, another_client, create_file, open_file, try_open
+from suites.nfs4.opens import (
+    BOTH,
+    READ,
+    WRITE,
+    another_client,
+    create_file,
+    need_exclusive_creation,
+    open_file,
+    try_open,
+)
+from suites.replies import need_done
 
 OPENS_A_REGULAR_FILE = stated("RFC 5661", "18.16.3", "OPEN opens a regular file, by name or by filehandle")
 NOENT_WITHOUT_CREATE = stated(
@@ -153,6 +164,7 @@ def test_exclusive_keeps_data(session: Session4, scratch: Nfs4Scratch) -> None:
         op.putfh(scratch.handle), op.open(b"file", BOTH, owner=new_state_owner(), how=how)
     )
     expect_data(scratch.read(file), b"data")
+    need_exclusive_creation(reply)
     expect(reply).refused(Nfsstat4.NFS4ERR_EXIST, because=EXCLUSIVE_COMPARES_THE_VERIFIER)
 
 
@@ -162,14 +174,14 @@ def test_exclusive_name_reused(v4: Nfs4Dialect, session: Session4, scratch: Nfs4
     """EXCLUSIVE4_1 with a verifier of before fails when the name is that of another file now, which stays."""
     _need_exclusive(session)
     creating = op.exclusive4_1(b"verifier", p.Fattr4())
-    made = create_file(session, scratch.handle, b"file", creating)
+    made = create_file(session, scratch.handle, b"file", creating, may_lack_exclusive=True)
     expect(session.compound(op.putfh(made.handle), op.close(made.stateid))).ok()
-    scratch.file("new", b"theirs")
-    other = another_client(v4)
+    new = scratch.file("new", b"theirs")
+    other, where = CommonNfs4(another_client(v4)), scratch.handle
     if how == "removed":
-        expect(other.compound(op.putfh(scratch.handle), op.remove(b"file"))).ok()
-    expect(other.compound(op.putfh(scratch.handle), op.savefh(), op.rename(b"new", b"file"))).ok()
-    new = expect(other.compound(op.putfh(scratch.handle), op.lookup(b"file"), op.getfh())).ok().handle
+        need_done(other, lambda: other.remove(where, b"file"), "REMOVE")
+    need_done(other, lambda: other.rename(where, b"new", b"file"), "RENAME")
+    new = scratch.lookup("file") or new
     opening = op.open(b"file", BOTH, owner=new_state_owner(), how=creating)
     reply = session.compound(op.putfh(scratch.handle), opening)
     expect_data(scratch.read(new), b"theirs")
@@ -344,6 +356,7 @@ def test_initial(compounds: Compounds, scratch: Nfs4Scratch, mode: str) -> None:
     if reply.failed is p.OPEN and reply.status == Nfsstat4.NFS4ERR_INVAL:
         skip("the server creates no file with these attributes")
     result = expect(reply).of(p.OPEN).ok()
+    note_open(compounds, reply.handle, result.stateid)
     said = p.names_of(result.attrset)
     known = scratch.attributes(reply.handle, "size", "mode", "time_access", "time_modify", "time_delta")
     # It tells what was set for the object, maybe more than the request names; not so in SETATTR (section 18.30.3).

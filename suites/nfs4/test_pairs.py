@@ -18,6 +18,7 @@ from suites.clauses import (
     FILEID_STAYS,
     LISTS_ARE_CURRENT,
     NAMES_ARE_CURRENT,
+    NAMES_THAT_ARE_GONE,
     NEW_BYTES_ARE_ZERO,
     SETATTR_SETS,
 )
@@ -74,7 +75,7 @@ CLAUSES: t.Final = Clauses(
     fileid_stays=FILEID_STAYS,
     counts_links=COUNTS_LINKS,
     finds=NAMES_ARE_CURRENT,
-    misses=NAMES_ARE_CURRENT,
+    misses=NAMES_THAT_ARE_GONE,
     lists=LISTS_ARE_CURRENT,
     one_file=ONE_FILE,
     works=CHANGES_FOLLOW_ONE_ANOTHER,

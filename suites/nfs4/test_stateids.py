@@ -7,13 +7,13 @@ import typing as t
 
 import pytest
 
-from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, note_open
 from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import XdrType
-from nfsjudge import Harm, expect, expect_data, must, observe, proves, stated
+from nfsjudge import Harm, expect, expect_data, must, observe, proves, should, stated
 from suites.nfs4.locks import WRITE_LT, lock_range, test_range
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, another_client, open_again, open_file
@@ -32,9 +32,12 @@ TYPE_MUST_FIT = must(
     also={"4.0": ("RFC 7530", "9.1.4.4")},
 )
 CLIENT_MUST_FIT = stated(
+    "RFC 5661", "8.2.4", "a stateid that is not associated with the client of the session is refused"
+)
+OF_OTHERS_IS_BAD = should(  # "the following procedure could be used"
     "RFC 5661",
     "8.2.4",
-    "a stateid that is not associated with the client of the session gets NFS4ERR_BAD_STATEID",
+    "a stateid that is not associated with the client of the session should get NFS4ERR_BAD_STATEID",
 )
 FILE_MUST_FIT = stated(
     "RFC 5661",
@@ -70,7 +73,7 @@ def test_seqid_zero(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """READ with a seqid of zero succeeds after the open was changed."""
     file, owner = scratch.file("file", b"data"), new_state_owner()
     first = open_file(compounds, file, READ, owner=owner)
-    open_file(compounds, file, BOTH, owner=owner)
+    open_again(compounds, first, BOTH, 0, owner)
     stateid = p.Stateid4(0, first.stateid.other)
     result = expect(compounds.compound(op.putfh(file), op.read(stateid, 0, 4))).of(p.READ).ok()
     expect_data(result.data, b"data"[: len(result.data)])
@@ -126,7 +129,7 @@ def test_other_client(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratc
     """READ with the stateid of another client is refused."""
     opened = open_file(compounds, scratch.file("file", b"data"), READ)
     reply = another_client(v4).compound(op.putfh(opened.handle), op.read(opened.stateid, 0, 4))
-    expect(reply).refused(Nfsstat4.NFS4ERR_BAD_STATEID, because=CLIENT_MUST_FIT)
+    expect(reply, because=CLIENT_MUST_FIT).refused(Nfsstat4.NFS4ERR_BAD_STATEID, because=OF_OTHERS_IS_BAD)
 
 
 @MINORS
@@ -169,6 +172,7 @@ def test_saved(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     opening = op.open(None, READ, owner=new_state_owner())
     away = (op.savefh(), op.putfh(other), op.restorefh())
     reply = compounds.compound(op.putfh(file), opening, *away, op.read(p.CURRENT_STATEID, 0, 4))
+    note_open(compounds, file, expect(reply).of(p.OPEN).ok().stateid)
     result = expect(reply).of(p.READ).ok()
     expect_data(result.data, b"data"[: len(result.data)])
 
@@ -193,7 +197,7 @@ _NOBODYS = p.Stateid4(1, bytes.fromhex("a55a5aa5a55a5aa5a55a5aa5"))
 
 
 @pytest.mark.parametrize("operation", _OF_OPENS)
-@proves(FILE_MUST_FIT, killed_by="stateids4-of-any-file")
+@proves(FILE_MUST_FIT, killed_by=("stateids4-of-any-file", "stateids4-that-are-bad-write"))
 def test_other_file(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
     """An operation with the stateid of an open of another file is refused, and changes nothing."""
     file = scratch.file("file", b"data")
@@ -210,7 +214,7 @@ def test_other_file(compounds: Compounds, scratch: Nfs4Scratch, operation: str) 
 
 
 @pytest.mark.parametrize("operation", _WITH_STATEID)
-@proves(UNKNOWN_IS_BAD, killed_by="stateids4-unknown-is-anonymous")
+@proves(UNKNOWN_IS_BAD, killed_by=("stateids4-unknown-is-anonymous", "stateids4-that-are-bad-write"))
 def test_unknown(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
     """An operation with a stateid that the server never gave is refused, and changes nothing."""
     file = scratch.file("file", b"data")

@@ -23,7 +23,7 @@ from nfsjudge.expect import StatusReply
 from suites.clauses import DATA_IS_CURRENT, LISTS_ARE_CURRENT, NEW_BYTES_ARE_ZERO
 from suites.common_client import CommittingClient, CommonClient
 from suites.kept_data import OVERLAPS_BY_OTHER, KeptFile, keeps
-from suites.model.claims import V4, Property
+from suites.model.claims import V3, V4, Property
 from suites.nfs3.clauses import (
     EXTENSION_READS_AS_ZEROS,
     READ_RETURNS_CURRENT_DATA,
@@ -62,10 +62,10 @@ def _both(v3: Nfs3Dialect, v4: Nfs4Dialect) -> _Both:
     return _Both(nfs3, CommonNfs3(nfs3), here3, CommonNfs4(v4.session), v4.scratch.handle)
 
 
-def _found(client: CommonClient, where: bytes, name: bytes) -> bytes:
-    """The handle of a name that the other version has made."""
+def _found(client: CommonNfs3, where: bytes, name: bytes) -> bytes:
+    """The handle that NFSv3 finds for a name that NFSv4 has made."""
     answer = client.lookup(where, name)
-    expect(answer.reply, because=V4[Property.NAMES]).ok()
+    expect(answer.reply, because=V3[Property.NAMES]).ok()
     assert answer.value is not None
     return answer.value[0]
 
