@@ -214,7 +214,7 @@ class KeptFile:
         seen = self.other.getattr(found)
         if seen.value is not None:
             size, what = seen.value.size, f"size by another client after {after}"
-            expect(size, what, because=self.clauses.current).equals(len(self.data))
+            expect(size, what, field="size", because=self.clauses.current).equals(len(self.data))
         mine = self.handle if self._other_top else found
         if self._verifiers and isinstance(self.one, CommittingClient):
             observe("COMMIT", self.commit(mine).reply.status)

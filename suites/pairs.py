@@ -57,9 +57,11 @@ def _judge_attributes(world: World, seen: Seen, file: File, by: str, last: str =
     """Attributes of a file, as one client sees them after a pair that ends with the change `last`."""
     clauses = world.clauses
     expect(seen.is_file, f"regular file by {by}", because=clauses.attributes).is_true()
-    expect(seen.size, f"size by {by}", because=clauses.attributes).equals(len(file.data))
+    expect(seen.size, f"size by {by}", field="size", because=clauses.attributes).equals(len(file.data))
     if file.mode is not None and seen.mode is not None:
-        expect(seen.mode & 0o777, f"permission bits by {by}", because=clauses.sets).equals(file.mode)
+        expect(seen.mode & 0o777, f"permission bits by {by}", field="mode", because=clauses.sets).equals(
+            file.mode
+        )
     with world.weakly():
         if file.mtime is not None and seen.mtime is not None:
             because = clauses.sets if last == "mtime" else clauses.mtime_stays
@@ -69,12 +71,16 @@ def _judge_attributes(world: World, seen: Seen, file: File, by: str, last: str =
             expect(seen.mtime, f"mtime by {by}", because=because).differs_from(file.no_mtime)
     with world.weakly():
         if world.counts_links and seen.nlink is not None:
-            expect(seen.nlink, f"nlink by {by}", because=clauses.counts_links).equals(file.links)
+            expect(seen.nlink, f"nlink by {by}", field="nlink", because=clauses.counts_links).equals(
+                file.links
+            )
     with world.weakly():
         if file.fileid is None:
             file.fileid = seen.fileid
         elif seen.fileid is not None:
-            expect(seen.fileid, f"fileid by {by}", because=clauses.fileid_stays).equals(file.fileid)
+            expect(seen.fileid, f"fileid by {by}", field="fileid", because=clauses.fileid_stays).equals(
+                file.fileid
+            )
 
 
 def _judge_file(world: World, client: CommonClient, thing: Thing, by: str, last: str) -> None:

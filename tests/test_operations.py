@@ -345,7 +345,7 @@ def test_a_script_marks_the_operation(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_claim_about_an_operation_is_found_in_the_compound() -> None:
     one = exchange([put(5), get()], [did(ToyOp.PUT), got(7)])
     result = one.steps[1].result
-    by_origin = find([one], Claim(value=7, origins=((result, ("resok", "value")),)))
-    assert by_origin == (one.result, "resarray[1].opget.resok.value")
-    by_name = find([one], Claim(value=7, names=("resok", "value")))
-    assert by_name == by_origin
+    by_part = find([one], Claim(value=7, part=result, field="resok.value"))
+    assert by_part == (one.result, "resarray[1].opget.resok.value")
+    by_name = find([one], Claim(value=7, field="resok.value"))
+    assert by_name == by_part

@@ -6,6 +6,7 @@ An operation that every server has (RFC 5661 section 17) must not answer NOTSUPP
 
 from __future__ import annotations
 
+import dataclasses
 import typing as t
 
 from nfsclient.protocol import nfs4 as p
@@ -56,15 +57,13 @@ NFS4: t.Final = register(
                     Nfsstat4.NFS4ERR_WRONGSEC: _WRONG_SECURITY,
                     Nfsstat4.NFS4ERR_FHEXPIRED: _EXPIRED,
                     Nfsstat4.NFS4ERR_ATTRNOTSUPP: _NO_ATTRIBUTE,
-                    Nfsstat4.NFS4ERR_NOTSUPP: Inconclusive(
-                        NOT_SUPPORTED.verdict,
-                        NOT_SUPPORTED.ends,
-                        NOT_SUPPORTED.reason,
-                        tuple(one.res for one in _OPTIONAL),
+                    Nfsstat4.NFS4ERR_NOTSUPP: dataclasses.replace(
+                        NOT_SUPPORTED, replies=tuple(one.res for one in _OPTIONAL)
                     ),
                 },
             ),
         ),
         versions={p.NFS4: "nfs4"},
+        may_lack=_OPTIONAL,
     )
 )

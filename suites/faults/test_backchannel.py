@@ -176,7 +176,7 @@ def test_waits_while_down(v4: Nfs4Dialect, access: int) -> None:
     observe("conflict while the backchannel is lost", conflict.manner)
     granted.need_kept()
     if reply is not None:
-        expect(reply.status, "status of OPEN").differs_from(Nfsstat4.NFS4_OK)
+        expect(reply).field("status", "status of OPEN").differs_from(Nfsstat4.NFS4_OK)
     observe("recalls that came", len(recalls(granted.holder)))
     granted.give_back()
     if reply is not None:

@@ -114,7 +114,7 @@ def test_same_bytes(v4: Nfs4Dialect, faults: MakeFaulty, wire: MakeWire, change:
     before = state_of(scratch, made.file, with_data=made.with_data)
     reconnect(v4, session)
     answer = wire().try_message(kept.data)
-    expect(answer.outcome, "answer to the same bytes").equals(SUCCESS)
+    expect(answer.outcome, "answer to the same bytes", of=answer).equals(SUCCESS)
     again = session.state.finish(request, answer.decode(p.COMPOUND.res))
     if again.status == Nfsstat4.NFS4ERR_DELAY:
         skip("the server answers NFS4ERR_DELAY to a retry")
@@ -290,7 +290,7 @@ def test_create_session_once(v4: Nfs4Dialect, faults: MakeFaulty) -> None:
     assert first is not None
     assert made is not None
     carrier.destroy_session(made.csr_sessionid)
-    expect(made.csr_sessionid, "session id").equals(first.csr_sessionid)
+    expect(made).field("csr_sessionid", "session id").equals(first.csr_sessionid)
 
 
 @proves(UNCONFIRMED_IS_REPLACED, killed_by="exchangeid4-repeat-is-in-use")

@@ -76,7 +76,7 @@ def test_usable_handle(mount3: Mount, nfs3: Nfs3, target: TargetView) -> None:
     for _ in range(2):  # a second MNT of the same path works like the first
         resok = expect(mount3.mnt(target.address.export.encode())).ok()
         attributes = expect(nfs3.getattr(resok.fhandle)).ok().obj_attributes
-        expect(attributes.type, "type of the mounted object").equals(Ftype3.NF3DIR)
+        expect(attributes).field("type", "type of the mounted object").equals(Ftype3.NF3DIR)
         observe("handle", f"{len(resok.fhandle)} bytes")
 
 

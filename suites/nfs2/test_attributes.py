@@ -34,7 +34,7 @@ def test_stable_fileid(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect(nfs2.rename(scratch.handle, b"f", scratch.handle, b"g")).ok()
     # Look up the new name: a server may build handles from names.
     found = expect(nfs2.lookup(scratch.handle, b"g")).ok()
-    expect(scratch.attributes(found.file).fileid, "fileid after WRITE and RENAME").equals(before)
+    expect(scratch.attributes(found.file)).field("fileid", "fileid after WRITE and RENAME").equals(before)
 
 
 @pytest.mark.parametrize("kind", KINDS)

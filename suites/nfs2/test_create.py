@@ -80,7 +80,7 @@ def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
 def test_sets_mode(nfs2: Nfs2, scratch: Nfs2Scratch, mode: int) -> None:
     """CREATE gives the new file the permission bits of the call."""
     made = expect(nfs2.create(scratch.handle, b"new", Sattr(mode=mode))).ok()
-    expect(scratch.attributes(made.file).mode & 0o777, "permission bits of mode").equals(mode)
+    expect(scratch.attributes(made.file).mode & 0o777, "permission bits of mode", field="mode").equals(mode)
 
 
 @proves(CREATE_NEEDS_NO_ATTRIBUTES, killed_by="create2-requires-attributes")
@@ -88,7 +88,7 @@ def test_no_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE makes a regular file when no attributes are given."""
     made = expect(nfs2.create(scratch.handle, b"new", Sattr())).granted()
     expect_names(scratch.names(), [b"new"], "names in the directory after CREATE")
-    expect(expect(nfs2.getattr(made.file)).ok().type, "type").equals(Ftype.NFREG)
+    expect(expect(nfs2.getattr(made.file)).ok()).field("type").equals(Ftype.NFREG)
 
 
 @proves(CREATE_MAKES_FILE, killed_by="create2-makes-a-fifo")
@@ -96,7 +96,7 @@ def test_mode_with_type(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE accepts a mode that includes the type bits of a regular file."""
     # UNIX clients do this: sattr has the fields of fattr, and mode of fattr includes the type.
     made = expect(nfs2.create(scratch.handle, b"new", Sattr(mode=0o100644))).ok()
-    expect(scratch.attributes(made.file).type, "type").equals(Ftype.NFREG)
+    expect(scratch.attributes(made.file)).field("type").equals(Ftype.NFREG)
 
 
 @proves(CREATE_IGNORES_MINUS_ONE, killed_by="create2-truncates-if-size-is-unset")
@@ -114,7 +114,7 @@ def test_existing_truncated(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     reply = nfs2.create(scratch.handle, b"f", Sattr(mode=0o644, size=0))
     if reply.status != Nfsstat2.NFS_OK:
         skip(f"CREATE of an existing file is refused: it answers {reply.status}", reply)
-    expect(scratch.attributes(file).size, "size after CREATE with size 0").equals(0)
+    expect(scratch.attributes(file)).field("size", "size after CREATE with size 0").equals(0)
 
 
 @proves(CHECKS_PERMISSIONS, killed_by="create2-ignores-permissions", needs="other_users")

@@ -34,7 +34,9 @@ def test_type(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
 def test_type_in_mode(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """GETATTR returns a mode that includes the type bits of the object."""
     attributes = expect(nfs2.getattr(make(scratch, kind))).ok()
-    expect(attributes.mode & TYPE_BITS, "file type bits of mode").equals(BITS[kind])
+    expect(attributes.mode & TYPE_BITS, "file type bits of mode", of=attributes, field="mode").equals(
+        BITS[kind]
+    )
 
 
 @pytest.mark.parametrize("size", [0, 1, 8192, 100_001])
@@ -63,5 +65,5 @@ def test_no_side_effect(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     first = expect(nfs2.getattr(handle)).ok()
     second = expect(nfs2.getattr(handle)).ok()
     expect_same(second, first)
-    expect(second.mtime, "mtime").equals(first.mtime)
-    expect(second.ctime, "ctime").equals(first.ctime)
+    expect(second).field("mtime").equals(first.mtime)
+    expect(second).field("ctime").equals(first.ctime)

@@ -92,7 +92,7 @@ def test_altered(nfs2: Nfs2, scratch: Nfs2Scratch, at: int) -> None:
     if reply.resok is None:
         return
     # A server may ignore some bytes of a handle; then it is still the same file.
-    expect(reply.resok.fileid, "fileid of the file that the altered handle reaches").equals(
+    expect(reply).field("attributes.fileid", "fileid of the file that the altered handle reaches").equals(
         scratch.attributes(file).fileid
     )
 
@@ -135,6 +135,6 @@ def test_never_reused(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
         return
     if not len(reply.resok.data):
         skip("READ with the handle of the removed file succeeds, but returns no data")
-    expect(bytes(reply.resok.data), "data that the handle of the removed file reads").differs_from(
-        b"new data"
-    )
+    expect(
+        bytes(reply.resok.data), "data that the handle of the removed file reads", field="data"
+    ).differs_from(b"new data")

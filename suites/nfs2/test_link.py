@@ -73,9 +73,9 @@ def test_shared_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect(nfs2.link(file, scratch.handle, b"second")).ok()
     second = expect(nfs2.lookup(scratch.handle, b"second")).ok().file
     expect_change(nfs2.setattr(second, Sattr(mode=0o600)))
-    expect(scratch.attributes(file).mode & 0o777, "permission bits of mode under the first name").equals(
-        0o600
-    )
+    expect(
+        scratch.attributes(file).mode & 0o777, "permission bits of mode under the first name", field="mode"
+    ).equals(0o600)
 
 
 @pytest.mark.parametrize("names", [1, 2, 5])
@@ -86,7 +86,7 @@ def test_nlink(nfs2: Nfs2, scratch: Nfs2Scratch, names: int) -> None:
     before = scratch.attributes(file).nlink
     for number in range(names):
         expect(nfs2.link(file, scratch.handle, b"name%d" % number)).ok()
-    expect(scratch.attributes(file).nlink, "nlink after LINK").equals(before + names)
+    expect(scratch.attributes(file)).field("nlink", "nlink after LINK").equals(before + names)
 
 
 @proves(REFUSED_LINK_IS_NOT_CREATED, killed_by="link2-refuses-and-increases-nlink", needs="nfs2_hardlink")
@@ -97,7 +97,7 @@ def test_refused_changes_nothing(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     known = scratch.attributes(file).nlink
     if nfs2.link(file, scratch.handle, b"taken").status == Nfsstat2.NFS_OK:
         skip("LINK to an existing name succeeds; another check judges that")
-    expect(scratch.attributes(file).nlink, "nlink of the file after a refused LINK").equals(known)
+    expect(scratch.attributes(file)).field("nlink", "nlink of the file after a refused LINK").equals(known)
     expect_data(scratch.read(taken), b"other", "data of the existing target")
 
 

@@ -47,7 +47,7 @@ def test_returns_handle(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     known = scratch.attributes(make(scratch, kind))
     found = expect(nfs2.lookup(scratch.handle, b"object")).ok()
     reached = scratch.attributes(found.file)
-    expect(reached.type, "type of the object that the handle reaches").equals(TYPES[kind])
+    expect(reached).field("type", "type of the object that the handle reaches").equals(TYPES[kind])
     expect_same(reached, known)
 
 
@@ -58,7 +58,7 @@ def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None
     handle = make(scratch, kind)
     found = expect(nfs2.lookup(scratch.handle, b"object")).ok()
     expect_same(found.attributes, scratch.attributes(handle))
-    expect(found.attributes.type, "type").equals(TYPES[kind])
+    expect(found.attributes).field("type").equals(TYPES[kind])
 
 
 @pytest.mark.parametrize(
@@ -116,8 +116,8 @@ def test_illegal_name(second_client: Nfs2, scratch: Nfs2Scratch, name: bytes) ->
     known = scratch.attributes(scratch.file("object"))
     reply = oversized.tolerate(lambda: second_client.lookup(scratch.handle, name))
     if reply is not None and reply.resok is not None:
-        expect(
-            reply.resok.attributes.fileid, f"fileid of the object that LOOKUP of {show(name)} found"
+        expect(reply.resok.attributes).field(
+            "fileid", f"fileid of the object that LOOKUP of {show(name)} found"
         ).differs_from(known.fileid)
 
 
@@ -130,9 +130,9 @@ def test_dots(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     reply = nfs2.lookup(inner, name)
     observe("answer", reply.status)
     if reply.resok is not None:
-        expect(reply.resok.attributes.fileid, f"fileid that LOOKUP returns for '{name.decode()}'").equals(
-            known.fileid
-        )
+        expect(reply.resok.attributes).field(
+            "fileid", f"fileid that LOOKUP returns for '{name.decode()}'"
+        ).equals(known.fileid)
 
 
 @proves(LOOKUP_FOLLOWS_NO_SYMLINK, killed_by="lookup2-follows-links", needs="nfs2_symlink")

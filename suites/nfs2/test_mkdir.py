@@ -29,7 +29,7 @@ def test_makes_directory(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """MKDIR makes a directory."""
     expect(nfs2.mkdir(scratch.handle, b"new", Sattr(mode=0o755))).ok()
     found = expect(nfs2.lookup(scratch.handle, b"new")).ok()
-    expect(found.attributes.type, "type").equals(Ftype.NFDIR)
+    expect(found.attributes).field("type").equals(Ftype.NFDIR)
 
 
 @proves(MKDIR_MAKES_DIRECTORY, killed_by="mkdir2-creates-a-file-inside")
@@ -53,7 +53,7 @@ def test_returns_handle_and_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None
 def test_sets_mode(nfs2: Nfs2, scratch: Nfs2Scratch, mode: int) -> None:
     """MKDIR gives the new directory the permission bits of the call."""
     made = expect(nfs2.mkdir(scratch.handle, b"new", Sattr(mode=mode))).ok()
-    expect(scratch.attributes(made.file).mode & 0o777, "permission bits of mode").equals(mode)
+    expect(scratch.attributes(made.file).mode & 0o777, "permission bits of mode", field="mode").equals(mode)
 
 
 @proves(MKDIR_SETS_ATTRIBUTES, killed_by="mkdir2-swaps-times")

@@ -80,7 +80,8 @@ def test_offset_after_end(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None
     # The server may refuse an offset after the end; at the end it must answer.
     observe("answer", reply.status)
     if reply.status == Nfsstat2.NFS_OK or offset == SIZE:
-        expect(len(expect(reply, because=READ_MAKES_PROGRESS).ok().data), "bytes of data").equals(0)
+        data = expect(reply, because=READ_MAKES_PROGRESS).ok().data
+        expect(len(data), "bytes of data", of=reply, field="readok.data").equals(0)
 
 
 @proves(READ_RETURNS_FILE_DATA, killed_by="read2-returns-zeros-beyond-the-end")
@@ -108,7 +109,7 @@ def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     returned = expect(nfs2.read(file, 100, 10)).ok().attributes
     known = scratch.attributes(file)
     expect_same(returned, known)
-    expect(returned.mtime, "mtime").equals(known.mtime)
+    expect(returned).field("mtime").equals(known.mtime)
 
 
 @proves(READ_KEEPS_MTIME, killed_by="read2-changes-mtime")
@@ -117,7 +118,7 @@ def test_keeps_mtime(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     file = scratch.file("f", b"data")
     set_old_mtime(nfs2, scratch, file)
     expect(nfs2.read(file, 0, 100)).ok()
-    expect(scratch.attributes(file).mtime, "mtime after READ").equals(LONG_AGO)
+    expect(scratch.attributes(file)).field("mtime", "mtime after READ").equals(LONG_AGO)
 
 
 @pytest.mark.parametrize("kind", NOT_FILES)

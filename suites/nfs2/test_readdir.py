@@ -144,7 +144,7 @@ def test_removed_entry(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READDIR does not list a removed entry."""
     _fill(scratch, [b"kept", b"removed"])
     expect(nfs2.remove(scratch.handle, b"removed")).ok()
-    expect(_read_all(nfs2, scratch.handle).names, "names in READDIR").lacks(b"removed")
+    expect(_read_all(nfs2, scratch.handle).names, "names in READDIR", field="entries").lacks(b"removed")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -189,7 +189,7 @@ def test_resume_at_cookie(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     names = [entry.name for entry in whole.entries]
     for at, entry in enumerate(whole.entries):
         rest = [one.name for one in _read_all(nfs2, scratch.handle, entry.cookie, MAXDATA).entries]
-        expect(rest, f"names after the cookie of entry {at + 1}").equals(names[at + 1 :])
+        expect(rest, f"names after the cookie of entry {at + 1}", field="entries").equals(names[at + 1 :])
 
 
 @proves(COOKIE_ZERO_IS_START, killed_by="readdir2-lists-a-directory-only-once")
@@ -209,7 +209,7 @@ def test_eof_at_end(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     if not listing.ended:
         # A server may return eof in an extra page without entries.
         page = _page(nfs2, scratch.handle, listing.entries[-1].cookie)
-        expect(page.eof, "eof after the last entry").is_true()
+        expect(page).field("eof", "eof after the last entry").is_true()
 
 
 @proves(EOF_MARKS_END, killed_by="readdir2-returns-eof-early")
@@ -220,7 +220,7 @@ def test_no_early_eof(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     listed = {entry.name for entry in page.entries} >= set(names)
     if listed:
         unsupported("the server returns all entries in the first page")
-    expect(page.eof, "eof before the last entry").is_false()
+    expect(page).field("eof", "eof before the last entry").is_false()
 
 
 @pytest.mark.parametrize("count", [SMALL, 1024])
@@ -239,7 +239,7 @@ def test_fileid(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """READDIR lists the fileid that GETATTR returns."""
     known = scratch.attributes(make(scratch, kind)).fileid
     found = {entry.name: entry.fileid for entry in _read_all(nfs2, scratch.handle).entries}
-    expect(found.get(b"object"), "fileid in READDIR").equals(known)
+    expect(found.get(b"object"), "fileid in READDIR", field="fileid").equals(known)
 
 
 @pytest.mark.parametrize("name", sorted(DOTS), ids=["dot", "dotdot"])
@@ -251,7 +251,7 @@ def test_dot_fileids(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     if name not in found:
         unsupported(f"READDIR does not list '{name.decode()}'")
     known = scratch.attributes(inner if name == b"." else scratch.handle).fileid
-    expect(found[name], f"fileid of '{name.decode()}' in READDIR").equals(known)
+    expect(found[name], f"fileid of '{name.decode()}' in READDIR", field="fileid").equals(known)
 
 
 @pytest.mark.parametrize("kind", NOT_DIRECTORIES)

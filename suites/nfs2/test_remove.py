@@ -69,7 +69,7 @@ def test_nlink(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     scratch.link(file, "second")
     scratch.link(file, "third")
     expect(nfs2.remove(scratch.handle, b"second")).ok()
-    expect(scratch.attributes(file).nlink, "nlink after REMOVE of one of three names").equals(2)
+    expect(scratch.attributes(file)).field("nlink", "nlink after REMOVE of one of three names").equals(2)
 
 
 @proves(RETURNS_NOENT, killed_by="nfs2-removes-missing-names")

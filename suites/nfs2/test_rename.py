@@ -144,7 +144,7 @@ def test_target_always_exists(
     renaming = Renameargs(Diropargs(scratch.handle, b"old"), target)
 
     def expect_found(reply: Diropres) -> None:
-        expect(reply.status, "status of LOOKUP of the target during RENAME").differs_from(
+        expect(reply).field("status", "status of LOOKUP of the target during RENAME").differs_from(
             Nfsstat2.NFSERR_NOENT
         )
 

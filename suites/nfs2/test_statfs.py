@@ -72,4 +72,4 @@ def test_any_object(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """STATFS returns the same block size for every object of a file system."""
     known = expect(nfs2.statfs(scratch.handle)).ok()
     info = expect(nfs2.statfs(make(scratch, kind))).ok()
-    expect(info.bsize, "bsize").equals(known.bsize)
+    expect(info).field("bsize").equals(known.bsize)

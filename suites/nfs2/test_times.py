@@ -68,7 +68,7 @@ def test_write_moves_ctime(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
         skip("the clock of the server did not move between two operations")
     if written.useconds and not changed.useconds:
         skip("the server may return ctime in coarser units than mtime")
-    expect(after.ctime, "ctime after a WRITE that extended the file").differs_from(before)
+    expect(after).field("ctime", "ctime after a WRITE that extended the file").differs_from(before)
 
 
 # ---------------------------------------------------------------- directories
@@ -106,4 +106,4 @@ def test_directory_mtime(nfs2: Nfs2, scratch: Nfs2Scratch, change: str) -> None:
     act = _arranged(nfs2, scratch, change, here)
     set_old_mtime(nfs2, scratch, here)
     act()
-    expect(scratch.attributes(here).mtime, "mtime of the directory").differs_from(LONG_AGO)
+    expect(scratch.attributes(here)).field("mtime", "mtime of the directory").differs_from(LONG_AGO)

@@ -36,7 +36,7 @@ def test_udp_attributes(rpc_connect: Connect, scratch: Nfs2Scratch) -> None:
     udp = Nfs2(rpc_connect("nfs", proto="udp"))
     file = scratch.file("f", b"data")
     expect_same(expect(udp.getattr(file)).ok(), scratch.attributes(file))
-    expect(expect(udp.lookup(scratch.handle, b"f")).ok().attributes.size, "size over UDP").equals(4)
+    expect(expect(udp.lookup(scratch.handle, b"f")).ok().attributes).field("size", "size over UDP").equals(4)
 
 
 @proves(

@@ -131,9 +131,9 @@ def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> No
     file = scratch.file("f", b"data")
     returned = expect(nfs2.write(file, offset, b"four")).ok()
     known = scratch.attributes(file)
-    expect(returned.size, "size").equals(max(4, offset + 4))
+    expect(returned).field("size").equals(max(4, offset + 4))
     expect_same(returned, known)
-    expect(returned.mtime, "mtime").equals(known.mtime)
+    expect(returned).field("mtime").equals(known.mtime)
 
 
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write2-no-data-truncates")

@@ -150,7 +150,7 @@ def test_beyond_eof(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f")
     _write_unstable(nfs3, file, pattern(1000))
     nfs3.commit(file, 500, 10_000)
-    expect(scratch.attributes(file).size, "size").equals(1000)
+    expect(scratch.attributes(file)).field("size").equals(1000)
 
 
 @proves(COMMIT_WCC_BEFORE, killed_by="commit3-before-has-no-size")
@@ -187,7 +187,7 @@ def test_ranges_keep_data(nfs3: Nfs3, scratch: Nfs3Scratch, where: str) -> None:
     write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
     need_content(scratch, file, data)
     observe("COMMIT of the range", nfs3.commit(file, *RANGES[where]).status)
-    expect(scratch.attributes(file).size, "size").equals(10_000)
+    expect(scratch.attributes(file)).field("size").equals(10_000)
     expect_data(scratch.read(file), data)
 
 

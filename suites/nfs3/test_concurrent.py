@@ -159,7 +159,7 @@ def test_rename_to_one_target(rpc_connect: Callable[..., RpcClient], scratch: Nf
         if done:
             judged |= len(done) == len(sources)
             data = scratch.read(scratch.lookup(target) or b"")
-            expect(data, "data of the target").one_of(*done)
+            expect(data, "data of the target", field="data").one_of(*done)
     if not judged:
         skip(f"no RENAMEs succeed: the last ones answer {replies[0].status} and {replies[1].status}")
     _expect_names_of(scratch, names, unclear)

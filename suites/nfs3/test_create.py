@@ -162,7 +162,7 @@ def test_unchecked_mode(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A file created by CREATE UNCHECKED has no permission bit that was not requested."""
     mode = scratch.attributes(scratch.file("file", mode=0o640)).mode
     observe("permission bits for mode 0640", f"0{mode & 0o777:03o}")
-    expect(mode, "mode of the new file").satisfies(
+    expect(mode, "mode of the new file", field="mode").satisfies(
         lambda mode: not mode & 0o777 & ~0o640, "no permission bits but 0640"
     )
 
@@ -224,7 +224,7 @@ def test_exclusive_repeat(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     kept = nfs3.getattr(handle or b"").resok
     is_same = kept is not None and kept.obj_attributes.fileid == seen
     because = FILEID_STAYS if is_same else REPEATED_EXCLUSIVE_KEEPS_DATA
-    expect(seen, "fileid after the second CREATE", because=because).equals(first)
+    expect(seen, "fileid after the second CREATE", field="fileid", because=because).equals(first)
 
 
 @proves(
@@ -274,7 +274,7 @@ def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 def test_initial_size(nfs3: Nfs3, scratch: Nfs3Scratch, creation: str, size: int) -> None:
     """A file created by CREATE has the requested size."""
     made = new_attributes(nfs3, scratch, creation, Sattr3(mode=0o644, size=size))
-    expect(made.size, "size").equals(size)
+    expect(made).field("size").equals(size)
 
 
 # ---------------------------------------------------------------- GUARDED and EXCLUSIVE: results, repetitions, races
@@ -333,7 +333,9 @@ def test_exclusive_repeat_keeps_mode(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = with_mode(nfs3, scratch.lookup("file") or b"", 0o751)
     reply = nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)
     observe("EXCLUSIVE repeated after a SETATTR", reply.status)
-    expect(scratch.attributes(file).mode & PROTECTION, "mode after the second CREATE").equals(0o751)
+    expect(scratch.attributes(file).mode & PROTECTION, "mode after the second CREATE", field="mode").equals(
+        0o751
+    )
 
 
 @pytest.mark.parametrize("how", ["removed", "replaced"])

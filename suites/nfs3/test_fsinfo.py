@@ -124,7 +124,7 @@ def test_cansettime(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None:
 def test_time_delta(nfs3: Nfs3, root: bytes) -> None:
     """time_delta of FSINFO has fewer than 1,000,000,000 nanoseconds."""
     time_delta = fsinfo(nfs3, root).time_delta
-    expect(time_delta.nseconds, "time_delta.nseconds").at_most(999_999_999)
+    expect(time_delta).field("nseconds", "time_delta.nseconds").at_most(999_999_999)
 
 
 @proves(TIME_DELTA_IS_GRANULARITY, killed_by="fsinfo3-has-no-granularity", needs="cansettime")
@@ -135,13 +135,13 @@ def test_honest_time_delta(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, wait_f
     if is_longer_than_a_day(delta):
         for name in ("f", "g"):  # of two ticks within seconds, one may be that of such a clock
             wait_for_tick(scratch.attributes(scratch.file(name)).mtime, whatever_delta=True)
-        expect(delta.seconds, "seconds of time_delta").at_most(A_DAY)
+        expect(delta).field("seconds", "seconds of time_delta").at_most(A_DAY)
 
 
 @proves(STATES_ITS_LIMITS, killed_by="fsinfo3-returns-maxfilesize-0")
 def test_nonzero_limits(nfs3: Nfs3, root: bytes) -> None:
     """FSINFO returns a maxfilesize above 0."""
-    expect(fsinfo(nfs3, root).maxfilesize, "maxfilesize").at_least(1)
+    expect(fsinfo(nfs3, root)).field("maxfilesize").at_least(1)
 
 
 @pytest.mark.parametrize(
@@ -152,9 +152,7 @@ def test_preferred_size(nfs3: Nfs3, root: bytes, preferred: str, most: str) -> N
     """FSINFO prefers no transfer size above its maximum."""
     told = fsinfo(nfs3, root)
     limit: int = getattr(told, most)
-    expect(getattr(told, preferred), preferred).satisfies(
-        lambda size: size <= limit, f"at most {most} ({limit})"
-    )
+    expect(told).field(preferred).satisfies(lambda size: size <= limit, f"at most {most} ({limit})")
 
 
 # ---------------------------------------------------------------- links that the server does not support

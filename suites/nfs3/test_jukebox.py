@@ -94,7 +94,9 @@ def test_retry_succeeds(
     need_jukebox(rpc_connect("nfs"), knobs, call, args)
     status = final_status(nfs3.call(call.procedure, args))
     observe("status with a new xid", status)
-    expect(status, f"status of {call.procedure.name} with a new xid").one_of(Nfsstat3.NFS3_OK, *call.again)
+    expect(status, f"status of {call.procedure.name} with a new xid", field="status").one_of(
+        Nfsstat3.NFS3_OK, *call.again
+    )
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -150,7 +152,9 @@ def test_retry_after_same_xid(
     need_jukebox(rpc, knobs, call, args, xid=0x4A55_4B46)
     done = rpc.call(call.procedure, args, xid=0x4A55_4B46).status == Nfsstat3.NFS3_OK
     status = final_status(nfs3.call(call.procedure, args))
-    expect(status, f"status of {call.procedure.name} with a new xid").one_of(Nfsstat3.NFS3_OK, *call.again)
+    expect(status, f"status of {call.procedure.name} with a new xid", field="status").one_of(
+        Nfsstat3.NFS3_OK, *call.again
+    )
     observe("NFS3_OK to the same xid", "yes" if done else "no")
 
 
@@ -208,7 +212,9 @@ def test_delegation_returned(
         )
     knobs.set(delegated_names="")
     status = final_status(nfs3.call(call.procedure, args))
-    expect(status, f"status of {call.procedure.name} with a new xid").one_of(Nfsstat3.NFS3_OK, *call.again)
+    expect(status, f"status of {call.procedure.name} with a new xid", field="status").one_of(
+        Nfsstat3.NFS3_OK, *call.again
+    )
 
 
 @pytest.fixture

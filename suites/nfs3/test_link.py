@@ -86,7 +86,7 @@ def test_same_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("file", b"data")
     expect(nfs3.link(file, scratch.handle, b"link")).ok()
     found = expect(nfs3.lookup(scratch.handle, b"link")).ok()
-    expect(scratch.attributes(found.object).fileid, "fileid of the link").equals(
+    expect(scratch.attributes(found.object)).field("fileid", "fileid of the link").equals(
         scratch.attributes(file).fileid
     )
 
@@ -106,7 +106,7 @@ def test_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("file")
     before = scratch.attributes(file).nlink
     expect(nfs3.link(file, scratch.handle, b"link")).ok()
-    expect(scratch.attributes(file).nlink, "nlink").equals(before + 1)
+    expect(scratch.attributes(file)).field("nlink").equals(before + 1)
 
 
 @proves(LINK_RETURNS_ATTRIBUTES, killed_by="link3-attributes-of-the-directory", needs="hardlink")
@@ -168,7 +168,7 @@ def test_nlink_after_failure(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("there")
     before = scratch.attributes(file).nlink
     expect(nfs3.link(file, scratch.handle, b"there"), because=LINK_REPLACES_NOTHING).refused()
-    expect(scratch.attributes(file).nlink, "nlink").equals(before)
+    expect(scratch.attributes(file)).field("nlink").equals(before)
 
 
 @proves(LINK_FAILURE_RETURNS_ATTRIBUTES, killed_by="link3-refusals-show-the-directory", needs="hardlink")
@@ -240,7 +240,7 @@ def test_inode_reuse(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     known = [scratch.attributes(handle).nlink for handle in later]
     observe("LINK by the handle of a removed file", nfs3.link(removed, scratch.handle, b"link").status)
     for handle, nlink in zip(later, known, strict=True):
-        expect(scratch.attributes(handle).nlink, "nlink of a file created later").equals(nlink)
+        expect(scratch.attributes(handle)).field("nlink", "nlink of a file created later").equals(nlink)
 
 
 # ---------------------------------------------------------------- invalid handles
@@ -274,7 +274,7 @@ def test_across_exports(nfs3: Nfs3, scratch: Nfs3Scratch, elsewhere: bytes) -> N
     reply = nfs3.link(file, elsewhere, name)
     remove_if_created(nfs3, elsewhere, name, reply.status)
     expect(reply).refused()
-    expect(scratch.attributes(file).nlink, "nlink", because=NLINK_COUNTS).equals(known)
+    expect(scratch.attributes(file), because=NLINK_COUNTS).field("nlink").equals(known)
     expect(reply).refused(Nfsstat3.NFS3ERR_XDEV, *NOT_ALLOWED, because=LINK_RETURNS_XDEV)
 
 

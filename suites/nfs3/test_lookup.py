@@ -70,7 +70,7 @@ def test_finds_object(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("other")
     resok = expect(nfs3.lookup(scratch.handle, b"wanted")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.fileid, "fileid of the object found").equals(known.fileid)
+    expect(found).field("fileid", "fileid of the object found").equals(known.fileid)
 
 
 @proves(LOOKUP_RETURNS_ATTRIBUTES, killed_by="lookup3-attributes-of-the-directory")
@@ -124,7 +124,7 @@ def test_dot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of "." returns the directory itself."""
     resok = expect(nfs3.lookup(scratch.handle, b".")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.fileid, "fileid of '.'").equals(scratch.attributes().fileid)
+    expect(found).field("fileid", "fileid of '.'").equals(scratch.attributes().fileid)
 
 
 @proves(DOTDOT_IS_THE_PARENT, killed_by="lookup3-dotdot-is-the-directory-itself")
@@ -132,7 +132,7 @@ def test_dotdot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of ".." returns the parent directory."""
     resok = expect(nfs3.lookup(scratch.directory("child"), b"..")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.fileid, "fileid of '..'").equals(scratch.attributes().fileid)
+    expect(found).field("fileid", "fileid of '..'").equals(scratch.attributes().fileid)
 
 
 @proves(EXPORT_HAS_ONE_ROOT, killed_by="lookup3-leaves-the-export", needs="mount")
@@ -160,7 +160,7 @@ def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.symlink("link", b"file")
     resok = expect(nfs3.lookup(scratch.handle, b"link")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.type, "type of the object found").equals(Ftype3.NF3LNK)
+    expect(found).field("type", "type of the object found").equals(Ftype3.NF3LNK)
 
 
 @proves(

@@ -224,7 +224,7 @@ def test_nul_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name with a NUL byte is not truncated at the NUL."""
     what = f"{procedure_name(procedure)} of a name with a NUL"
     reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b"cut\0tail"), what)
-    expect(place.names(), "names in the directory").lacks(b"cut")
+    expect(place.names(), "names in the directory", field="entries").lacks(b"cut")
     expect_status(reply, what)
     if not isinstance(reply, BelowNfs):
         observe(what, reply.status)
@@ -278,7 +278,9 @@ def test_name_max_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name may be as long as name_max."""
     name = b"n" * name_max_of(nfs3, place.here)
     reply = place.call(nfs3, procedure, name)
-    expect(reply.status, f"status of {procedure_name(procedure)}").differs_from(Nfsstat3.NFS3ERR_NAMETOOLONG)
+    expect(reply).field("status", f"status of {procedure_name(procedure)}").differs_from(
+        Nfsstat3.NFS3ERR_NAMETOOLONG
+    )
     if reply.status == Nfsstat3.NFS3_OK:
         expect_names(place.names(), [name], "names in the directory")
 
@@ -355,7 +357,9 @@ def test_case_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     _need_case_sensitivity(nfs3, place)
     place.arrange("lookup", b"name")
     reply = place.call(nfs3, procedure, b"NAME")
-    expect(reply.status, f"status of {procedure_name(procedure)}").differs_from(Nfsstat3.NFS3ERR_EXIST)
+    expect(reply).field("status", f"status of {procedure_name(procedure)}").differs_from(
+        Nfsstat3.NFS3ERR_EXIST
+    )
     if reply.status == Nfsstat3.NFS3_OK:
         expect_names(place.names(), [b"NAME", b"name"], "names in the directory")
 

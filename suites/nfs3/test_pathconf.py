@@ -90,7 +90,7 @@ def test_name_max_accepted(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE does not refuse a name of name_max bytes as too long."""
     name = b"n" * _pathconf(nfs3, scratch).name_max
     reply = nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
-    expect(reply.status, "status of CREATE").differs_from(Nfsstat3.NFS3ERR_NAMETOOLONG)
+    expect(reply).field("status", "status of CREATE").differs_from(Nfsstat3.NFS3ERR_NAMETOOLONG)
 
 
 @proves(NO_TRUNC, RETURNS_NAMETOOLONG, killed_by="pathconf3-understates-name-max", needs="no_trunc")
@@ -136,7 +136,7 @@ def test_chown_restricted(nfs3: Nfs3, scratch: Nfs3Scratch, as_user: Callable[..
     handle = scratch.file("file")
     expect(nfs3.setattr(handle, Sattr3(uid=STRANGER[0], gid=STRANGER[1]))).ok()
     as_user(*STRANGER).setattr(handle, Sattr3(uid=4343))
-    expect(scratch.attributes(handle).uid, "uid").equals(STRANGER[0])
+    expect(scratch.attributes(handle)).field("uid").equals(STRANGER[0])
 
 
 @proves(CASE_SENSITIVE, killed_by="lookup3-folds-case")

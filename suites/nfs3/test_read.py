@@ -144,7 +144,7 @@ def test_no_data_beyond_count(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         reply = nfs3.read(file, offset, count)
         resok = expect(reply).ok()
         expect(reply, because=READ_COUNT_IS_LIMIT).field("resok.count").at_most(count)
-        expect(len(resok.data), "bytes of data").equals(resok.count)
+        expect(len(resok.data), "bytes of data", of=resok, field="data").equals(resok.count)
 
 
 @proves(READ_EOF_AT_END, killed_by=("read3-eof-only-when-short", "read3-ignores-eof"))

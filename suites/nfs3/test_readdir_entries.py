@@ -77,7 +77,7 @@ def test_fileid_types(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, kind: st
     if fileid == 0:
         observe("fileid of the entry", "0, which RFC 1813 discourages")
         return
-    expect(fileid, "fileid of entry 'file'").equals(scratch.attributes(handle).fileid)
+    expect(fileid, "fileid of entry 'file'", field="fileid").equals(scratch.attributes(handle).fileid)
 
 
 @pytest.mark.parametrize("dots", [".", ".."], ids=("dot", "dotdot"))
@@ -92,7 +92,7 @@ def test_dots_fileid(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, dots: str
     if not found:
         unsupported(f"the server does not list {dots!r}")
     for entry in found:
-        expect(entry.fileid, f"fileid of entry {dots!r}").equals(known)
+        expect(entry).field("fileid", f"fileid of entry {dots!r}").equals(known)
     expect(len(found), f"number of entries {dots!r}").equals(1)
 
 

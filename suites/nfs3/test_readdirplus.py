@@ -103,7 +103,7 @@ def test_maxcount_limit(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     for name in many_names():
         scratch.file(name)
     resok = expect(plus_page(nfs3, scratch.handle, count=SMALL_PLUS_PAGE)).ok()
-    expect(len(resok.to_xdr()), "size of READDIRPLUS3resok in bytes").at_most(SMALL_PLUS_PAGE)
+    expect(len(resok.to_xdr()), "size of READDIRPLUS3resok in bytes", of=resok).at_most(SMALL_PLUS_PAGE)
 
 
 @proves(READDIRPLUS_EOF_AT_END, killed_by="readdirplus3-claims-eof-early", needs="readdirplus")
@@ -124,7 +124,7 @@ def test_eof_at_end(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     for name in many_names(5):
         scratch.file(name)
     listing = read_all(plus_page, nfs3, scratch.handle, most_pages=100)
-    expect(listing.ended, "eof at the end of the directory").is_true()
+    expect(listing.ended, "eof at the end of the directory", field="eof").is_true()
 
 
 @proves(
@@ -169,7 +169,7 @@ def test_fileid_matches_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     if entry.fileid == 0:
         observe("fileid of the entry", "0, which RFC 1813 discourages")
         return
-    expect(entry.fileid, "fileid of the entry, compared with name_attributes").equals(
+    expect(entry).field("fileid", "fileid of the entry, compared with name_attributes").equals(
         entry.name_attributes.fileid
     )
 
@@ -183,7 +183,7 @@ def test_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     if entry.name_handle is None:
         unsupported("the entry has no name_handle, which is optional")
     reached = expect(nfs3.getattr(entry.name_handle)).ok().obj_attributes
-    expect(reached.fileid, "fileid that GETATTR returns for name_handle").equals(known.fileid)
+    expect(reached).field("fileid", "fileid that GETATTR returns for name_handle").equals(known.fileid)
 
 
 @proves(READDIRPLUS_MATCHES_READDIR, killed_by="readdirplus3-omits-directories", needs="readdirplus")

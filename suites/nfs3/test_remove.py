@@ -81,7 +81,7 @@ def test_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     before = scratch.attributes(file).nlink
     expect(nfs3.remove(scratch.handle, b"file")).ok()
     found = expect(nfs3.lookup(scratch.handle, b"other")).ok()
-    expect(scratch.attributes(found.object).nlink, "nlink").equals(before - 1)
+    expect(scratch.attributes(found.object)).field("nlink").equals(before - 1)
 
 
 @proves(REMOVE_REMOVES_ONE_ENTRY, killed_by="remove3-follows-symlinks", needs="symlink")

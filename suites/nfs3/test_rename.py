@@ -119,7 +119,7 @@ def _names(scratch: Nfs3Scratch, source: bytes, target: bytes) -> Rename3Args:
 
 def _expect_found(reply: Lookup3Res) -> None:
     """LOOKUP finds something: any other error than NOENT does not say that the name is missing."""
-    expect(reply.status, "status of LOOKUP").differs_from(Nfsstat3.NFS3ERR_NOENT)
+    expect(reply).field("status", "status of LOOKUP").differs_from(Nfsstat3.NFS3ERR_NOENT)
 
 
 def _fileid(nfs3: Nfs3, found: Lookup3ResOk) -> int | None:
@@ -157,7 +157,7 @@ def test_same_object(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(nfs3.rename(scratch.handle, b"old", scratch.handle, b"new")).ok()
     expect_file(scratch, b"new", b"data")
     found = expect(nfs3.lookup(scratch.handle, b"new")).ok()
-    expect(scratch.attributes(found.object).fileid, "fileid of the new name").equals(known.fileid)
+    expect(scratch.attributes(found.object)).field("fileid", "fileid of the new name").equals(known.fileid)
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-stays-in-its-directory")
@@ -185,7 +185,7 @@ def test_replaces_empty_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.directory("target")
     expect(nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")).ok()
     found = expect(nfs3.lookup(scratch.handle, b"target")).ok()
-    expect(scratch.attributes(found.object).fileid, "fileid of target").equals(source.fileid)
+    expect(scratch.attributes(found.object)).field("fileid", "fileid of target").equals(source.fileid)
 
 
 @proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-replaces-full-directories")
@@ -240,7 +240,7 @@ def test_target_old_or_new(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callab
     def expect_known(reply: Lookup3Res) -> None:
         fileid = None if reply.resok is None else _fileid(nfs3, reply.resok)
         if fileid is not None:
-            expect(fileid, "fileid of 'target'").satisfies(
+            expect(fileid, "fileid of 'target'", field="fileid").satisfies(
                 known.__contains__,
                 f"that of a file that had this name before, or gets it now: {show(known[-4:])}",
             )
@@ -321,7 +321,9 @@ def test_dotdot_updated(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     parent = scratch.lookup("..", directory=found.object)
     if parent is None:
         unsupported("LOOKUP of '..' fails with NFS3ERR_NOENT")
-    expect(scratch.attributes(parent).fileid, "fileid of '..'").equals(scratch.attributes(elsewhere).fileid)
+    expect(scratch.attributes(parent)).field("fileid", "fileid of '..'").equals(
+        scratch.attributes(elsewhere).fileid
+    )
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-follows-symlinks", needs="symlink")
@@ -365,7 +367,7 @@ def test_target_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     if reply.status != Nfsstat3.NFS3_OK:
         skip(f"the target was not replaced: RENAME answers {reply.status}", reply)
     found = expect(nfs3.lookup(scratch.handle, b"other")).ok()
-    expect(scratch.attributes(found.object).nlink, "nlink of the replaced file").equals(before - 1)
+    expect(scratch.attributes(found.object)).field("nlink", "nlink of the replaced file").equals(before - 1)
 
 
 @proves(

@@ -128,7 +128,7 @@ def test_replaces_target(nfs3: Nfs3, scratch: Nfs3Scratch, source: str, target: 
     make(nfs3, scratch, target, b"target", data=b"other")
     expect(nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")).ok()
     # A server may keep the replaced object under a temporary name while it is in use.
-    expect(scratch.names(), "names in the directory").lacks(b"source")
+    expect(scratch.names(), "names in the directory", field="entries").lacks(b"source")
     expect(identity_of(nfs3, scratch.handle, b"target"), "fileid and type of 'target'").equals(
         (known.fileid, known.type.name)
     )

@@ -99,7 +99,7 @@ def test_freed_room(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> Non
     observe("WRITE to a full disk", nfs3.write(file, 0, pattern(8192)).status)
     target.free_disk()
     reply = nfs3.write(file, 0, pattern(8192))
-    expect(reply.status, "status of WRITE after room was freed").equals(Nfsstat3.NFS3_OK)
+    expect(reply).field("status", "status of WRITE after room was freed").equals(Nfsstat3.NFS3_OK)
 
 
 @pytest.mark.exclusive

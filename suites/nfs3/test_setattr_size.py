@@ -77,7 +77,7 @@ def test_truncate(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", pattern(10_000))
     for size in (9_000, 4096, 513, 1):
         expect_change(nfs3.setattr(file, Sattr3(size=size)))
-        expect(scratch.attributes(file).size, "size").equals(size)
+        expect(scratch.attributes(file)).field("size").equals(size)
 
 
 @proves(SETATTR_SETS_SIZE, killed_by="setattr3-ignores-size-zero")
@@ -85,7 +85,7 @@ def test_truncate_to_zero(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR of size 0 empties the file."""
     file = scratch.file("f", pattern(10_000))
     expect_change(nfs3.setattr(file, Sattr3(size=0)))
-    expect(scratch.attributes(file).size, "size").equals(0)
+    expect(scratch.attributes(file)).field("size").equals(0)
     expect_data(scratch.read(file), b"")
 
 
@@ -131,7 +131,7 @@ def test_extend(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", b"data")
     for size in (5, 4096, 10_001):
         _extend(nfs3, file, size)
-        expect(scratch.attributes(file).size, "size").equals(size)
+        expect(scratch.attributes(file)).field("size").equals(size)
 
 
 @pytest.mark.parametrize("place", WITHIN, ids=WITHIN_IDS)
@@ -182,7 +182,7 @@ def test_size_above_4g(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     observe("SETATTR of a size above 4 GiB", reply.status)
     # A SETATTR that fails may have taken effect in part (section 3.3.2).
     if reply.status == Nfsstat3.NFS3_OK:
-        expect(scratch.attributes(file).size, "size").equals(2**32 + 2)
+        expect(scratch.attributes(file)).field("size").equals(2**32 + 2)
     expect_data(read_range(nfs3, file, 0, 4), b"data", of="range", because=SIZE_CHANGE_KEEPS_DATA)
 
 
@@ -196,7 +196,7 @@ def test_size_updates_mtime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         file = scratch.file(name, b"data")
         make_old(nfs3, file)
         expect_change(nfs3.setattr(file, Sattr3(size=size)))
-        expect(scratch.attributes(file).mtime, f"mtime of the {name} file").differs_from(LONG_AGO)
+        expect(scratch.attributes(file)).field("mtime", f"mtime of the {name} file").differs_from(LONG_AGO)
 
 
 @proves(
@@ -209,7 +209,7 @@ def test_other_user_size(as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> 
         skip("the server maps the user of the run and another user to the same uid")
     reply = as_user(*STRANGER).setattr(file, Sattr3(size=0))
     observe("SETATTR of size by another user", reply.status)
-    expect(scratch.attributes(file).size, "size").equals(4)
+    expect(scratch.attributes(file)).field("size").equals(4)
 
 
 # ---------------------------------------------------------------- objects without a size to set

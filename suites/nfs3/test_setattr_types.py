@@ -93,7 +93,7 @@ def test_mode_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     handle = make(nfs3, scratch, kind)
     for mode in (0o600, 0o751):
         expect_change(nfs3.setattr(handle, Sattr3(mode=mode)))
-        expect(scratch.attributes(handle).mode & PROTECTION, "mode").equals(mode)
+        expect(scratch.attributes(handle).mode & PROTECTION, "mode", field="mode").equals(mode)
 
 
 @pytest.mark.parametrize("kind", ["directory", *SPECIAL])

@@ -86,10 +86,12 @@ def test_file_mode_values(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> None:
     expect_change(nfs3.setattr(file, Sattr3(mode=mode)))
     seen = scratch.attributes(file)
     observe(f"mode after SETATTR of {mode:04o}", f"{seen.mode:04o}")
-    expect(seen.mode & 0o777, "permission bits of mode").equals(mode & 0o777)
+    expect(seen.mode & 0o777, "permission bits of mode", of=seen, field="mode").equals(mode & 0o777)
     expect(
         seen.mode & 0o7000 & ~mode,
         "set-id and sticky bits of mode, not requested",
+        of=seen,
+        field="mode",
         because=SETATTR_ADDS_NO_MODE_BITS,
     ).equals(0)
 
@@ -103,7 +105,7 @@ def test_directory_mode_values(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> N
     seen = scratch.attributes(directory)
     observe(f"mode after SETATTR of {mode:04o}", f"{seen.mode:04o}")
     # A directory may have inherited the set-group-id bit and keep it.
-    expect(seen.mode & 0o777, "permission bits of mode").equals(mode & 0o777)
+    expect(seen.mode & 0o777, "permission bits of mode", of=seen, field="mode").equals(mode & 0o777)
 
 
 @pytest.mark.parametrize("mode", [0o10644, 0o100644, 0xFFFF_F1A4], ids=_octal)
@@ -114,7 +116,7 @@ def test_undefined_mode_bits(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> Non
     reply = nfs3.setattr(file, Sattr3(mode=mode))
     observe(f"SETATTR of mode {mode:04o}", reply.status)
     seen = scratch.attributes(file)
-    expect(seen.mode & ~0o7777, "undefined bits of mode, above 07777").equals(0)
+    expect(seen.mode & ~0o7777, "undefined bits of mode, above 07777", of=seen, field="mode").equals(0)
 
 
 # ---------------------------------------------------------------- owner and group
@@ -130,7 +132,7 @@ def test_id_values(nfs3: Nfs3, scratch: Nfs3Scratch, which: str, number: int) ->
     expect_change(nfs3.setattr(file, Sattr3(uid=4242, gid=4343)))
     expect_change(nfs3.setattr(file, Sattr3(uid=number) if which == "uid" else Sattr3(gid=number)))
     because = SETATTR_SETS_THE_LARGEST_ID if number == 2**32 - 1 else None
-    expect(getattr(scratch.attributes(file), which), which, because=because).equals(number)
+    expect(scratch.attributes(file), because=because).field(which).equals(number)
 
 
 # ---------------------------------------------------------------- size
@@ -145,7 +147,7 @@ def test_large_size(nfs3: Nfs3, scratch: Nfs3Scratch, size: int) -> None:
         reply = nfs3.setattr(file, Sattr3(size=size))
     observe(f"SETATTR of size {size}", reply.status)
     if reply.status == Nfsstat3.NFS3_OK:
-        expect(scratch.attributes(file).size, "size").equals(size)
+        expect(scratch.attributes(file)).field("size").equals(size)
     else:
         expect(reply).refused()
     # A SETATTR that fails may have taken effect in part (section 3.3.2), but not on the data.
@@ -205,7 +207,7 @@ def test_nseconds_overflow(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, which:
     reply = nfs3.setattr(file, _times(which, at_client_time(asked)))
     observe(f"SETATTR of {nseconds} nanoseconds", reply.status)
     seen = getattr(scratch.attributes(file), which)
-    expect(seen.nseconds, f"nseconds of {which}").at_most(SECOND - 1)
+    expect(seen).field("nseconds", f"nseconds of {which}").at_most(SECOND - 1)
     if reply.status == Nfsstat3.NFS3_OK:
         # Other checks judge the accuracy.
         expect_time(nfs3, root, which, seen, asked, tolerance=SECOND // 2, because=SETATTR_SETS_LONG_NSECONDS)
@@ -222,4 +224,4 @@ def test_mixed_time_sources(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, which
     expect_change(nfs3.setattr(file, Sattr3(atime=asked["atime"], mtime=asked["mtime"])))
     seen = scratch.attributes(file)
     expect_time(nfs3, root, which, getattr(seen, which), mine, tolerance=ROUGHLY)
-    expect(getattr(seen, other).seconds, f"seconds of {other}").at_least(LONG_AGO.seconds + A_DAY)
+    expect(seen).field(f"{other}.seconds", f"seconds of {other}").at_least(LONG_AGO.seconds + A_DAY)

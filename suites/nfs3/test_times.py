@@ -37,7 +37,7 @@ def test_write_ctime(nfs3: Nfs3, scratch: Nfs3Scratch, wait_for_tick: WaitForTic
         skip(
             f"WRITE sets mtime to {show(after.mtime)}, before the ctime that the file had: nothing shows a change"
         )
-    expect(after.ctime, "ctime").differs_from(before.ctime)
+    expect(after).field("ctime").differs_from(before.ctime)
 
 
 @pytest.mark.parametrize("what", ATTRIBUTES)
@@ -54,7 +54,7 @@ def test_setattr_ctime(nfs3: Nfs3, scratch: Nfs3Scratch, wait_for_tick: WaitForT
     after = scratch.attributes(file)
     if (after.mode, after.uid) == (before.mode, before.uid):
         skip("SETATTR succeeds and changes nothing: other checks judge that")
-    expect(after.ctime, "ctime").differs_from(before.ctime)
+    expect(after).field("ctime").differs_from(before.ctime)
 
 
 # ---------------------------------------------------------------- directories
@@ -67,4 +67,6 @@ def test_directory_mtime(nfs3: Nfs3, place: Place, change: str) -> None:
     place.arrange(change, b"name")
     make_old(nfs3, place.here)
     wcc_of(place.call(nfs3, change, b"name"), wcc_field(change))
-    expect(place.scratch.attributes(place.here).mtime, "mtime of the directory").differs_from(LONG_AGO)
+    expect(place.scratch.attributes(place.here)).field("mtime", "mtime of the directory").differs_from(
+        LONG_AGO
+    )

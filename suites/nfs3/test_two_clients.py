@@ -135,7 +135,7 @@ def test_access_after_mode(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nf
     for mode in (0o644, 0o600, 0o644):
         granted = access_of(stranger, with_mode(nfs3, file, mode), ACCESS)
         what = f"access of another user after the mode was set to {mode:04o}"
-        expect(granted, what).equals(known[mode])
+        expect(granted, what, field="access").equals(known[mode])
 
 
 @proves(
@@ -154,7 +154,7 @@ def test_access_after_owner(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: N
     for owner, wanted in ((0, known[0]), (uid, known[1]), (0, known[0])):
         expect_change(nfs3.setattr(file, Sattr3(uid=owner)))
         what = f"access of user {uid} after the file was given to user {owner}"
-        expect(access_of(stranger, file, ACCESS), what).equals(wanted)
+        expect(access_of(stranger, file, ACCESS), what, field="access").equals(wanted)
 
 
 # ---------------------------------------------------------------- data of another user

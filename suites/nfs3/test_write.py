@@ -126,7 +126,7 @@ def test_zero_count_keeps_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     for offset in (2, 1000):
         observe(f"WRITE of 0 bytes at {offset}", nfs3.write(file, offset, b"").status)
         expect_data(scratch.read(file)[:4], b"data", because=WRITE_ZERO_KEEPS_DATA)
-    expect(scratch.attributes(file).size, "size").equals(4)
+    expect(scratch.attributes(file)).field("size").equals(4)
 
 
 @proves(WRITE_ZERO_KEEPS_MTIME, killed_by="write3-no-data-changes-mtime")
@@ -135,7 +135,7 @@ def test_zero_count_keeps_mtime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", b"data")
     before = scratch.attributes(file)
     observe("WRITE of 0 bytes", nfs3.write(file, 0, b"").status)
-    expect(scratch.attributes(file).mtime, "mtime").equals(before.mtime)
+    expect(scratch.attributes(file)).field("mtime").equals(before.mtime)
 
 
 def _expect_only_range_written(client: Nfs3, scratch: Nfs3Scratch, new: bytes, count: int) -> None:
@@ -179,7 +179,7 @@ def test_above_wtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Nfs3
     reply = reply_or_none(lambda: second_client.write(file, 0, data), "WRITE of more than wtmax")
     counted = reply.resok.count if reply is not None and reply.resok is not None else 0
     seen = read_range(nfs3, file, 0, len(data) + 1)
-    expect(len(seen), "size of the file in bytes").between(counted, len(data))
+    expect(len(seen), "size of the file in bytes", field="size").between(counted, len(data))
     expect_data(seen, data[: len(seen)])
 
 
@@ -274,7 +274,7 @@ def test_overwrite_keeps_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE at the beginning of a file keeps its size."""
     file = scratch.file("f", pattern(1000))
     expect(nfs3.write(file, 0, b"data")).ok()
-    expect(scratch.attributes(file).size, "size").equals(1000)
+    expect(scratch.attributes(file)).field("size").equals(1000)
 
 
 @proves(WRITE_EXTENDS_SIZE, killed_by="write3-appends-whole-blocks")
@@ -282,7 +282,7 @@ def test_append_grows_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE at the end of a file extends it by the count."""
     file = scratch.file("f", pattern(1000))
     written = expect(nfs3.write(file, 1000, pattern(77))).ok().count
-    expect(scratch.attributes(file).size, "size").equals(1000 + written)
+    expect(scratch.attributes(file)).field("size").equals(1000 + written)
 
 
 @proves(WRITE_GAP_IS_ZERO, killed_by="write3-fills-gap")
@@ -351,7 +351,7 @@ def test_moves_mtime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     if scratch.attributes(file).mtime != LONG_AGO:
         skip("SETATTR does not set mtime to the year 2000, so a later change would not show")
     expect(nfs3.write(file, 0, b"DATA", StableHow.FILE_SYNC)).ok()
-    expect(scratch.attributes(file).mtime, "mtime").differs_from(LONG_AGO)
+    expect(scratch.attributes(file)).field("mtime").differs_from(LONG_AGO)
 
 
 # ---------------------------------------------------------------- other types of object

@@ -105,7 +105,7 @@ def test_maxfilesize_exceeded(
     file, data, offset = scratch.file("f"), pattern(16), max(0, most + beyond - 16)
     reply = nfs3.write(file, offset, data)
     observe(f"WRITE that ends {beyond} bytes beyond maxfilesize", reply.status)
-    expect(scratch.attributes(file).size, "size").at_most(most)
+    expect(scratch.attributes(file)).field("size").at_most(most)
     if reply.resok is not None:
         seen = read_range(nfs3, file, offset, reply.resok.count)
         expect_data(seen, data[: reply.resok.count], at=offset, because=WRITES_COUNT_BYTES)

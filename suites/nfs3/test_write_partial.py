@@ -68,7 +68,7 @@ def test_short_count(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
     """A short WRITE stores the bytes that it counts."""
     file, data = scratch.file("f"), pattern(send.most, salt=1)
     count = _written(send, file, 0, data).count
-    expect(count, "count").at_most(send.most)
+    expect(count, "count", field="count").at_most(send.most)
     seen = read_range(nfs3, file, 0, count)
     expect_data(seen, data[:count])
 
@@ -95,7 +95,7 @@ def test_short_size(scratch: Nfs3Scratch, send: Sender) -> None:
     """A short WRITE at the end of a file extends it by the count."""
     file = scratch.file("f", pattern(100))
     count = _written(send, file, 100, pattern(send.most, salt=1)).count
-    expect(scratch.attributes(file).size, "size").equals(100 + count)
+    expect(scratch.attributes(file)).field("size").equals(100 + count)
 
 
 @pytest.mark.exclusive
@@ -107,7 +107,7 @@ def test_short_wcc_after(scratch: Nfs3Scratch, send: Sender) -> None:
     after = _written(send, file, 100, pattern(send.most, salt=1)).file_wcc.after
     if after is None:
         unsupported("WRITE returned no file_wcc.after, which is optional")
-    expect(after.size, "size in file_wcc.after").equals(scratch.attributes(file).size)
+    expect(after).field("size", "size in file_wcc.after").equals(scratch.attributes(file).size)
 
 
 @pytest.mark.exclusive
@@ -132,7 +132,7 @@ def test_short_progress(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
     end = len(data)
     while at < end:
         count = _written(send, file, at, data[at:]).count
-        expect(count, "count of WRITE").between(1, len(data) - at)
+        expect(count, "count of WRITE", field="count").between(1, len(data) - at)
         # Stop after about STEPS WRITEs: more of the same small counts show nothing new.
         end = min(end, at + count * (STEPS - calls)) if calls < STEPS else at
         at, calls = at + count, calls + 1

@@ -91,7 +91,7 @@ def test_far_offsets(nfs3: Nfs3, scratch: Nfs3Scratch, place: str) -> None:
         write_far(nfs3, file, FAR[place] - 8, data[:8] + bytes(8))
     write_far(nfs3, file, FAR[place], data[8:])
     expect_data(read_range(nfs3, file, FAR[place] - 8, 16), data, at=FAR[place] - 8)
-    expect(scratch.attributes(file).size, "size").equals(FAR[place] + 8)
+    expect(scratch.attributes(file)).field("size").equals(FAR[place] + 8)
     expect_data(read_range(nfs3, file, 0, 4), b"near", of="range", because=WRITE_CHANGES_ONLY_ITS_RANGE)
 
 

@@ -227,5 +227,9 @@ def expect_near(known: Fattr4, name: str, seconds: int, because: Requirement | N
     expect(found, name, because=because).is_present()
     width = 1 if delta is None else delta.seconds + 1
     expect(
-        abs(found.seconds - seconds), f"seconds between the time that was set and {name}", because=because
+        abs(found.seconds - seconds),
+        f"seconds between the time that was set and {name}",
+        of=found,
+        field="seconds",
+        because=because,
     ).at_most(width)

@@ -68,7 +68,7 @@ def expect_recall(
     granted.need_kept()
     if early is not None:
         what = f"status of {name} before DELEGRETURN"
-        expect(early.status, what, because=because).differs_from(type(early.status)(0))
+        expect(early, because=because).field("status", what).differs_from(type(early.status)(0))
     granted.give_back()
     if early is not None:
         skip(f"{name} answers {early.status.name} while a delegation is out, instead of being put off")

@@ -43,8 +43,10 @@ def test_within_asked(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> 
     """ACCESS of one right says nothing of others."""
     asked = _RIGHTS[name]
     result = expect(compounds.compound(op.putfh(scratch.handle), op.access(asked))).of(p.ACCESS).ok()
-    expect(result.supported & ~asked, "supported, but not asked for").equals(0)
-    expect(result.access & ~result.supported, "access, but not supported").equals(0)
+    expect(result.supported & ~asked, "supported, but not asked for", of=result, field="supported").equals(0)
+    expect(result.access & ~result.supported, "access, but not supported", of=result, field="access").equals(
+        0
+    )
 
 
 @MINORS
@@ -56,7 +58,12 @@ def test_undefined(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     if reply.failed is p.ACCESS and reply.status == p.Nfsstat4.NFS4ERR_INVAL:
         return
     result = expect(reply).of(p.ACCESS).ok()
-    expect((result.supported | result.access) & (1 << 31), "bit that is not defined").equals(0)
+    expect(
+        (result.supported | result.access) & (1 << 31),
+        "bit that is not defined",
+        of=result,
+        field="supported",
+    ).equals(0)
 
 
 @pytest.mark.parametrize("minor", [2], ids=["4.2"])
@@ -68,8 +75,10 @@ def test_extended_attributes(compounds: Compounds, scratch: Nfs4Scratch) -> None
     if reply.failed is p.ACCESS and reply.status == p.Nfsstat4.NFS4ERR_INVAL:
         unsupported("the server does not know the rights to extended attributes")
     result = expect(reply).of(p.ACCESS).ok()
-    expect(result.supported & ~asked, "supported, but not asked for").equals(0)
-    expect(result.access & ~result.supported, "access, but not supported").equals(0)
+    expect(result.supported & ~asked, "supported, but not asked for", of=result, field="supported").equals(0)
+    expect(result.access & ~result.supported, "access, but not supported", of=result, field="access").equals(
+        0
+    )
 
 
 # ---------------------------------------------------------------- what the owner may do
@@ -79,8 +88,8 @@ def test_extended_attributes(compounds: Compounds, scratch: Nfs4Scratch) -> None
 def test_empty_mask(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """ACCESS of no right at all succeeds, and says nothing."""
     result = expect(compounds.compound(op.putfh(scratch.handle), op.access(0))).of(p.ACCESS).ok()
-    expect(result.supported, "supported").equals(0)
-    expect(result.access, "access").equals(0)
+    expect(result).field("supported").equals(0)
+    expect(result).field("access").equals(0)
 
 
 @pytest.mark.parametrize("kind", ["file", "directory"])
@@ -98,4 +107,4 @@ def test_owner(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None:
     observe("supported", f"{result.supported:#x} of {wanted:#x}")
     if not result.supported & wanted:  # section 18.1.3
         skip("the server says that it can verify none of the rights reliably")
-    expect(result.access, "rights of the owner").equals(result.supported & wanted)
+    expect(result).field("access", "rights of the owner").equals(result.supported & wanted)

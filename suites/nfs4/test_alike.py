@@ -83,7 +83,7 @@ def test_lock_owners(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     for how, other in others.items():
         reply = test_range(compounds, opened.handle, WRITE_LT, 5, 1, owner=other)
         what = f"status of LOCKT by an owner that differs from the holder in {how}"
-        expect(reply.status, what).equals(Nfsstat4.NFS4ERR_DENIED)
+        expect(reply).field("status", what).equals(Nfsstat4.NFS4ERR_DENIED)
 
 
 @proves(OPENS_BELONG_TO_THEIR_OWNER, killed_by="open4-compares-the-start-of-owners")
@@ -94,7 +94,9 @@ def test_open_owners(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     known = open_file(compounds, file, READ, owner=owner).stateid.other
     for how, other in others.items():
         stateid = open_file(compounds, file, READ, owner=other).stateid
-        expect(stateid.other, f"other of the stateid of an owner that differs in {how}").differs_from(known)
+        expect(stateid).field(
+            "other", f"other of the stateid of an owner that differs in {how}"
+        ).differs_from(known)
 
 
 @proves(CLIENTS_ARE_COMPARED_WHOLE, killed_by="exchangeid4-cuts-owners-at-a-nul")
@@ -119,7 +121,7 @@ def test_stateids(compounds: Compounds, scratch: Nfs4Scratch) -> None:
         reply = compounds.compound(op.putfh(opened.handle), op.read(stateid, 0, 4))
         # An altered byte may make it a stateid of another instance of the server, or of state that was lost.
         what = f"status of READ with byte {at} of other altered"
-        expect(reply.status, what).differs_from(Nfsstat4.NFS4_OK)
+        expect(reply).field("status", what).differs_from(Nfsstat4.NFS4_OK)
         expect(reply).refused()
 
 
@@ -132,7 +134,7 @@ def test_sessions(nfs4: Nfs4, session: Session4) -> None:
         args = p.Sequence4Args(altered, sent.sa_sequenceid, sent.sa_slotid, sent.sa_highest_slotid, False)
         reply = nfs4.compound(args)
         what = f"status of SEQUENCE with byte {at} of the session id altered"
-        expect(reply.status, what).equals(Nfsstat4.NFS4ERR_BADSESSION)
+        expect(reply).field("status", what).equals(Nfsstat4.NFS4ERR_BADSESSION)
     expect(session.renew()).ok()
 
 

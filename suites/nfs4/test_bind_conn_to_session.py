@@ -44,7 +44,7 @@ def test_session(v4: Nfs4Dialect, session: Session4) -> None:
     expect(session.renew()).ok()
     second = v4.client(v4.connections.connect("nfs"))
     result = expect(second.bind_conn_to_session(session.id, _FORE)).ok()
-    expect(result.bctsr_sessid, "session id").equals(session.id)
+    expect(result).field("bctsr_sessid", "session id").equals(session.id)
     expect(second.compound(session.sequence(0), op.putrootfh())).ok()
 
 
@@ -71,7 +71,7 @@ def test_direction(
     expect(session.renew()).ok()
     second = v4.client(v4.connections.connect("nfs"))
     result = expect(second.bind_conn_to_session(session.id, asked)).ok()
-    expect(result.bctsr_dir, "bctsr_dir").one_of(*allowed)
+    expect(result).field("bctsr_dir").one_of(*allowed)
 
 
 @MINORS
@@ -89,7 +89,7 @@ def test_with_company(nfs4: Nfs4, session: Session4) -> None:
     """BIND_CONN_TO_SESSION with another operation after it is refused."""
     reply = need_answer(nfs4.compound(op.bind_conn_to_session(session.id, _FORE), op.putrootfh()))
     expect(len(reply), "results").at_most(1)
-    expect(reply.status, "status").equals(p.Nfsstat4.NFS4ERR_NOT_ONLY_OP)
+    expect(reply).field("status").equals(p.Nfsstat4.NFS4ERR_NOT_ONLY_OP)
 
 
 @MINORS
@@ -117,4 +117,4 @@ def test_back(v4: Nfs4Dialect, session: Session4, asked: str) -> None:
     allowed = [ChannelDirFromServer4.CDFS4_BACK]
     if asked != "back":
         allowed.append(ChannelDirFromServer4.CDFS4_BOTH)
-    expect(expect(result).ok().bctsr_dir, "bctsr_dir").one_of(*allowed)
+    expect(expect(result).ok()).field("bctsr_dir").one_of(*allowed)

@@ -73,4 +73,4 @@ def test_beyond_eof(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     writing = op.write(opened.stateid, 0, b"0123456789", p.StableHow4.UNSTABLE4)
     written = expect(compounds.compound(op.putfh(opened.handle), writing)).of(p.WRITE).ok()
     observe("COMMIT", compounds.compound(op.putfh(opened.handle), op.commit(5, 10_000)).status)
-    expect(scratch.attributes(opened.handle).size, "size").equals(written.count)
+    expect(scratch.attributes(opened.handle)).field("size").equals(written.count)

@@ -60,7 +60,7 @@ _MOST_OPERATIONS = 2000
 def test_minor_mismatch(nfs4: Nfs4) -> None:
     """A minor version that nobody has gets MINOR_VERS_MISMATCH, and no results."""
     reply = nfs4.compound(op.putrootfh(), op.getfh(), minor=0xFFFF_FFFF)
-    expect(reply.res.resarray, "results").equals([])
+    expect(reply).field("resarray", "results").equals([])
     expect(reply).status(Nfsstat4.NFS4ERR_MINOR_VERS_MISMATCH)
 
 
@@ -69,7 +69,7 @@ def test_minor_mismatch(nfs4: Nfs4) -> None:
 def test_tag(compounds: Compounds) -> None:
     """The results have the tag of the request."""
     reply = expect(compounds.compound(op.putrootfh(), tag=b"nfsproof tag")).ok()
-    expect(reply.res.tag, "tag").equals(b"nfsproof tag")
+    expect(reply.res.tag, "tag", field="tag").equals(b"nfsproof tag")
 
 
 @MINORS
@@ -81,7 +81,7 @@ def test_stops_at_error(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     expect(len(reply), "results").equals(2)
     expect(reply).of(p.LOOKUP).status(Nfsstat4.NFS4ERR_NOENT)
     expect(reply).field("status").equals(Nfsstat4.NFS4ERR_NOENT)
-    expect(scratch.names(), "names").equals([])
+    expect(scratch.names(), "names", field="entries").equals([])
 
 
 @MINORS
@@ -118,7 +118,7 @@ def test_not_only_operation(nfs4: Nfs4) -> None:
     """DESTROY_CLIENTID without SEQUENCE, and with another operation after it, is refused."""
     reply = need_answer(nfs4.compound(op.destroy_clientid(nfs4.new_client().id), op.putrootfh()))
     expect(len(reply), "results").at_most(1)
-    expect(reply.status, "status").equals(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
+    expect(reply).field("status").equals(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
 
 
 _REMOVED: dict[str, XdrType] = {
@@ -149,7 +149,7 @@ def test_too_many_operations(session: Session4) -> None:
     if most > _MOST_OPERATIONS:
         skip(f"the session allows {most} operations")
     reply = need_answer(session.compound(*[op.putrootfh()] * most))  # SEQUENCE is one more
-    expect(reply.status, "status").equals(Nfsstat4.NFS4ERR_TOO_MANY_OPS)
+    expect(reply).field("status").equals(Nfsstat4.NFS4ERR_TOO_MANY_OPS)
 
 
 _HANDLELESS: dict[str, XdrType] = {
@@ -230,4 +230,4 @@ def test_keeps_filehandle(compounds: Compounds, scratch: Nfs4Scratch, kind: str)
         skip("the server does not support fileid")
     for name, operations in _KEEPING[kind].items():
         reply = expect(compounds.compound(op.putfh(handle), *operations, op.getattr("fileid"))).ok()
-        expect(reply.attributes.fileid, f"fileid after {name}").equals(fileid)
+        expect(reply.attributes).field("fileid", f"fileid after {name}").equals(fileid)

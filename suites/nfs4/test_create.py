@@ -73,8 +73,8 @@ def test_type(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None:
     if reply.failed is p.CREATE and reply.status == Nfsstat4.NFS4ERR_BADTYPE:
         skip(f"the server makes no {kind}")
     made = expect(reply).ok()
-    expect(made.attributes.type, "type").equals(making.objtype.type)
-    expect(scratch.names(), "names").equals([b"1"])
+    expect(made.attributes).field("type").equals(making.objtype.type)
+    expect(scratch.names(), "names", field="entries").equals([b"1"])
 
 
 @MINORS
@@ -96,7 +96,7 @@ def test_bad_type(compounds: Compounds, scratch: Nfs4Scratch, objtype: NfsFtype4
     """CREATE of a regular file, or of anything with named attributes, fails with BADTYPE."""
     reply = compounds.compound(op.putfh(scratch.handle), op.create(b"made", objtype))
     expect(reply).refused(Nfsstat4.NFS4ERR_BADTYPE, because=REGULAR_IS_BADTYPE)
-    expect(scratch.names(), "names").equals([])
+    expect(scratch.names(), "names", field="entries").equals([])
 
 
 @MINORS
@@ -135,7 +135,7 @@ def test_attrset(compounds: Compounds, scratch: Nfs4Scratch) -> None:
         skip("the result does not say that the mode was set")
     # A directory may inherit the bit for the group from its parent.
     mode = expect(reply).ok().attributes.mode or 0
-    expect(mode & 0o777, "permission bits of the mode").equals(0o750)
+    expect(mode & 0o777, "permission bits of the mode", field="mode").equals(0o750)
 
 
 @MINORS
@@ -147,8 +147,8 @@ def test_change_info(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     cinfo = expect(reply).of(p.CREATE).ok().cinfo
     if not cinfo.atomic:
         skip("change_info is not atomic")
-    expect(cinfo.before, "before").equals(before or 0)
-    expect(cinfo.after, "after").equals(scratch.attributes(None, "change").change or 0)
+    expect(cinfo).field("before").equals(before or 0)
+    expect(cinfo).field("after").equals(scratch.attributes(None, "change").change or 0)
 
 
 # ---------------------------------------------------------------- attributes and devices
@@ -204,8 +204,8 @@ def test_initial_owners(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -
     known = scratch.attributes(reply.handle, "owner", "owner_group")
     if "owner" not in said or "owner_group" not in said:
         skip("the result does not say that owner and group were set")
-    expect(known.owner, "owner").differs_from(usual.owner)
-    expect(known.owner_group, "owner_group").differs_from(usual.owner_group)
+    expect(known).field("owner").differs_from(usual.owner)
+    expect(known).field("owner_group").differs_from(usual.owner_group)
 
 
 @MINORS
@@ -219,7 +219,7 @@ def test_masked_mode(compounds: Compounds, scratch: Nfs4Scratch, by: str) -> Non
     making = op.mkdir(b"made", asked)
     opening = op.open(b"made", BOTH, owner=new_state_owner(), how=op.guarded(asked))
     reply = compounds.compound(op.putfh(scratch.handle), making if by == "create" else opening)
-    expect(scratch.names(), "names").equals([])
+    expect(scratch.names(), "names", field="entries").equals([])
     expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=MASKED_MODE_IS_FOR_SETATTR)
 
 
@@ -234,7 +234,7 @@ def test_device(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None:
     if reply.failed is p.CREATE and reply.status == Nfsstat4.NFS4ERR_BADTYPE:
         skip(f"the server makes no {kind} devices")
     made = expect(reply).ok().attributes
-    expect(made.type, "type").equals(devtype)
+    expect(made).field("type").equals(devtype)
     if made.rawdev is None:
         skip("the server does not support rawdev")
     seen = (made.rawdev.specdata1, made.rawdev.specdata2)

@@ -60,7 +60,7 @@ def test_echo(nfs4: Nfs4) -> None:
     """CREATE_SESSION returns the sequence id that it was sent."""
     client = nfs4.new_client()
     result = expect(nfs4.create_session(client.id, client.sequence_id)).ok()
-    expect(result.csr_sequence, "csr_sequence").equals(client.sequence_id)
+    expect(result).field("csr_sequence").equals(client.sequence_id)
 
 
 @MINORS
@@ -81,7 +81,7 @@ def test_replay(nfs4: Nfs4) -> None:
     client = nfs4.new_client()
     first = expect(nfs4.create_session(client.id, client.sequence_id)).ok()
     again = expect(nfs4.create_session(client.id, client.sequence_id)).ok()
-    expect(again.csr_sessionid, "session id").equals(first.csr_sessionid)
+    expect(again).field("csr_sessionid", "session id").equals(first.csr_sessionid)
 
 
 @MINORS
@@ -91,7 +91,7 @@ def test_second_session(nfs4: Nfs4) -> None:
     client = nfs4.new_client()
     first = client.create_session()
     result = expect(nfs4.create_session(client.id, client.sequence_id)).ok()
-    expect(result.csr_sessionid, "session id").differs_from(first.id)
+    expect(result).field("csr_sessionid", "session id").differs_from(first.id)
     expect(first.renew()).ok()
 
 
@@ -112,7 +112,7 @@ def test_sizes(nfs4: Nfs4) -> None:
     asked = op.channel(requestsize=32768, responsesize=32768, responsesize_cached=4096)
     granted = expect(nfs4.create_session(client.id, client.sequence_id, fore=asked)).ok().csr_fore_chan_attrs
     for name in _SIZES:
-        expect(getattr(granted, name), name).at_most(getattr(asked, name))
+        expect(granted).field(name).at_most(getattr(asked, name))
 
 
 @MINORS
@@ -123,8 +123,8 @@ def test_backchannel(nfs4: Nfs4) -> None:
     asked = op.channel(requestsize=8192, responsesize=8192, operations=6, requests=5)
     created = expect(nfs4.create_session(client.id, client.sequence_id, back=asked)).ok()
     granted = created.csr_back_chan_attrs
-    expect(granted.ca_maxoperations, "ca_maxoperations").equals(6)
-    expect(granted.ca_maxrequests, "ca_maxrequests").equals(5)
+    expect(granted).field("ca_maxoperations").equals(6)
+    expect(granted).field("ca_maxrequests").equals(5)
 
 
 @MINORS
@@ -143,7 +143,7 @@ def test_with_company(nfs4: Nfs4) -> None:
     """CREATE_SESSION without SEQUENCE, and with another operation after it, fails with NOT_ONLY_OP."""
     client = nfs4.new_client()
     reply = need_answer(nfs4.compound(op.create_session(client.id, client.sequence_id), op.putrootfh()))
-    expect(reply.status, "status").equals(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
+    expect(reply).field("status").equals(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
 
 
 @MINORS
@@ -184,8 +184,10 @@ def test_back_sizes(nfs4: Nfs4) -> None:
             sec_parms=parms,
         )
     ).ok()
-    expect(created.csr_flags & ~flags, "flags that the request does not name").equals(0)
+    expect(
+        created.csr_flags & ~flags, "flags that the request does not name", of=created, field="csr_flags"
+    ).equals(0)
     for channel, asked in (("fore", fore), ("back", back)):
         granted = getattr(created, f"csr_{channel}_chan_attrs")
         for name in _SIZES:
-            expect(getattr(granted, name), f"{name} of the {channel} channel").at_most(getattr(asked, name))
+            expect(granted).field(name, f"{name} of the {channel} channel").at_most(getattr(asked, name))

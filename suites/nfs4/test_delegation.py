@@ -107,7 +107,7 @@ def test_recall(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
 def test_recall_names_it(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
     """CB_RECALL has the stateid of the delegation, apart from its seqid, and the filehandle."""
     granted, _, call = _recalled(v4, scratch, access)
-    expect(call.stateid.other, "other field of the stateid").equals(granted.stateid.other)
+    expect(call.stateid).field("other", "other field of the stateid").equals(granted.stateid.other)
     granted.give_back()
     expect_same_object(scratch, call.fh, granted.file, "fh of CB_RECALL")
 
@@ -118,7 +118,7 @@ def test_recall_seqid(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Non
     """The seqid of the stateid in CB_RECALL is zero."""
     granted, _, call = _recalled(v4, scratch, access)
     granted.give_back()
-    expect(call.stateid.seqid, "seqid of the stateid").equals(0)
+    expect(call.stateid).field("seqid", "seqid of the stateid").equals(0)
 
 
 @MINORS
@@ -134,7 +134,7 @@ def test_waits(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
     reply = conflicting_open(granted).ends(seconds_to_see_nothing(v4, _QUIET, granted.lease))
     granted.need_kept()
     if reply is not None:
-        expect(reply.status, "status of OPEN").differs_from(Nfsstat4.NFS4_OK)
+        expect(reply).field("status", "status of OPEN").differs_from(Nfsstat4.NFS4_OK)
     granted.give_back()
     if reply is not None:
         skip(f"OPEN answers {reply.status.name} while a delegation is out, instead of being put off")
@@ -149,7 +149,7 @@ def test_returned(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
     granted.give_back()
     tested = expect(granted.holder.compound(op.test_stateid(granted.stateid))).of(p.TEST_STATEID).ok()
     # A server may retain the stateid for the same purpose.
-    expect(list(tested.tsr_status_codes), "status codes").one_of(
+    expect(list(tested.tsr_status_codes), "status codes", of=tested, field="tsr_status_codes").one_of(
         [Nfsstat4.NFS4ERR_BAD_STATEID], [Nfsstat4.NFS4ERR_OLD_STATEID]
     )
     expect(granted.holder.compound(op.putfh(granted.file), op.read(granted.opened, 0, 4))).ok()
@@ -173,7 +173,7 @@ def _expect_recall(
     expect_that(came, "CB_RECALL", "no CB_RECALL", because=because)
     granted.need_kept()
     if reply is not None:
-        expect(reply.status, f"status of {name}", because=because).differs_from(Nfsstat4.NFS4_OK)
+        expect(reply, because=because).field("status", f"status of {name}").differs_from(Nfsstat4.NFS4_OK)
     granted.give_back()
     if reply is not None:
         skip(f"{name} answers {reply.status.name} while a delegation is out, instead of being put off")
@@ -294,5 +294,5 @@ def test_getattr_waits(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     reply = conflict.ends(seconds_to_see_nothing(v4, _QUIET, granted.lease))
     granted.need_kept()
     if reply is not None:
-        expect(reply.status, "status of GETATTR").differs_from(Nfsstat4.NFS4_OK)
+        expect(reply).field("status", "status of GETATTR").differs_from(Nfsstat4.NFS4_OK)
     granted.give_back()

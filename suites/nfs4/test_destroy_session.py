@@ -60,4 +60,4 @@ def test_not_final(nfs4: Nfs4) -> None:
     session = nfs4.new_client().create_session()
     reply = need_answer(session.compound(op.destroy_session(session.id), op.putrootfh()))
     expect(len(reply), "results after SEQUENCE").at_most(1)
-    expect(reply.status, "status").satisfies(lambda status: status != Nfsstat4.NFS4_OK, "an error")
+    expect(reply).field("status").satisfies(lambda status: status != Nfsstat4.NFS4_OK, "an error")

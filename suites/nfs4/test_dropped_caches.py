@@ -46,7 +46,7 @@ def test_handles_and_data(target: TargetView, compounds: Compounds, scratch: Nfs
     for file, (data, fileid) in files.items():
         reading = (op.putfh(file), op.getattr("fileid"), op.read(op.ANONYMOUS, 0, 100))
         reply = expect(compounds.compound(*reading)).ok()
-        expect(reply.attributes.fileid, "fileid").equals(fileid)
+        expect(reply.attributes).field("fileid").equals(fileid)
         result = reply.of(p.READ).resok4
         assert result is not None
         expect_data(bytes(result.data), data, because=WRITTEN_IS_READ)

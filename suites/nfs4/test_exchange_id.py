@@ -84,10 +84,14 @@ _ROLES: t.Final = frozenset(
 def test_new_owner(nfs4: Nfs4) -> None:
     """The client id of a new owner is not confirmed."""
     result = expect(nfs4.exchange_id(new_owner())).ok()
-    expect(result.eir_flags & p.EXCHGID4_FLAG_CONFIRMED_R, "CONFIRMED_R").equals(0)
+    expect(
+        result.eir_flags & p.EXCHGID4_FLAG_CONFIRMED_R, "CONFIRMED_R", of=result, field="eir_flags"
+    ).equals(0)
     expect(
         result.eir_flags & p.EXCHGID4_FLAG_UPD_CONFIRMED_REC_A,
         "UPD_CONFIRMED_REC_A",
+        of=result,
+        field="eir_flags",
         because=UPDATE_FLAG_IS_NEVER_RETURNED,
     ).equals(0)
 
@@ -102,7 +106,9 @@ def test_new_owner(nfs4: Nfs4) -> None:
 def test_roles(nfs4: Nfs4, asked: int) -> None:
     """The result has an acceptable combination of pNFS roles, whichever the request names."""
     result = expect(nfs4.exchange_id(new_owner(), asked)).ok()
-    expect(result.eir_flags & p.EXCHGID4_FLAG_MASK_PNFS, "roles").one_of(*sorted(_ROLES))
+    expect(result.eir_flags & p.EXCHGID4_FLAG_MASK_PNFS, "roles", of=result, field="eir_flags").one_of(
+        *sorted(_ROLES)
+    )
 
 
 @MINORS
@@ -123,7 +129,7 @@ def test_undefined_flag(nfs4: Nfs4, flags: int) -> None:
 def test_with_company(nfs4: Nfs4) -> None:
     """EXCHANGE_ID without SEQUENCE, and with another operation after it, fails with NOT_ONLY_OP."""
     reply = need_answer(nfs4.compound(op.exchange_id(new_owner()), op.putrootfh()))
-    expect(reply.status, "status").equals(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
+    expect(reply).field("status").equals(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
 
 
 @MINORS
@@ -138,13 +144,17 @@ def test_confirmed_again(nfs4: Nfs4) -> None:
     client = nfs4.new_client(owner)
     client.create_session()
     result = expect(nfs4.exchange_id(owner)).ok()
-    expect(result.eir_clientid, "client id").equals(client.id)
-    expect(result.eir_flags & p.EXCHGID4_FLAG_CONFIRMED_R, "CONFIRMED_R", because=CONFIRMED_R).equals(
-        p.EXCHGID4_FLAG_CONFIRMED_R
-    )
-    expect(result.eir_server_scope, "server scope").equals(client.result.eir_server_scope)
+    expect(result).field("eir_clientid", "client id").equals(client.id)
+    expect(
+        result.eir_flags & p.EXCHGID4_FLAG_CONFIRMED_R,
+        "CONFIRMED_R",
+        of=result,
+        field="eir_flags",
+        because=CONFIRMED_R,
+    ).equals(p.EXCHGID4_FLAG_CONFIRMED_R)
+    expect(result).field("eir_server_scope", "server scope").equals(client.result.eir_server_scope)
     major = client.result.eir_server_owner.so_major_id
-    expect(result.eir_server_owner.so_major_id, "so_major_id").equals(major)
+    expect(result.eir_server_owner).field("so_major_id").equals(major)
 
 
 @MINORS
@@ -154,7 +164,7 @@ def test_unconfirmed_again(nfs4: Nfs4) -> None:
     owner = new_owner()
     first = expect(nfs4.exchange_id(owner)).ok()
     second = expect(nfs4.exchange_id(owner)).ok()
-    expect(second.eir_clientid, "second client id").differs_from(first.eir_clientid)
+    expect(second).field("eir_clientid", "second client id").differs_from(first.eir_clientid)
     result = nfs4.create_session(first.eir_clientid, first.eir_sequenceid)
     expect(result).refused(Nfsstat4.NFS4ERR_STALE_CLIENTID)
 
@@ -167,8 +177,14 @@ def test_restarted_client(nfs4: Nfs4) -> None:
     client = nfs4.new_client(owner)
     client.create_session()
     result = expect(nfs4.exchange_id(new_owner(owner.co_ownerid))).ok()
-    expect(result.eir_clientid, "client id").differs_from(client.id)
-    expect(result.eir_flags & p.EXCHGID4_FLAG_CONFIRMED_R, "CONFIRMED_R", because=CONFIRMED_R).equals(0)
+    expect(result).field("eir_clientid", "client id").differs_from(client.id)
+    expect(
+        result.eir_flags & p.EXCHGID4_FLAG_CONFIRMED_R,
+        "CONFIRMED_R",
+        of=result,
+        field="eir_flags",
+        because=CONFIRMED_R,
+    ).equals(0)
 
 
 @MINORS
@@ -221,4 +237,4 @@ def test_implementation(nfs4: Nfs4) -> None:
     first = expect(nfs4.exchange_id(owner, impl_id=[name])).ok()
     expect(nfs4.create_session(first.eir_clientid, first.eir_sequenceid)).ok()
     again = expect(nfs4.exchange_id(owner)).ok()
-    expect(again.eir_clientid, "client id").equals(first.eir_clientid)
+    expect(again).field("eir_clientid", "client id").equals(first.eir_clientid)

@@ -63,9 +63,13 @@ def test_unlocked(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     reply = compounds.compound(op.free_stateid(unlocked))
     expect(reply, because=OUTLIVES_ITS_LOCKS).ok()
     tested = expect(compounds.compound(op.test_stateid(unlocked))).of(p.TEST_STATEID).ok()
-    expect(list(tested.tsr_status_codes), "status codes", because=FREED_IS_BAD).equals(
-        [Nfsstat4.NFS4ERR_BAD_STATEID]
-    )
+    expect(
+        list(tested.tsr_status_codes),
+        "status codes",
+        of=tested,
+        field="tsr_status_codes",
+        because=FREED_IS_BAD,
+    ).equals([Nfsstat4.NFS4ERR_BAD_STATEID])
 
 
 @MINORS

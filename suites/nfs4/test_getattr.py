@@ -59,7 +59,7 @@ _REQUIRED: t.Final = [
 def test_required(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> None:
     """GETATTR returns a REQUIRED attribute in a request of its name alone."""
     reply = expect(compounds.compound(op.putfh(scratch.file("file")), op.getattr(name))).ok()
-    expect(getattr(reply.attributes, name), name).is_present()
+    expect(reply.attributes).field(name).is_present()
 
 
 def _made(scratch: Nfs4Scratch, kind: str) -> XdrType:
@@ -132,7 +132,7 @@ def test_unknown_bits(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """Bits that no attribute has are left out of the result, without an error."""
     asked = [*p.bitmap("type", "size"), 0, 0, 0, 1 << 31]
     reply = expect(compounds.compound(op.putfh(scratch.file("f", b"four")), p.Getattr4Args(asked))).ok()
-    expect(p.names_of(reply.attributes.attrmask), "attributes").equals(["type", "size"])
+    expect(p.names_of(reply.attributes.attrmask), "attributes", of=reply.attributes).equals(["type", "size"])
 
 
 @MINORS
@@ -141,7 +141,9 @@ def test_unknown_bit_between(compounds: Compounds, scratch: Nfs4Scratch) -> None
     """A bit that no attribute has, in the word of the last attributes, is left out of the result, without an error."""
     asked = [*p.bitmap("type", "size", "mode"), 1 << 31]
     reply = expect(compounds.compound(op.putfh(scratch.file("f", b"four")), p.Getattr4Args(asked))).ok()
-    expect(set(p.names_of(reply.attributes.attrmask)) - {"mode"}, "attributes").equals({"type", "size"})
+    expect(set(p.names_of(reply.attributes.attrmask)) - {"mode"}, "attributes", of=reply.attributes).equals(
+        {"type", "size"}
+    )
 
 
 @MINORS
@@ -149,8 +151,8 @@ def test_unknown_bit_between(compounds: Compounds, scratch: Nfs4Scratch) -> None
 def test_only_asked(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """GETATTR returns what the request names and nothing else."""
     reply = expect(compounds.compound(op.putfh(scratch.file("f", b"four")), op.getattr("size"))).ok()
-    expect(p.names_of(reply.attributes.attrmask), "attributes").equals(["size"])
-    expect(reply.attributes.size, "size").equals(4)
+    expect(p.names_of(reply.attributes.attrmask), "attributes", of=reply.attributes).equals(["size"])
+    expect(reply.attributes).field("size").equals(4)
 
 
 @MINORS
@@ -158,7 +160,7 @@ def test_only_asked(compounds: Compounds, scratch: Nfs4Scratch) -> None:
 def test_nothing(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """GETATTR of an empty bitmap returns no attributes."""
     reply = expect(compounds.compound(op.putfh(scratch.handle), p.Getattr4Args([]))).ok()
-    expect(p.names_of(reply.attributes.attrmask), "attributes").equals([])
+    expect(p.names_of(reply.attributes.attrmask), "attributes", of=reply.attributes).equals([])
 
 
 @MINORS
@@ -182,7 +184,7 @@ def test_type(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None:
     handle = scratch.file("f") if kind == "file" else scratch.directory("d")
     reply = expect(compounds.compound(op.putfh(handle), op.getattr("type"))).ok()
     expected = p.NfsFtype4.NF4REG if kind == "file" else p.NfsFtype4.NF4DIR
-    expect(reply.attributes.type, "type").equals(expected)
+    expect(reply.attributes).field("type").equals(expected)
 
 
 @MINORS
@@ -193,5 +195,7 @@ def test_change(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     before = scratch.attributes(file, "change").change, scratch.attributes(None, "change").change
     scratch.write(file, b"data")
     scratch.file("another")
-    expect(scratch.attributes(file, "change").change, "change of the file").differs_from(before[0])
-    expect(scratch.attributes(None, "change").change, "change of the directory").differs_from(before[1])
+    expect(scratch.attributes(file, "change")).field("change", "change of the file").differs_from(before[0])
+    expect(scratch.attributes(None, "change")).field("change", "change of the directory").differs_from(
+        before[1]
+    )

@@ -133,7 +133,7 @@ def test_request_size(nfs4: Nfs4, scratch: Nfs4Scratch) -> None:
         skip(f"the session allows requests of {most} bytes")
     data = b"d" * (most - _HEADERS)
     reply = session.compound(op.putfh(file), op.write(op.ANONYMOUS, 0, data))
-    expect(reply.status, "status").differs_from(Nfsstat4.NFS4ERR_REQ_TOO_BIG)
+    expect(reply).field("status").differs_from(Nfsstat4.NFS4ERR_REQ_TOO_BIG)
     expect(reply).ok()
 
 
@@ -173,8 +173,8 @@ def test_response_size(nfs4: Nfs4, scratch: Nfs4Scratch, cached: bool) -> None:
         size = len(result.data) if cached else _RPC_HEADER + len(reply.res.to_xdr())
         expect(size, "bytes in the reply", because=rule).at_most(most)
     elif cached and reply.status == Nfsstat4.NFS4ERR_REP_TOO_BIG:
-        expect(
-            granted.ca_maxresponsesize, "ca_maxresponsesize, which the reply exceeds", because=rule
+        expect(granted, because=rule).field(
+            "ca_maxresponsesize", "ca_maxresponsesize, which the reply exceeds"
         ).at_most(count)
     else:
         wanted = Nfsstat4.NFS4ERR_REP_TOO_BIG_TO_CACHE if cached else Nfsstat4.NFS4ERR_REP_TOO_BIG
@@ -230,7 +230,7 @@ def test_within_maxfilesize(compounds: Compounds, scratch: Nfs4Scratch, place: s
     expect(reply, because=_clause_within(place)).granted()
     result = expect(compounds.compound(op.putfh(file), op.read(op.ANONYMOUS, offset - 1, 8))).of(p.READ).ok()
     expect_data(result.data, b"\0y"[: max(1, len(result.data))], at=offset - 1, because=WRITES_WHERE_IT_SAYS)
-    expect(scratch.attributes(file).size, "size", because=WRITES_WHERE_IT_SAYS).equals(offset + 1)
+    expect(scratch.attributes(file), because=WRITES_WHERE_IT_SAYS).field("size").equals(offset + 1)
 
 
 @pytest.mark.parametrize("name", ["maxread", "maxwrite", "maxfilesize"])
@@ -247,7 +247,7 @@ def test_maxima(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> None:
         seen = expect(reply).of(p.WRITE).ok().count
     else:
         seen = scratch.attributes(opened.handle).size or 0
-    expect(most, name).at_least(seen)
+    expect(most, name, field=name).at_least(seen)
 
 
 @proves(NAMES_AS_LONG_AS_SAID, killed_by="create4-names-are-shorter-than-maxname")
@@ -256,7 +256,7 @@ def test_maxname(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     most = _announced(scratch, scratch.handle, "maxname")
     if most > _LONGEST:
         skip(f"maxname is {most}, which means that there is no limit")
-    expect(most, "maxname").at_least(1)
+    expect(most, "maxname", field="maxname").at_least(1)
     name = b"n" * most
     expect(compounds.compound(op.putfh(scratch.handle), op.mkdir(name), op.getfh())).ok()
     expect(scratch.lookup(name), "handle of the name").is_present()

@@ -77,7 +77,7 @@ def test_links(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     expect_same_object(scratch, scratch.lookup("2"), file, "handle of the new name")
     if before is not None:
         after = scratch.attributes(file, "numlinks").numlinks
-        expect(after, "numlinks", because=COUNTS_NAMES).equals(before + 1)
+        expect(after, "numlinks", field="numlinks", because=COUNTS_NAMES).equals(before + 1)
 
 
 @MINORS
@@ -115,5 +115,5 @@ def test_change_info(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     cinfo = expect(link(compounds, scratch, file, b"made")).of(p.LINK).ok().cinfo
     if not cinfo.atomic:
         skip("change_info is not atomic")
-    expect(cinfo.before, "before").equals(before or 0)
-    expect(cinfo.after, "after").equals(scratch.attributes(None, "change").change or 0)
+    expect(cinfo).field("before").equals(before or 0)
+    expect(cinfo).field("after").equals(scratch.attributes(None, "change").change or 0)

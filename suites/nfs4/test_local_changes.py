@@ -85,7 +85,7 @@ def test_recall(target: TargetView, v4: Nfs4Dialect, how: str, access: int) -> N
     change.wait(seconds_to_see_nothing(v4, _QUIET, granted.lease))
     granted.need_kept()
     if how == "touch":
-        expect(_size(granted), "size of the file before DELEGRETURN").equals(0)
+        expect(_size(granted), "size of the file before DELEGRETURN", field="size").equals(0)
     else:
         names = v4.scratch.names()
         expect_that(_NAME in names, "the name of the file before DELEGRETURN", "no such name")
@@ -113,7 +113,7 @@ def test_change_attribute(target: TargetView, scratch: Nfs4Scratch, v4: Nfs4Dial
     v4.connections.waits.note("local change", came=seen.size != before.size)
     if seen.size == before.size:
         skip("the server has not noticed the change yet")
-    expect(seen.change, "change").differs_from(before.change)
+    expect(seen).field("change").differs_from(before.change)
     data = scratch.read(file)
     expect(len(data), "bytes that can be read").at_least(seen.size or 0)
     expect_data(data[:4], b"data")

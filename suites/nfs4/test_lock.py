@@ -155,10 +155,14 @@ def test_denied(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> 
     denied = reply.of(p.LOCK).denied
     assert denied is not None
     # The range of the request, where the server cannot tell that of the lock (section 18.10.4).
-    expect((denied.offset, denied.length), "offset and length").one_of((100, 50), (0, TO_THE_END))
-    expect(denied.locktype, "locktype").equals(WRITE_LT)
-    expect(bytes(denied.owner.owner), "owner").equals(owner)
-    expect(denied.owner.clientid, "client id", because=DENIED_HAS_A_CLIENTID).equals(pair.other.clientid)
+    expect((denied.offset, denied.length), "offset and length", of=denied, field="offset").one_of(
+        (100, 50), (0, TO_THE_END)
+    )
+    expect(denied).field("locktype").equals(WRITE_LT)
+    expect(bytes(denied.owner.owner), "owner", of=denied, field="owner.owner").equals(owner)
+    expect(denied.owner, because=DENIED_HAS_A_CLIENTID).field("clientid", "client id").equals(
+        pair.other.clientid
+    )
 
 
 @MINORS
@@ -282,8 +286,8 @@ def test_seqid(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     opened = open_file(compounds, scratch.file("file"), BOTH)
     first = lock_range(compounds, opened, WRITE_LT, 0, 10)
     second = expect(try_lock_more(compounds, opened, first, WRITE_LT, 20, 10)).ok().stateid
-    expect(second.other, "other").equals(first.other)
-    expect(second.seqid, "seqid").equals(first.seqid + 1)
+    expect(second).field("other").equals(first.other)
+    expect(second).field("seqid").equals(first.seqid + 1)
 
 
 @MINORS
@@ -327,5 +331,5 @@ def test_any_seqid(compounds: Compounds, scratch: Nfs4Scratch) -> None:
         second = (
             expect(compounds.compound(op.putfh(file), op.locku(second, offset, 10, seqid=seqid))).ok().stateid
         )
-    expect(second.other, "other").equals(first.other)
+    expect(second).field("other").equals(first.other)
     expect(compounds.compound(op.putfh(file), op.close(opened.stateid, seqid=seqid))).ok()

@@ -70,10 +70,14 @@ def test_conflict(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -
     denied = reply.of(p.LOCKT).denied
     assert denied is not None
     # The range of the request, where the server cannot tell that of the lock (section 18.11.4).
-    expect((denied.offset, denied.length), "offset and length").one_of((100, 50), (149, 10))
-    expect(denied.locktype, "locktype").equals(WRITE_LT)
-    expect(bytes(denied.owner.owner), "owner").equals(owner)
-    expect(denied.owner.clientid, "client id", because=OWNER_HAS_A_CLIENTID).equals(pair.other.clientid)
+    expect((denied.offset, denied.length), "offset and length", of=denied, field="offset").one_of(
+        (100, 50), (149, 10)
+    )
+    expect(denied).field("locktype").equals(WRITE_LT)
+    expect(bytes(denied.owner.owner), "owner", of=denied, field="owner.owner").equals(owner)
+    expect(denied.owner, because=OWNER_HAS_A_CLIENTID).field("clientid", "client id").equals(
+        pair.other.clientid
+    )
 
 
 @MINORS

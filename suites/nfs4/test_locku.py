@@ -92,8 +92,8 @@ def test_seqid(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     opened = open_file(compounds, scratch.file("file"), BOTH)
     stateid = lock_range(compounds, opened, WRITE_LT, 0, 10)
     unlocked = expect(compounds.compound(op.putfh(opened.handle), op.locku(stateid, 0, 10))).ok().stateid
-    expect(unlocked.other, "other").equals(stateid.other)
-    expect(unlocked.seqid, "seqid").equals(stateid.seqid + 1)
+    expect(unlocked).field("other").equals(stateid.other)
+    expect(unlocked).field("seqid").equals(stateid.seqid + 1)
 
 
 @MINORS

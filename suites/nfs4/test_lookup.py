@@ -53,8 +53,8 @@ def test_finds_object(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     scratch.file("other")
     finding = (op.putfh(scratch.handle), op.lookup(b"wanted"), op.getattr("fileid", "type"))
     found = expect(compounds.compound(*finding)).ok().attributes
-    expect(found.type, "type").equals(known.type)
-    expect(found.fileid, "fileid").equals(known.fileid)
+    expect(found).field("type").equals(known.type)
+    expect(found).field("fileid").equals(known.fileid)
 
 
 @MINORS

@@ -28,7 +28,7 @@ def test_parent(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     inner = scratch.directory("inner")
     known = scratch.attributes(None, "fileid").fileid
     reply = expect(compounds.compound(op.putfh(inner), op.lookupp(), op.getattr("fileid"))).ok()
-    expect(reply.attributes.fileid, "fileid").equals(known)
+    expect(reply.attributes).field("fileid").equals(known)
 
 
 @MINORS

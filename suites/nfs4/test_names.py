@@ -210,4 +210,4 @@ def test_no_utf8(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> 
         expect_names(sorted(names), [_BAD_UTF8], others=True, because=NO_UTF8_IS_KEPT)
     found = compounds.compound(op.putfh(scratch.handle), op.lookup(_BAD_UTF8))
     observe("name that is listed with other bytes", found.status.name)
-    expect(found.status, "status of LOOKUP by the bytes that were sent").equals(Nfsstat4.NFS4_OK)
+    expect(found).field("status", "status of LOOKUP by the bytes that were sent").equals(Nfsstat4.NFS4_OK)

@@ -118,7 +118,7 @@ def test_creates(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """OPEN creates a file, and makes it the current one."""
     made = create_file(compounds, scratch.handle, b"made")
     expect_same_object(scratch, scratch.lookup("made"), made.handle, "handle of the new name")
-    expect(scratch.attributes(made.handle).type, "type").equals(p.NfsFtype4.NF4REG)
+    expect(scratch.attributes(made.handle)).field("type").equals(p.NfsFtype4.NF4REG)
 
 
 @MINORS
@@ -127,7 +127,7 @@ def test_noent(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """OPEN of a name that does not exist, without creating, fails with NOENT."""
     reply = compounds.compound(op.putfh(scratch.handle), op.open(b"absent", owner=new_state_owner()))
     expect(reply).refused(Nfsstat4.NFS4ERR_NOENT, because=NOENT_WITHOUT_CREATE)
-    expect(scratch.names(), "names").equals([])
+    expect(scratch.names(), "names", field="entries").equals([])
 
 
 @MINORS
@@ -184,7 +184,7 @@ def test_unchecked_truncates(compounds: Compounds, scratch: Nfs4Scratch) -> None
     file = scratch.file("file", b"data")
     opened = create_file(compounds, scratch.handle, b"file", op.unchecked(p.Fattr4(size=0)))
     expect_same_object(scratch, opened.handle, file, "handle")
-    expect(scratch.attributes(file).size, "size").equals(0)
+    expect(scratch.attributes(file)).field("size").equals(0)
 
 
 @MINORS
@@ -193,7 +193,7 @@ def test_unchecked_keeps_mode(compounds: Compounds, scratch: Nfs4Scratch) -> Non
     """UNCHECKED4 of a file that exists does not set its mode, and keeps its data."""
     file = scratch.file("file", b"data", mode=0o640)
     create_file(compounds, scratch.handle, b"file", op.unchecked(p.Fattr4(mode=0o666)))
-    expect(scratch.attributes(file).mode, "mode").equals(0o640)
+    expect(scratch.attributes(file)).field("mode").equals(0o640)
     expect_data(scratch.read(file), b"data")
 
 
@@ -273,8 +273,8 @@ def test_upgrade(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     file, owner = scratch.file("file"), new_state_owner()
     first = open_file(compounds, file, READ, owner=owner).stateid
     second = open_file(compounds, file, WRITE, owner=owner).stateid
-    expect(second.other, "other").equals(first.other)
-    expect(second.seqid, "seqid").equals(first.seqid + 1)
+    expect(second).field("other").equals(first.other)
+    expect(second).field("seqid").equals(first.seqid + 1)
 
 
 @MINORS
@@ -282,7 +282,10 @@ def test_upgrade(compounds: Compounds, scratch: Nfs4Scratch) -> None:
 def test_confirm(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """OPEN does not ask for OPEN_CONFIRM."""
     opened = open_file(compounds, scratch.file("file"))
-    expect(opened.result.rflags & p.OPEN4_RESULT_CONFIRM, "OPEN4_RESULT_CONFIRM").equals(0)
+    result = opened.result
+    expect(result.rflags & p.OPEN4_RESULT_CONFIRM, "OPEN4_RESULT_CONFIRM", of=result, field="rflags").equals(
+        0
+    )
 
 
 @MINORS
@@ -294,8 +297,8 @@ def test_change_info(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     after = scratch.attributes(None, "change").change
     if not cinfo.atomic:
         skip("change_info is not atomic")
-    expect(cinfo.before, "before").equals(before or 0)
-    expect(cinfo.after, "after").equals(after or 0)
+    expect(cinfo).field("before").equals(before or 0)
+    expect(cinfo).field("after").equals(after or 0)
 
 
 @MINORS
@@ -349,9 +352,9 @@ def test_initial(compounds: Compounds, scratch: Nfs4Scratch, mode: str) -> None:
         "attributes besides those of the request", " ".join(sorted({*said} - {*p.names_of(asked.attrmask)}))
     )
     if "size" in said:
-        expect(known.size, "size").equals(5)
+        expect(known).field("size").equals(5)
     if "mode" in said:
-        expect(known.mode, "mode").equals(0o640)
+        expect(known).field("mode").equals(0o640)
     if "time_access_set" in said:
         expect_near(known, "time_access", 1_000_000_000)
     if "time_modify_set" in said:
@@ -383,7 +386,7 @@ def test_exclusive_attributes(compounds: Compounds, scratch: Nfs4Scratch) -> Non
             how = op.exclusive4_1(b"verifier", p.Fattr4().changed(**{name: value}))
             creating = op.open(b"made", BOTH, owner=new_state_owner(), how=how)
             reply = through_grace(compounds, op.putfh(scratch.handle), creating)
-            expect(scratch.names(), "names").equals([])
+            expect(scratch.names(), "names", field="entries").equals([])
             expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=EXCLUSIVE_SETS_SOME)
             return
     skip("suppattr_exclcreat has the times, and mode_set_masked is not supported")

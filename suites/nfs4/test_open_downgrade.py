@@ -67,8 +67,8 @@ def test_seqid(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     open_file(compounds, file, READ, owner=owner)
     opened = open_file(compounds, file, BOTH, owner=owner)
     reply = expect(compounds.compound(op.putfh(file), op.open_downgrade(opened.stateid, 1))).ok()
-    expect(reply.stateid.other, "other").equals(opened.stateid.other)
-    expect(reply.stateid.seqid, "seqid").equals(opened.stateid.seqid + 1)
+    expect(reply.stateid).field("other").equals(opened.stateid.other)
+    expect(reply.stateid).field("seqid").equals(opened.stateid.seqid + 1)
 
 
 @MINORS

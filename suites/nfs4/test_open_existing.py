@@ -88,8 +88,8 @@ def test_object_kept(compounds: Compounds, scratch: Nfs4Scratch, how: str, kind:
     found = scratch.lookup("object")
     expect_that(found is not None, "an object", "no such name", f"what was a {kind}")
     seen = scratch.attributes(found, "type", "fileid")
-    expect(seen.type, "type").equals(known.type)
-    expect(seen.fileid, "fileid").equals(known.fileid)
+    expect(seen).field("type").equals(known.type)
+    expect(seen).field("fileid").equals(known.fileid)
     if kind == "directory":
-        expect(scratch.names(found), "names in the directory").equals([b"inside"])
+        expect(scratch.names(found), "names in the directory", field="entries").equals([b"inside"])
     expect(answer.reply).refused()

@@ -47,4 +47,4 @@ def test_mode(compounds: Compounds, scratch: Nfs4Scratch, how: str) -> None:
         names = p.names_of(opened.result.attrset)
         observe("attrset", ", ".join(names))
         if "mode" in names:
-            expect(scratch.attributes(opened.handle, "mode").mode, "mode").equals(mode)
+            expect(scratch.attributes(opened.handle, "mode")).field("mode").equals(mode)

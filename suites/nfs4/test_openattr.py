@@ -141,7 +141,7 @@ def test_type(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None:
     """The named attribute directory of a file or directory is of type NF4ATTRDIR."""
     made = scratch.file("object") if kind == "file" else scratch.directory("object")
     reply = compounds.compound(op.putfh(made), op.openattr(createdir=True), op.getattr("type"))
-    expect(expect(reply).ok().attributes.type, "type").equals(NfsFtype4.NF4ATTRDIR)
+    expect(expect(reply).ok().attributes).field("type").equals(NfsFtype4.NF4ATTRDIR)
 
 
 @MINORS
@@ -149,7 +149,7 @@ def test_type(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None:
 def test_attribute_type(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """A named attribute is of type NF4NAMEDATTR."""
     made = make_attribute(compounds, scratch.file("file"))
-    expect(scratch.attributes(made, "type").type, "type").equals(NfsFtype4.NF4NAMEDATTR)
+    expect(scratch.attributes(made, "type")).field("type").equals(NfsFtype4.NF4NAMEDATTR)
 
 
 @MINORS
@@ -204,7 +204,7 @@ def test_named_attr(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """The attribute named_attr is TRUE after a named attribute was made."""
     file = scratch.file("file")
     make_attribute(compounds, file)
-    expect(scratch.attributes(file, "named_attr").named_attr, "named_attr").equals(True)
+    expect(scratch.attributes(file, "named_attr")).field("named_attr").equals(True)
 
 
 @MINORS

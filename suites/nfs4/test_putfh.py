@@ -31,7 +31,7 @@ def test_getfh(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """GETFH after PUTFH returns the handle that was put."""
     file = scratch.file("file")
     reply = expect(compounds.compound(op.putfh(file), op.getfh())).ok()
-    expect(reply.handle, "object").equals(file)
+    expect(reply.handle, "object", field="object").equals(file)
 
 
 @MINORS
@@ -40,7 +40,7 @@ def test_last_counts(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """The second PUTFH of a COMPOUND replaces the first."""
     first, second = scratch.file("first", b"1"), scratch.file("second", b"22")
     reply = expect(compounds.compound(op.putfh(first), op.putfh(second), op.getattr("size"))).ok()
-    expect(reply.attributes.size, "size").equals(2)
+    expect(reply.attributes).field("size").equals(2)
 
 
 @MINORS

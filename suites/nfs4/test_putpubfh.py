@@ -22,4 +22,4 @@ PUBLIC_IS_CURRENT = stated(
 def test_directory(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """After PUTPUBFH the current filehandle is that of a directory."""
     reply = compounds.compound(op.putfh(scratch.file("file")), op.putpubfh(), op.getfh(), op.getattr("type"))
-    expect(expect(reply).ok().attributes.type, "type").equals(p.NfsFtype4.NF4DIR)
+    expect(expect(reply).ok().attributes).field("type").equals(p.NfsFtype4.NF4DIR)

@@ -32,7 +32,7 @@ def test_directory(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     reply = expect(
         compounds.compound(op.putrootfh(), op.getfh(), op.putrootfh(), op.getfh(), op.getattr("type"))
     ).ok()
-    expect(reply.attributes.type, "type").equals(p.NfsFtype4.NF4DIR)
+    expect(reply.attributes).field("type").equals(p.NfsFtype4.NF4DIR)
     expect_same_object(scratch, reply[3].resok4.object, reply[1].resok4.object, "second root")
 
 

@@ -49,8 +49,8 @@ def test_data(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     )
     wanted = b"23456"[: len(result.data)]
     expect_data(result.data, wanted, at=2)
-    expect(len(result.data), "bytes").at_least(1)
-    expect(result.eof, "eof", because=EOF_AT_THE_END).is_false()
+    expect(len(result.data), "bytes", of=result, field="data").at_least(1)
+    expect(result, because=EOF_AT_THE_END).field("eof").is_false()
 
 
 @MINORS
@@ -62,7 +62,7 @@ def test_eof(compounds: Compounds, scratch: Nfs4Scratch) -> None:
         expect(compounds.compound(op.putfh(opened.handle), op.read(opened.stateid, 0, 4))).of(p.READ).ok()
     )
     if len(result.data) == 4:
-        expect(result.eof, "eof").is_true()
+        expect(result).field("eof").is_true()
 
 
 @MINORS
@@ -73,8 +73,8 @@ def test_beyond(compounds: Compounds, scratch: Nfs4Scratch, offset: int) -> None
     opened = open_file(compounds, scratch.file("file", b"data"))
     reply = compounds.compound(op.putfh(opened.handle), op.read(opened.stateid, offset, 10))
     result = expect(reply).of(p.READ).ok()
-    expect(len(result.data), "bytes").equals(0)
-    expect(result.eof, "eof").is_true()
+    expect(len(result.data), "bytes", of=result, field="data").equals(0)
+    expect(result).field("eof").is_true()
 
 
 @MINORS

@@ -51,7 +51,8 @@ _OFFSETS = {"int64": 2**63 - 8, "uint64": 2**64 - 8}
 def test_zero_count(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """READ of 0 bytes succeeds and returns no data."""
     reply = compounds.compound(op.putfh(scratch.file("file", b"data")), op.read(op.ANONYMOUS, 2, 0))
-    expect(len(expect(reply).of(p.READ).ok().data), "bytes").equals(0)
+    result = expect(reply).of(p.READ).ok()
+    expect(len(result.data), "bytes", of=result, field="data").equals(0)
 
 
 @pytest.mark.parametrize("end", _OFFSETS)
@@ -69,8 +70,8 @@ def test_offset_overflow(compounds: Compounds, scratch: Nfs4Scratch, end: str) -
         expect(reply).refused()
         return
     result = expect(reply).of(p.READ).ok()
-    expect(len(result.data), "bytes").equals(0)
-    expect(result.eof, "eof", because=BEYOND_IS_EOF).is_true()
+    expect(len(result.data), "bytes", of=result, field="data").equals(0)
+    expect(result, because=BEYOND_IS_EOF).field("eof").is_true()
 
 
 @proves(BEYOND_SUCCEEDS, killed_by="read4-far-beyond-is-inval")

@@ -114,8 +114,13 @@ def test_empty(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     empty = scratch.directory("empty")
     reading = op.readdir(maxcount=_PAGE, dircount=_PAGE)
     page = expect(compounds.compound(op.putfh(empty), reading)).of(p.READDIR).ok()
-    expect(page.reply.eof, "eof").is_true()
-    expect([one.name for one in page.reply.entries if one.name not in {b".", b".."}], "names").equals([])
+    expect(page.reply).field("eof").is_true()
+    expect(
+        [one.name for one in page.reply.entries if one.name not in {b".", b".."}],
+        "names",
+        of=page,
+        field="reply.entries",
+    ).equals([])
 
 
 @MINORS
@@ -157,10 +162,12 @@ def test_attributes(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     entry = next((one for one in listed if one.name == b"1"), None)
     expect_that(entry is not None, "an entry '1'", "none", because=LISTS_ENTRIES)
     assert entry is not None
-    expect(p.names_of(entry.attrs.attrmask), "attributes").equals(p.names_of(known.attrmask))
-    expect(entry.attrs.type, "type").equals(known.type)
-    expect(entry.attrs.size, "size").equals(4)
-    expect(entry.attrs.fileid, "fileid").equals(known.fileid)
+    expect(p.names_of(entry.attrs.attrmask), "attributes", of=entry, field="attrs").equals(
+        p.names_of(known.attrmask)
+    )
+    expect(entry.attrs).field("type").equals(known.type)
+    expect(entry.attrs).field("size").equals(4)
+    expect(entry.attrs).field("fileid").equals(known.fileid)
 
 
 @MINORS
@@ -174,7 +181,9 @@ def test_unknown_bit(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     entry = next((one for one in page.reply.entries if one.name == b"1"), None)
     expect_that(entry is not None, "an entry '1'", "none", because=LISTS_ENTRIES)
     assert entry is not None
-    expect(set(p.names_of(entry.attrs.attrmask)) - {"mode"}, "attributes").equals({"type"})
+    expect(set(p.names_of(entry.attrs.attrmask)) - {"mode"}, "attributes", of=entry, field="attrs").equals(
+        {"type"}
+    )
 
 
 @MINORS
@@ -196,7 +205,7 @@ def test_maxcount(compounds: Compounds, scratch: Nfs4Scratch, attributes: tuple[
         scratch.directory(b"%03d" % number)
     reading = op.readdir(maxcount=600, dircount=600, attributes=attributes)
     page = expect(compounds.compound(op.putfh(scratch.handle), reading)).of(p.READDIR).ok()
-    expect(len(page.to_xdr()), "bytes of READDIR4resok").at_most(600)
+    expect(len(page.to_xdr()), "bytes of READDIR4resok", of=page).at_most(600)
 
 
 @MINORS

@@ -182,6 +182,6 @@ def _expect_data_by_entry(compounds: Compounds, scratch: Nfs4Scratch, data: byte
     if reply.status == Nfsstat4.NFS4ERR_FHEXPIRED:
         skip("filehandles expire by themselves")
     seen = bytes(expect(reply).of(p.READ).ok().data)
-    expect(seen, "data by the filehandle of the entry").satisfies(
+    expect(seen, "data by the filehandle of the entry", field="data").satisfies(
         lambda it: bool(it) and data.startswith(it), f"a beginning of {data!r}"
     )

@@ -41,7 +41,7 @@ def test_text(compounds: Compounds, scratch: Nfs4Scratch, text: bytes) -> None:
     """READLINK returns the text that the link was made with."""
     link = scratch.symlink("link", text)
     result = expect(compounds.compound(op.putfh(link), op.readlink())).of(p.READLINK).ok()
-    expect(bytes(result.link), "link").equals(text)
+    expect(bytes(result.link), "link", of=result, field="link").equals(text)
 
 
 @MINORS

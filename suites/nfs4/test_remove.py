@@ -54,7 +54,7 @@ def test_removes(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None:
     make = {"file": scratch.file, "directory": scratch.directory, "fifo": scratch.fifo}
     scratch.symlink("made", b"target") if kind == "link" else make[kind]("made")
     expect(compounds.compound(op.putfh(scratch.handle), op.remove(b"made"))).ok()
-    expect(scratch.names(), "names").equals([b"other"])
+    expect(scratch.names(), "names", field="entries").equals([b"other"])
 
 
 @MINORS
@@ -73,7 +73,7 @@ def test_not_empty(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     scratch.file("file", directory=inner)
     reply = compounds.compound(op.putfh(scratch.handle), op.remove(b"directory"))
     expect(reply).refused(Nfsstat4.NFS4ERR_NOTEMPTY, because=FULL_IS_NOTEMPTY)
-    expect(scratch.names(inner), "names").equals([b"file"])
+    expect(scratch.names(inner), "names", field="entries").equals([b"file"])
 
 
 @MINORS
@@ -102,5 +102,5 @@ def test_change_info(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     cinfo = expect(reply).of(p.REMOVE).ok().cinfo
     if not cinfo.atomic:
         skip("change_info is not atomic")
-    expect(cinfo.before, "before").equals(before or 0)
-    expect(cinfo.after, "after").equals(scratch.attributes(None, "change").change or 0)
+    expect(cinfo).field("before").equals(before or 0)
+    expect(cinfo).field("after").equals(scratch.attributes(None, "change").change or 0)

@@ -139,7 +139,7 @@ def test_same_directory(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """RENAME changes the name of a file, and keeps its data."""
     scratch.file("old", b"data")
     expect(rename(compounds, scratch, b"old", b"new")).ok()
-    expect(scratch.names(), "names").equals([b"new"])
+    expect(scratch.names(), "names", field="entries").equals([b"new"])
     expect_data(scratch.read(scratch.lookup("new") or b""), b"data")
 
 
@@ -151,8 +151,8 @@ def test_other_directory(compounds: Compounds, scratch: Nfs4Scratch, kind: str) 
     (scratch.file if kind == "file" else scratch.directory)("old")
     target = scratch.directory("target")
     expect(rename(compounds, scratch, b"old", b"new", target)).ok()
-    expect(scratch.names(), "names").equals([b"target"])
-    expect(scratch.names(target), "names in the target").equals([b"new"])
+    expect(scratch.names(), "names", field="entries").equals([b"target"])
+    expect(scratch.names(target), "names in the target", field="entries").equals([b"new"])
 
 
 @MINORS
@@ -165,9 +165,9 @@ def test_replaces(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None
     make("new")
     fileid = scratch.attributes(source, "fileid").fileid
     expect(rename(compounds, scratch, b"old", b"new")).ok()
-    expect(scratch.names(), "names").equals([b"new"])
+    expect(scratch.names(), "names", field="entries").equals([b"new"])
     found = scratch.attributes(scratch.lookup("new"), "fileid").fileid
-    expect(found, "fileid of the new name").equals(fileid)
+    expect(found, "fileid of the new name", field="fileid").equals(fileid)
 
 
 @MINORS
@@ -225,8 +225,8 @@ def test_change_info(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     if not all(one.atomic for one in infos):
         skip("change_info is not atomic")
     after = [scratch.attributes(one, "change").change for one in (None, target)]
-    expect([one.before for one in infos], "before").equals([one or 0 for one in before])
-    expect([one.after for one in infos], "after").equals([one or 0 for one in after])
+    expect([one.before for one in infos], "before", of=result).equals([one or 0 for one in before])
+    expect([one.after for one in infos], "after", of=result).equals([one or 0 for one in after])
 
 
 # ---------------------------------------------------------------- what moves along, what stays
@@ -309,4 +309,4 @@ def _race(race: Race4, scratch: Nfs4Scratch, name: bytes, judge: Callable[[Compo
 
 def _expect_found(reply: CompoundReply) -> None:
     """LOOKUP finds something: any other error than NOENT does not say that the name is missing."""
-    expect(reply.status, "status of LOOKUP").differs_from(Nfsstat4.NFS4ERR_NOENT)
+    expect(reply).field("status", "status of LOOKUP").differs_from(Nfsstat4.NFS4ERR_NOENT)

@@ -29,7 +29,7 @@ def test_restores(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """RESTOREFH makes the saved filehandle the current one."""
     saved, other = scratch.file("saved"), scratch.file("other")
     reply = compounds.compound(op.putfh(saved), op.savefh(), op.putfh(other), op.restorefh(), op.getfh())
-    expect(expect(reply).ok().handle, "object").equals(saved)
+    expect(expect(reply).ok().handle, "object", field="object").equals(saved)
 
 
 @MINORS
@@ -39,7 +39,7 @@ def test_saves_last(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     first, second = scratch.file("first"), scratch.file("second")
     saving = (op.putfh(first), op.savefh(), op.putfh(second), op.savefh())
     reply = compounds.compound(*saving, op.putfh(first), op.restorefh(), op.getfh())
-    expect(expect(reply).ok().handle, "object").equals(second)
+    expect(expect(reply).ok().handle, "object", field="object").equals(second)
 
 
 @MINORS
@@ -48,4 +48,4 @@ def test_keeps_current(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """SAVEFH keeps the current filehandle."""
     file = scratch.file("file")
     reply = expect(compounds.compound(op.putfh(file), op.savefh(), op.getfh())).ok()
-    expect(reply.handle, "object").equals(file)
+    expect(reply.handle, "object", field="object").equals(file)

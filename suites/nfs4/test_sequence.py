@@ -49,9 +49,9 @@ def test_echo(nfs4: Nfs4, session: Session4) -> None:
         skip("the session has one slot")
     sent = session.sequence(1)
     result = expect(nfs4.compound(sent)).of(p.SEQUENCE).ok()
-    expect(result.sr_sessionid, "session id").equals(sent.sa_sessionid)
-    expect(result.sr_slotid, "slot id").equals(sent.sa_slotid)
-    expect(result.sr_sequenceid, "sequence id").equals(sent.sa_sequenceid)
+    expect(result).field("sr_sessionid", "session id").equals(sent.sa_sessionid)
+    expect(result).field("sr_slotid", "slot id").equals(sent.sa_slotid)
+    expect(result).field("sr_sequenceid", "sequence id").equals(sent.sa_sequenceid)
 
 
 @MINORS
@@ -100,7 +100,7 @@ def test_misordered(session: Session4, scratch: Nfs4Scratch, step: int) -> None:
     wrong = session.state.slots[0].sequence_id + step
     reply = session.compound(op.putfh(scratch.handle), op.mkdir(b"made"), slot=0, sequence_id=wrong)
     expect(reply).of(p.SEQUENCE).status(Nfsstat4.NFS4ERR_SEQ_MISORDERED)
-    expect(scratch.names(), "names").equals([])
+    expect(scratch.names(), "names", field="entries").equals([])
 
 
 @MINORS
@@ -122,7 +122,7 @@ def test_retry_of_success(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     request, reply = performed(session, making, cache_this=True)
     first = expect(reply).ok()
     again = send_again(v4, session, request)
-    expect(again.status, "status of the retry").equals(Nfsstat4.NFS4_OK)
+    expect(again).field("status", "status of the retry").equals(Nfsstat4.NFS4_OK)
     expect(without_sequence(again), "results of the retry").equals(without_sequence(first))
 
 
@@ -148,14 +148,14 @@ def test_uncached_retry(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     first = expect(reply).ok()
     expect(scratch.run(op.putfh(scratch.handle), op.remove(b"made"))).ok()
     again = send_again(v4, session, request)
-    expect(scratch.names(), "names").equals([])
+    expect(scratch.names(), "names", field="entries").equals([])
     expect(again).of(p.SEQUENCE).ok()
     observe("retry of an uncached request", again.status.name)
     if again.status == Nfsstat4.NFS4_OK:
         expect(without_sequence(again), "results of the retry").equals(without_sequence(first))
         return
     expect(len(again), "results after SEQUENCE").equals(1)
-    expect(again.status, "status").satisfies(lambda status: status.is_known, "a status of nfsstat4")
+    expect(again).field("status").satisfies(lambda status: status.is_known, "a status of nfsstat4")
 
 
 @MINORS
@@ -168,7 +168,7 @@ def test_false_retry(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     other = (op.putfh(scratch.handle), op.mkdir(b"second"))
     reply = send_another(v4, session, request, *other)
     observe("false retry", reply.status.name)
-    expect(scratch.names(), "names").equals([b"first"])
+    expect(scratch.names(), "names", field="entries").equals([b"first"])
 
 
 @MINORS
@@ -222,7 +222,7 @@ def test_highest_slot(nfs4: Nfs4, session: Session4) -> None:
     """SEQUENCE does not take away slots that are in use."""
     last = session.state.slots.allowed - 1
     result = expect(nfs4.compound(session.sequence(0, highest_slot=last))).of(p.SEQUENCE).ok()
-    expect(result.sr_highest_slotid, "sr_highest_slotid").at_least(last)
+    expect(result).field("sr_highest_slotid").at_least(last)
 
 
 @MINORS

@@ -97,11 +97,13 @@ def _expect_that_the_slot_follows(on: _On, reply: CompoundReply) -> None:
     if following.status == Nfsstat4.NFS4ERR_DELAY:
         skip("the server answers NFS4ERR_DELAY")
     number = "next" if moved else "same"
-    expect(following.status, f"status of a request with the {number} sequence id", because=because).equals(
-        Nfsstat4.NFS4_OK
-    )
+    expect(following, because=because).field(
+        "status", f"status of a request with the {number} sequence id"
+    ).equals(Nfsstat4.NFS4_OK)
     # Not what the failed request got, which a server might take this one for a retry of.
-    expect(following.attributes.type, "type of the directory", because=because).equals(p.NfsFtype4.NF4DIR)
+    expect(following.attributes, because=because).field("type", "type of the directory").equals(
+        p.NfsFtype4.NF4DIR
+    )
 
 
 @pytest.mark.parametrize("case", AFTER_SEQUENCE)

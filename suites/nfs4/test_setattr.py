@@ -119,7 +119,7 @@ def test_mode(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """SETATTR sets the mode."""
     file = scratch.file("file", mode=0o644)
     expect(compounds.compound(op.putfh(file), op.setattr(Fattr4(mode=0o751)))).ok()
-    expect(scratch.attributes(file, "mode").mode, "mode").equals(0o751)
+    expect(scratch.attributes(file, "mode")).field("mode").equals(0o751)
 
 
 @MINORS
@@ -128,7 +128,7 @@ def test_attrsset(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """attrsset has what the request names, and nothing else."""
     reply = compounds.compound(op.putfh(scratch.file("file")), op.setattr(Fattr4(mode=0o600)))
     result = expect(reply).of(p.SETATTR).ok()
-    expect(p.names_of(result.attrsset), "attrsset").equals(["mode"])
+    expect(p.names_of(result.attrsset), "attrsset", of=result, field="attrsset").equals(["mode"])
 
 
 @MINORS
@@ -139,7 +139,7 @@ def test_size(compounds: Compounds, scratch: Nfs4Scratch, size: int) -> None:
     file = scratch.file("file", b"0123456789")
     opened = open_file(compounds, file, BOTH)
     expect(compounds.compound(op.putfh(file), op.setattr(Fattr4(size=size), opened.stateid))).ok()
-    expect(scratch.attributes(file, "size").size, "size").equals(size)
+    expect(scratch.attributes(file, "size")).field("size").equals(size)
     expect_data(scratch.read(file), b"0123456789"[:size].ljust(size, b"\0"))
 
 
@@ -172,7 +172,10 @@ def test_times(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     assert found is not None
     width = 1 if delta is None else delta.seconds + 1
     expect(
-        abs(found.seconds - 1_000_000_000), "seconds between the time that was set and time_modify"
+        abs(found.seconds - 1_000_000_000),
+        "seconds between the time that was set and time_modify",
+        of=found,
+        field="seconds",
     ).at_most(width)
 
 
@@ -210,7 +213,7 @@ def test_size_needs_writing(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     file = scratch.file("file", b"data")
     opened = open_file(compounds, file, READ)
     reply = compounds.compound(op.putfh(file), op.setattr(Fattr4(size=0), opened.stateid))
-    expect(scratch.attributes(file, "size").size, "size").equals(4)
+    expect(scratch.attributes(file, "size")).field("size").equals(4)
     expect(reply).refused(Nfsstat4.NFS4ERR_OPENMODE, because=SIZE_NEEDS_WRITING)
 
 
@@ -223,7 +226,7 @@ def test_size_that_is_denied(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs
     file = scratch.file("file", b"data")
     open_file(compounds, file, READ, p.OPEN4_SHARE_DENY_WRITE)
     reply = another_client(v4).compound(op.putfh(file), op.setattr(Fattr4(size=0)))
-    expect(scratch.attributes(file, "size").size, "size", because=SIZE_OBEYS_SHARES).equals(4)
+    expect(scratch.attributes(file, "size"), because=SIZE_OBEYS_SHARES).field("size").equals(4)
     expect(reply).refused(Nfsstat4.NFS4ERR_LOCKED, because=DENIAL_IS_LOCKED)
 
 
@@ -255,12 +258,12 @@ def test_owners(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     if reply.status in {Nfsstat4.NFS4ERR_BADOWNER, Nfsstat4.NFS4ERR_INVAL}:
         skip(f"the server takes no decimal digits for an owner: {reply.status}")
     result = expect(reply).of(p.SETATTR).ok()
-    expect(p.names_of(result.attrsset), "attrsset", because=ATTRSSET_IS_WHAT_WAS_SET).equals(
-        ["owner", "owner_group"]
-    )
+    expect(
+        p.names_of(result.attrsset), "attrsset", of=result, field="attrsset", because=ATTRSSET_IS_WHAT_WAS_SET
+    ).equals(["owner", "owner_group"])
     after = scratch.attributes(file, "owner", "owner_group")
-    expect(after.owner, "owner").differs_from(before.owner)
-    expect(after.owner_group, "owner_group").differs_from(before.owner_group)
+    expect(after).field("owner").differs_from(before.owner)
+    expect(after).field("owner_group").differs_from(before.owner_group)
 
 
 @MINORS
@@ -273,8 +276,8 @@ def test_own_owner(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     status = compounds.compound(op.putfh(file), op.setattr(known)).status
     if status == Nfsstat4.NFS4ERR_BADOWNER and not is_translated(known.owner or b""):
         skip("the server translates no name for the owner, and refuses what it says instead (section 5.9)")
-    expect(scratch.attributes(file, "owner").owner, "owner").equals(known.owner)
-    expect(status, "status").equals(Nfsstat4.NFS4_OK)
+    expect(scratch.attributes(file, "owner")).field("owner").equals(known.owner)
+    expect(status, "status", field="status").equals(Nfsstat4.NFS4_OK)
 
 
 @MINORS
@@ -289,9 +292,11 @@ def test_acl(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     if reply.failed is p.SETATTR:  # section 6.4.1: a server may refuse what it cannot store
         skip(f"the server does not take the ACL: {reply.status}")
     result = expect(reply).of(p.SETATTR).ok()
-    expect(p.names_of(result.attrsset), "attrsset", because=ATTRSSET_IS_WHAT_WAS_SET).equals(["acl"])
+    expect(
+        p.names_of(result.attrsset), "attrsset", of=result, field="attrsset", because=ATTRSSET_IS_WHAT_WAS_SET
+    ).equals(["acl"])
     mode = scratch.attributes(file, "mode").mode or 0
-    expect(mode & 0o666, "bits for reading and writing in the mode").equals(0o640)
+    expect(mode & 0o666, "bits for reading and writing in the mode", field="mode").equals(0o640)
 
 
 @MINORS
@@ -303,7 +308,7 @@ def test_masked_mode(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     before = scratch.attributes(file, "mode").mode or 0  # OPEN may not have set it
     masked = Fattr4(mode_set_masked=p.ModeMasked4(0o004, 0o007))
     expect(compounds.compound(op.putfh(file), op.setattr(masked))).ok()
-    expect(scratch.attributes(file, "mode").mode, "mode").equals(before & ~0o007 | 0o004)
+    expect(scratch.attributes(file, "mode")).field("mode").equals(before & ~0o007 | 0o004)
 
 
 @MINORS
@@ -332,9 +337,9 @@ def test_both_times(compounds: Compounds, scratch: Nfs4Scratch) -> None:
         time_modify_set=p.client_time4(1_100_000_000),
     )
     result = expect(compounds.compound(op.putfh(file), op.setattr(asked))).of(p.SETATTR).ok()
-    expect(p.names_of(result.attrsset), "attrsset", because=ATTRSSET_IS_WHAT_WAS_SET).equals(
-        ["time_access_set", "time_modify_set"]
-    )
+    expect(
+        p.names_of(result.attrsset), "attrsset", of=result, field="attrsset", because=ATTRSSET_IS_WHAT_WAS_SET
+    ).equals(["time_access_set", "time_modify_set"])
     known = scratch.attributes(file, "time_access", "time_modify", "time_delta")
     expect_near(known, "time_access", 1_000_000_000)
     expect_near(known, "time_modify", 1_100_000_000)
@@ -356,7 +361,7 @@ def test_server_time(compounds: Compounds, scratch: Nfs4Scratch, which: str) -> 
     expect(compounds.compound(op.putfh(file), op.setattr(asked))).ok()
     known = scratch.attributes(file, "time_access", "time_modify", "time_delta")
     moved = getattr(known, f"time_{which}")
-    expect(moved.seconds, f"seconds of time_{which}").at_least(1_000_000_001)
+    expect(moved).field("seconds", f"seconds of time_{which}").at_least(1_000_000_001)
     expect_near(known, "time_modify" if which == "access" else "time_access", 1_000_000_000)
 
 
@@ -374,7 +379,9 @@ def test_time_create(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     result = expect(reply).of(p.SETATTR).ok()
     if not p.names_of(result.attrsset):
         skip("the server has a time of creation, and says that it did not set it (attrsset)")
-    expect(p.names_of(result.attrsset), "attrsset", because=ATTRSSET_IS_WHAT_WAS_SET).equals(["time_create"])
+    expect(
+        p.names_of(result.attrsset), "attrsset", of=result, field="attrsset", because=ATTRSSET_IS_WHAT_WAS_SET
+    ).equals(["time_create"])
     known = scratch.attributes(file, "time_create", "time_modify", "time_delta")
     expect_near(known, "time_create", 1_000_000_000)
-    expect(known.time_modify, "time_modify").equals(before)
+    expect(known).field("time_modify").equals(before)

@@ -47,10 +47,11 @@ def _expect_set(scratch: Nfs4Scratch, file: bytes, names: set[str]) -> None:
     __tracebackhide__ = True
     seen = scratch.attributes(file, "size", "mode", "time_modify", "time_delta")
     if "size" in names:
-        expect(seen.size, "size").equals(NEW["size"])
+        expect(seen).field("size").equals(NEW["size"])
     if "mode" in names:
-        expect(seen.mode, "mode").equals(NEW["mode"])
+        expect(seen).field("mode").equals(NEW["mode"])
     if "time_modify_set" in names and seen.time_modify is not None:
         width = 1 if seen.time_delta is None else seen.time_delta.seconds + 1
         apart = abs(seen.time_modify.seconds - SECONDS)
-        expect(apart, "seconds between the time that was set and time_modify").at_most(width)
+        what = "seconds between the time that was set and time_modify"
+        expect(apart, what, of=seen, field="time_modify").at_most(width)

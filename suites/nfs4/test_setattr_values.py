@@ -92,7 +92,7 @@ def test_large_size(compounds: Compounds, scratch: Nfs4Scratch, size: int) -> No
         reply = compounds.compound(op.putfh(opened.handle), op.setattr(Fattr4(size=size), opened.stateid))
     observe(f"SETATTR of the size {size}", reply.status)
     if reply.status == Nfsstat4.NFS4_OK:
-        expect(scratch.attributes(opened.handle).size, "size").equals(size)
+        expect(scratch.attributes(opened.handle)).field("size").equals(size)
     reading = compounds.compound(op.putfh(opened.handle), op.read(opened.stateid, 0, 4))
     seen = expect(reading).of(p.READ).ok().data
     expect_data(seen, b"data"[: max(1, len(seen))], of="range")
@@ -144,7 +144,9 @@ def test_mode_values(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> N
     for mode in (0, 0o777, 0o421, 0o040, 0o700):
         expect(compounds.compound(op.putfh(handle), op.setattr(Fattr4(mode=mode)))).ok()
         seen = scratch.attributes(handle, "mode").mode or 0
-        expect(seen & 0o777, f"permission bits of the mode after SETATTR of {mode:04o}").equals(mode)
+        expect(seen & 0o777, f"permission bits of the mode after SETATTR of {mode:04o}", field="mode").equals(
+            mode
+        )
 
 
 # ---------------------------------------------------------------- one attribute alone, and none
@@ -173,7 +175,7 @@ def test_alone(compounds: Compounds, scratch: Nfs4Scratch, which: str) -> None:
     after = scratch.attributes(file, *_KEPT)
     for name in _KEPT:
         if name not in changing:
-            expect(getattr(after, name), f"{name} after SETATTR of {which}").equals(getattr(before, name))
+            expect(after).field(name, f"{name} after SETATTR of {which}").equals(getattr(before, name))
     expect_data(scratch.read(file), _DATA[:10] if which == "size" else _DATA)
 
 
@@ -184,7 +186,7 @@ def test_owner_keeps_mode(compounds: Compounds, scratch: Nfs4Scratch, which: str
     file = scratch.file("file", mode=0o640)
     before = scratch.attributes(file, "mode").mode
     _set_alone(compounds, file, which)
-    expect(scratch.attributes(file, "mode").mode, f"mode after SETATTR of {which}").equals(before)
+    expect(scratch.attributes(file, "mode")).field("mode", f"mode after SETATTR of {which}").equals(before)
 
 
 @pytest.mark.parametrize("which", ["nothing", "mode", "owner", "group", "access"])

@@ -202,7 +202,9 @@ def test_other_file(compounds: Compounds, scratch: Nfs4Scratch, operation: str) 
     expect_data(scratch.read(file), b"data")
     if operation == "lock":
         tested = test_range(compounds, file, WRITE_LT, 0, 10)
-        expect(tested.status, "status of LOCKT of the other file").differs_from(Nfsstat4.NFS4ERR_DENIED)
+        expect(tested).field("status", "status of LOCKT of the other file").differs_from(
+            Nfsstat4.NFS4ERR_DENIED
+        )
     observe("stateid of another file", reply.status.name)
     expect(reply).refused()
 

@@ -37,7 +37,9 @@ def test_valid(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """The stateids of an open and of locks are valid, without a current filehandle."""
     opened = open_file(compounds, scratch.file("file"), BOTH)
     locked = lock_range(compounds, opened, WRITE_LT, 0, 10)
-    expect(codes(compounds, opened.stateid, locked), "status codes").equals([Nfsstat4.NFS4_OK] * 2)
+    expect(codes(compounds, opened.stateid, locked), "status codes", field="tsr_status_codes").equals(
+        [Nfsstat4.NFS4_OK] * 2
+    )
 
 
 @MINORS
@@ -60,7 +62,9 @@ def test_future_seqid(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """A seqid that the stateid never had is bad."""
     opened = open_file(compounds, scratch.file("file"), BOTH)
     future = p.Stateid4(opened.stateid.seqid + 5, opened.stateid.other)
-    expect(codes(compounds, future), "status codes").equals([Nfsstat4.NFS4ERR_BAD_STATEID])
+    expect(codes(compounds, future), "status codes", field="tsr_status_codes").equals(
+        [Nfsstat4.NFS4ERR_BAD_STATEID]
+    )
 
 
 @MINORS
@@ -72,4 +76,6 @@ def test_future_seqid(compounds: Compounds, scratch: Nfs4Scratch) -> None:
 @proves(SPECIAL_IS_BAD, killed_by="teststateid4-all-are-valid")
 def test_special(compounds: Compounds, stateid: p.Stateid4) -> None:
     """Special stateids are bad."""
-    expect(codes(compounds, stateid), "status codes").equals([Nfsstat4.NFS4ERR_BAD_STATEID])
+    expect(codes(compounds, stateid), "status codes", field="tsr_status_codes").equals(
+        [Nfsstat4.NFS4ERR_BAD_STATEID]
+    )

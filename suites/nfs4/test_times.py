@@ -75,4 +75,4 @@ def test_directory_time(compounds: Compounds, scratch: Nfs4Scratch, change: str)
     _make_old(compounds, scratch, here)
     change_it()
     seen = scratch.attributes(here, "time_modify").time_modify
-    expect(seen, "time_modify of the directory").differs_from(p.Nfstime4(_LONG_AGO, 0))
+    expect(seen, "time_modify of the directory", of=seen).differs_from(p.Nfstime4(_LONG_AGO, 0))

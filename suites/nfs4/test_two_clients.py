@@ -274,9 +274,9 @@ def test_access_after_mode(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4S
     file = scratch.file("file")
     for mode in (0o644, 0o600, 0o644):
         set_mode(file, mode)
-        expect(granted(file), f"access of another user after the mode was set to {mode:04o}").equals(
-            known[mode]
-        )
+        expect(
+            granted(file), f"access of another user after the mode was set to {mode:04o}", field="access"
+        ).equals(known[mode])
 
 
 _READ = op.read(op.ANONYMOUS, 0, 4)

@@ -126,14 +126,14 @@ def _expect_refused(
     except _WHOLE_CALL as refusal:  # all operations may be parsed first (section 15.1.1.1)
         observe("undefined value", type(refusal).__name__)
         looking = another_client(v4)  # that call has its slot for ever
-        expect(list_names(looking, scratch.handle), "names").equals([b"file"])
+        expect(list_names(looking, scratch.handle), "names", field="entries").equals([b"file"])
         reading = looking.compound(op.putfh(file), op.read(op.ANONYMOUS, 0, len(_DATA)))
         data = expect(reading).of(p.READ).ok().data
         expect_data(data, _DATA[: len(data)])
         return
     observe("undefined value", reply.status.name)
     expect(reply).refused()
-    expect(scratch.names(), "names").equals([b"file"])
+    expect(scratch.names(), "names", field="entries").equals([b"file"])
     expect_data(scratch.read(file), _DATA)
 
 
@@ -205,7 +205,7 @@ def test_attribute(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -
     """An operation with the value of an attribute that nobody has is refused, and creates nothing."""
     reply = compounds.compound(op.putfh(scratch.handle), _OPERATIONS[operation](_NOBODYS))
     observe("attribute that nobody has", reply.status.name)
-    expect(scratch.names(), "names").equals([])
+    expect(scratch.names(), "names", field="entries").equals([])
     expect(reply).refused()
 
 
@@ -219,8 +219,8 @@ def test_mode(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> Non
     reply = compounds.compound(
         op.putfh(scratch.handle), _OPERATIONS[operation](p.Fattr4(mode=before | 0o10000))
     )
-    expect(scratch.names(), "names").equals([])
-    expect(scratch.attributes(None, "mode").mode, "mode").equals(before)
+    expect(scratch.names(), "names", field="entries").equals([])
+    expect(scratch.attributes(None, "mode")).field("mode").equals(before)
     expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=MODE_BITS_ARE_CHECKED)
 
 
@@ -235,5 +235,5 @@ def test_nseconds(compounds: Compounds, scratch: Nfs4Scratch, operation: str, na
         skip("the server says that times cannot be set (cansettime)")
     asked = p.Fattr4().changed(**{name: p.client_time4(1_000_000_000, 1_000_000_000)})
     reply = compounds.compound(op.putfh(scratch.handle), _OPERATIONS[operation](asked))
-    expect(scratch.names(), "names").equals([])
+    expect(scratch.names(), "names", field="entries").equals([])
     expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=NANOSECONDS_ARE_CHECKED)

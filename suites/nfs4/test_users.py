@@ -56,7 +56,9 @@ def test_access(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     reply = stranger.compound(op.putfh(private), op.access(asked))
     if reply.status == Nfsstat4.NFS4ERR_ACCESS:
         return
-    expect(expect(reply).of(p.ACCESS).ok().access, "rights of another user to a file of mode 0600").equals(0)
+    expect(expect(reply).of(p.ACCESS).ok()).field(
+        "access", "rights of another user to a file of mode 0600"
+    ).equals(0)
 
 
 @proves(MODE_DENIES, killed_by="open4-asks-no-mode")
@@ -99,9 +101,9 @@ def test_sixteen_groups(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scra
         granted = expect(reply).of(p.ACCESS).ok().access
         if group == GROUPS[0] and not granted:
             unsupported("the server ignores the groups in the credential")
-        expect(granted, f"access of a member of group {group}, the {GROUPS.index(group) + 1}th").equals(
-            p.ACCESS4_READ
-        )
+        expect(
+            granted, f"access of a member of group {group}, the {GROUPS.index(group) + 1}th", field="access"
+        ).equals(p.ACCESS4_READ)
 
 
 @proves(OWNERS_ARE_OF_CLIENTS, killed_by="close4-compares-owners-without-clients")

@@ -180,7 +180,9 @@ def _expect_change(v3: Nfs3Dialect, v4: Nfs4Dialect, act: _Act, *, of_directory:
         if seen != before:
             return
         if has_moved:
-            expect(seen, "change by NFSv4 after a call of NFSv3, which has moved ctime").differs_from(before)
+            expect(
+                seen, "change by NFSv4 after a call of NFSv3, which has moved ctime", field="change"
+            ).differs_from(before)
     skip(
         f"{_TICKS} calls have moved neither ctime nor change: the clock may be coarse, and other checks judge that"
     )

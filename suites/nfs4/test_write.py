@@ -59,7 +59,7 @@ def test_data(compounds: Compounds, scratch: Nfs4Scratch) -> None:
         .of(p.WRITE)
         .ok()
     )
-    expect(result.count, "count").between(1, 3)
+    expect(result).field("count").between(1, 3)
     expect_data(
         scratch.read(opened.handle), b"012" + b"abc"[: result.count] + b"0123456789"[3 + result.count :]
     )
@@ -87,7 +87,7 @@ def test_committed(compounds: Compounds, scratch: Nfs4Scratch, stable: str) -> N
         .of(p.WRITE)
         .ok()
     )
-    expect(result.committed, "committed").one_of(*[one for one in StableHow4 if one >= how])
+    expect(result).field("committed").one_of(*[one for one in StableHow4 if one >= how])
 
 
 @MINORS
@@ -108,4 +108,4 @@ def test_verifier(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     writing = op.write(opened.stateid, 0, b"data", StableHow4.UNSTABLE4)
     written = expect(compounds.compound(op.putfh(opened.handle), writing)).of(p.WRITE).ok()
     committed = expect(compounds.compound(op.putfh(opened.handle), op.commit())).of(p.COMMIT).ok()
-    expect(committed.writeverf, "writeverf").equals(written.writeverf)
+    expect(committed).field("writeverf").equals(written.writeverf)

@@ -122,7 +122,7 @@ def test_change(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     expect(compounds.compound(op.putfh(file), op.listxattrs())).ok()  # UNSUPPORTED where there are none
     before = scratch.attributes(file, "change").change
     set_key(compounds, file, b"key", b"value")
-    expect(scratch.attributes(file, "change").change, "change").differs_from(before)
+    expect(scratch.attributes(file, "change")).field("change").differs_from(before)
 
 
 @_4_2

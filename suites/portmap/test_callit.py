@@ -41,7 +41,7 @@ def _result(answer: Answer, version: int) -> tuple[int, bytes]:
 def test_null(relay: MakeRelay, version: int, nfs_program: tuple[int, int]) -> None:
     """CALLIT of NULL returns empty results."""
     answer = relay(version).null()
-    expect(answer.outcome, "answer to CALLIT of NULL").equals(SUCCESS)
+    expect(answer.outcome, "answer to CALLIT of NULL", of=answer).equals(SUCCESS)
     _, results = _result(answer, version)
     expect(results, "results of NULL").equals(b"")
 
@@ -53,10 +53,10 @@ def test_port(
 ) -> None:
     """CALLIT returns the port of the program that it called."""
     answer = relay(version).null()
-    expect(answer.outcome, "answer to CALLIT of NULL").equals(SUCCESS)
+    expect(answer.outcome, "answer to CALLIT of NULL", of=answer).equals(SUCCESS)
     port, _ = _result(answer, version)
     wanted = port_mapper(version, "udp").port(*nfs_program)
-    expect(port, "port of NFS in the reply").equals(wanted)
+    expect(port, "port of NFS in the reply", of=answer).equals(wanted)
 
 
 @EVERY_VERSION
@@ -81,7 +81,7 @@ def _expect_silence(relay: Relay, version: int, what: str, mount_program: tuple[
     answer = relay.try_call(*unknown_call(what, mount_program))
     observe("answer", answer.outcome)
     # AUTH_ERROR comes from the port mapper itself: it refuses to pass calls on for this client.
-    expect(answer.outcome, f"answer to CALLIT of an unknown {what}").one_of(SILENCE, AUTH_ERROR)
+    expect(answer.outcome, f"answer to CALLIT of an unknown {what}", of=answer).one_of(SILENCE, AUTH_ERROR)
 
 
 @EVERY_VERSION

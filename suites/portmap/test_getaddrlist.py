@@ -57,7 +57,9 @@ def test_family_and_protocol(port_mapper: MakePortMapper, nfs_program: tuple[int
     entries = [each for each in port_mapper(4).rpcbind.getaddrlist(*nfs_program) if each.r_nc_netid in known]
     for each in entries:
         what = f"family and protocol of netid {show(each.r_nc_netid)}"
-        expect((each.r_nc_protofmly, each.r_nc_proto), what).equals(known[each.r_nc_netid])
+        expect((each.r_nc_protofmly, each.r_nc_proto), what, of=each, field="r_nc_protofmly").equals(
+            known[each.r_nc_netid]
+        )
 
 
 @proves(GETADDRLIST_DESCRIBES_TRANSPORTS, killed_by="getaddrlist4-lists-udp-as-connections", needs="rpcbind4")
@@ -67,4 +69,4 @@ def test_semantics(port_mapper: MakePortMapper, nfs_program: tuple[int, int]) ->
     entries = [each for each in port_mapper(4).rpcbind.getaddrlist(*nfs_program) if each.r_nc_netid in meant]
     for each in entries:
         what = f"nc_semantics of netid {show(each.r_nc_netid)}"
-        expect(each.r_nc_semantics, what).one_of(*meant[each.r_nc_netid])
+        expect(each).field("r_nc_semantics", what).one_of(*meant[each.r_nc_netid])

@@ -25,7 +25,7 @@ GETPORT_KNOWS_TCP_AND_UDP = should(  # the RFC does not say what happens with ot
 def test_unregistered_program(portmap: Portmap) -> None:
     """GETPORT returns 0 for a program that is not registered."""
     port = portmap.getport(UNUSED_PROGRAM, 1, IPPROTO_TCP)
-    expect(port, "port of a program that is not registered").equals(0)
+    expect(port, "port of a program that is not registered", field="port").equals(0)
 
 
 @proves(PROGRAM_AWAITS_CALLS.of("2"), killed_by="getport2-returns-a-wrong-port", needs="portmap")
@@ -51,7 +51,7 @@ def test_nfs(portmap: Portmap, target: TargetView, why_nobody_answers: WhyNobody
 def test_other_protocols(portmap: Portmap, nfs_program: tuple[int, int], prot: int) -> None:
     """GETPORT returns 0 for a protocol other than TCP and UDP."""
     port = portmap.getport(*nfs_program, prot)
-    expect(port, f"port of NFS from GETPORT with protocol {prot}").equals(0)
+    expect(port, f"port of NFS from GETPORT with protocol {prot}", field="port").equals(0)
 
 
 # ---------------------------------------------------------------- registered
@@ -98,4 +98,4 @@ def test_ignores_port(portmap: Portmap, nfs_program: tuple[int, int], port: int)
     """GETPORT ignores the port in its arguments."""
     wanted = portmap.getport(*nfs_program, IPPROTO_TCP)
     reply = portmap.call(GETPORT, Mapping(*nfs_program, IPPROTO_TCP, port))
-    expect(reply.port, f"port of NFS from GETPORT with port {port}").equals(wanted)
+    expect(reply).field("port", f"port of NFS from GETPORT with port {port}").equals(wanted)

@@ -39,7 +39,9 @@ def test_prog_mismatch(port_mapper_wire: Callable[[int, Proto], Wire], proto: Pr
     """The port mapper answers a call of an unknown version with PROG_MISMATCH."""
     wire = port_mapper_wire(2, proto)
     answer = wire.call(wire.make(vers=version))
-    expect(answer.outcome, f"answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
+    expect(answer.outcome, f"answer to a call of version {version}", of=answer).one_of(
+        PROG_MISMATCH, AUTH_ERROR
+    )
 
 
 @pytest.mark.parametrize("version", [0, 5, 77])
@@ -51,7 +53,7 @@ def test_prog_mismatch_range(port_mapper_wire: Callable[[int, Proto], Wire], ver
     if answer.low is None or answer.high is None or answer.outcome != PROG_MISMATCH:
         skip(f"expected PROG_MISMATCH, got {answer.outcome}; another check judges that")
     observe("versions", (answer.low, answer.high))
-    expect((answer.low, answer.high), "versions in PROG_MISMATCH").satisfies(
+    expect((answer.low, answer.high), "versions in PROG_MISMATCH", of=answer).satisfies(
         lambda ends: ends[0] <= 2 <= ends[1], "a range that includes 2"
     )
 
@@ -66,7 +68,7 @@ def test_unknown_procedure(port_mapper_wire: Callable[[int, Proto], Wire], versi
     """The port mapper answers a call of an unknown procedure with PROC_UNAVAIL."""
     wire = port_mapper_wire(version, "tcp")
     answer = wire.call(wire.make(number))
-    expect(answer.outcome, f"answer to procedure {number} of version {version}").one_of(
+    expect(answer.outcome, f"answer to procedure {number} of version {version}", of=answer).one_of(
         PROC_UNAVAIL, AUTH_ERROR
     )
 
@@ -85,4 +87,6 @@ def test_versions_agree(port_mapper: MakePortMapper, version: int, proto: Proto)
     wanted = portmap.port(PROGRAM, 2)
     if not wanted:
         skip("the port mapper has not registered itself")
-    expect(rpcbind.port(PROGRAM, 2), f"port of the port mapper in version {version}").equals(wanted)
+    expect(rpcbind.port(PROGRAM, 2), f"port of the port mapper in version {version}", field="port").equals(
+        wanted
+    )

@@ -98,7 +98,9 @@ def test_exclusive_same_file(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetVie
         skip(f"the repeated CREATE is refused, which another check judges: it answers {reply.status}")
     found = expect(survivor.lookup(directory, NAME)).ok().object
     seen = expect(survivor.getattr(found)).ok().obj_attributes.fileid
-    expect(seen, "fileid of the name after the repeated CREATE").equals(known.resok.obj_attributes.fileid)
+    expect(seen, "fileid of the name after the repeated CREATE", field="fileid").equals(
+        known.resok.obj_attributes.fileid
+    )
 
 
 @ENDINGS

@@ -129,7 +129,7 @@ def test_fsid(either: Either, ending: str) -> Steps:
     observe(f"fsid after a {ending}", "the same" if here == known else "another one")
     for name in (b"old", b"new"):
         seen = either.scratch.attributes(either.found(name)).fsid
-        expect(seen, f"fsid of {show(name)}").equals(here)
+        expect(seen, f"fsid of {show(name)}", field="fsid").equals(here)
 
 
 def _expect_nothing_of(either: Either, old: bytes, data: bytes) -> None:

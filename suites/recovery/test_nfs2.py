@@ -43,7 +43,7 @@ def test_directory(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses) -> Steps:
     known = scratch.attributes()
     yield CRASH
     found = expect(look_for_directory(losses.target, scratch)).ok()
-    expect(found.attributes.type, "type of the directory after the crash").equals(known.type)
+    expect(found.attributes).field("type", "type of the directory after the crash").equals(known.type)
     losses.need_metadata()
 
 
@@ -87,7 +87,7 @@ def test_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, asked: Sat
     reconnect(losses.target, scratch)
     after = scratch.attributes(scratch.lookup("f") or file)
     expect_same(after, known, steady_except("fsid", "fileid"))  # which may be others after a restart
-    expect(after.mtime, "mtime after the crash").equals(known.mtime)
+    expect(after).field("mtime", "mtime after the crash").equals(known.mtime)
     losses.need_metadata()
 
 

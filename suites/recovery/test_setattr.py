@@ -59,7 +59,7 @@ def test_directory(either: Either, losses: Losses) -> Steps:
     yield CRASH
     either.again()
     seen = either.scratch.attributes(either.found(b"d")).mode
-    expect(seen, "mode after the crash", because=_rule(either)).equals(known)
+    expect(seen, "mode after the crash", field="mode", because=_rule(either)).equals(known)
     losses.need_metadata()
 
 

@@ -204,7 +204,7 @@ def test_when_it_changes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -
         observe("write verifier looks like the start time in seconds", show(seconds))
     if not all(kept):  # what the second crash loses says nothing of the first one
         changed = crashes[1 + kept.index(False)]
-        expect(changed, "verf after the loss of data").differs_from(crashes[0])
+        expect(changed, "verf after the loss of data", field="verf").differs_from(crashes[0])
     elif any(answer.committed == StableHow.UNSTABLE for answer in answers):
         skip(LOSES_NOTHING)
 
@@ -239,7 +239,9 @@ def test_all_files(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, ending:
     yield Pause(ending)
     survivor = target.client(Nfs3)
     known = verifier_after(survivor, written)
-    expect(verifier_after(survivor, other), "verf for another file after the restart").equals(known)
+    expect(verifier_after(survivor, other), "verf for another file after the restart", field="verf").equals(
+        known
+    )
 
 
 @ENDINGS
@@ -255,7 +257,7 @@ def test_over_udp(
     yield Pause(ending)
     known = verifier_after(target.client(Nfs3), file)
     over_udp = verifier_after(Nfs3(rpc_connect("nfs", proto="udp"), patience=nfs3.patience), file)
-    expect(over_udp, "verf over UDP after the restart").equals(known)
+    expect(over_udp, "verf over UDP after the restart", field="verf").equals(known)
 
 
 @ENDINGS
@@ -272,7 +274,7 @@ def test_settles(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, ending: s
     survivor.read(file, 0, 4)
     survivor.commit(file)
     seen = [verifier_after(survivor, file), verifier_after(survivor, other)]
-    expect_all(seen, lambda verf: verf == known, "verf of later WRITEs", show(known))
+    expect_all(seen, lambda verf: verf == known, "verf of later WRITEs", show(known), field="verf")
 
 
 @across(CRASH, "UNSTABLE")

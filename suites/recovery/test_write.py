@@ -194,7 +194,7 @@ def test_size(either: Either, losses: Losses, size: int) -> Steps:
     yield CRASH
     either.again()
     seen = either.scratch.attributes(either.found(b"f")).size
-    expect(seen, "size after the crash", because=_rule(either)).equals(100 + size)
+    expect(seen, "size after the crash", field="size", because=_rule(either)).equals(100 + size)
     losses.need_data()
 
 
@@ -215,7 +215,9 @@ def test_mtime(either: Either, losses: Losses) -> Steps:
     either.again()
     seen = either.scratch.attributes(either.found(b"f")).mtime.seconds
     rule = either.rule(V2_IS_SYNCHRONOUS, FILE_SYNC_METADATA_IS_STABLE)
-    expect(seen, "seconds of mtime after the crash", because=rule).differs_from(LONG_AGO.seconds)
+    expect(seen, "seconds of mtime after the crash", field="mtime.seconds", because=rule).differs_from(
+        LONG_AGO.seconds
+    )
     losses.need_metadata()
 
 

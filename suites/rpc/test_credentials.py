@@ -155,7 +155,9 @@ def test_sys_at_limits(wire: MakeWire, root_arguments: bytes, proto: Proto, what
     peer = wire(proto)
     description, fields = AT_THE_LIMIT[what]
     answer = peer.call(getattr_of(peer, root_arguments, auth(SYS, sys_body(peer, **fields))))
-    expect(answer.outcome, f"answer to {named(peer)} with AUTH_SYS and {description}").equals(SUCCESS)
+    expect(answer.outcome, f"answer to {named(peer)} with AUTH_SYS and {description}", of=answer).equals(
+        SUCCESS
+    )
 
 
 BEYOND_THE_LIMIT: dict[str, tuple[str, SysBody]] = {
@@ -175,7 +177,7 @@ def _expect_refused(peer: Wire, message: bytes, what: str) -> None:
     __tracebackhide__ = True
     answer = peer.try_message(message)
     observe("answer", answer.outcome)
-    expect(answer.outcome, f"answer to {what}").one_of(*REFUSALS)
+    expect(answer.outcome, f"answer to {what}", of=answer).one_of(*REFUSALS)
 
 
 def _send_alone(peer: Wire, message: bytes, call_null: Callable[[], None]) -> None:
@@ -229,7 +231,7 @@ def test_sys_trailing_bytes(wire: MakeWire, root_arguments: bytes, surplus: int)
     body = sys_body(peer) + bytes(surplus)
     answer = peer.try_message(getattr_of(peer, root_arguments, auth(SYS, body)).message())
     observe("answer", answer.outcome)
-    expect(answer.outcome, f"answer to {named(peer)} with {surplus} bytes after AUTH_SYS").one_of(
+    expect(answer.outcome, f"answer to {named(peer)} with {surplus} bytes after AUTH_SYS", of=answer).one_of(
         SUCCESS, *REFUSALS
     )
 
@@ -282,7 +284,9 @@ def test_none_credential_body(wire: MakeWire, size: int) -> None:
     """The server ignores the body of an AUTH_NONE credential."""
     peer = wire()
     answer = peer.try_message(peer.make(cred=auth(NONE, b"\xa5" * size)).message())
-    expect(answer.outcome, f"answer to NULL with AUTH_NONE and a body of {size} bytes").equals(SUCCESS)
+    expect(answer.outcome, f"answer to NULL with AUTH_NONE and a body of {size} bytes", of=answer).equals(
+        SUCCESS
+    )
 
 
 # Multiples of four: another check looks at the padding of an echoed verifier.
@@ -292,7 +296,9 @@ def test_none_verifier_body(wire: MakeWire, size: int) -> None:
     """The server ignores the body of an AUTH_NONE verifier."""
     peer = wire()
     answer = peer.try_message(peer.make(verf=auth(NONE, b"\xa5" * size)).message())
-    expect(answer.outcome, f"answer to NULL with an AUTH_NONE verifier of {size} bytes").equals(SUCCESS)
+    expect(answer.outcome, f"answer to NULL with an AUTH_NONE verifier of {size} bytes", of=answer).equals(
+        SUCCESS
+    )
 
 
 @pytest.mark.parametrize(("proto", "service"), [("tcp", "nfs"), ("udp", "nfs"), ("tcp", "mount")])
@@ -301,7 +307,7 @@ def test_null_with_auth_none(wire: MakeWire, proto: Proto, service: str) -> None
     """The server answers NULL with AUTH_NONE."""
     peer = wire(proto, "mount" if service == "mount" else "nfs")
     answer = peer.call(peer.make(cred=auth(NONE)))
-    expect(answer.outcome, "answer to NULL with AUTH_NONE").equals(SUCCESS)
+    expect(answer.outcome, "answer to NULL with AUTH_NONE", of=answer).equals(SUCCESS)
 
 
 @TRANSPORTS
@@ -311,7 +317,7 @@ def test_getattr_with_auth_none(wire: MakeWire, root_arguments: bytes, proto: Pr
     peer = wire(proto)
     answer = peer.call(getattr_of(peer, root_arguments, auth(NONE)))
     observe("answer", answer.outcome)
-    expect(answer.outcome, f"answer to {named(peer)} with AUTH_NONE").one_of(SUCCESS, AUTH_ERROR)
+    expect(answer.outcome, f"answer to {named(peer)} with AUTH_NONE", of=answer).one_of(SUCCESS, AUTH_ERROR)
 
 
 @pytest.mark.parametrize("flavor", [3, 6, 7, 99, 390_003, 2**31, 2**32 - 1], ids=short)
@@ -322,7 +328,9 @@ def test_unknown_flavor(wire: MakeWire, root_arguments: bytes, flavor: int) -> N
     peer = wire()
     answer = peer.try_message(getattr_of(peer, root_arguments, auth(flavor)).message())
     observe("answer", answer.outcome if answer.auth_stat is None else str(AuthStat(answer.auth_stat)))
-    expect(answer.outcome, f"answer to {named(peer)} with a credential of flavor {flavor}").equals(AUTH_ERROR)
+    expect(answer.outcome, f"answer to {named(peer)} with a credential of flavor {flavor}", of=answer).equals(
+        AUTH_ERROR
+    )
 
 
 @pytest.mark.parametrize("body", [b"", bytes(4), b"shorthand", b"\xff" * 400], ids=["0", "4", "9", "400"])
@@ -339,7 +347,7 @@ def test_unknown_shorthand(wire: MakeWire, root_arguments: bytes, body: bytes) -
     observe("AUTH_SHORT in replies to AUTH_SYS", "issued" if issues else "not issued")
     answer = peer.try_message(getattr_of(peer, root_arguments, auth(SHORT, body)).message())
     what = f"answer to {named(peer)} with an unknown AUTH_SHORT"
-    expect(answer.outcome, what, because=REFUSES_UNKNOWN_SHORTHAND).one_of(*REFUSALS)
+    expect(answer.outcome, what, of=answer, because=REFUSES_UNKNOWN_SHORTHAND).one_of(*REFUSALS)
     if answer.auth_stat is None:
         return
     observe("auth_stat", AuthStat(answer.auth_stat))
@@ -347,7 +355,7 @@ def test_unknown_shorthand(wire: MakeWire, root_arguments: bytes, body: bytes) -
     if issues:
         what = "auth_stat of an unknown AUTH_SHORT"
         rejected = AuthStat.AUTH_REJECTEDCRED
-        expect(AuthStat(answer.auth_stat), what, because=RETURNS_REJECTEDCRED).equals(rejected)
+        expect(AuthStat(answer.auth_stat), what, of=answer, because=RETURNS_REJECTEDCRED).equals(rejected)
 
 
 @pytest.mark.parametrize("flavor", [SYS, SHORT, 6, 99], ids=["sys", "short", "gss", "unknown"])
@@ -359,7 +367,7 @@ def test_auth_error_reason(wire: MakeWire, root_arguments: bytes, flavor: int) -
     if answer.auth_stat is None:
         skip(f"expected AUTH_ERROR, got {answer.outcome}; another check judges that")
     observe("auth_stat", str(AuthStat(answer.auth_stat)))
-    expect(AuthStat(answer.auth_stat), "auth_stat of AUTH_ERROR").differs_from(AuthStat.AUTH_OK)
+    expect(AuthStat(answer.auth_stat), "auth_stat of AUTH_ERROR", of=answer).differs_from(AuthStat.AUTH_OK)
 
 
 VERIFIERS = {
@@ -381,9 +389,9 @@ def test_verifier_with_sys(wire: MakeWire, root_arguments: bytes, what: str) -> 
     # AUTH_SYS should come with an empty verifier (appendix A), so a server may not know how to treat these.
     answer = peer.try_call(getattr_of(peer, root_arguments, verf=verf))
     observe("answer", answer.outcome)
-    expect(answer.outcome, f"answer to {named(peer)} with AUTH_SYS and a verifier of {description}").one_of(
-        SUCCESS, AUTH_ERROR
-    )
+    expect(
+        answer.outcome, f"answer to {named(peer)} with AUTH_SYS and a verifier of {description}", of=answer
+    ).one_of(SUCCESS, AUTH_ERROR)
 
 
 @proves(PADS_WITH_ZEROS, killed_by="rpc-pads-verifiers-with-stale-memory")
@@ -423,4 +431,4 @@ def test_reply_verifier_none(wire: MakeWire, proto: Proto) -> None:
     answer = peer.call(peer.make(cred=words(0, 0)))
     if answer.verf is None:
         skip(f"the server refuses NULL with AUTH_NONE: it answers {answer.outcome}")
-    expect(answer.verf.flavor, "flavor of the verifier in the reply").equals(AuthFlavor.AUTH_NONE)
+    expect(answer.verf.flavor, "flavor of the verifier in the reply", of=answer).equals(AuthFlavor.AUTH_NONE)

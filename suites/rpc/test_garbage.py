@@ -171,7 +171,7 @@ def test_datagram(wire: MakeWire, announced: Announced, what: str) -> None:
     for data in with_smaller_lengths(BROKEN_DATAGRAMS[what], at, announced):
         broken.send_raw(data)
         answer = peer.call(peer.make())
-        expect(answer.outcome, "answer to NULL after a broken datagram").equals(SUCCESS)
+        expect(answer.outcome, "answer to NULL after a broken datagram", of=answer).equals(SUCCESS)
 
 
 @proves(FORGETS_BROKEN_INPUT, killed_by="rpc-garbage-spoils-a-later-call")

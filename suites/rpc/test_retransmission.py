@@ -70,7 +70,7 @@ def _status(call: Call, answer: Answer) -> Nfsstat3:
     """The status of a reply. Expects that the call was not refused below NFS."""
     __tracebackhide__ = True
     what = f"answer to a retransmitted {call.procedure.name}"
-    expect(answer.outcome, what, because=ANSWERS_RETRANSMISSION).equals(SUCCESS)
+    expect(answer.outcome, what, of=answer, because=ANSWERS_RETRANSMISSION).equals(SUCCESS)
     return t.cast("Nfsstat3", answer.decode(call.procedure.res).status)
 
 
@@ -82,9 +82,9 @@ def _expect_reply_of_copy(call: Call, answer: Answer) -> None:
         return
     status = _status(call, answer)
     observe("retransmission", "answered as before" if status == Nfsstat3.NFS3_OK else "executed again")
-    expect(status, f"status of a retransmitted {call.procedure.name}", because=ANSWERS_RETRANSMISSION).one_of(
-        Nfsstat3.NFS3_OK, *call.again, Nfsstat3.NFS3ERR_JUKEBOX
-    )
+    expect(
+        status, f"status of a retransmitted {call.procedure.name}", of=answer, because=ANSWERS_RETRANSMISSION
+    ).one_of(Nfsstat3.NFS3_OK, *call.again, Nfsstat3.NFS3ERR_JUKEBOX)
 
 
 def _observe_copy(call: Call, answer: Answer) -> None:

@@ -129,7 +129,7 @@ def test_read_above_datagram(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", _pattern(100_000))
     answer = peer.try_call(peer.make(6, v3.Read3Args(file, 0, 100_000).to_xdr()))
     observe("answer", answer.outcome)
-    expect(answer.outcome, "answer to a READ of 100000 bytes over UDP").one_of(SUCCESS, SYSTEM_ERR)
+    expect(answer.outcome, "answer to a READ of 100000 bytes over UDP", of=answer).one_of(SUCCESS, SYSTEM_ERR)
 
 
 def _fsinfo(wire: MakeWire, handle: bytes) -> v3.Fsinfo3ResOk:

@@ -36,7 +36,7 @@ def test_other_rpc_version(wire: MakeWire, proto: Proto, version: int) -> None:
     peer = wire(proto)
     answer = peer.try_message(peer.make(rpcvers=version).message())
     observe("answer", answer.outcome)
-    expect(answer.outcome, f"answer to a call with RPC version {version}").one_of(
+    expect(answer.outcome, f"answer to a call with RPC version {version}", of=answer).one_of(
         RPC_MISMATCH, AUTH_ERROR, SILENCE, CLOSED
     )
 
@@ -47,7 +47,7 @@ def test_rpc_mismatch(wire: MakeWire, version: int) -> None:
     """The server answers a call with another RPC version with RPC_MISMATCH."""
     peer = wire()
     answer = peer.try_message(peer.make(rpcvers=version).message())
-    expect(answer.outcome, f"answer to a call with RPC version {version}").equals(RPC_MISMATCH)
+    expect(answer.outcome, f"answer to a call with RPC version {version}", of=answer).equals(RPC_MISMATCH)
 
 
 @pytest.mark.parametrize("version", [0, 3, HIGHEST], ids=short)
@@ -73,7 +73,9 @@ def test_prog_mismatch(wire: MakeWire, proto: Proto, version: int) -> None:
     """The server answers a call of an unknown NFS version with PROG_MISMATCH."""
     peer = wire(proto)
     answer = peer.call(peer.make(vers=version))
-    expect(answer.outcome, f"answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
+    expect(answer.outcome, f"answer to a call of version {version}", of=answer).one_of(
+        PROG_MISMATCH, AUTH_ERROR
+    )
 
 
 @pytest.mark.parametrize("version", [0, 77, HIGHEST], ids=short)
@@ -82,7 +84,9 @@ def test_prog_mismatch_mount(wire: MakeWire, version: int) -> None:
     """The server answers a call of an unknown MOUNT version with PROG_MISMATCH."""
     peer = wire("tcp", "mount")
     answer = peer.call(peer.make(vers=version))
-    expect(answer.outcome, f"answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
+    expect(answer.outcome, f"answer to a call of version {version}", of=answer).one_of(
+        PROG_MISMATCH, AUTH_ERROR
+    )
 
 
 @pytest.mark.parametrize("service", ["nfs", "mount"])

@@ -66,6 +66,6 @@ def test_two_connections(wire: MakeWire) -> None:
     unknown = second.make(1000, xid=call.xid)
     first.call(call)
     answer = second.call(unknown)
-    expect(answer.outcome, "answer to procedure 1000 with the xid of another client's NULL").differs_from(
-        SUCCESS
-    )
+    expect(
+        answer.outcome, "answer to procedure 1000 with the xid of another client's NULL", of=answer
+    ).differs_from(SUCCESS)

@@ -166,7 +166,7 @@ def _requirements() -> set[Requirement]:
         for value in vars(module).values():
             proof = proof_of(value)
             found |= set(proof.requirements) if proof is not None else set()
-    return found
+    return {one.of(version) for one in found for version in ("", *one.also)}
 
 
 def test_what_knobs_excuse_are_requirements_of_level_should() -> None:

@@ -179,11 +179,20 @@ def test_a_failure_prints_what_a_server_author_needs(suite: Suite) -> None:
         assert part in outcome.text
 
 
-def test_a_claim_about_a_value_alone_is_marked_as_well(suite: Suite) -> None:
-    suite.write("""
+@pytest.mark.parametrize(
+    "claim",
+    [
+        'expect(seen).field("size", "bytes")',
+        'expect(seen.size, "bytes", of=seen, field="size")',
+        'expect(seen.size, "bytes", field="size")',
+    ],
+)
+def test_a_claim_about_a_part_of_a_reply_is_marked_as_well(suite: Suite, claim: str) -> None:
+    suite.write(f"""
         @proves(RULE, killed_by=MUTANT)
         def test_size(nfs3, scratch):
-            expect(scratch.attributes(scratch.file("f", b"four")).size, "size").equals(5)
+            seen = scratch.attributes(scratch.file("f", b"four"))
+            {claim}.equals(5)
     """)
     (marked,) = [line for line in suite.run().checks["size"].transcript if "<--" in line]
     assert marked.strip().startswith("size: 4")
