@@ -116,15 +116,17 @@ def _bits(words: list[int]) -> list[int]:
 
 
 def failures(
-    session: Session4, handle: bytes, verifying: Verifying, values: dict[str, Fattr4]
+    compounds: Compounds, handle: bytes, verifying: Verifying, values: dict[str, Fattr4]
 ) -> dict[str, Nfsstat4]:
     """Those of the attributes for which VERIFY or NVERIFY does not succeed, with the status."""
     found: dict[str, Nfsstat4] = {}
     names = list(values)
-    most = max(1, min(session.state.fore.ca_maxoperations - 2, _FEW))
+    most = _FEW
+    if isinstance(compounds, Session4):
+        most = max(1, min(compounds.state.fore.ca_maxoperations - 2, _FEW))
     while names:
         some = names[:most]
-        reply = session.compound(op.putfh(handle), *(verifying(values[name]) for name in some))
+        reply = compounds.compound(op.putfh(handle), *(verifying(values[name]) for name in some))
         done = len(reply) - 1
         if reply.status != Nfsstat4.NFS4_OK:
             if reply.failed not in {p.VERIFY, p.NVERIFY} or reply.status == Nfsstat4.NFS4ERR_DELAY:

@@ -29,13 +29,13 @@ def _seen(attributes: Fattr4) -> Seen | None:
 
 
 class CommonNfs4(CommittingClient, TreeClient):
-    """A session of NFSv4. A write is an OPEN, a WRITE and a CLOSE; no file stays open."""
+    """A client of NFSv4. A write is an OPEN, a WRITE and a CLOSE; no file stays open."""
 
     def __init__(self, compounds: Compounds) -> None:
-        self._session = compounds
+        self._compounds = compounds
 
     def _run(self, *operations: XdrType) -> CompoundReply:
-        return through_grace(self._session, *operations)
+        return through_grace(self._compounds, *operations)
 
     def getattr(self, handle: bytes) -> Answer[Seen]:
         reply = self._run(op.putfh(handle), op.getattr(*_ATTRIBUTES))

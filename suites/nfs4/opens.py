@@ -83,6 +83,14 @@ def create_file(
     return Opened(reply.handle, result.stateid, result)
 
 
+def need_exclusive(compounds: Compounds) -> None:
+    """UNSUPPORTED where the reply cache is persistent: exclusive creation has no place there (Table 10)."""
+    if isinstance(compounds, Session4) and compounds.state.flags & p.CREATE_SESSION4_FLAG_PERSIST:
+        unsupported(
+            "the reply cache is persistent: GUARDED4 takes the place of exclusive creation (Table 10)"
+        )
+
+
 def another_client(v4: Nfs4Dialect) -> Compounds:
     """Another client, on another connection."""
     return v4.new_compounds(v4.connections.connect("nfs"))

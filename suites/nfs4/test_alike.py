@@ -10,12 +10,21 @@ from nfsclient.clients.nfs4 import Compounds, Nfs4, Session4, new_owner
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, expect, proves, should, stated, unsupported
+from nfsjudge import Harm, expect, proves, should, stated
 from suites.alike import alike, with_one_byte_altered
 from suites.clauses import NAMES_ARE_COMPARED_WHOLE
 from suites.nfs4.common import CommonNfs4
 from suites.nfs4.locks import WRITE_LT, lock_range, test_range
-from suites.nfs4.opens import BOTH, READ, WRITE, another_client, create_file, open_file, try_open
+from suites.nfs4.opens import (
+    BOTH,
+    READ,
+    WRITE,
+    another_client,
+    create_file,
+    need_exclusive,
+    open_file,
+    try_open,
+)
 from suites.two_names import MAYBE_ONE, expect_two_files, names_alike
 
 OWNERS_ARE_COMPARED_WHOLE = stated(
@@ -131,18 +140,15 @@ def test_sessions(nfs4: Nfs4, session: Session4) -> None:
 
 @pytest.mark.parametrize("same", ["first", "last"])
 @proves(VERIFIERS_ARE_COMPARED_WHOLE, killed_by="open4-compares-half-of-the-verifier")
-def test_verifiers(session: Session4, scratch: Nfs4Scratch, same: str) -> None:
+def test_verifiers(compounds: Compounds, scratch: Nfs4Scratch, same: str) -> None:
     """EXCLUSIVE4_1 with a verifier that agrees in one half with that of the file fails with EXIST."""
-    if session.state.flags & p.CREATE_SESSION4_FLAG_PERSIST:
-        unsupported(
-            "the reply cache is persistent: GUARDED4 takes the place of exclusive creation (Table 10)"
-        )
+    need_exclusive(compounds)
     half, first, second = b"\x11\x22\x33\x44", b"\x55\x66\x77\x01", b"\xaa\x99\x88\x7e"
     verifiers = [half + one if same == "first" else one + half for one in (first, second)]
     how = op.exclusive4_1(verifiers[0], p.Fattr4())
-    create_file(session, scratch.handle, b"file", how, may_lack_exclusive=True)
+    create_file(compounds, scratch.handle, b"file", how, may_lack_exclusive=True)
     how = op.exclusive4_1(verifiers[1], p.Fattr4())
-    reply = session.compound(op.putfh(scratch.handle), op.open(b"file", BOTH, owner=alike()[0], how=how))
+    reply = compounds.compound(op.putfh(scratch.handle), op.open(b"file", BOTH, owner=alike()[0], how=how))
     expect(reply).refused(Nfsstat4.NFS4ERR_EXIST, because=VERIFIERS_ARE_COMPARED_WHOLE)
 
 

@@ -33,27 +33,27 @@ _FILE: t.Final = b"file"
 
 
 def _on_file(*operations: XdrType) -> Callable[[Compounds, Nfs4Scratch], Operations]:
-    return lambda _session, scratch: [op.putfh(scratch.file(_FILE, b"data")), *operations]
+    return lambda _compounds, scratch: [op.putfh(scratch.file(_FILE, b"data")), *operations]
 
 
 def _in_directory(*operations: XdrType) -> Callable[[Compounds, Nfs4Scratch], Operations]:
-    def arrange(_session: Compounds, scratch: Nfs4Scratch) -> Operations:
+    def arrange(_compounds: Compounds, scratch: Nfs4Scratch) -> Operations:
         scratch.file(_FILE, b"data")
         return [op.putfh(scratch.handle), *operations]
 
     return arrange
 
 
-def _rename(_session: Compounds, scratch: Nfs4Scratch) -> Operations:
+def _rename(_compounds: Compounds, scratch: Nfs4Scratch) -> Operations:
     scratch.file(_FILE)
     return [op.putfh(scratch.handle), op.savefh(), op.rename(_FILE, b"other")]
 
 
-def _link(_session: Compounds, scratch: Nfs4Scratch) -> Operations:
+def _link(_compounds: Compounds, scratch: Nfs4Scratch) -> Operations:
     return [op.putfh(scratch.file(_FILE)), op.savefh(), op.putfh(scratch.handle), op.link(b"other")]
 
 
-def _readlink(_session: Compounds, scratch: Nfs4Scratch) -> Operations:
+def _readlink(_compounds: Compounds, scratch: Nfs4Scratch) -> Operations:
     return [op.putfh(scratch.symlink(_FILE, b"target")), op.readlink()]
 
 
@@ -83,16 +83,16 @@ ASKED: t.Final[dict[str, Callable[[Compounds, Nfs4Scratch], Operations]]] = {
     "lock": _lock,
     "locku": _unlock,
     "lookup": _in_directory(op.lookup(_FILE)),
-    "lookupp": lambda _session, scratch: [op.putfh(scratch.handle), op.lookupp()],
+    "lookupp": lambda _compounds, scratch: [op.putfh(scratch.handle), op.lookupp()],
     "open": _in_directory(op.open(_FILE, READ, owner=b"an owner")),
     "putfh": _on_file(),
-    "putrootfh": lambda _session, _scratch: [op.putrootfh()],
+    "putrootfh": lambda _compounds, _scratch: [op.putrootfh()],
     "read": _on_file(op.read(op.ANONYMOUS, 0, 4)),
     "readdir": _in_directory(op.readdir(0, bytes(8), dircount=4096, maxcount=4096)),
     "readlink": _readlink,
     "remove": _in_directory(op.remove(_FILE)),
     "rename": _rename,
-    "sequence": lambda _session, _scratch: [],
+    "sequence": lambda _compounds, _scratch: [],
     "setattr": _on_file(op.setattr(Fattr4(mode=0o600))),
     "write": _on_file(op.write(op.ANONYMOUS, 0, b"data")),
 }

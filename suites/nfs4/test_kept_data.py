@@ -188,7 +188,7 @@ def test_emptied_then(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratc
 @proves(DATA_IS_CURRENT, killed_by="read4-shows-uncommitted-data-to-its-writer", needs="nfs4_other_users")
 def test_other_user(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """Another user, who has read the file before, reads uncommitted data."""
-    stranger = v4.new_session(v4.connections.connect("nfs"), AuthSys(*STRANGER))
+    stranger = v4.new_compounds(v4.connections.connect("nfs"), AuthSys(*STRANGER))
     file = _file(compounds, stranger, scratch)
     need_reader(file)
     file.dirty()

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Compounds, Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsjudge import expect, must, proves, stated
@@ -65,10 +65,10 @@ def test_each_same(compounds: Compounds, scratch: Nfs4Scratch) -> None:
 
 @MINORS
 @proves(NVERIFY_COMPARES, killed_by="nverify4-ignores-booleans")
-def test_each_other(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_each_other(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """NVERIFY of each attribute that the server supports succeeds with another value."""
     file = scratch.file("file")
-    same = failures(session, file, op.nverify, other_values(steady_values(scratch, file)))
+    same = failures(compounds, file, op.nverify, other_values(steady_values(scratch, file)))
     expect(mismatches(same), "attributes whose other value NVERIFY does not tell").equals([])
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, note_open, through_grace
-from nfsclient.clients.nfs4 import Compounds, Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
@@ -20,7 +20,6 @@ from nfsjudge import (
     should,
     skip,
     stated,
-    unsupported,
 )
 from suites.nfs4.attribute_values import expect_near, supported_names
 from suites.nfs4.clauses import CHANGE_INFO, OWNERS_CLIENTID_IS_IGNORED
@@ -33,6 +32,7 @@ from suites.nfs4.opens import (
     WRITE,
     another_client,
     create_file,
+    need_exclusive,
     need_exclusive_creation,
     open_file,
     try_open,
@@ -146,21 +146,14 @@ def test_guarded(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     expect(reply).refused(Nfsstat4.NFS4ERR_EXIST, because=GUARDED_FINDS_A_DUPLICATE)
 
 
-def _need_exclusive(session: Session4) -> None:
-    if session.state.flags & p.CREATE_SESSION4_FLAG_PERSIST:
-        unsupported(
-            "the reply cache is persistent: GUARDED4 takes the place of exclusive creation (Table 10)"
-        )
-
-
 @MINORS
 @proves(EXCLUSIVE_COMPARES_THE_VERIFIER, killed_by="open4-exclusive-empties")
-def test_exclusive_keeps_data(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_exclusive_keeps_data(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """EXCLUSIVE4_1 of a file that was made otherwise fails, and the file keeps its data."""
-    _need_exclusive(session)
+    need_exclusive(compounds)
     file = scratch.file("file", b"data")
     how = op.exclusive4_1(b"verifier", p.Fattr4())
-    reply = session.compound(
+    reply = compounds.compound(
         op.putfh(scratch.handle), op.open(b"file", BOTH, owner=new_state_owner(), how=how)
     )
     expect_data(scratch.read(file), b"data")
@@ -170,12 +163,12 @@ def test_exclusive_keeps_data(session: Session4, scratch: Nfs4Scratch) -> None:
 
 @pytest.mark.parametrize("how", ["removed", "replaced"])
 @proves(EXCLUSIVE_COMPARES_THE_VERIFIER, killed_by="open4-exclusive-remembers-names")
-def test_exclusive_name_reused(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, how: str) -> None:
+def test_exclusive_name_reused(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, how: str) -> None:
     """EXCLUSIVE4_1 with a verifier of before fails when the name is that of another file now, which stays."""
-    _need_exclusive(session)
+    need_exclusive(compounds)
     creating = op.exclusive4_1(b"verifier", p.Fattr4())
-    made = create_file(session, scratch.handle, b"file", creating, may_lack_exclusive=True)
-    expect(session.compound(op.putfh(made.handle), op.close(made.stateid))).ok()
+    made = create_file(compounds, scratch.handle, b"file", creating, may_lack_exclusive=True)
+    expect(compounds.compound(op.putfh(made.handle), op.close(made.stateid))).ok()
     new = scratch.file("new", b"theirs")
     other, where = CommonNfs4(another_client(v4)), scratch.handle
     if how == "removed":
@@ -183,7 +176,7 @@ def test_exclusive_name_reused(v4: Nfs4Dialect, session: Session4, scratch: Nfs4
     need_done(other, lambda: other.rename(where, b"new", b"file"), "RENAME")
     new = scratch.lookup("file") or new
     opening = op.open(b"file", BOTH, owner=new_state_owner(), how=creating)
-    reply = session.compound(op.putfh(scratch.handle), opening)
+    reply = compounds.compound(op.putfh(scratch.handle), opening)
     expect_data(scratch.read(new), b"theirs")
     expect(reply).refused(Nfsstat4.NFS4ERR_EXIST, because=EXCLUSIVE_COMPARES_THE_VERIFIER)
 
@@ -210,15 +203,15 @@ def test_unchecked_keeps_mode(compounds: Compounds, scratch: Nfs4Scratch) -> Non
 
 @MINORS
 @proves(EXCLUSIVE_COMPARES_THE_VERIFIER, killed_by="open4-exclusive-forgets-the-verifier")
-def test_exclusive_again(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_exclusive_again(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """EXCLUSIVE4_1 with the verifier of before finds the file, with another one fails with EXIST."""
-    _need_exclusive(session)
+    need_exclusive(compounds)
     no_attributes = p.Fattr4()
-    made = create_file(session, scratch.handle, b"file", op.exclusive4_1(b"verifier", no_attributes))
-    again = create_file(session, scratch.handle, b"file", op.exclusive4_1(b"verifier", no_attributes))
+    made = create_file(compounds, scratch.handle, b"file", op.exclusive4_1(b"verifier", no_attributes))
+    again = create_file(compounds, scratch.handle, b"file", op.exclusive4_1(b"verifier", no_attributes))
     expect_same_object(scratch, again.handle, made.handle, "handle")
     how = op.exclusive4_1(b"another!", no_attributes)
-    reply = session.compound(
+    reply = compounds.compound(
         op.putfh(scratch.handle), op.open(b"file", BOTH, owner=new_state_owner(), how=how)
     )
     expect(reply).refused(Nfsstat4.NFS4ERR_EXIST, because=EXCLUSIVE_COMPARES_THE_VERIFIER)

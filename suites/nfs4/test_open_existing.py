@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
-from nfsclient.clients.nfs4 import Compounds, Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
@@ -19,11 +19,10 @@ from nfsjudge import (
     proves,
     skip,
     stated,
-    unsupported,
 )
 from suites.common_client import CREATIONS
 from suites.nfs4.common import CommonNfs4
-from suites.nfs4.opens import BOTH, READ, WRITE, another_client, create_file, open_file
+from suites.nfs4.opens import BOTH, READ, WRITE, another_client, create_file, need_exclusive, open_file
 
 DENIED_OPEN_CHANGES_NOTHING = stated(
     "RFC 5661",
@@ -63,18 +62,15 @@ def test_denied_truncation(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4S
 
 
 @proves(EXCLUSIVE_USES_THE_FILE, killed_by="open4-exclusive-truncates-again")
-def test_exclusive_again_keeps_data(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_exclusive_again_keeps_data(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """EXCLUSIVE4_1 with the verifier of a file that was written since keeps the data of the file."""
-    if session.state.flags & p.CREATE_SESSION4_FLAG_PERSIST:
-        unsupported(
-            "the reply cache is persistent: GUARDED4 takes the place of exclusive creation (Table 10)"
-        )
+    need_exclusive(compounds)
     how = op.exclusive4_1(b"verifier", Fattr4())
-    made = create_file(session, scratch.handle, b"file", how, may_lack_exclusive=True)
+    made = create_file(compounds, scratch.handle, b"file", how, may_lack_exclusive=True)
     writing = op.write(made.stateid, 0, b"precious data")
-    count = expect(session.compound(op.putfh(made.handle), writing)).of(p.WRITE).ok().count
+    count = expect(compounds.compound(op.putfh(made.handle), writing)).of(p.WRITE).ok().count
     opening = op.open(b"file", BOTH, owner=new_state_owner(), how=how)
-    reply = through_grace(session, op.putfh(scratch.handle), opening)
+    reply = through_grace(compounds, op.putfh(scratch.handle), opening)
     observe("EXCLUSIVE4_1 with the same verifier, after a WRITE", reply.status)
     expect_data(scratch.read(made.handle), b"precious data"[:count])
 

@@ -23,14 +23,13 @@ from nfsjudge import (
     should,
     skip,
     stated,
-    unsupported,
 )
 from suites.clauses import FILEID_STAYS, WRITE_KEEPS_OWNER_AND_MODE
 from suites.neighbours import SIZE, Part, Written, expect_nothing_lost, write_at_once
 from suites.nfs3.permissions import STRANGER
 from suites.nfs4 import races
 from suites.nfs4.locks import WRITE_LT, lock_range, test_range
-from suites.nfs4.opens import BOTH, WRITE, another_client, another_session, open_file
+from suites.nfs4.opens import BOTH, WRITE, another_client, another_session, need_exclusive, open_file
 from suites.races import ROUNDS
 
 RECLAIMS_END = stated(
@@ -154,12 +153,9 @@ def test_session_ends(v4: Nfs4Dialect, nfs4: Nfs4, scratch: Nfs4Scratch) -> None
 
 
 @proves(EXCLUSIVE_CREATES_ONCE, killed_by="open4-exclusive-forgets-the-verifier")
-def test_exclusive_race(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_exclusive_race(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """Of two OPENs with EXCLUSIVE4_1 of one name by two clients at the same time, exactly one succeeds."""
-    if session.state.flags & p.CREATE_SESSION4_FLAG_PERSIST:
-        unsupported(
-            "the reply cache is persistent: GUARDED4 takes the place of exclusive creation (Table 10)"
-        )
+    need_exclusive(compounds)
     hows = [op.exclusive4_1(verifier, Fattr4()) for verifier in (b"\x11" * 8, b"\xee" * 8)]
     _expect_one_creates(v4, scratch, hows)
 
@@ -273,7 +269,7 @@ def _written(reply: CompoundReply) -> Written:
 @proves(ACCESS_IS_CURRENT, killed_by="access4-remembers-what-it-granted", needs="nfs4_other_users")
 def test_access_after_mode(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """ACCESS of another user follows a mode that the owner has set since, as for a new file."""
-    stranger = v4.new_session(v4.connections.connect("nfs"), AuthSys(*STRANGER))
+    stranger = v4.new_compounds(v4.connections.connect("nfs"), AuthSys(*STRANGER))
 
     def granted(file: bytes) -> int:
         reply = stranger.compound(op.putfh(file), op.access(_ACCESS))
@@ -302,8 +298,8 @@ _READ = op.read(op.ANONYMOUS, 0, 4)
 _WRITE = op.write(op.ANONYMOUS, 0, b"data")
 
 
-def _stranger(v4: Nfs4Dialect) -> Session4:
-    return v4.new_session(v4.connections.connect("nfs"), AuthSys(*STRANGER))
+def _stranger(v4: Nfs4Dialect) -> Compounds:
+    return v4.new_compounds(v4.connections.connect("nfs"), AuthSys(*STRANGER))
 
 
 def _set_mode(compounds: Compounds, file: bytes, mode: int) -> None:

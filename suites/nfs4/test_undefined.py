@@ -96,19 +96,19 @@ def _unlocking(compounds: Compounds, file: bytes) -> XdrType:
 
 
 FROM_ZERO: t.Final = {
-    "open-opentype": _Probe("openhow.opentype", lambda _session, _file: _opening(None)),
+    "open-opentype": _Probe("openhow.opentype", lambda _compounds, _file: _opening(None)),
     "open-createmode": _Probe(
-        "openhow.how.mode", lambda _session, _file: _opening(b"made", op.unchecked()), in_file=False
+        "openhow.how.mode", lambda _compounds, _file: _opening(b"made", op.unchecked()), in_file=False
     ),
-    "open-claim": _Probe("claim.claim", lambda _session, _file: _opening(b"file"), in_file=False),
-    "secinfo_no_name": _Probe("style", lambda _session, _file: op.secinfo_no_name(), in_file=False),
-    "write": _Probe("stable", lambda _session, _file: op.write(op.ANONYMOUS, 0, b"new")),
+    "open-claim": _Probe("claim.claim", lambda _compounds, _file: _opening(b"file"), in_file=False),
+    "secinfo_no_name": _Probe("style", lambda _compounds, _file: op.secinfo_no_name(), in_file=False),
+    "write": _Probe("stable", lambda _compounds, _file: op.write(op.ANONYMOUS, 0, b"new")),
 }
 """Enumerations that define 0."""
 FROM_ONE: t.Final = {
-    "create": _Probe("objtype.type", lambda _session, _file: op.mkdir(b"made"), in_file=False),
+    "create": _Probe("objtype.type", lambda _compounds, _file: op.mkdir(b"made"), in_file=False),
     "lock": _Probe("locktype", _locking),
-    "lockt": _Probe("locktype", lambda _session, _file: op.lockt(owner=new_state_owner())),
+    "lockt": _Probe("locktype", lambda _compounds, _file: op.lockt(owner=new_state_owner())),
     "locku": _Probe("locktype", _unlocking),
 }
 """Those that define 2, and not 0."""

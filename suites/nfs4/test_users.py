@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
-from nfsclient.clients.nfs4 import Compounds, Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
@@ -34,15 +34,15 @@ GROUPS: t.Final = tuple(range(5001, 5017))
 """All that AUTH_SYS has room for."""
 
 
-def _session_of(v4: Nfs4Dialect, uid: int, gid: int, gids: tuple[int, ...] = ()) -> Session4:
-    """A session of another user, on a separate connection."""
-    return v4.new_session(v4.connections.connect("nfs"), AuthSys(uid, gid, gids))
+def _client_of(v4: Nfs4Dialect, uid: int, gid: int, gids: tuple[int, ...] = ()) -> Compounds:
+    """A client of another user, on a separate connection."""
+    return v4.new_compounds(v4.connections.connect("nfs"), AuthSys(uid, gid, gids))
 
 
 @proves(MODE_DENIES, killed_by="access4-grants-strangers")
 def test_access(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """ACCESS denies another user a file of mode 0600, and grants one of mode 0644 to be read."""
-    stranger = _session_of(v4, *STRANGER)
+    stranger = _client_of(v4, *STRANGER)
     _need_distinct(scratch, stranger)
     private, public = (
         scratch.file("private", b"data", mode=0o600),
@@ -64,7 +64,7 @@ def test_access(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
 @proves(MODE_DENIES, killed_by="open4-asks-no-mode")
 def test_open_denied(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """OPEN by another user of a file of mode 0600 is denied, for reading and for writing."""
-    stranger = _session_of(v4, *STRANGER)
+    stranger = _client_of(v4, *STRANGER)
     _need_distinct(scratch, stranger)
     public = scratch.file("public", b"data", mode=0o644)
     if try_open(stranger, public, READ).status != Nfsstat4.NFS4_OK:
@@ -91,7 +91,7 @@ def _need_mode(scratch: Nfs4Scratch, file: bytes, mode: int) -> None:
 @proves(GROUPS_COUNT, killed_by="auth4-eight-groups-count")
 def test_sixteen_groups(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """A member of sixteen groups reads files of each of them."""
-    member = _session_of(v4, *STRANGER, GROUPS)
+    member = _client_of(v4, *STRANGER, GROUPS)
     file = scratch.file("file", b"data", mode=0o640)
     for group in (GROUPS[0], GROUPS[8], GROUPS[15]):
         setting = op.setattr(Fattr4(owner_group=b"%d" % group))

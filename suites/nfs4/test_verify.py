@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Compounds, Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsjudge import expect, must, proves, stated
@@ -64,12 +64,12 @@ def test_one_of_two(compounds: Compounds, scratch: Nfs4Scratch) -> None:
 
 @MINORS
 @proves(VERIFY_COMPARES, killed_by="verify4-fsid-never-matches")
-def test_each_same(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_each_same(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """VERIFY of each attribute that the server supports succeeds with the value that GETATTR returns."""
     file = scratch.file("file")
     values = steady_values(scratch, file)
-    differing = failures(session, file, op.verify, values)
-    seen = steady(session, file, op.verify, values, list(differing))
+    differing = failures(compounds, file, op.verify, values)
+    seen = steady(compounds, file, op.verify, values, list(differing))
     expect(mismatches(seen, Nfsstat4.NFS4_OK), "attributes whose value VERIFY does not find").equals([])
 
 

@@ -85,4 +85,7 @@ def test_checks_of_compounds_run_by_a_client_of_another_minor_version(kind: str,
     assert all(status.startswith("nfs4.0 ") for status in statuses), statuses
     assert "nfs4.0 SETCLIENTID_CONFIRM NFS4_OK" in statuses
     if kind == "vfs":
+        noent = found["nfs4/LOOKUP/noent[4.0]"].requirement
+        assert noent is not None
+        assert noent.rfc == "RFC 7530"  # judged by the clause of its version
         assert "nfs4.0 OPEN_CONFIRM NFS4_OK" in statuses
