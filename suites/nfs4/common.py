@@ -176,5 +176,5 @@ class OpenNfs4(CommonNfs4):
             if opened.status:
                 return Answer(opened)
             self._opens[handle] = opened.stateid
-            note_open(self._session, handle, opened.stateid)
+            note_open(self._compounds, handle, opened.stateid)
         return self._write(self._opens[handle], handle, offset, data, how)
