@@ -20,7 +20,7 @@ from nfsjudge.outcome import (
     skip,
     unsupported,
 )
-from nfsjudge.requirement import Level, Part, Requirement
+from nfsjudge.requirement import Level, Part, Requirement, may, must, should, stated
 from nfsjudge.showing import show
 from nfsjudge.verbs import (
     expect_all,
@@ -53,13 +53,17 @@ __all__ = [
     "expect_once",
     "expect_that",
     "expect_unchanged",
+    "may",
+    "must",
     "observe",
     "policy",
     "proof_of",
     "proves",
     "running",
+    "should",
     "show",
     "skip",
+    "stated",
     "unsupported",
     "worst",
 ]

@@ -136,12 +136,12 @@ class CompoundExpectation(_WholeExpectation):
             self._fail_short()
         return OperationExpectation(results[at], self._because)
 
-    def field(self, path: str) -> ValueExpectation[t.Any]:
-        """A field of COMPOUND4res by its dotted path."""
+    def field(self, path: str, what: str = "") -> ValueExpectation[t.Any]:
+        """A field of COMPOUND4res by its dotted path; `what` as of `ReplyExpectation.field`."""
         value: t.Any = self._reply.res
         for name in path.split("."):
             value = getattr(value, name)
-        return ValueExpectation(value, path, self._because, self._reply.res, path)
+        return ValueExpectation(value, what or path, self._because, self._reply.res, path)
 
 
 judge_by(CompoundExpectation, CompoundReply)

@@ -2,14 +2,16 @@
 """`expect()`: the only way to judge in a check.
 
 resok = expect(nfs3.write(...)).ok()
-expect(resok.count, "count").at_most(10)
 expect(reply).field("resok.count").at_most(10)      # marks the field in the transcript
+expect(after).field("size", "size after WRITE").equals(4)       # `after` is a part of a reply
+expect(after.mode & 0o777, "permission bits", of=after, field="mode").equals(0o640)
+expect(scratch.size(file), "size", field="size").equals(4)      # the latest reply with such a field
+expect(len(names), "number of names").equals(2)                 # marks nothing
 expect(reply).refused(Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_BADHANDLE)
 """
 
 from __future__ import annotations
 
-import sys
 import typing as t
 from collections.abc import Callable, Collection
 
@@ -21,7 +23,7 @@ from nfsjudge.answers import answer_name, describe_error, kind_of
 from nfsjudge.deviation import AN_ERROR, SUCCESS, Deviation, OutcomeRecord
 from nfsjudge.differences import difference_of_values
 from nfsjudge.outcome import Nonconformance, current_requirement, observe, skip, unsupported
-from nfsjudge.pointing import Claim, claim_of
+from nfsjudge.pointing import Claim
 from nfsjudge.policy.engine import Ends, StatusPolicy, policy_of
 from nfsjudge.requirement import Requirement
 from nfsjudge.showing import show, show_status
@@ -100,18 +102,18 @@ class ValueExpectation(t.Generic[T]):
         because: Requirement | None,
         subject: object = None,
         field: str | None = None,
+        claim: Claim | None = None,
     ) -> None:
         self.value = value
         self.what = what
         self._because = because
         self._subject = subject
         self._field = field
+        self._claim = claim
 
     def _hold(self, holds: bool, *expected: str, observed: str = "", what: str = "") -> T:
         __tracebackhide__ = True
         if not holds:
-            # The check is two frames up: it called the method that called this one.
-            claim = claim_of(sys._getframe(2), self.value, self.what) if self._subject is None else None
             fail(
                 what or self.what,
                 expected,
@@ -119,7 +121,7 @@ class ValueExpectation(t.Generic[T]):
                 self._because,
                 subject=self._subject,
                 field=self._field,
-                claim=claim,
+                claim=self._claim,
             )
         return self.value
 
@@ -317,12 +319,16 @@ class ReplyExpectation(t.Generic[T]):
             self._fail(status, wanted, because)
         return status
 
-    def field(self, path: str) -> ValueExpectation[t.Any]:
-        """One field by its dotted path, such as ``resok.file_wcc.after.size``; marked in the transcript."""
+    def field(self, path: str, what: str = "") -> ValueExpectation[t.Any]:
+        """One field by its dotted path, such as ``resok.file_wcc.after.size``; marked in the transcript.
+
+        `what` is the noun in failure texts, if it is not the path.
+        """
         value: t.Any = self._reply
         for name in path.split("."):
             value = getattr(value, name)
-        return ValueExpectation(value, path.removeprefix("resok."), self._because, self._reply, path)
+        noun = what or path.removeprefix("resok.")
+        return ValueExpectation(value, noun, self._because, self._reply, path)
 
 
 _kinds: dict[type, type[ReplyExpectation[t.Any]]] = {}
@@ -350,15 +356,29 @@ def expect(
     subject: XdrType, what: None = None, *, because: Requirement | None = None
 ) -> OperationExpectation: ...
 @t.overload
-def expect(subject: T, what: str, *, because: Requirement | None = None) -> ValueExpectation[T]: ...
-def expect(subject: t.Any, what: str | None = None, *, because: Requirement | None = None) -> t.Any:
-    """Begin to judge a reply, or (with `what` naming it) a value.
+def expect(
+    subject: T, what: str, *, of: object = None, field: str = "", because: Requirement | None = None
+) -> ValueExpectation[T]: ...
+def expect(
+    subject: t.Any,
+    what: str | None = None,
+    *,
+    of: object = None,
+    field: str = "",
+    because: Requirement | None = None,
+) -> t.Any:
+    """Begin to judge a reply or a part of one, or (with `what` naming it) a value.
 
     A claim that does not hold raises `Nonconformance` with `because`, or with what the check proves first.
+
+    `of` and `field` say which field of which reply a transcript marks: `field` is a dotted path in `of`, which is a
+    reply, a part of one, or a raw answer; a raw answer is marked as a whole. Without `of`, the latest reply is meant
+    that has such a field with this value.
     """
     if what is None:
         return _kinds.get(type(subject), ReplyExpectation)(subject, because)
-    return ValueExpectation(subject, what, because)
+    claim = Claim(subject, of, field) if of is not None or field else None
+    return ValueExpectation(subject, what, because, claim=claim)
 
 
 def expect_error(

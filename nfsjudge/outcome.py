@@ -7,7 +7,7 @@ import contextlib
 import typing as t
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nfsjudge.deviation import Deviation, OutcomeRecord
 from nfsjudge.facts import Facts, asking
@@ -25,6 +25,8 @@ class Nonconformance(AssertionError):
     `what` is a noun, `expected` the acceptable outcomes and `observed` the one that was seen: texts read
     ``WHAT: expected A or B, got C``. `subject` is the reply in which it shows and `field` the dotted path in it, for
     the transcript to mark. A claim about a value alone has neither: `claim` helps to find them.
+
+    `requirement` is the clause that the version states which the running check speaks.
 
     `outcome` has the same in fields. It follows from the terms of `expected` and `observed` (`nfsjudge.terms`);
     `kind` and `operation` say what these do not know.
@@ -51,7 +53,7 @@ class Nonconformance(AssertionError):
         self.outcome = outcome or outcome_of(
             expected, observed, kind=kind, operation=operation, what=what, field=field
         )
-        self.requirement = requirement
+        self.requirement = None if requirement is None else as_spoken(requirement)
         self.subject = subject
         self.field = field
         self.claim = claim
@@ -94,11 +96,19 @@ class Proof:
     requirements: tuple[Requirement, ...]
     killed_by: tuple[str, ...]
     needs: tuple[str, ...]
+    version: str = ""
+    """The version of the protocol that the check speaks, if the requirements are those of one: "3", "4.0"."""
 
     @property
     def main(self) -> Requirement:
         """The requirement that a failed expectation breaks, unless it says otherwise."""
         return self.requirements[0]
+
+    def of(self, version: str) -> Proof:
+        """What a check that speaks this version proves: each requirement with the citation of that version."""
+        return replace(
+            self, requirements=tuple(one.of(version) for one in self.requirements), version=version
+        )
 
 
 PROOF_ATTRIBUTE = "__nfs_proof__"
@@ -156,6 +166,12 @@ def observe(key: str, value: object) -> None:
     state = _running.get()
     if state is not None:
         state.observations[key] = str(value)
+
+
+def as_spoken(requirement: Requirement) -> Requirement:
+    """A requirement as the version states it that the running check speaks."""
+    state = _running.get()
+    return requirement if state is None or state.proof is None else requirement.of(state.proof.version)
 
 
 def current_requirement() -> Requirement | None:

@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Finds the reply and the field that a failed claim was about, when the check passed only a value to `expect()`.
+"""Finds the reply and the field that a failed claim is about, among the exchanges of a check.
 
-The verbs of `nfsjudge.verbs` say themselves where the value came from: data of which offset, which name of a listing,
-which field of which attributes. For `expect()` the source of the check does. ``expect(wcc.after.size, "size")`` reads a
-local variable: that very object is part of a reply. ``expect(scratch.attributes(file).size, "size")`` has none, but a
-field called ``size``: the latest reply that has such a field with the value that was seen is meant. A list of names
-is that of the latest page that lists no others. Nothing is marked where none of this fits. The arguments of a callback
-are what the server says, like the results of other calls.
+A check says where its value came from: a field of a reply, or of a part of one (``expect(after).field("size")``), what
+a value was derived from (``of=after, field="mode"``), or only what the field is called (``field="size"``). In the last
+case the latest reply is meant that has such a field with the value that was seen. The verbs of `nfsjudge.verbs` say in
+the same way which data, which name of a listing or which attribute deviates. Nothing is marked where a check says
+nothing. The arguments of a callback are what the server says, like the results of other calls.
 """
 
 from __future__ import annotations
 
-import ast
-import functools
-import linecache
-import types
 import typing as t
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,136 +29,49 @@ _DOTS = {b".", b".."}
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What the source of a failed claim, and its words, say of where `value` came from."""
+    """Where the value of a failed claim came from, as far as the check says."""
 
     value: object = None
-    names: tuple[str, ...] = ()
-    """As of `names_of_claim`."""
-    origins: tuple[tuple[object, tuple[str, ...]], ...] = ()
-    """As of `origins_of_claim`."""
-    what: str = ""
-    """How the check calls the value."""
+    part: object = None
+    """A reply, a part of one, or a raw answer (what has `reply`)."""
+    field: str = ""
+    """A dotted path in `part`; without one, the end of the path of a field in one of the latest replies."""
     data: tuple[int, bytes] | None = None
     """Offset in a file, and what READ gave there; nothing where the data ended before it."""
     name: bytes | None = None
     """A name in a listing."""
 
 
-def claim_of(frame: types.FrameType, value: object, what: str) -> Claim:
-    """The claim about `value` in the statement that `frame` executes."""
-    return Claim(value, names_of_claim(frame), origins_of_claim(frame), what)
-
-
 def find(exchanges: Sequence[Exchange], claim: Claim) -> Found | None:
-    """What a claim was about, as far as it can be found."""
+    """What a claim is about, as far as it can be found."""
     return (
-        _find_origin(exchanges, claim.origins)
+        (_find_part(exchanges, claim.part, claim.field) if claim.part is not None else None)
         or (_find_read(exchanges, *claim.data) if claim.data is not None else None)
         or (_find_entry(exchanges, claim.name) if claim.name is not None else None)
-        or find_field(exchanges, claim.names, claim.value)
+        or (_find_field(exchanges, claim.field, claim.value) if claim.field else None)
         or _find_listing(exchanges, claim.value)
-        or _find_worded(exchanges, claim.what, claim.value)
     )
 
 
-def claim_of_raw(reply: object) -> Claim | None:
-    """The claim about a raw answer (what has `reply`) as a whole; None for other replies."""
-    return Claim(origins=((reply, ()),)) if _is_raw(reply) else None
+def locate(exchanges: Sequence[Exchange], subject: object, field: str | None) -> Found:
+    """The reply of which `subject` is a part, and the path in it; both as they are where there is no such reply."""
+    if any(one.is_about(subject) for one in exchanges):
+        return subject, field
+    return _find_part(exchanges, subject, field or "") or (subject, field)
 
 
-def names_of_claim(frame: types.FrameType) -> tuple[str, ...]:
-    """The attributes at the end of what `expect()` is given in the statement that `frame` executes.
-
-    ``("after", "size")`` for ``expect(wcc.after.size, ...)``; a plain name is taken for that of a field; empty when
-    there is no source, or nothing of that form in it.
-    """
-    node = _subject_of(frame)
-    if node is None:
-        return ()
-    root, names = _chain(node)
-    return (root.id,) if isinstance(root, ast.Name) and not names else names
-
-
-def origins_of_claim(frame: types.FrameType) -> tuple[tuple[object, tuple[str, ...]], ...]:
-    """The replies, parts of replies and raw answers (what has `reply`) that the claim reads from local variables.
-
-    Each with the attributes that are read from it, in the order of the text: ``after`` and ``("size",)`` for
-    ``expect(after.size - 1, ...)``.
-    """
-    node = _subject_of(frame)
-    found = [] if node is None else [(frame.f_locals.get(name), names) for name, names in _reads(node)]
-    return tuple(one for one in found if isinstance(one[0], XdrType) or _is_raw(one[0]))
-
-
-def _subject_of(frame: types.FrameType) -> ast.expr | None:
-    """What `expect()` is given."""
-    lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
-    call = _find_expect("".join(lines), frame.f_lineno)
-    return call.args[0] if call is not None and call.args else None
-
-
-def _chain(node: ast.AST) -> tuple[ast.AST, tuple[str, ...]]:
-    """What attributes are read from, and their names."""
-    names: list[str] = []
-    while isinstance(node, ast.Attribute):
-        names.append(node.attr)
-        node = node.value
-    return node, tuple(reversed(names))
-
-
-def _reads(node: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """(variable, attributes) of each longest chain."""
-    root, names = _chain(node)
-    if isinstance(root, ast.Name):
-        yield root.id, names
-        return
-    for child in ast.iter_child_nodes(root):
-        yield from _reads(child)
-
-
-def _is_raw(value: object) -> bool:
-    return isinstance(getattr(value, "reply", None), bytes)
-
-
-@functools.lru_cache(maxsize=4)
-def _parse(source: str) -> ast.Module | None:
-    try:
-        return ast.parse(source)
-    except SyntaxError:
-        return None
-
-
-def _find_expect(source: str, line: int) -> ast.Call | None:
-    """The outermost call of `expect` in the innermost statement that covers a line."""
-    statements = [
-        node
-        for node in ast.walk(_parse(source) or ast.Module([], []))
-        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0)
-    ]
-    if not statements:
-        return None
-    innermost = min(statements, key=lambda node: (node.end_lineno or 0) - node.lineno)
-    for node in ast.walk(innermost):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "expect":
-            return node
-    return None
-
-
-def _find_origin(
-    exchanges: Sequence[Exchange], origins: Sequence[tuple[object, tuple[str, ...]]]
-) -> Found | None:
-    """The latest exchange that one of the values is part of."""
-    for exchange in reversed(exchanges) if origins else ():
-        for value, names in origins:
-            if not isinstance(value, XdrType):
-                if exchange.procedure is None and bytes(exchange.reply or b"") == getattr(
-                    value, "reply", None
-                ):
-                    return exchange, None
-            elif isinstance(exchange.of_server, XdrType):
-                path = _path_of(exchange.of_server, value)
-                if path is not None:
-                    return exchange.of_server, ".".join([*path, *_steps(value, names)]) or None
+def _find_part(exchanges: Sequence[Exchange], part: object, field: str) -> Found | None:
+    """The latest exchange with a reply of which a value is part: that very object, not one like it."""
+    is_raw = isinstance(getattr(part, "reply", None), bytes)
+    for exchange in reversed(exchanges):
+        if is_raw:
+            if exchange.procedure is None and bytes(exchange.reply or b"") == getattr(part, "reply", None):
+                return exchange, None
+        elif isinstance(part, XdrType) and isinstance(exchange.of_server, XdrType):
+            path = _path_of(exchange.of_server, part)
+            if path is not None:
+                names = field.split(".") if field else []
+                return exchange.of_server, ".".join([*path, *_steps(part, names)]) or None
     return None
 
 
@@ -229,11 +137,12 @@ def _find_listing(exchanges: Sequence[Exchange], value: object) -> Found | None:
     return None
 
 
-def _find_worded(exchanges: Sequence[Exchange], what: str, value: object) -> Found | None:
-    """The latest field that the words name and that has the value, or from which it comes by the usual ways."""
-    words = set(what.split())
+def _find_field(exchanges: Sequence[Exchange], field: str, value: object) -> Found | None:
+    """The latest field whose path ends in `field`, and which has the value, or from which the value is derived."""
+    wanted = field.split(".")
     for result, path, found in _latest_fields(exchanges):
-        if path.rpartition(".")[2] in words and (_is_same(found, value) or value in _derived(found)):
+        steps = [step.partition("[")[0] for step in path.split(".")]
+        if steps[-len(wanted) :] == wanted and any(_is_same(one, value) for one in (found, *_derived(found))):
             return result, path
     return None
 
@@ -254,20 +163,6 @@ def _latest_fields(exchanges: Sequence[Exchange]) -> Iterator[tuple[XdrType, str
         if isinstance(exchange.of_server, XdrType):
             for path, found in _fields(exchange.of_server, ""):
                 yield exchange.of_server, path, found
-
-
-def find_field(
-    exchanges: Sequence[Exchange], names: Sequence[str], value: object
-) -> tuple[object, str] | None:
-    """The latest reply with a field whose path ends in `names` and which has `value`: (reply, dotted path)."""
-    if not names:
-        return None
-    wanted = list(names)
-    for result, path, found in _latest_fields(exchanges):
-        steps = [step.partition("[")[0] for step in path.split(".")]
-        if steps[-len(wanted) :] == wanted and _is_same(found, value):
-            return result, path
-    return None
 
 
 def _is_same(found: object, value: object) -> bool:

@@ -151,6 +151,8 @@ class CheckRecord:
     """The claim in one sentence. Empty in records of versions that had no titles: `heading` is never empty."""
     outcome: OutcomeRecord | None = None
     """What was expected and seen, in fields. None: nothing deviates, or a version wrote it that had none."""
+    unserved: str = ""
+    """If it is UNSUPPORTED: the operation that the server says it lacks, though every server has it: ``MKDIR``."""
     kind: str = "check"
     schema: int = SCHEMA
 

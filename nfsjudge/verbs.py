@@ -27,7 +27,7 @@ from nfsjudge.differences import (
     difference_of_times,
 )
 from nfsjudge.expect import fail
-from nfsjudge.pointing import Claim, claim_of_raw
+from nfsjudge.pointing import Claim
 from nfsjudge.requirement import Requirement
 from nfsjudge.showing import show
 from nfsjudge.terms import NONE, Shown, plain_path, term_of_value
@@ -46,11 +46,10 @@ def _fail(
     because: Requirement | None,
 ) -> t.NoReturn:
     __tracebackhide__ = True
-    clue = claim if reply is None else claim_of_raw(reply)
-    subject = reply if clue is None else None
+    clue = claim if reply is None else None
     outcome = OutcomeRecord(str(kind), seen=found.seen, field=plain_path(field))
     texts = (found.expected,), found.observed
-    fail(found.what, *texts, because, subject=subject, field=field, claim=clue, outcome=outcome)
+    fail(found.what, *texts, because, subject=reply, field=field, claim=clue, outcome=outcome)
 
 
 # ---------------------------------------------------------------- contents
@@ -111,7 +110,7 @@ def expect_names(
     names = [name for name in seen if name in expected or not is_of_removed_file(name)]
     found = difference_of_names(names, expected, what, others=others)
     if found is not None:
-        _fail(Deviation.NAMES, found, Claim(value=names, what=what, name=found.name), reply, field, because)
+        _fail(Deviation.NAMES, found, Claim(value=names, name=found.name), reply, field, because)
 
 
 def expect_once(
@@ -128,7 +127,7 @@ def expect_once(
     names = [*seen]
     found = difference_of_times(names, wanted, what)
     if found is not None:
-        _fail(Deviation.NAMES, found, Claim(value=names, what=what, name=found.name), reply, field, because)
+        _fail(Deviation.NAMES, found, Claim(value=names, name=found.name), reply, field, because)
 
 
 # ---------------------------------------------------------------- attributes
@@ -164,7 +163,7 @@ def _hold_fields(seen: object, expected: dict[str, t.Any], of: str, because: Req
         (", ".join(show(expected[name], name) for name in shown) + more,),
         ", ".join(show(getattr(seen, name), name) for name in shown) + more,
         because,
-        claim=Claim(getattr(seen, wrong[0]), (wrong[0],), ((seen, (wrong[0],)),), wrong[0]),
+        claim=Claim(getattr(seen, wrong[0]), seen, wrong[0]),
         outcome=OutcomeRecord(str(terms[1].kind), "", [terms[0].name], terms[1].name, wrong[0]),
     )
 
@@ -178,16 +177,20 @@ def expect_all(
     what: str,
     expected: str,
     *,
+    field: str = "",
     because: Requirement | None = None,
 ) -> None:
-    """`holds` is true of every item. `expected` says in the plural what the items should be."""
+    """`holds` is true of every item. `expected` says in the plural what the items should be.
+
+    `field` is what replies call an item, if one of the latest replies has it.
+    """
     __tracebackhide__ = True
     every = [*items]
     wrong = [item for item in every if not holds(item)]
     if wrong:
         count = f" ({len(wrong)} of {len(every)})" if len(every) > 1 else ""
         seen = Shown(f"{show(wrong)}{count}", term_of_value(wrong))
-        fail(what, (expected,), seen, because, claim=Claim(wrong[0], what=what))
+        fail(what, (expected,), seen, because, claim=Claim(wrong[0], field=field))
 
 
 def expect_that(
@@ -209,16 +212,5 @@ def expect_that(
     """
     __tracebackhide__ = True
     if not holds:
-        clue = claim_of_raw(reply)
-        subject = reply if clue is None else None
         texts = (expected,), observed or NONE
-        fail(
-            what,
-            *texts,
-            because,
-            subject=subject,
-            field=field,
-            claim=clue,
-            kind=kind,
-            operation=operation,
-        )
+        fail(what, *texts, because, subject=reply, field=field, kind=kind, operation=operation)

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The form of a mutant: a named deviation of the reference server, which breaks one rule.
 
-    @mutant(WRITE, RFC1813_WRITE)
+    @mutant(WRITE)
     def write3_reports_more_than_sent(call: Write) -> Write3Res:
         \"\"\"WRITE answers one byte more than it was sent\"\"\"
         return amend(call.proceed(), count=lambda it: it.count + 1)
 
 The name of the function, with hyphens, is the name of the mutant. The first paragraph of its docstring says what the
-server does wrong. The decorator names the operations that the mutant changes, and the clause that forbids this. The
-function gets a `Call` and returns the reply: the server's own (`call.proceed()`), the server's reply to other
-arguments, or one that it builds itself.
+server does wrong. The decorator names the operations that the mutant changes. The function gets a `Call` and returns
+the reply: the server's own (`call.proceed()`), the server's reply to other arguments, or one that it builds itself.
+
+The rule that a mutant breaks is the clause of the check that names it (`killed_by`). If only checks of several clauses
+name it, it says which of them: `@mutant(LOCK, breaks=RFC5661_LOCK)`.
 
 `wire_mutant` is for mutants that change bytes (RPC headers, malformed replies): its function gets a `Message`.
 `transport_mutant` is for mutants of fragments, connections and datagrams. It decorates a class instead of a function:
@@ -22,7 +24,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import typing as t
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from inspect import cleandoc
 
@@ -44,8 +46,6 @@ A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
 T = t.TypeVar("T", bound=TransportMiddleware)
 
-Rules: t.TypeAlias = Mapping[AnyOperation, str]
-"""Operations, each with the clause that is broken."""
 State: t.TypeAlias = dict[t.Any, t.Any]
 """The memory of a mutant in one server, from the time it is switched on until it is switched off."""
 
@@ -127,13 +127,14 @@ OnMessage: t.TypeAlias = Callable[[Message], Answer]
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One deviation: `gist` says what the server does wrong, `breaks` the rule that forbids it."""
+    """One deviation: `gist` says what the server does wrong."""
 
     name: str
     gist: str
-    breaks: str
     operations: tuple[AnyOperation, ...] = ()
     """The operations that it changes; empty for mutants of messages and transports."""
+    breaks: str = field(default="", kw_only=True)
+    """The clause that forbids it; empty: that of the checks that name the mutant (`nfsproof.proofs`)."""
     on_call: AnyOnCall | None = field(default=None, kw_only=True)
     on_message: OnMessage | None = field(default=None, kw_only=True)
     transport: type[TransportMiddleware] | None = field(default=None, kw_only=True)
@@ -200,78 +201,86 @@ def _name_of(declared: Callable[..., t.Any]) -> str:
 
 @t.overload
 def mutant(
-    operations: Operation[A, R], rule: str, *, kills_many: str = ""
+    operations: Operation[A, R], *, breaks: str = "", kills_many: str = ""
 ) -> Callable[[OnCall[A, R]], OnCall[A, R]]: ...
 @t.overload
 def mutant(
-    operations: tuple[AnyOperation, ...], rule: str, *, kills_many: str = ""
+    operations: tuple[AnyOperation, ...], *, breaks: str = "", kills_many: str = ""
 ) -> Callable[[AnyOnCall], AnyOnCall]: ...
 def mutant(
-    operations: AnyOperation | tuple[AnyOperation, ...], rule: str, *, kills_many: str = ""
+    operations: AnyOperation | tuple[AnyOperation, ...], *, breaks: str = "", kills_many: str = ""
 ) -> Callable[[AnyOnCall], AnyOnCall]:
-    """Register a function of a `Call` that breaks `rule` in one operation, or in several."""
+    """Register a function of a `Call` that deviates in one operation, or in several."""
     bent = operations if isinstance(operations, tuple) else (operations,)
 
     def register(on_call: AnyOnCall) -> AnyOnCall:
         name, gist = _name_of(on_call), _gist_of(on_call)
-        _register(Mutant(name, gist, rule, bent, on_call=on_call, kills_many=kills_many))
+        _register(Mutant(name, gist, bent, breaks=breaks, on_call=on_call, kills_many=kills_many))
         return on_call
 
     return register
 
 
 def mutant_in_steps(
-    operation: Operation[A, R], rule: str, *, kills_many: str = ""
+    operation: Operation[A, R], *, breaks: str = "", kills_many: str = ""
 ) -> Callable[[OnCallInSteps[A, R]], OnCallInSteps[A, R]]:
     """Register a generator function of a `Call`: at each `yield`, the server answers other calls."""
 
     def register(on_call: OnCallInSteps[A, R]) -> OnCallInSteps[A, R]:
-        name, gist = _name_of(on_call), _gist_of(on_call)
-        made = Mutant(name, gist, rule, (operation,), on_call=on_call, in_steps=True, kills_many=kills_many)
+        name, gist, bent = _name_of(on_call), _gist_of(on_call), (operation,)
+        made = Mutant(name, gist, bent, breaks=breaks, on_call=on_call, in_steps=True, kills_many=kills_many)
         _register(made)
         return on_call
 
     return register
 
 
-def mutant_of_each(rules: Rules, *, kills_many: str = "") -> Callable[[AnyOnCall], AnyOnCall]:
-    """Register a function of a `Call` as one mutant per operation in `rules`, which maps operations to clauses.
+def mutant_of_each(
+    operations: tuple[AnyOperation, ...], *, kills_many: str = ""
+) -> Callable[[AnyOnCall], AnyOnCall]:
+    """Register a function of a `Call` as one mutant per operation.
 
     ``creates_nothing`` becomes ``create3-creates-nothing``, ``mkdir3-creates-nothing`` and so on; `{}` in the
     docstring stands for the operation.
     """
 
     def register(on_call: AnyOnCall) -> AnyOnCall:
-        for operation, rule in rules.items():
+        for operation in operations:
             name = f"{operation.name.lower()}{operation.version}-{_name_of(on_call)}"
             gist = _gist_of(on_call).format(operation.name)
-            _register(Mutant(name, gist, rule, (operation,), on_call=on_call, kills_many=kills_many))
+            _register(Mutant(name, gist, (operation,), on_call=on_call, kills_many=kills_many))
         return on_call
 
     return register
 
 
 def wire_mutant(
-    rule: str, *, only_raw: bool = False, kills_many: str = ""
+    *, breaks: str = "", only_raw: bool = False, kills_many: str = ""
 ) -> Callable[[OnMessage], OnMessage]:
     """Register a function of a `Message`."""
 
     def register(on_message: OnMessage) -> OnMessage:
         name, gist = _name_of(on_message), _gist_of(on_message)
-        _register(Mutant(name, gist, rule, on_message=on_message, only_raw=only_raw, kills_many=kills_many))
+        made = Mutant(
+            name, gist, breaks=breaks, on_message=on_message, only_raw=only_raw, kills_many=kills_many
+        )
+        _register(made)
         return on_message
 
     return register
 
 
 def transport_mutant(
-    rule: str, *, only_raw: bool = False, kills_many: str = ""
+    *, breaks: str = "", only_raw: bool = False, kills_many: str = ""
 ) -> Callable[[type[T]], type[T]]:
     """Register a class. Each time the mutant is switched on, it makes a new object of the class."""
 
     def register(transport: type[T]) -> type[T]:
         name, gist = _name_of(transport), _gist_of(transport)
-        _register(Mutant(name, gist, rule, transport=transport, only_raw=only_raw, kills_many=kills_many))
+        made = Mutant(
+            name, gist, breaks=breaks, transport=transport, only_raw=only_raw, kills_many=kills_many
+        )
+        _register(made)
         return transport
 
     return register

@@ -9,18 +9,16 @@ run that name one of the three. If that is green, the whole suite decides.
 
 from __future__ import annotations
 
-import importlib
 import random
 import tempfile
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from nfsproof import starter
 from nfsproof.exits import Exit
 from nfsproof.freedoms import Setting, drawn
+from nfsproof.proofs import checks_by_mutant
 from nfsproof.trials import Ended, Trials, let_sigterm_interrupt, seeds_of
 
 DRAWN = "drawn"
@@ -52,23 +50,6 @@ class Broken:
         kind = "all checks" if self.is_whole else "their checks"
         end = counts or f"exit status {self.ended.status}"
         return f"{word} {self.setting.name}: {' '.join(self.mutants)}: {kind}: {end}"
-
-
-def checks_by_mutant() -> Mapping[str, frozenset[str]]:
-    """Mutant -> the ids, without parameters, of the checks that name it."""
-    from fixtures.ids import SUITES, id_of
-    from nfsjudge import proof_of
-
-    home = starter.home()
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for path in sorted((home / SUITES).rglob("test_*.py")):
-        place = path.relative_to(home)
-        module = importlib.import_module(".".join(place.with_suffix("").parts))
-        for name, value in vars(module).items():
-            proof = proof_of(value) if name.startswith("test_") else None
-            for mutant in proof.killed_by if proof is not None else ():
-                found[mutant].add(id_of(f"{place.as_posix()}::{name}"))
-    return {mutant: frozenset(ids) for mutant, ids in found.items()}
 
 
 def _draw_mutants(

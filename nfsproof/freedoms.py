@@ -7,16 +7,18 @@ of the embedded server. NONSTRICT is right only where a knob says that the serve
 There are two kinds of settings. *Drawn* ones set a random part of all knobs, by a seed, so that choices meet that
 nobody thought of together. *Single* ones set one knob. Those that refuse much would hide the others in a draw, so
 they are tried alone: a first run, with all knobs at their defaults, notes what knobs would have decided for each check
-(`nfsserver.consulted`), and with such a setting only those checks run that can tell it from the defaults.
+(`nfsserver.consulted`), and with such a setting only those checks run that can tell it from the defaults. If these are
+most of the suite, a part of them runs, another part with the next setting.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import typing as t
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -25,7 +27,10 @@ from nfsproof.exits import Exit, Trouble
 from nfsproof.selector import Selector, UnknownCheck
 from nfsproof.starter import home
 from nfsproof.trials import Ended, Trials, let_sigterm_interrupt, seeds_of
+from nfsserver.consulted import Consulted
 from nfsserver.knobs import KNOBS, BadKnob, Knob, draw, parse_setting
+from nfsserver.services import freedoms
+from nfsserver.settings import Settings
 
 if t.TYPE_CHECKING:
     from nfsjudge.records import CheckRecord, FindingRecord
@@ -41,9 +46,9 @@ _SMALL = ("max_file_size=100", "name_max=25", "path_max=10")
 """Values so small that few checks can run. `draw` uses larger ones."""
 _OPTIONS = {"delegated_names": "--call-timeout=2"}
 """Knobs with which calls wait for as long as a call may take."""
-_SEEN_BY_ALL = frozenset({"jukebox_tries"})
-"""Knobs that almost every check can see: with these alone, too, only one of `PARTS` runs. Draws of
-`jukebox_tries_random`, which is seen as widely, reach the others."""
+_MANY = 1 / 3
+"""Where more than this share of the checks can see a rarely drawn setting, one of `PARTS` of these runs: most of them
+end alike, as SKIP. ``--knobs=NAME`` runs them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +89,9 @@ def drawn_settings(text: str) -> list[Setting]:
 
 
 def single_settings(*, rarely: bool = False) -> list[Setting]:
-    """Each knob at each of the values that are drawn, and at the smallest; or only what is rarely drawn.
-
-    Of the latter, knobs that almost every check can see run a part of the checks.
-    """
+    """Each knob at each of the values that are drawn, and at the smallest; or only what is rarely drawn."""
     settings = [
-        Setting(
-            (f"{knob.name}={knob.spell(value)}",),
-            arguments=(f"--part=1/{PARTS}",) if rarely and knob.name in _SEEN_BY_ALL else (),
-        )
+        Setting((f"{knob.name}={knob.spell(value)}",))
         for knob in KNOBS.values()
         for value in knob.draws
         if knob.rarely or not rarely
@@ -151,6 +150,23 @@ def _containing(text: str) -> list[Setting]:
     return found
 
 
+def in_parts(settings: Sequence[Setting], consulted: Sequence[Consulted]) -> list[Setting]:
+    """The settings; those that many checks can see with a part of the checks, each with the next one.
+
+    `consulted` is what knobs would have decided for each check (`--write-knob-trace`).
+    """
+    shortened: list[Setting] = []
+    number = 0
+    for setting in settings:
+        values = replace(Settings(), **t.cast("t.Any", dict(parse_setting(one) for one in setting.values)))
+        seeing = sum(one.may_differ(values, freedoms()) for one in consulted)
+        if seeing > _MANY * len(consulted):
+            setting = replace(setting, arguments=(f"--part={number % PARTS + 1}/{PARTS}",))
+            number += 1
+        shortened.append(setting)
+    return shortened
+
+
 def names_checks(text: str) -> bool:
     """Whether a text chooses checks, as it does for `nfsproof run`, and no settings."""
     if not text or text == ALL or text.startswith(DRAWN) or "=" in text:
@@ -192,6 +208,9 @@ def try_all(arguments: Sequence[str], say: Callable[[str], None], text: str = ""
             if not _tell(judge(usual, trials.run(writing, place / "usual")), say):
                 return int(Exit.FAIL)
             traced = ["--knob-trace", str(trace)]
+            if not text:
+                found = json.loads(trace.read_text(encoding="utf-8"))
+                seeing = in_parts(seeing, [Consulted.from_plain(plain) for plain in found.values()])
 
         def run(setting: Setting, more: list[str], folder: Path) -> Outcome:
             return judge(setting, trials.run([*setting.options, *more, *arguments], folder))

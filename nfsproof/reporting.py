@@ -156,12 +156,12 @@ def _write(path: Path, text: str) -> None:
 
 
 def _write_allure(runs: Sequence[Run], folder: Path, warn: Callable[[str], None]) -> None:
-    """The results, and the page if Allure can be run here."""
+    """The results, and how Allure makes a page of them."""
     results = folder / "results"
     try:
         number = write_allure(runs, results)
         warn(f"written: {number} results for Allure in {results}")
-        warn(allure_page.render(folder))
+        warn(allure_page.how_to_make_it(allure_page.prepare(folder)))
     except OSError as error:
         raise ReportError(f"cannot write {error.filename or folder}: {error.strerror}") from error
 

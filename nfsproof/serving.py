@@ -38,8 +38,11 @@ class Offer:
 
 def describe_mutants() -> Iterator[str]:
     """One paragraph per mutant: its name, what it does wrong, and the clause that forbids it."""
+    from nfsproof.proofs import broken_clauses  # imports the suites, which a server does not need
+
+    clauses = broken_clauses()
     for mutant in all_mutants():
-        yield f"{mutant.name}\n    {mutant.gist} ({mutant.breaks})"
+        yield f"{mutant.name}\n    {mutant.gist} ({' and '.join(clauses[mutant.name])})"
 
 
 def describe_knobs() -> Iterator[str]:

@@ -29,6 +29,11 @@ class Bounds:
         "bytes of half received calls and of replies that nobody reads, on all connections",
         "the connection with the most is closed",
     )
+    dialed: int = _bound(
+        32,
+        "connections that the server makes to clients",
+        "one without calls is closed; if all have calls, the client is not called",
+    )
     waiting_calls: int = _bound(256, "calls that wait for a recall (knob `conflicts`)", "DELAY, JUKEBOX")
     waiting_bytes: int = _bound(16 * _MIB, "bytes of those calls", "DELAY, JUKEBOX")
 

@@ -13,7 +13,7 @@ from nfsserver.callbacks import recall
 from nfsserver.fs import FsError, Inode
 from nfsserver.handlers import Handler, Handlers, ServerApi
 from nfsserver.state.delegations import Delegation
-from nfsserver.state.opens import Share
+from nfsserver.state.shares import Share
 from nfsserver.state.stateids import StateError
 from nfsserver.waiting import Waits
 

@@ -11,6 +11,7 @@ from nfsclient.rpc.service import CallContext, Dispatcher
 from nfsclient.xdr import XdrType
 from nfsserver.backend import Backend
 from nfsserver.binding import Registry
+from nfsserver.dialing import Dialer
 from nfsserver.knobs import Knobs
 from nfsserver.mounts import Mounts
 from nfsserver.state.manager import StateManager
@@ -34,6 +35,8 @@ class ServerApi(t.Protocol):
     """What NFSv4 clients have, in this instance of the service."""
     waiting: WaitingCalls
     """The calls that wait for the return of a delegation."""
+    dialer: Dialer
+    """Calls clients at addresses that they have named."""
     dispatcher: Dispatcher
     """Answers a message without the middleware around messages, as CALLIT needs it."""
 

@@ -16,6 +16,7 @@ from nfsclient.url import NfsUrl
 from nfsserver.backend import Backend
 from nfsserver.binding import Registry
 from nfsserver.consulted import Consulted
+from nfsserver.dialing import Dialer, Policy, loopback_only
 from nfsserver.fs import Clock, FileSystem, Inode, Limits
 from nfsserver.knobs import Knobs
 from nfsserver.messages import Messages
@@ -39,8 +40,9 @@ class Server:
 
     `exports` are paths; each has a separate file system. `knobs` are the legal freedoms that it takes (see
     `nfsserver.knobs`). `seed` makes handles and verifiers repeatable; without one they are drawn at random, as
-    they must be where another process may serve the same address later. What breaks a rule is not in here: it
-    is put around the server (`surround`, see `nfsmutants`).
+    they must be where another process may serve the same address later. `may_dial` decides which of the addresses that
+    clients name are called (see `nfsserver.dialing`). What breaks a rule is not in here: it is put around the server
+    (`surround`, see `nfsmutants`).
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Server:
         limits: Limits | None = None,
         knobs: Mapping[str, Value] | None = None,
         seed: int | None = None,
+        may_dial: Policy = loopback_only,
     ) -> None:
         self.backend = Backend(exports, clock=clock, limits=limits, seed=seed)
         self.mounts = Mounts(self.backend.exports)
@@ -67,6 +70,7 @@ class Server:
         self.waiting = WaitingCalls(
             lambda: self.knobs.now.conflicts == "wait", lambda: self.states.held.delegations.ended
         )
+        self.dialer = Dialer(may_dial)
         self._services: list[Service] = []
         self._rpc: SurroundedRpcServer | None = None
         self._address: Address | None = None
@@ -146,6 +150,7 @@ class Server:
         self._rpc.tls = tls
         self._rpc.close_when_idle_for(self.knobs.now.idle_close)
         self._address = address
+        self.dialer.start(loop, address)
         programs = [(service.program.number, service.program.version) for service in self._services]
         self.registry.publish(programs, address[0], tcp=address[1], udp=address[1] if udp else None)
         return address
@@ -187,6 +192,7 @@ class Server:
         self.states = self._new_states()
         self.messages.replays.clear()
         self.waiting.forget()
+        self.dialer.drop()
         if self._rpc is not None:
             self._rpc.drop_connections()
 
@@ -196,6 +202,7 @@ class Server:
 
     def close(self) -> None:
         """Stop listening; the file systems stay, and `listen` works again."""
+        self.dialer.close()
         if self._rpc is not None:
             self._rpc.close()
         self._rpc = self._address = None

@@ -13,6 +13,7 @@ import typing as t
 from collections import Counter
 from collections.abc import Iterable
 
+from nfsjudge.deviation import short
 from nfsjudge.records import CheckRecord
 from reports.causes.reasons import short_reason
 
@@ -21,12 +22,6 @@ _FEWEST: t.Final = 50
 _JUDGED: t.Final = frozenset({"PASS", "FAIL", "NONSTRICT"})
 _NOT_JUDGED: t.Final = frozenset({"SKIP", "VOID"})
 _MOST_REASONS: t.Final = 2
-_LACKS: t.Final = "the target lacks "
-_REFUSALS: t.Final = ("NOTSUPP", "PROC_UNAVAIL")
-_NOT_SET_UP: t.Final = " cannot be made: "
-"""In records of earlier versions, what could not be probed was called lacking."""
-_OPTIONAL: t.Final = re.compile(r"\b(LINK|SYMLINK|MKNOD|READDIRPLUS) answers \w*NOTSUPP")
-"""Of NFSv2 and NFSv3. In NFSv4 a check is UNSUPPORTED after NOTSUPP only where the operation is OPTIONAL."""
 _ADVICE: t.Final = {
     "ROFS": "nearly all checks make files: export it read-write, or say that it is not meant to be: --lacks writable",
     "ACCES": "the user of the calls may not write there: let it, or choose another by uid= and gid= in the URL",
@@ -34,9 +29,8 @@ _ADVICE: t.Final = {
     "DQUOT": "the user of the calls is over quota: make room, or choose another by uid= and gid= in the URL",
 }
 """What to do about an error that most checks of a protocol meet."""
-_ERROR: t.Final = re.compile(r"answers (?:NFS|NFS3|NFS4|MNT3)ERR_([A-Z]+)")
+_ERROR: t.Final = re.compile(r"answers (\w+)")
 _SAME: t.Final = {"ACCESS": "ACCES", "PERM": "ACCES"}
-_NFS4: t.Final = "nfs4"
 _NOT_READY: t.Final = "the server is still not ready after all retries"
 _FEWEST_NOT_READY: t.Final = 3
 """Checks of one operation: a server may ask to wait at any time, but one that does so each time is not tested."""
@@ -67,7 +61,7 @@ def too_little(checks: Iterable[CheckRecord]) -> list[str]:
 
 def advice(lines: Iterable[str]) -> list[str]:
     """What to do about the most frequent reasons in lines of `too_little`, each once."""
-    errors = (found[1] for line in lines if (found := _ERROR.search(line)))
+    errors = (short(found[1]) for line in lines if (found := _ERROR.search(line)))
     names = dict.fromkeys(_SAME.get(error, error) for error in errors)
     return [_ADVICE[name] for name in names if name in _ADVICE]
 
@@ -88,14 +82,7 @@ def _never_ready(checks: Iterable[CheckRecord]) -> list[str]:
 
 def _counts(check: CheckRecord) -> bool:
     """Whether a check without a verdict on the server is about something that the server serves."""
-    if check.verdict in _NOT_JUDGED:
-        return True
-    if check.verdict != "UNSUPPORTED" or check.protocol == _NFS4 or _OPTIONAL.search(check.reason):
-        return False
-    if check.reason.startswith(_LACKS):
-        return _NOT_SET_UP in check.reason
-    # A procedure that every server has, answered as if the server lacked it.
-    return any(word in check.reason for word in _REFUSALS)
+    return check.verdict in _NOT_JUDGED or (check.verdict == "UNSUPPORTED" and bool(check.unserved))
 
 
 def _line(protocol: str, judged: int, all_of_them: int, reasons: Counter[str]) -> str:

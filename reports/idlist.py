@@ -4,6 +4,9 @@
 A line ``# gone: OLD -> NEW`` says that a check was renamed, ``# gone: OLD`` that it was removed. OLD and NEW name a
 check with its parameters, or without: then the line applies to all of its parameters without a separate
 line. Lines may follow each other: OLD -> MIDDLE and MIDDLE -> NEW.
+
+Only ids of a release stay in the list when they are gone: until the line ``# released: VERSION`` is there, nobody can
+have a baseline or a record of a release that names them.
 """
 
 from __future__ import annotations
@@ -17,9 +20,10 @@ from pathlib import Path
 
 _GONE = "# gone: "
 _ARROW = " -> "
+_RELEASED = "# released: "
 _HEAD = """\
-# The ids of all checks. Written by `nfsproof regenerate`, checked in CI. Baselines name ids: so
-# a removed one stays here as "# gone: OLD", and a renamed one as "# gone: OLD -> NEW". Baselines, records and the
+# The ids of all checks. Written by `nfsproof regenerate`, checked in CI. Baselines name ids: so from the first release
+# on, a removed one stays here as "# gone: OLD", and a renamed one as "# gone: OLD -> NEW". Baselines, records and the
 # command line follow these lines.
 """
 
@@ -44,6 +48,8 @@ class IdList:
     """Ids of checks that were removed."""
     renamed: dict[str, str] = field(default_factory=dict)
     """Old id -> the id that replaced it, which may have been replaced or removed itself."""
+    released: str = ""
+    """The version of the last release; empty before the first."""
     _fitted: dict[re.Pattern[str], bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
@@ -56,7 +62,9 @@ class IdList:
         """The list in a text."""
         found = cls()
         for line in text.splitlines():
-            if line.startswith(_GONE):
+            if line.startswith(_RELEASED):
+                found.released = line.removeprefix(_RELEASED).strip()
+            elif line.startswith(_GONE):
                 old, arrow, new = line.removeprefix(_GONE).rpartition(_ARROW)
                 if arrow:
                     found.renamed[old.strip()] = new.strip()
@@ -69,7 +77,8 @@ class IdList:
     def write(self, path: Path) -> None:
         gone = [*self.gone, *(f"{old}{_ARROW}{new}" for old, new in self.renamed.items())]
         lines = [*sorted(self.present), *(_GONE + one for one in sorted(gone))]
-        path.write_text(_HEAD + "".join(line + "\n" for line in lines), encoding="utf-8")
+        head = _HEAD + (f"{_RELEASED}{self.released}\n" if self.released else "")
+        path.write_text(head + "".join(line + "\n" for line in lines), encoding="utf-8")
 
     # ---- against the checks of the suite
 
@@ -87,17 +96,20 @@ class IdList:
         return sorted(pair for pair in self.renamed.items() if not {pair[1], function_of(pair[1])} & known)
 
     def updated(self, found: Iterable[str]) -> IdList:
-        """The list for the checks that were `found`: what vanished is gone, unless a line says where it went."""
+        """The list for the checks that were `found`: what vanished is gone, unless a line says where it went.
+
+        Before the first release, what vanished without a line is forgotten.
+        """
         there = set(found)
         functions = {function_of(one) for one in there}
         renamed = {old: new for old, new in self.renamed.items() if old not in there}
         gone = {one for one in self.gone if one not in there}
-        for one in self.present - there:
+        for one in self.present - there if self.released else ():
             if one not in renamed and function_of(one) not in renamed:
                 gone.add(one if function_of(one) in functions else function_of(one))
         # A line about the whole function says it for each of its parameters.
         kept = {one for one in gone if function_of(one) == one or function_of(one) not in gone}
-        return IdList(there, kept, renamed)
+        return IdList(there, kept, renamed, self.released)
 
     # ---- old names
 

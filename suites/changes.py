@@ -25,6 +25,8 @@ FEW: t.Final = 900
 WHOLE: t.Final = 10_000
 """Bytes in a new file where each change is made once: more than the pages of most servers."""
 _NOENT: t.Final = 2
+_TWICE: t.Final = frozenset({_NOENT, 17})
+"""NOENT and EXIST: what a change of names gets that was made before."""
 _FHEXPIRED: t.Final = 10014
 _MOST_EXPIRIES: t.Final = 3
 """How often a handle may expire before one call reaches its object."""
@@ -96,6 +98,10 @@ class NotAvailable(Exception):
     """The server does not make this change, and need not."""
 
 
+class NotSetUp(Exception):
+    """Nothing is known of the changes: their file is not made, or a call may have been executed twice."""
+
+
 @dataclass
 class World:
     """A directory with a file, both clients, and what must be true."""
@@ -128,6 +134,8 @@ class World:
     weak: Nonconformance | None = None
     """The first deviation of this pair that is no failure."""
     _count: int = 0
+    _copies: int = 0
+    """What the clients had sent again before this pair."""
 
     def __post_init__(self) -> None:
         self.begin()
@@ -149,6 +157,7 @@ class World:
 
     def new_file(self) -> None:
         """A new file, which both clients have looked at."""
+        self._copies, self.weak = self._copies_sent(), None
         name, data = b"f%d" % self.number(), self.pattern(self.size)
         handle = self.scratch.file(name, data, directory=self.home.handle)
         self.file = self.entries[name] = File(name, handle, data=data)
@@ -191,6 +200,16 @@ class World:
         if answer.value is None:
             skip(f"the attributes of a new file cannot be read: GETATTR answers {answer.reply.status}")
         return answer.value
+
+    # ------------------------------------------------------------ calls that were sent again
+
+    def _copies_sent(self) -> int:
+        return self.one.copies_sent() + self.other.copies_sent()
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether a call of this pair was sent again: the copy may have been executed late, after other calls."""
+        return self._copies_sent() != self._copies
 
     # ------------------------------------------------------------ what changes need
 
@@ -240,6 +259,21 @@ class World:
     def need(self, thing: Thing, client: CommonClient, call: Callable[[bytes], Answer[T]]) -> T | None:
         """The value of a call that must succeed."""
         answer = self.use(thing, client, call)
+        expect(answer.reply, because=self.clauses.works).ok()
+        return answer.value
+
+    def need_names(self, thing: Thing, client: CommonClient, call: Callable[[bytes], Answer[T]]) -> T | None:
+        """The value of a change of names that must succeed. Raises `NotSetUp` if it may have been made twice.
+
+        Over UDP a call may have been sent again, and JUKEBOX says that the server has begun: a server need not remember
+        what it has done (RFC 1831 section 4).
+        """
+        repeated = client.calls_repeated()
+        answer = self.use(thing, client, call)
+        if int(answer.reply.status) in _TWICE and client.calls_repeated() != repeated:
+            raise NotSetUp(
+                f"a call was made again, and answers {answer.reply.status}: it may have been executed twice"
+            )
         expect(answer.reply, because=self.clauses.works).ok()
         return answer.value
 
@@ -330,7 +364,7 @@ def _set_mtime(world: World, client: CommonClient) -> None:
 
 def _rename(world: World, client: CommonClient) -> None:
     file, home, name = world.file, world.home, b"r%d" % world.number()
-    world.need(home, client, lambda where: client.rename(where, file.name, name))
+    world.need_names(home, client, lambda where: client.rename(where, file.name, name))
     _has_name(world, name)
 
 
@@ -344,9 +378,10 @@ def _has_name(world: World, name: bytes) -> None:
 
 
 def _rename_directory(world: World, client: CommonClient) -> None:
-    home, top, name = world.home, world.scratch.handle, b"h%d" % world.number()
-    expect(client.rename(top, home.name, name).reply, because=world.clauses.works).ok()
-    world.absent.append((top, home.name))
+    home, name = world.home, b"h%d" % world.number()
+    top = Thing(b"", world.scratch.handle)
+    world.need_names(top, client, lambda where: client.rename(where, home.name, name))
+    world.absent.append((top.handle, home.name))
     home.name = name
     home.was_moved = world.file.was_moved = True
 
@@ -357,12 +392,12 @@ def _link_or_unlink(world: World, client: CommonClient) -> None:
     top = world.scratch.handle
     if world.linked:
         name, file = world.linked.popitem()
-        expect(client.remove(top, name).reply, because=world.clauses.works).ok()
+        world.need_names(Thing(b"", top), client, lambda where: client.remove(where, name))
         world.absent.append((top, name))
         _loses_name(world, file)
         return
     name = b"l%d" % world.number()
-    world.need(world.file, client, lambda handle: client.link(handle, top, name))
+    world.need_names(world.file, client, lambda handle: client.link(handle, top, name))
     world.linked[name] = world.file
     world.file.links += 1
 
@@ -381,9 +416,9 @@ def _loses_name(world: World, file: File) -> None:
 
 def _recreate(world: World, client: CommonClient) -> None:
     old, home = world.file, world.home
-    world.need(home, client, lambda where: client.remove(where, old.name))
+    world.need_names(home, client, lambda where: client.remove(where, old.name))
     _loses_name(world, old)
-    handle = world.need(home, client, lambda where: client.create(where, old.name))
+    handle = world.need_names(home, client, lambda where: client.create(where, old.name))
     if not handle:  # it may be withheld
         found = world.need(home, client, lambda where: client.lookup(where, old.name))
         assert found is not None
@@ -403,7 +438,7 @@ def _replace(world: World, client: CommonClient) -> None:
         (name, one) for name, one in world.entries.items() if name.startswith(b"t") and one is not file
     )
     assert target is not None
-    world.need(home, client, lambda where: client.rename(where, file.name, name))
+    world.need_names(home, client, lambda where: client.rename(where, file.name, name))
     _has_name(world, name)
     _loses_name(world, target)
 
@@ -412,11 +447,11 @@ def _make_or_remove_directory(world: World, client: CommonClient) -> None:
     home = world.home
     name = next((name for name, file in world.entries.items() if file is None), b"")
     if name:
-        world.need(home, client, lambda where: client.rmdir(where, name))
+        world.need_names(home, client, lambda where: client.rmdir(where, name))
         del world.entries[name]
         world.absent.append((home.handle, name))
         return
-    world.need(home, client, lambda where: client.mkdir(where, b"d"))
+    world.need_names(home, client, lambda where: client.mkdir(where, b"d"))
     world.entries[b"d"] = None
     world.absent = [one for one in world.absent if one[1] != b"d"]
 

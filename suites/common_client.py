@@ -69,6 +69,10 @@ class CommonClient(ABC):
         """How many calls this client has sent again: as `suites.replies.copies_sent`."""
         return 0
 
+    def calls_repeated(self) -> int:
+        """The same, with the calls that JUKEBOX has put off: the server may have begun them before it said so."""
+        return self.copies_sent()
+
     def connect_again(self) -> None:  # noqa: B027  (most need nothing)
         """Go on with a new connection where that is possible: a server may close one after SYSTEM_ERR."""
 

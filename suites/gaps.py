@@ -24,30 +24,36 @@ _AT_ONCE: t.Final = 0.005
 _TRIES: t.Final = 3
 """Gaps that are timed, as long as they are made fast: on a busy machine, a call alone can take longer than that."""
 _FAST: t.Final = 0.2
+_JUKEBOX: t.Final = 10008
+"""And DELAY."""
 """Seconds."""
 Far: t.TypeAlias = contextlib.AbstractContextManager[None]
 """In this context, the far call is made: a call that fills the gap may take too long all the same."""
 
 
-def need_gaps(caller: Caller, far: int, grow: Callable[[int], bool], used: Callable[[], int | None]) -> Far:
+def need_gaps(caller: Caller, far: int, grow: Callable[[int], int], used: Callable[[], int | None]) -> Far:
     """SKIP where a call that makes a file of `far` bytes would not be answered in time.
 
-    `grow`: makes a file, empty at first, longer than an offset; whether it succeeded. `used`: the space of that file
-    in bytes, None where the server does not say.
+    `grow`: makes a file, empty at first, longer than an offset; the status, 0 for success. `used`: the space of that
+    file in bytes, None where the server does not say.
     """
     rpc = t.cast("RpcClient", caller)
-    if not grow(SMALL_GAP):
-        return contextlib.nullcontext()  # refused, as the call of the check will be
+    if _is_refused(grow(SMALL_GAP)):
+        return (
+            _answered_or_skipped()
+        )  # the call of the check may be refused as well, but this says nothing of it
     took = rpc.timeout
     for number in range(1, _TRIES + 1):
         began = rpc.loop.clock()
         try:
-            has_gap = grow(number * GAP)
+            is_refused = _is_refused(grow(number * GAP))
         except RpcTimeout:
             skip("files of the server may have no gaps: one of 64 MiB is not made in time")
         now = rpc.loop.clock() - began
         took = min(took, now)
-        if not has_gap or took < _AT_ONCE:
+        if is_refused:
+            return _answered_or_skipped()
+        if took < _AT_ONCE:
             return contextlib.nullcontext()
         space = used()
         if space and space < number * GAP // 2:  # 0 is no space that a file with data has: it is not known
@@ -60,6 +66,13 @@ def need_gaps(caller: Caller, far: int, grow: Callable[[int], bool], used: Calla
             "files of the server may have no gaps: by the time for one of 64 MiB, this one could take too long"
         )
     return _answered_or_skipped()
+
+
+def _is_refused(status: int) -> bool:
+    """SKIP if the call is put off: a later one may be made, and fill its gap."""
+    if status == _JUKEBOX:
+        skip("whether files of the server have gaps is not known: the call that makes one is put off")
+    return status != 0
 
 
 @contextlib.contextmanager

@@ -98,7 +98,9 @@ def expect_parent_of_now(
         assert parent.value is not None
         known = _fileid(client, elsewhere)
         seen = _fileid(client, parent.value)
-        expect(seen, "fileid of the parent of the moved directory", because=because).equals(known)
+        expect(seen, "fileid of the parent of the moved directory", field="fileid", because=because).equals(
+            known
+        )
 
 
 def _fileid(client: CommonClient, handle: bytes) -> int:
@@ -131,7 +133,7 @@ def expect_other_name_kept(
         return
     if not renamed.succeeded or linked.nlink != before.nlink + 1:
         return  # the checks of LINK judge whether links are counted
-    expect(after.nlink, "nlink of the replaced file", because=counts).equals(before.nlink)
+    expect(after.nlink, "nlink of the replaced file", field="nlink", because=counts).equals(before.nlink)
 
 
 def expect_not_below_itself(client: TreeClient, scratch: Scratch[t.Any, t.Any], because: Requirement) -> None:

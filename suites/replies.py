@@ -22,9 +22,13 @@ REJECTIONS: t.Final = (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout)
 
 
 def copies_sent(rpc: object) -> int:
-    """How many calls were sent again on this connection. Over UDP, a server may have executed such a call twice."""
-    core = rpc.core if isinstance(rpc, RpcClient) else None
-    return core.retransmissions if isinstance(core, DatagramCore) else 0
+    """How many calls were sent again on this connection: over UDP, or because the server had closed it while idle.
+
+    A server without a reply cache, or without room in it, executes such a call twice, or late (RFC 1813 section 4.5).
+    """
+    if not isinstance(rpc, RpcClient):
+        return 0
+    return rpc.core.retransmissions if isinstance(rpc.core, DatagramCore) else rpc.sent_again
 
 
 def need_done(client: CommonClient, change: Callable[[], Answer[t.Any]], what: str) -> None:

@@ -107,7 +107,7 @@ def expect_target_kept(
     link = act.link if answer.succeeded else _LINK
     if link is not None:
         text = _text(client, where, link, link_kept)
-        expect(text, "text of the link", because=link_kept).equals(_TARGET)
+        expect(text, "text of the link", field="link", because=link_kept).equals(_TARGET)
     if name in _REPLACING and answer.succeeded:
         expect_data(scratch.read(scratch.lookup(_LINK) or b""), _OTHER, "data of the new file", because=kept)
 
@@ -139,7 +139,7 @@ def _expect_target(
         expect_data(scratch.read(target), _PRECIOUS, "data of the target", because=kept)
     seen = client.getattr(target).value
     if mode is not None and seen is not None and seen.mode is not None:
-        expect(seen.mode, "mode of the target", because=kept).equals(mode)
+        expect(seen.mode, "mode of the target", field="mode", because=kept).equals(mode)
 
 
 def _text(client: TreeClient, where: bytes, name: bytes, because: Requirement) -> bytes | None:
@@ -165,7 +165,7 @@ def expect_text_of_now(
         __tracebackhide__ = True
         for client in clients:
             seen = _text(client, where, _LINK, because)
-            expect(seen, f"text of the link {when}", because=because).equals(text)
+            expect(seen, f"text of the link {when}", field="link", because=because).equals(text)
 
     scratch.symlink(_LINK, b"first")
     expect_text(b"first", "that is new")

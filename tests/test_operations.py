@@ -28,7 +28,7 @@ from nfsjudge.lint.views import Views, register
 from nfsjudge.messages import Mark, message_records
 from nfsjudge.pointing import Claim, find
 from nfsjudge.records import StatisticsRecord, from_line, to_line
-from nfsjudge.requirement import Requirement
+from nfsjudge.requirement import stated
 from nfsjudge.tally import Tally
 from nfsjudge.transcript import call_line, summary_line, transcript
 from nfsmutants import Mutants, form
@@ -48,9 +48,8 @@ if t.TYPE_CHECKING:
     from nfsclient.rpc.service import CallContext
     from nfsjudge.lint.world import World
 
-RULE = "RFC 9999 section 1"
-KEEPS = Requirement(rfc="RFC 9999", section="1", gist="GET gives what was PUT")
-ENDS = Requirement(rfc="RFC 9999", section="2", gist="the status of a compound is that of its last operation")
+KEEPS = stated("RFC 9999", "1", "GET gives what was PUT")
+ENDS = stated("RFC 9999", "2", "the status of a compound is that of its last operation")
 
 
 # ---------------------------------------------------------------- the server, mutants, knobs
@@ -96,7 +95,7 @@ def test_a_compound_performs_its_operations_and_stops_at_an_error(rig: Rig) -> N
 def test_a_mutant_bends_one_operation_inside_a_compound(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(form, "_registry", dict(form._registry))
 
-    @mutant(GET, RULE)
+    @mutant(GET)
     def get_forgets_what_was_added(call: Call[toy.GetArgs, toy.GetRes]) -> toy.GetRes:
         """GET answers one less than the register has"""
         assert call.operation is GET
@@ -346,7 +345,7 @@ def test_a_script_marks_the_operation(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_claim_about_an_operation_is_found_in_the_compound() -> None:
     one = exchange([put(5), get()], [did(ToyOp.PUT), got(7)])
     result = one.steps[1].result
-    by_origin = find([one], Claim(value=7, origins=((result, ("resok", "value")),)))
-    assert by_origin == (one.result, "resarray[1].opget.resok.value")
-    by_name = find([one], Claim(value=7, names=("resok", "value")))
-    assert by_name == by_origin
+    by_part = find([one], Claim(value=7, part=result, field="resok.value"))
+    assert by_part == (one.result, "resarray[1].opget.resok.value")
+    by_name = find([one], Claim(value=7, field="resok.value"))
+    assert by_name == by_part

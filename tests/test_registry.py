@@ -46,6 +46,9 @@ SEEN: t.Final[dict[str, object]] = {
     "policy": [True, "toy"],
     "ids": ["toy/ADD/is-small", ["ADD", "COMPOUND", "GET", "NULL", "PUT"]],
     "causes": ["toy/ADD/x1", "toy/ADD/x2", "RFC 9999 1: ADD: status: expected FULL, got success"],
+    "patience": "Toy COMPOUND",
+    "what it lacks": ["PUT", ""],
+    "first line": "NFSv3 and Toy at port 9, no rpcbind of this server",
     "new-check": [
         "suites/toy/test_add.py",
         "nfsmutants/toy/add.py",

@@ -21,6 +21,7 @@ from nfsclient.xdr import Array, Case, Struct, Union, Void, XdrEnum, u32
 from nfsjudge import policy
 from nfsjudge.lint import views
 from nfsjudge.lint.case import View
+from nfsjudge.policy.common import NOT_SUPPORTED
 from nfsserver import service
 from nfsserver.handlers import Handlers, ServerApi, answers
 from nfsserver.service import Service
@@ -31,6 +32,7 @@ PROGRAM, VERSION = 0x20000077, 1
 class ToyStat(XdrEnum):
     OK = 0
     FULL = 1
+    ABSENT = 2
 
 
 class ToyOp(XdrEnum):
@@ -189,7 +191,11 @@ def join_in() -> None:
     registry.register(PROTOCOL)
     service.register(SERVICE)
     policy.register(
-        policy.ProtocolPolicy(statuses=(policy.StatusPolicy(status=ToyStat),), versions={TOY: "toy"})
+        policy.ProtocolPolicy(
+            statuses=(policy.StatusPolicy(status=ToyStat, inconclusive={ToyStat.ABSENT: NOT_SUPPORTED}),),
+            versions={TOY: "toy"},
+            may_lack=(ADD,),
+        )
     )
     views.register(TOY, VIEWS)
 

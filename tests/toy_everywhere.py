@@ -9,8 +9,12 @@ import tempfile
 import typing as t
 from pathlib import Path
 
+from fixtures.checks.dialects import CLASSES
 from fixtures.ids import id_of, operations
-from fixtures.plugin.statuses import statuses_of
+from fixtures.plugin import header
+from fixtures.plugin.statuses import statuses_of, unserved
+from fixtures.stage.capabilities import YES, Capabilities
+from fixtures.stage.patience import asked_for
 from nfsclient.protocol import registry
 from nfsclient.replay import Story
 from nfsclient.rpc.auth import AuthSys
@@ -33,10 +37,11 @@ from nfsproof.newcheck.plan import Wish, make_plan
 from nfsproof.only_data import is_only_data
 from nfsproof.proxying.view import _name as name_in_proxy
 from nfsserver import Server
+from nfstargets import TargetAddress
 from reports.causes import causes, signature
 from reports.run import Run
 from tests import toy
-from tests.toy import ToyStat
+from tests.toy import ToyOp, ToyStat
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -95,6 +100,21 @@ def places(one: Exchange) -> dict[str, t.Callable[[], object]]:
             made[-1].outcome = outcome_of([show(ToyStat.FULL)], show(ToyStat.OK), operation="ADD")
         return [*causes(made)[0].checks, signature(made[0])]
 
+    def lacking() -> list[str]:
+        asked = [toy.put(1)], [toy.add(1)]
+        answers = [toy.did(ToyOp.PUT, ToyStat.ABSENT)], [toy.did(ToyOp.ADD, ToyStat.ABSENT)]
+        return [unserved([toy.exchange(*each, ToyStat.ABSENT)]) for each in zip(asked, answers, strict=True)]
+
+    def first_line() -> str:
+        # As a module of its name in fixtures/checks/dialects would bring it.
+        vars(header)["CLASSES"] = (
+            *CLASSES,
+            type("ToyDialect", (CLASSES[0],), {"name": "toy", "title": "Toy"}),
+        )
+        capabilities = Capabilities()
+        capabilities.update({"nfs3": YES, "toy": YES})
+        return header.found_line(TargetAddress(host="h", nfs_port=9, mount_port=0), capabilities)
+
     found: dict[str, t.Callable[[], object]] = {
         "registry": lambda: registry.protocol_named("toy") is toy.PROTOCOL,
         "services": lambda: str(one.result.status),
@@ -113,6 +133,9 @@ def places(one: Exchange) -> dict[str, t.Callable[[], object]]:
         "policy": lambda: [policy_of(ToyStat.FULL).status is ToyStat, capability_for(toy.ADD)],
         "ids": lambda: [id_of("suites/toy/test_add_twice.py::test_is_small"), sorted(operations("toy"))],
         "causes": grouped,
+        "patience": lambda: asked_for(one.result),
+        "what it lacks": lacking,
+        "first line": first_line,
         "new-check": plan,
     }
     if importlib.util.find_spec("scapy") is not None:

@@ -35,7 +35,7 @@ class Nfs3(TypedClient):
     patience ends; without, it is given back at once like any other. Raises `RpcError` and `XdrError` only.
     """
 
-    __slots__ = ("patience",)
+    __slots__ = ("patience", "put_off")
 
     def __init__(
         self,
@@ -47,12 +47,15 @@ class Nfs3(TypedClient):
     ) -> None:
         super().__init__(rpc, credential=credential, timeout=timeout)
         self.patience = patience
+        self.put_off = 0
+        """Calls that were answered with JUKEBOX at first, and tried again: a server may have begun them each time."""
 
     def call(self, procedure: Procedure[A, R], args: A, *, into: memoryview | None = None) -> R:
         """Make one call, and further ones while the answer is JUKEBOX and patience lasts."""
         reply = self.rpc.call(procedure, args, credential=self.credential, timeout=self.timeout, into=into)
         if self.patience is None or not is_jukebox(reply):
             return reply
+        self.put_off += 1
         again = super().call
         return self.patience.retry(lambda: again(procedure, args, into=into), is_jukebox, reply)
 

@@ -17,7 +17,7 @@ from nfsclient.files.steps import Ask, Call, Compound, Steps, perform, perform_a
 from nfsclient.rpc.aio import AsyncRpcClient
 
 if t.TYPE_CHECKING:
-    from nfsclient.clients.nfs4 import CompoundReply, Session4
+    from nfsclient.clients.nfs4 import CompoundReply, Compounds
     from nfsclient.clients.nfs4.aio import AsyncSession4
 
 T = t.TypeVar("T")
@@ -27,9 +27,9 @@ _LONGEST: t.Final = 5.0
 
 
 class Blocking:
-    """Performs operations over an `Nfs2`, an `Nfs3` or a `Session4`: ``do(files.getattr(handle))``."""
+    """Performs operations over an `Nfs2`, an `Nfs3` or `Compounds` (`Session4`): ``do(files.getattr(handle))``."""
 
-    def __init__(self, over: TypedClient | Session4) -> None:
+    def __init__(self, over: TypedClient | Compounds) -> None:
         self._over = over
 
     def __call__(self, steps: Steps[T]) -> T:
@@ -40,7 +40,8 @@ class Blocking:
         over: t.Any = self._over
         if isinstance(ask, Call):
             return over.call(ask.procedure, ask.args, into=ask.into)
-        return over.compound(*ask.build(), into=ask.into)
+        into = {} if ask.into is None else {"into": ask.into}  # a session can do that
+        return over.compound(*ask.build(), **into)
 
 
 class OnAsyncio:

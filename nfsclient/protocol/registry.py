@@ -3,8 +3,9 @@
 
 What has a row for each protocol is derived from this table, or registers by the protocol's name (`parts_of`):
 services of the embedded server, statistics, transcripts, scripts, captures, views of the lint, faults, scapy layers,
-policies, ids of checks, new-check and labels in reports. A protocol that is added is one entry here; its programs are
-in its modules, and what only some rooms need (handlers, policies, views) is a module of its name there.
+policies, versions in the first lines of a run, ids of checks, new-check and labels in reports. A protocol that is added
+is one entry here; its programs are in its modules, and what only some rooms need (handlers, policies, views) is a
+module of its name there.
 
 The table names modules and does not import them: nothing imports NFSv4 until a run may meet it.
 """

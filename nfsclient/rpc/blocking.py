@@ -60,6 +60,8 @@ class RpcClient(Link):
         a call again, with the same XID, that may have crossed such a close. A server may close what is idle."""
         self.on_reopened: list[Callable[[], None]] = []
         """Called after that, before any call is made: a session may want to be bound to the new connection."""
+        self.sent_again = 0
+        """Calls that were sent again with the same XID because of `outlives_idleness`."""
         self._ended_idle = False
         self._used_at = 0.0
         """When the last call went out, or the last reply was waited for."""
@@ -213,6 +215,7 @@ class RpcClient(Link):
                 self._reopen()
             except ConnectFailed:
                 raise lost from None
+        self.sent_again += 1
         return self.submit(
             pending.procedure,
             pending.args,

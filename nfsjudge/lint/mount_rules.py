@@ -6,12 +6,12 @@ from __future__ import annotations
 from nfsclient.protocol.mount import MNT3
 from nfsjudge.lint.case import Case
 from nfsjudge.lint.rule import Breach, rule
-from nfsjudge.requirement import Requirement
+from nfsjudge.requirement import stated
 
-MOUNT_STATUS = Requirement(
-    rfc="RFC 1813",
-    section="5.1.5",
-    gist="a status of MOUNT is one of the ten of mountstat3: those of NFS are not, and XDR allows no others",
+MOUNT_STATUS = stated(
+    "RFC 1813",
+    "5.1.5",
+    "a status of MOUNT is one of the ten of mountstat3: those of NFS are not, and XDR allows no others",
 )
 
 

@@ -12,7 +12,7 @@ from nfsjudge.lint import nfs3_rules, nfs3_state
 from nfsjudge.lint.case import Case
 from nfsjudge.lint.nfs2_views import MILLION, WITHOUT_STATUS
 from nfsjudge.lint.rule import Breach, rule
-from nfsjudge.requirement import Level, Requirement
+from nfsjudge.requirement import should, stated
 
 ALL: t.Final = tuple(one for one in nfs2.NFS2.procedures if one not in WITHOUT_STATUS)
 _FITS_ANY: t.Final = 512
@@ -29,31 +29,33 @@ _TYPES: t.Final = {
 """The bits of `mode` that say the type again (section 2.3.5)."""
 
 
-def _clause(section: str, gist: str, level: Level = Level.STATED, harm: Harm | None = None) -> Requirement:
-    return Requirement(rfc="RFC 1094", section=section, gist=gist, level=level, harm=harm)
-
-
-STATUS = _clause(
-    "2.3.1", "a status is one of those that the RFC names: it derives them from UNIX", Level.SHOULD
+STATUS = should("RFC 1094", "2.3.1", "a status is one of those that the RFC names: it derives them from UNIX")
+TYPE = should("RFC 1094", "2.3.2", "a type is one of ftype; sockets are non-files, FIFOs have no type")
+MODE_AND_TYPE = should("RFC 1094", "2.3.5", "mode says the type again, and both should agree")
+USECONDS = should("RFC 1094", "2.3.4", "useconds are the part of a time that is less than a second")
+UP_TO_COUNT = stated("RFC 1094", "2.2.7", "READ returns up to count bytes")
+WRITTEN = stated(
+    "RFC 1094",
+    "2.2.9",
+    "after a WRITE, which is atomic, the file reaches to the end of what was written",
+    harm=Harm.DATA,
 )
-TYPE = _clause("2.3.2", "a type is one of ftype; sockets are non-files, FIFOs have no type", Level.SHOULD)
-MODE_AND_TYPE = _clause("2.3.5", "mode says the type again, and both should agree", Level.SHOULD)
-USECONDS = _clause("2.3.4", "useconds are the part of a time that is less than a second", Level.SHOULD)
-UP_TO_COUNT = _clause("2.2.7", "READ returns up to count bytes")
-WRITTEN = _clause(
-    "2.2.9", "after a WRITE, which is atomic, the file reaches to the end of what was written", harm=Harm.DATA
+SIZE_IS_SET = stated("RFC 1094", "2.2.3", "SETATTR of a size that succeeds leaves the file with that size")
+HANDLE = stated(
+    "RFC 1094",
+    "2.3.3",
+    "a handle distinguishes an individual file: its type, fsid and fileid stay",
+    harm=Harm.DATA,
 )
-SIZE_IS_SET = _clause("2.2.3", "SETATTR of a size that succeeds leaves the file with that size")
-HANDLE = _clause(
-    "2.3.3", "a handle distinguishes an individual file: its type, fsid and fileid stay", harm=Harm.DATA
+ATTRIBUTES = stated(
+    "RFC 1094", "2.3.5", "attributes are those of the object: nothing changed them since the last ones"
 )
-ATTRIBUTES = _clause("2.3.5", "attributes are those of the object: nothing changed them since the last ones")
-ENTRIES = _clause("2.2.17", "the entries of READDIR have a total size of up to count bytes")
-PROGRESS = _clause("2.2.17", "a cookie leads to the next entry: a page without eof leads on", Level.SHOULD)
-COOKIES = _clause(
-    "2.2.17", "a cookie is a pointer to the next entry: each entry of a page has its own", Level.SHOULD
+ENTRIES = stated("RFC 1094", "2.2.17", "the entries of READDIR have a total size of up to count bytes")
+PROGRESS = should("RFC 1094", "2.2.17", "a cookie leads to the next entry: a page without eof leads on")
+COOKIES = should(
+    "RFC 1094", "2.2.17", "a cookie is a pointer to the next entry: each entry of a page has its own"
 )
-NOENT = _clause("2.3.1", "NOENT says that the name does not exist", Level.SHOULD)
+NOENT = should("RFC 1094", "2.3.1", "NOENT says that the name does not exist")
 
 
 @rule("nfs2/status-defined", STATUS, of=ALL, killed_by="readlink2-directory-is-einval")

@@ -13,19 +13,13 @@ from nfsclient.rpc.program import AnyOperation
 from nfsjudge.lint.case import Case
 from nfsjudge.lint.nfs3_views import BILLION, MAKERS, every_attributes
 from nfsjudge.lint.rule import Breach, rule
-from nfsjudge.requirement import CLOSED_STATUS, Level, Part, Requirement
+from nfsjudge.requirement import CLOSED_STATUS, Part, may, should, stated
 
 ALL: t.Final = tuple(procedure for procedure in nfs3.NFS3.procedures if procedure is not nfs3.NULL)
 
 
 def _all_but(*procedures: AnyOperation) -> tuple[AnyOperation, ...]:
     return tuple(procedure for procedure in ALL if procedure not in procedures)
-
-
-def _clause(
-    section: str, gist: str, level: Level = Level.STATED, part: Part = Part.DESCRIPTION
-) -> Requirement:
-    return Requirement(rfc="RFC 1813", section=section, gist=gist, level=level, part=part)
 
 
 UNLIMITED: t.Final = 2**64 - 1
@@ -43,7 +37,7 @@ def status_defined(case: Case) -> Breach | None:
     return Breach("a status of nfsstat3", f"status {int(case.status)}", "status")
 
 
-STATUS_IS_LISTED = _clause("3", "the statuses listed for a procedure are the common ones", Level.MAY)
+STATUS_IS_LISTED = may("RFC 1813", "3", "the statuses listed for a procedure are the common ones")
 
 
 @rule("nfs3/status-listed", STATUS_IS_LISTED, of=ALL, killed_by="write3-answers-isdir")
@@ -59,14 +53,12 @@ def _is_status(case: Case, status: Nfsstat3, definition: str) -> Breach | None:
     return Breach(definition, f"{status.name}", "status") if case.status is status else None
 
 
-NOT_SYNC = _clause(
-    "3.3.2", "without a guard the server does not check ctime: NOT_SYNC is of it", Level.SHOULD
+NOT_SYNC = should("RFC 1813", "3.3.2", "without a guard the server does not check ctime: NOT_SYNC is of it")
+BAD_COOKIE = should(
+    "RFC 1813", "2.6", "BAD_COOKIE says that a cookie of READDIR or READDIRPLUS is stale; cookie 0 begins"
 )
-BAD_COOKIE = _clause(
-    "2.6", "BAD_COOKIE says that a cookie of READDIR or READDIRPLUS is stale; cookie 0 begins", Level.SHOULD
-)
-BADTYPE = _clause("2.6", "BADTYPE is for an attempt to create an object of a type", Level.SHOULD)
-XDEV = _clause("2.6", "XDEV is for a hard link, or a new name, across devices", Level.SHOULD)
+BADTYPE = should("RFC 1813", "2.6", "BADTYPE is for an attempt to create an object of a type")
+XDEV = should("RFC 1813", "2.6", "XDEV is for a hard link, or a new name, across devices")
 
 
 @rule("nfs3/not-sync-unguarded", NOT_SYNC, of=ALL, killed_by="setattr3-no-guard-is-not-sync")
@@ -104,15 +96,12 @@ def xdev(case: Case) -> Breach | None:
 
 # ---------------------------------------------------------------- attributes
 
-ENUMS = Requirement(
-    rfc="RFC 4506",
-    section="4.3",
-    gist="an enum is encoded as one of the numbers that its declaration gives it",
+ENUMS = stated("RFC 4506", "4.3", "an enum is encoded as one of the numbers that its declaration gives it")
+NSECONDS = should(
+    "RFC 1813", "2.5", "nseconds are the part of a time that is less than a second: below 1,000,000,000"
 )
-NSECONDS = _clause(
-    "2.5", "nseconds are the part of a time that is less than a second: below 1,000,000,000", Level.SHOULD
-)
-TYPE_THAT_WAS_MADE = _clause(
+TYPE_THAT_WAS_MADE = stated(
+    "RFC 1813",
     "3.3.8",
     "CREATE makes a regular file, MKDIR a directory, SYMLINK a symbolic link, MKNOD the requested type",
 )
@@ -178,21 +167,30 @@ def type_made(case: Case) -> Breach | None:
 
 # ---------------------------------------------------------------- READ and WRITE
 
-WRITE_COUNT = _clause("3.3.7", "count is the number of bytes written, which is at most what was sent")
-COMMITTED = _clause(
-    "3.3.7", "committed is at least the requested stability: less is a violation of the protocol"
+WRITE_COUNT = stated(
+    "RFC 1813", "3.3.7", "count is the number of bytes written, which is at most what was sent"
 )
-WRITE_NOTHING = _clause(
+COMMITTED = stated(
+    "RFC 1813", "3.3.7", "committed is at least the requested stability: less is a violation of the protocol"
+)
+WRITE_NOTHING = should(
+    "RFC 1813",
     "3.3.7",
     "a server should not answer that it wrote no data at all: that is an error",
-    Level.SHOULD,
-    Part.IMPLEMENTATION,
+    part=Part.IMPLEMENTATION,
 )
-READ_COUNT = _clause("3.3.6", "count is the number of bytes of data returned, at most the requested count")
-READ_NOTHING = _clause(
-    "3.3.6", "a READ of some bytes before the end of the file returns some", Level.SHOULD, Part.IMPLEMENTATION
+READ_COUNT = stated(
+    "RFC 1813", "3.3.6", "count is the number of bytes of data returned, at most the requested count"
 )
-READ_EOF = _clause("3.3.6", "eof is TRUE if offset and count make the size of the file, otherwise FALSE")
+READ_NOTHING = should(
+    "RFC 1813",
+    "3.3.6",
+    "a READ of some bytes before the end of the file returns some",
+    part=Part.IMPLEMENTATION,
+)
+READ_EOF = stated(
+    "RFC 1813", "3.3.6", "eof is TRUE if offset and count make the size of the file, otherwise FALSE"
+)
 
 
 @rule("nfs3/write-count", WRITE_COUNT, of=(nfs3.WRITE,), killed_by="write3-reports-more-than-sent")
@@ -283,10 +281,10 @@ def read_eof(case: Case) -> Breach | None:
 
 # ---------------------------------------------------------------- FSSTAT
 
-FREE_IS_PART = _clause(
+FREE_IS_PART = should(
+    "RFC 1813",
     "3.3.18",
     "free space is a part of all space, and what the user may use is a part of what is free",
-    Level.SHOULD,
 )
 
 
@@ -316,23 +314,24 @@ _LISTING: t.Final = (nfs3.READDIR, nfs3.READDIRPLUS)
 _FITS_ANY: t.Final = {nfs3.READDIR: 512, nfs3.READDIRPLUS: 1024}
 """Bytes into which any entry fits, with 255 bytes of name, and for READDIRPLUS with attributes and handle."""
 _NO_ENTRIES: t.Final = "no entries, and eof FALSE"
-COUNT_BOUNDS = _clause(
+COUNT_BOUNDS = stated(
+    "RFC 1813",
     "3.3.16",
     "the results of READDIR and READDIRPLUS are at most count (maxcount) bytes, with all overhead of XDR",
 )
-LISTING_PROGRESSES = _clause(
+LISTING_PROGRESSES = should(
+    "RFC 1813",
     "3.3.16",
     "a page that does not end the listing has entries, and its last cookie leads past it",
-    Level.SHOULD,
 )
-TOO_SMALL_IS_SAID = _clause("2.6", "TOOSMALL reports a request into which not one entry fits", Level.MAY)
-COOKIES_DIFFER = _clause(
+TOO_SMALL_IS_SAID = may("RFC 1813", "2.6", "TOOSMALL reports a request into which not one entry fits")
+COOKIES_DIFFER = should(
+    "RFC 1813",
     "3.3.16",
     "a cookie is a point in the directory from which a listing goes on: each entry of a page has its own",
-    Level.SHOULD,
-    Part.IMPLEMENTATION,
+    part=Part.IMPLEMENTATION,
 )
-NAMES_DIFFER = _clause("3.3.16", "a page has the entries of a directory, each once", Level.SHOULD)
+NAMES_DIFFER = should("RFC 1813", "3.3.16", "a page has the entries of a directory, each once")
 
 
 @rule(

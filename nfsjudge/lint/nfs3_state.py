@@ -33,7 +33,7 @@ from nfsjudge.lint.nfs3_rules import ALL
 from nfsjudge.lint.nfs3_views import MAKERS, sets_times
 from nfsjudge.lint.rule import Breach, rule
 from nfsjudge.lint.world import Named, Source, is_directory, moment, same_user
-from nfsjudge.requirement import Level, Requirement
+from nfsjudge.requirement import may, must, should, stated
 
 _HOUR: t.Final = 3600
 _SECOND: t.Final = 1_000_000_000
@@ -43,38 +43,34 @@ _COARSE_TICK: t.Final = 2 * _SECOND
 """The same where times have whole seconds, and between times of two objects, which two clocks may give."""
 
 
-def _clause(section: str, gist: str, level: Level = Level.STATED, harm: Harm | None = None) -> Requirement:
-    return Requirement(rfc="RFC 1813", section=section, gist=gist, level=level, harm=harm)
-
-
 # ---------------------------------------------------------------- objects
 
-ONE_HANDLE_ONE_FILE = _clause(
+ONE_HANDLE_ONE_FILE = must(
+    "RFC 1813",
     "2.5",
     "equal file handles refer to the same file: its type, fsid and fileid stay what they are",
-    Level.MUST,
-    Harm.DATA,
+    harm=Harm.DATA,
 )
-ATTRIBUTES_AGREE = _clause(
-    "2.5", "attributes that a reply carries are those of the object: nothing changed them since the last ones"
+ATTRIBUTES_AGREE = stated(
+    "RFC 1813",
+    "2.5",
+    "attributes that a reply carries are those of the object: nothing changed them since the last ones",
 )
-BEFORE_IS_BEFORE = _clause(
-    "2.5", "the attributes before an operation are those that the object had: nothing changed them since"
+BEFORE_IS_BEFORE = stated(
+    "RFC 1813",
+    "2.5",
+    "the attributes before an operation are those that the object had: nothing changed them since",
 )
-BEFORE_OF_DIRECTORIES = _clause(
+BEFORE_OF_DIRECTORIES = should(
+    "RFC 1813",
     "2.5",
     "the size and times of a directory before an operation are those that it had, unless they are updated later",
-    Level.SHOULD,
 )
-CTIME_MOVES = _clause(
-    "2.5",
-    "writing to a file, or changing its size, changes its ctime in addition to its mtime",
-    Level.SHOULD,  # what changed the file is not known here
+CTIME_MOVES = should(  # what changed the file is not known here
+    "RFC 1813", "2.5", "writing to a file, or changing its size, changes its ctime in addition to its mtime"
 )
-TIMES_GO_ON = _clause(
-    "2.5",
-    "ctime is when attributes were last changed: a later change is not at an earlier time",
-    Level.SHOULD,
+TIMES_GO_ON = should(
+    "RFC 1813", "2.5", "ctime is when attributes were last changed: a later change is not at an earlier time"
 )
 _STILL: t.Final = ("type", "mode", "uid", "gid", "fsid", "fileid")
 _REGULAR, _DIRECTORY, _BLOCK, _CHARACTER, _LINK = 1, 2, 3, 4, 5
@@ -269,7 +265,8 @@ def _ticked(was: Attributes, now: Attributes, clock: int | None) -> bool:
     return clock is not None and clock >= ctime + _COARSE_TICK
 
 
-LISTED_ATTRIBUTES_AGREE = _clause(
+LISTED_ATTRIBUTES_AGREE = stated(
+    "RFC 1813",
     "3.3.17",
     "name_attributes are the attributes of the object that the entry names: nothing changed them since the last ones",
 )
@@ -316,17 +313,17 @@ def _listed_differs(case: Case, handle: bytes, listed: nfs3.Fattr3, path: str) -
 
 # ---------------------------------------------------------------- what changes have to show
 
-SIZE_AFTER_WRITE = _clause(
-    "3.3.7", "after a WRITE the file reaches to the end of what was written", harm=Harm.DATA
+SIZE_AFTER_WRITE = stated(
+    "RFC 1813", "3.3.7", "after a WRITE the file reaches to the end of what was written", harm=Harm.DATA
 )
-SIZE_AFTER_SETATTR = _clause("3.3.2", "SETATTR of a size that succeeds leaves the file with that size")
-NLINK_AFTER_LINK = _clause(
-    "2.5",
-    "nlink is the number of names, though it may be simulated: LINK that succeeds adds one",
-    Level.SHOULD,
+SIZE_AFTER_SETATTR = stated(
+    "RFC 1813", "3.3.2", "SETATTR of a size that succeeds leaves the file with that size"
 )
-GUARD_IS_COMPARED = _clause(
-    "3.3.2", "a guard that is not the object's ctime must be answered with NOT_SYNC", Level.MUST
+NLINK_AFTER_LINK = should(
+    "RFC 1813", "2.5", "nlink is the number of names, though it may be simulated: LINK that succeeds adds one"
+)
+GUARD_IS_COMPARED = must(
+    "RFC 1813", "3.3.2", "a guard that is not the object's ctime must be answered with NOT_SYNC"
 )
 
 
@@ -399,15 +396,15 @@ def guard_ignored(case: Case) -> Breach | None:
 
 # ---------------------------------------------------------------- statuses that contradict
 
-GRANTED_IS_ALLOWED = _clause(
+GRANTED_IS_ALLOWED = should(
+    "RFC 1813",
     "3.3.4",
     "ACCESS returns what the user is allowed to do, until the server revokes it: nothing changed the object since",
-    Level.SHOULD,
 )
-EXIST_OF_ABSENT = _clause("2.6", "EXIST says that the file specified already exists", Level.SHOULD)
-NOENT_OF_PRESENT = _clause("2.6", "NOENT says that the name specified does not exist", Level.SHOULD)
-FSINFO_IS_KEPT = _clause(
-    "3.3.19", "a file system with FSF_LINK or FSF_SYMLINK supports hard or symbolic links"
+EXIST_OF_ABSENT = should("RFC 1813", "2.6", "EXIST says that the file specified already exists")
+NOENT_OF_PRESENT = should("RFC 1813", "2.6", "NOENT says that the name specified does not exist")
+FSINFO_IS_KEPT = stated(
+    "RFC 1813", "3.3.19", "a file system with FSF_LINK or FSF_SYMLINK supports hard or symbolic links"
 )
 _WRITING: t.Final = ACCESS3_MODIFY | ACCESS3_EXTEND
 _MAKING: t.Final = ACCESS3_LOOKUP | _WRITING
@@ -426,8 +423,8 @@ Removing and renaming are not among them: rights to the entry, or a sticky bit, 
 """
 _PLAIN_NAME: t.Final = re.compile(rb"[A-Za-z0-9_-]{1,64}")
 """Names that any server can store: it may refuse others with ACCES (RFC 1813 section 3.2)."""
-VERIFIER_STAYS = _clause(
-    "3.3.7", "a write verifier changes where uncommitted data may have been lost, and may change", Level.MAY
+VERIFIER_STAYS = may(
+    "RFC 1813", "3.3.7", "a write verifier changes where uncommitted data may have been lost, and may change"
 )
 
 

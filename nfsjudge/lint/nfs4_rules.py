@@ -12,49 +12,33 @@ from nfsclient.sessions.reply import CompoundReply
 from nfsjudge.lint.case import Case
 from nfsjudge.lint.rule import Breach, rule
 from nfsjudge.policy.nfs4 import CLOSED_ENUM
-from nfsjudge.requirement import COMPOUND_IS_SOUND, SEQUENCE_ECHOES, Level, Requirement
+from nfsjudge.requirement import COMPOUND_IS_SOUND, SEQUENCE_ECHOES, must, should, stated
 
-TAG_IS_ECHOED = Requirement(
-    rfc="RFC 5661",
-    section="16.2.3",
-    level=Level.SHOULD,
-    gist="the tag of the results should be the tag of the request",
+TAG_IS_ECHOED = should("RFC 5661", "16.2.3", "the tag of the results should be the tag of the request")
+ATTRIBUTES_ASKED = stated(
+    "RFC 5661", "18.7.3", "the result has attributes that the request names, and no others"
 )
-ATTRIBUTES_ASKED = Requirement(
-    rfc="RFC 5661",
-    section="18.7.3",
-    gist="the result has attributes that the request names, and no others",
+ACCESS_ASKED = must(
+    "RFC 5661",
+    "18.1.3",
+    "supported and access have no bits that the request does not name, and access has none that supported lacks",
 )
-ACCESS_ASKED = Requirement(
-    rfc="RFC 5661",
-    section="18.1.3",
-    level=Level.MUST,
-    gist="supported and access have no bits that the request does not name, and access has none that supported lacks",
+READ_UP_TO_COUNT = stated("RFC 5661", "18.22.3", "READ returns as many bytes as the request says, or fewer")
+WRITE_UP_TO_COUNT = stated(
+    "RFC 5661", "18.32.3", "count is the number of bytes written: as many as were sent, or fewer"
 )
-READ_UP_TO_COUNT = Requirement(
-    rfc="RFC 5661", section="18.22.3", gist="READ returns as many bytes as the request says, or fewer"
+COMMITTED_AS_ASKED = must(
+    "RFC 5661", "18.32.3", "committed is at least as strong as stable in the arguments (Table 11)"
 )
-WRITE_UP_TO_COUNT = Requirement(
-    rfc="RFC 5661",
-    section="18.32.3",
-    gist="count is the number of bytes written: as many as were sent, or fewer",
+ENTRIES_CHANGE_A_DIRECTORY = stated(
+    "RFC 5661",
+    "5.8.1.4",
+    "the change attribute of a directory gets another value when an entry is made or removed",
 )
-COMMITTED_AS_ASKED = Requirement(
-    rfc="RFC 5661",
-    section="18.32.3",
-    level=Level.MUST,
-    gist="committed is at least as strong as stable in the arguments (Table 11)",
-)
-ENTRIES_CHANGE_A_DIRECTORY = Requirement(
-    rfc="RFC 5661",
-    section="5.8.1.4",
-    gist="the change attribute of a directory gets another value when an entry is made or removed",
-)
-SIZES_DO_NOT_GROW = Requirement(
-    rfc="RFC 5661",
-    section="18.36.3",
-    level=Level.MUST,
-    gist="the server may decrease header padding and sizes of the fore channel, and does not increase them",
+SIZES_DO_NOT_GROW = must(
+    "RFC 5661",
+    "18.36.3",
+    "the server may decrease header padding and sizes of the fore channel, and does not increase them",
 )
 _SIZES: t.Final = ("ca_headerpadsize", "ca_maxrequestsize", "ca_maxresponsesize", "ca_maxresponsesize_cached")
 

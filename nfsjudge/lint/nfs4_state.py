@@ -29,42 +29,48 @@ from nfsjudge.lint.nfs4_views import (
 )
 from nfsjudge.lint.rule import Breach, rule
 from nfsjudge.lint.world import same_user
-from nfsjudge.requirement import Level, Requirement
+from nfsjudge.requirement import must, should, stated
 
 _REGULAR, _LINK, _DIRECTORY = p.NfsFtype4.NF4REG, p.NfsFtype4.NF4LNK, p.NfsFtype4.NF4DIR
 _HALF: t.Final = 1 << 31
 _ALL: t.Final = 1 << 32
 
 
-def _clause(section: str, gist: str, level: Level = Level.STATED, harm: Harm | None = None) -> Requirement:
-    return Requirement(rfc="RFC 5661", section=section, gist=gist, level=level, harm=harm)
-
-
-ONE_HANDLE_ONE_FILE = _clause(
+ONE_HANDLE_ONE_FILE = must(
+    "RFC 5661",
     "4.2.1",
     "equal filehandles refer to the same file: its type, fsid and fileid stay what they are",
-    Level.MUST,
-    Harm.DATA,
+    harm=Harm.DATA,
 )
-ATTRIBUTES_AGREE = _clause(
-    "18.7.3", "GETATTR obtains the attributes of the object: nothing changed them since the last ones"
+ATTRIBUTES_AGREE = stated(
+    "RFC 5661",
+    "18.7.3",
+    "GETATTR obtains the attributes of the object: nothing changed them since the last ones",
 )
-CHANGE_MOVES = _clause(
-    "5.8.1.4", "attribute change tells whether data, contents or attributes of the object have been modified"
+CHANGE_MOVES = stated(
+    "RFC 5661",
+    "5.8.1.4",
+    "attribute change tells whether data, contents or attributes of the object have been modified",
 )
-BEFORE_IS_BEFORE = _clause(
+BEFORE_IS_BEFORE = should(
+    # the value is the one just before the operation, and may have moved by itself (section 5.8.1.4)
+    "RFC 5661",
     "3.3.8",
     "before in an atomic change_info4 is the change attribute that the directory had: nothing changed it since",
-    Level.SHOULD,  # the value is the one just before the operation, and may have moved by itself (section 5.8.1.4)
 )
-NAMES_AGREE = _clause("18.13.3", "LOOKUP finds the name of an object in its directory, and no other name")
-SEQIDS_GO_ON = _clause(
-    "8.2.2", "the seqid of a stateid is incremented when the set of locks changes", Level.MUST
+NAMES_AGREE = stated(
+    "RFC 5661", "18.13.3", "LOOKUP finds the name of an object in its directory, and no other name"
 )
-FLAGS_STAY = _clause(
+SEQIDS_GO_ON = must(
+    "RFC 5661", "8.2.2", "the seqid of a stateid is incremented when the set of locks changes"
+)
+FLAGS_STAY = stated(
+    "RFC 5661",
     "18.46.3",
-    "the status bits of lost state remain set on all SEQUENCE replies until FREE_STATEID has acknowledged the loss; "
-    "that of a restart until RECLAIM_COMPLETE",
+    (
+        "the status bits of lost state remain set on all SEQUENCE replies until FREE_STATEID has acknowledged the"
+        " loss; that of a restart until RECLAIM_COMPLETE"
+    ),
 )
 _LOST: t.Final = {
     p.SEQ4_STATUS_EXPIRED_ALL_STATE_REVOKED: "EXPIRED_ALL_STATE_REVOKED",

@@ -8,24 +8,20 @@ from nfsclient.rpc.messages import RPC_VERSION
 from nfsjudge.answers import answer_name, describe_xdr_error
 from nfsjudge.lint.case import Case
 from nfsjudge.lint.rule import Breach, rule
-from nfsjudge.requirement import RPC_REPLY, XDR_STRICT, Level, Requirement
+from nfsjudge.requirement import RPC_REPLY, XDR_STRICT, should, stated
 
-ONE_REPLY = Requirement(
-    rfc="RFC 5531",
-    section="9",
-    gist="a reply answers a call by its XID: there is none without a call, nor a second one over a stream",
+ONE_REPLY = stated(
+    "RFC 5531",
+    "9",
+    "a reply answers a call by its XID: there is none without a call, nor a second one over a stream",
 )
-REFUSAL_HAS_A_REASON = Requirement(
-    rfc="RFC 5531",
-    section="9",
-    gist="AUTH_ERROR comes with why authentication failed, not with AUTH_OK",
-    level=Level.SHOULD,
+REFUSAL_HAS_A_REASON = should(
+    "RFC 5531", "9", "AUTH_ERROR comes with why authentication failed, not with AUTH_OK"
 )
-MISMATCH_TELLS_A_RANGE = Requirement(
-    rfc="RFC 5531",
-    section="9",
-    gist="a mismatch tells the lowest and the highest version supported, which leaves out the one refused",
-    level=Level.SHOULD,
+MISMATCH_TELLS_A_RANGE = should(
+    "RFC 5531",
+    "9",
+    "a mismatch tells the lowest and the highest version supported, which leaves out the one refused",
 )
 
 

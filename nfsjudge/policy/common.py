@@ -14,7 +14,9 @@ TOO_SMALL: t.Final = Inconclusive(Verdict.SKIP, Ends.SUCCESS, "the server wants 
 NOT_READY: t.Final = Inconclusive(Verdict.SKIP, Ends.ANY, "the server is still not ready after all retries")
 DENIED: t.Final = Inconclusive(Verdict.SKIP, Ends.OK, "the server denies it")
 """Who may do what is the server's policy (RFC 1813 sections 2.6 and 4.4)."""
-NOT_SUPPORTED: t.Final = Inconclusive(Verdict.UNSUPPORTED, Ends.ANY, "the server answers NOTSUPP")
+NOT_SUPPORTED: t.Final = Inconclusive(
+    Verdict.UNSUPPORTED, Ends.ANY, "the server answers NOTSUPP", is_lack=True
+)
 """Any procedure may answer so (RFC 1813 section 1.6)."""
 
 

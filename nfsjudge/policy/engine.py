@@ -15,7 +15,7 @@ import dataclasses
 import enum
 import functools
 import typing as t
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from nfsclient.rpc.program import AnyOperation, Program
@@ -52,6 +52,8 @@ class Inconclusive:
     """Only in these replies; empty: in all."""
     if_so: str = ""
     """Only where this holds of the target: the check asks when it meets the status; empty: always."""
+    is_lack: bool = False
+    """Whether it says that the server does not have the operation."""
 
     def applies(self, reply: object, expectation: Ends) -> bool:
         """Whether it ends an expectation of this kind about `reply`."""
@@ -85,11 +87,14 @@ class ProtocolPolicy:
     """A program in one version -> the capability that says whether the target serves it."""
     optional: Mapping[AnyOperation, str] = dataclasses.field(default_factory=dict)
     """An operation that a server may lack -> the capability that says whether the target has it."""
+    may_lack: Collection[AnyOperation] = ()
+    """Further operations that a server may lack."""
 
 
 _by_status: dict[type[XdrEnum], StatusPolicy] = {}
 _by_version: dict[tuple[int, int], str] = {}
 _by_operation: dict[AnyOperation, str] = {}
+_may_lack: set[AnyOperation] = set()
 
 
 def register(policy: ProtocolPolicy) -> ProtocolPolicy:
@@ -103,6 +108,7 @@ def register(policy: ProtocolPolicy) -> ProtocolPolicy:
     _by_status.update(statuses)
     _by_version.update(versions)
     _by_operation.update(policy.optional)
+    _may_lack.update(policy.optional, policy.may_lack)
     return policy
 
 
@@ -137,3 +143,17 @@ def capability_for(operation: AnyOperation) -> str | None:
 def optional_capability(operation: AnyOperation) -> str | None:
     """The capability that says whether the target has an operation; None if every server has it."""
     return _by_operation.get(operation)
+
+
+def is_needed(operation: AnyOperation) -> bool:
+    """Whether every server of the version has an operation."""
+    return operation not in _may_lack
+
+
+def is_lacking(result: object, status: object) -> bool:
+    """Whether the status of a result says that the server does not have the operation."""
+    if not is_status(status):
+        return False
+    policy = policy_of(status)
+    found = policy.explain(result, t.cast("int", status), Ends.OK)
+    return found is not None and found.is_lack

@@ -34,5 +34,6 @@ NFS2: t.Final = register(
             ),
         ),
         versions={nfs2.NFS2: "nfs2"},
+        may_lack=(nfs2.LINK, nfs2.SYMLINK),
     )
 )

@@ -6,19 +6,20 @@ An operation that every server has (RFC 5661 section 17) must not answer NOTSUPP
 
 from __future__ import annotations
 
+import dataclasses
 import typing as t
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge.policy.common import DENIED, NO_ROOM, NOT_READY, NOT_SUPPORTED, QUOTA, TOO_SMALL, too_large
 from nfsjudge.policy.engine import Ends, Inconclusive, ProtocolPolicy, StatusPolicy, register
-from nfsjudge.requirement import Requirement
+from nfsjudge.requirement import stated
 from nfsjudge.verdict import Verdict
 
-CLOSED_ENUM: t.Final = Requirement(
-    rfc="RFC 4506",
-    section="4.3",
-    gist="a status is one of those that nfsstat4 defines: other values of an enumeration are an error",
+CLOSED_ENUM: t.Final = stated(
+    "RFC 4506",
+    "4.3",
+    "a status is one of those that nfsstat4 defines: other values of an enumeration are an error",
 )
 _OPTIONAL: t.Final = tuple(one for one in p.OPERATIONS if one.is_optional)
 _IN_GRACE: t.Final = Inconclusive(Verdict.SKIP, Ends.ANY, "the server is in its grace period")
@@ -56,15 +57,13 @@ NFS4: t.Final = register(
                     Nfsstat4.NFS4ERR_WRONGSEC: _WRONG_SECURITY,
                     Nfsstat4.NFS4ERR_FHEXPIRED: _EXPIRED,
                     Nfsstat4.NFS4ERR_ATTRNOTSUPP: _NO_ATTRIBUTE,
-                    Nfsstat4.NFS4ERR_NOTSUPP: Inconclusive(
-                        NOT_SUPPORTED.verdict,
-                        NOT_SUPPORTED.ends,
-                        NOT_SUPPORTED.reason,
-                        tuple(one.res for one in _OPTIONAL),
+                    Nfsstat4.NFS4ERR_NOTSUPP: dataclasses.replace(
+                        NOT_SUPPORTED, replies=tuple(one.res for one in _OPTIONAL)
                     ),
                 },
             ),
         ),
         versions={p.NFS4: "nfs4"},
+        may_lack=_OPTIONAL,
     )
 )

@@ -8,20 +8,19 @@ import typing as t
 from nfsclient.protocol import nfs4 as p
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4
-from nfsmutants.rules import RFC5661_BACKCHANNEL_LOSS, RFC5661_SEQUENCE
 from nfsserver.state.stateids import StateError
 
 Sequence = Call[p.Sequence4Args, p.Sequence4Res]
 _DOWN: t.Final = p.SEQ4_STATUS_CB_PATH_DOWN | p.SEQ4_STATUS_CB_PATH_DOWN_SESSION
 
 
-@mutant(p.SEQUENCE, RFC5661_BACKCHANNEL_LOSS)
+@mutant(p.SEQUENCE)
 def sequence4_hides_the_lost_backchannel(call: Sequence) -> p.Sequence4Res:
     """SEQUENCE never says that the connection of the backchannel is lost"""
     return amend4(call.proceed(), sr_status_flags=lambda it: it.sr_status_flags & ~_DOWN)
 
 
-@mutant(p.SEQUENCE, RFC5661_SEQUENCE)
+@mutant(p.SEQUENCE)
 def sequence4_backchannel_stays_down(call: Sequence) -> p.Sequence4Res:
     """SEQUENCE on any connection but the first says that the backchannel is lost"""
     first = call.state.setdefault(call.args.sa_sessionid, call.peer)
@@ -30,7 +29,7 @@ def sequence4_backchannel_stays_down(call: Sequence) -> p.Sequence4Res:
     return amend4(call.proceed(), sr_status_flags=lambda it: it.sr_status_flags | _DOWN)
 
 
-@mutant(p.BIND_CONN_TO_SESSION, RFC5661_BACKCHANNEL_LOSS)
+@mutant(p.BIND_CONN_TO_SESSION)
 def bindconn4_forgets_lost_callbacks(
     call: Call[p.BindConnToSession4Args, p.BindConnToSession4Res],
 ) -> p.BindConnToSession4Res:

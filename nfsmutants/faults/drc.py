@@ -10,7 +10,6 @@ from nfsclient.protocol import nfs2, nfs3
 from nfsmutants.bending import inode_of
 from nfsmutants.form import Message, wire_mutant
 from nfsmutants.rpc.headers import head_of, header_of
-from nfsmutants.rules import RFC1813_PERMISSIONS, RFC1831_SEMANTICS
 from nfsserver.fs import SUPERUSER, FsError
 from nfsserver.middleware import Answer
 
@@ -57,7 +56,7 @@ def make_a_file(message: Message) -> None:
         at = start + length + -length % 4
 
 
-@wire_mutant(RFC1831_SEMANTICS, only_raw=True)
+@wire_mutant(only_raw=True)
 def first_copy_of_a_change_makes_a_file(message: Message) -> Answer:
     """A change of names that comes twice, without another one between, creates another file in its directory"""
     if not is_change(message):
@@ -70,7 +69,7 @@ def first_copy_of_a_change_makes_a_file(message: Message) -> Answer:
     return reply
 
 
-@wire_mutant(RFC1831_SEMANTICS, only_raw=True)
+@wire_mutant(only_raw=True)
 def late_copy_of_a_change_makes_a_file(message: Message) -> Answer:
     """A change of names that comes again after other changes creates another file in its directory"""
     if not is_change(message):
@@ -82,7 +81,7 @@ def late_copy_of_a_change_makes_a_file(message: Message) -> Answer:
     return reply
 
 
-@wire_mutant(RFC1813_PERMISSIONS, only_raw=True)
+@wire_mutant(only_raw=True)
 def copies_act_as_the_first_user(message: Message) -> Answer:
     """A call with the XID and the arguments of an earlier one is executed with the credential of that one"""
     found = header_of(message.data)

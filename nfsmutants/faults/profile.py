@@ -11,7 +11,6 @@ from nfsmutants.bending import inode_of
 from nfsmutants.faults.drc import HANDLE2, comes_late, is_change, make_a_file
 from nfsmutants.form import Message, wire_mutant
 from nfsmutants.rpc.headers import head_of, header_of
-from nfsmutants.rules import RFC1831_SEMANTICS
 from nfsserver.fs import SUPERUSER, FsError, Stability
 from nfsserver.middleware import Answer
 
@@ -42,7 +41,7 @@ def _is_of_data(message: Message) -> bool:
     return head_of(message.data)[3:] in _CHANGES_OF_DATA
 
 
-@wire_mutant(RFC1831_SEMANTICS, only_raw=True)
+@wire_mutant(only_raw=True)
 def late_copies_leave_something(message: Message) -> Answer:
     """A change that comes again after other changes makes a file, or changes data, besides what it is to do"""
     if not (is_change(message) or _is_of_data(message)):
@@ -54,7 +53,7 @@ def late_copies_leave_something(message: Message) -> Answer:
     return reply
 
 
-@wire_mutant(RFC1831_SEMANTICS, only_raw=True)
+@wire_mutant(only_raw=True)
 def same_xid_leaves_something(message: Message) -> Answer:
     """A change with the XID of another one makes a file, or changes data, besides what it is to do"""
     if not (is_change(message) or _is_of_data(message)):

@@ -11,7 +11,6 @@ from nfsmutants.bending import inode_of
 from nfsmutants.form import Message, mutant, wire_mutant
 from nfsmutants.nfs3.calls import Write
 from nfsmutants.rpc.headers import head_of, header_of
-from nfsmutants.rules import RFC1813_WRITE, RFC1831_SEMANTICS
 from nfsserver.fs.pages import PagedData
 from nfsserver.middleware import Answer
 
@@ -33,7 +32,7 @@ def _written(message: Message) -> tuple[PagedData, Write3Args] | None:
     return None if inode is None or inode.data is None else (inode.data, args)
 
 
-@wire_mutant(RFC1831_SEMANTICS, only_raw=True)
+@wire_mutant(only_raw=True)
 def write3_copies_write_zeros(message: Message) -> Answer:
     """WRITE that comes again writes zeros"""
     written = _written(message)
@@ -49,7 +48,7 @@ def write3_copies_write_zeros(message: Message) -> Answer:
     return reply
 
 
-@wire_mutant(RFC1813_WRITE, only_raw=True)
+@wire_mutant(only_raw=True)
 def write3_earlier_calls_are_late(message: Message) -> Answer:
     """WRITE with an XID below that of the WRITE before it succeeds, and writes nothing"""
     written = _written(message)
@@ -66,7 +65,7 @@ def write3_earlier_calls_are_late(message: Message) -> Answer:
     return reply
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_unstable_ends_with_connections(call: Write) -> Write3Res:
     """UNSTABLE data is lost when another connection writes to the file"""
     inode = inode_of(call.server, call.args.file)

@@ -9,12 +9,6 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import refusal, sequence_of
-from nfsmutants.rules import (
-    RFC5661_ASSOCIATION,
-    RFC5661_CONNECTION_LOSS,
-    RFC5661_EXCHANGE_ID,
-    RFC5661_SLOTS,
-)
 
 Compound = Call[p.Compound4Args, p.Compound4Res]
 
@@ -25,7 +19,7 @@ def _misordered(call: Compound) -> p.Compound4Res:
     return p.Compound4Res(status, call.args.tag, [p.Sequence4Res(status)])
 
 
-@mutant(p.COMPOUND, RFC5661_CONNECTION_LOSS)
+@mutant(p.COMPOUND)
 def sequence4_new_connection_is_misordered(call: Compound) -> p.Compound4Res:
     """The first request of a session on a further connection gets SEQ_MISORDERED"""
     sent = sequence_of(call.args)
@@ -39,7 +33,7 @@ def sequence4_new_connection_is_misordered(call: Compound) -> p.Compound4Res:
     return call.proceed()
 
 
-@mutant(p.COMPOUND, RFC5661_SLOTS)
+@mutant(p.COMPOUND)
 def sequence4_lone_retry_is_misordered(call: Compound) -> p.Compound4Res:
     """A retry of SEQUENCE alone gets SEQ_MISORDERED"""
     sent = sequence_of(call.args)
@@ -51,7 +45,7 @@ def sequence4_lone_retry_is_misordered(call: Compound) -> p.Compound4Res:
     return _misordered(call) if is_retry else call.proceed()
 
 
-@mutant(p.COMPOUND, RFC5661_SLOTS)
+@mutant(p.COMPOUND)
 def sequence4_first_slot_comes_first(call: Compound) -> p.Compound4Res:
     """The first request in a slot is refused if a higher slot of the session was used before"""
     sent = sequence_of(call.args)
@@ -65,7 +59,7 @@ def sequence4_first_slot_comes_first(call: Compound) -> p.Compound4Res:
 # ---------------------------------------------------------------- clients
 
 
-@mutant((p.EXCHANGE_ID, p.CREATE_SESSION), RFC5661_ASSOCIATION)
+@mutant((p.EXCHANGE_ID, p.CREATE_SESSION))
 def createsession4_wants_the_first_connection(call: AnyCall) -> t.Any:
     """CREATE_SESSION on another connection than that of EXCHANGE_ID gets CLID_INUSE"""
     result = call.proceed()
@@ -78,7 +72,7 @@ def createsession4_wants_the_first_connection(call: AnyCall) -> t.Any:
     return refusal(result, Nfsstat4.NFS4ERR_CLID_INUSE) if is_other else result
 
 
-@mutant(p.EXCHANGE_ID, RFC5661_EXCHANGE_ID)
+@mutant(p.EXCHANGE_ID)
 def exchangeid4_repeat_is_in_use(call: Call[p.ExchangeId4Args, p.ExchangeId4Res]) -> p.ExchangeId4Res:
     """EXCHANGE_ID that comes again on another connection gets CLID_INUSE"""
     owner = call.args.eia_clientowner
@@ -90,7 +84,7 @@ def exchangeid4_repeat_is_in_use(call: Call[p.ExchangeId4Args, p.ExchangeId4Res]
 # ---------------------------------------------------------------- state
 
 
-@mutant((p.OPEN, p.WRITE), RFC5661_CONNECTION_LOSS)
+@mutant((p.OPEN, p.WRITE))
 def write4_stateids_end_with_connections(call: AnyCall) -> t.Any:
     """WRITE with the stateid of an OPEN on another connection gets BAD_STATEID"""
     result = call.proceed()
@@ -102,7 +96,7 @@ def write4_stateids_end_with_connections(call: AnyCall) -> t.Any:
     return refusal(result, Nfsstat4.NFS4ERR_BAD_STATEID) if is_other else result
 
 
-@mutant((p.SEQUENCE, p.LOCK), RFC5661_CONNECTION_LOSS)
+@mutant((p.SEQUENCE, p.LOCK))
 def lock4_locks_end_with_connections(call: AnyCall) -> t.Any:
     """LOCK is granted against the locks of a client that has changed its connection"""
     result = call.proceed()

@@ -7,7 +7,6 @@ import typing as t
 
 from nfsclient.rpc.record import LAST_FRAGMENT, Record, RecordAssembler
 from nfsmutants.form import transport_mutant
-from nfsmutants.rules import RFC1831_RECORDS
 from nfsserver.transport import TransportMiddleware
 
 _LARGE: t.Final = range(1000, 8192)
@@ -18,7 +17,7 @@ _ENOUGH: t.Final = 250
 """Bytes of a record after which it is executed."""
 
 
-@transport_mutant(RFC1831_RECORDS, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcPiecesChangeData(TransportMiddleware):
     """A byte changes in records with data that arrive in several segments or fragments"""
 
@@ -38,7 +37,7 @@ class RpcPiecesChangeData(TransportMiddleware):
         return self.Assembler(max_record)
 
 
-@transport_mutant(RFC1831_RECORDS, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcExecutesCallsThatAreCut(TransportMiddleware):
     """A call with data is executed as soon as its beginning is there, with zeros for the rest"""
 

@@ -6,10 +6,9 @@ from __future__ import annotations
 from nfsclient.protocol.mount import MNT3, DirpathArgs, Mnt3Res, MountStat3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsmutants.form import Call, mutant
-from nfsmutants.rules import RFC1813_MOUNT_STATUS
 
 
-@mutant(MNT3, RFC1813_MOUNT_STATUS)
+@mutant(MNT3)
 def mnt3_unknown_path_is_stale(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """MNT of an unknown path answers 70, a status of NFS that MOUNT does not define"""
     reply = call.proceed()

@@ -11,30 +11,18 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import amend
 from nfsmutants.form import mutant
 from nfsmutants.nfs2.calls import Create, Getattr, Read, Readdir, Readlink, Setattr, Write
-from nfsmutants.rules import (
-    RFC1094_ATTRIBUTES,
-    RFC1094_CREATE,
-    RFC1094_HANDLES,
-    RFC1094_READ,
-    RFC1094_READDIR,
-    RFC1094_SETATTR,
-    RFC1094_STATUS,
-    RFC1094_TIMES,
-    RFC1094_TYPES,
-    RFC1094_WRITE,
-)
 
 _EINVAL: t.Final = 22
 
 
-@mutant(nfs2.READLINK, RFC1094_STATUS)
+@mutant(nfs2.READLINK)
 def readlink2_directory_is_einval(call: Readlink) -> nfs2.Readlinkres:
     """READLINK of a directory answers 22 (EINVAL)"""
     reply = call.proceed()
     return reply if reply.status is Nfsstat2.NFS_OK else nfs2.Readlinkres(Nfsstat2(_EINVAL))
 
 
-@mutant(nfs2.CREATE, RFC1094_CREATE, kills_many="checks make their files by CREATE")
+@mutant(nfs2.CREATE, kills_many="checks make their files by CREATE")
 def create2_makes_another_name(call: Create) -> nfs2.Diropres:
     """CREATE makes a file with another name"""
     return call.proceed_with("where", name=b"another")
@@ -50,19 +38,19 @@ def _amend_mode_642(call: Getattr, **changes: t.Any) -> nfs2.Attrstat:
     return amend(reply, **changes) if is_meant else reply
 
 
-@mutant(nfs2.GETATTR, RFC1094_TYPES)
+@mutant(nfs2.GETATTR)
 def getattr2_returns_an_unknown_type(call: Getattr) -> nfs2.Attrstat:
     """GETATTR of a file with mode 642 returns the type 8"""
     return _amend_mode_642(call, type=Ftype(8))
 
 
-@mutant(nfs2.GETATTR, RFC1094_ATTRIBUTES)
+@mutant(nfs2.GETATTR)
 def getattr2_mode_contradicts_the_type(call: Getattr) -> nfs2.Attrstat:
     """GETATTR of a file with mode 642 returns the type bits of a directory in mode"""
     return _amend_mode_642(call, mode=lambda it: it.mode & 0o7777 | 0o040000)
 
 
-@mutant(nfs2.GETATTR, RFC1094_TIMES)
+@mutant(nfs2.GETATTR)
 def getattr2_returns_nanoseconds_for_some_files(call: Getattr) -> nfs2.Attrstat:
     """GETATTR of a file with mode 642 returns nanoseconds instead of microseconds"""
     return _amend_mode_642(call, mtime=lambda it: Timeval(it.mtime.seconds, 999_999_999))
@@ -71,7 +59,7 @@ def getattr2_returns_nanoseconds_for_some_files(call: Getattr) -> nfs2.Attrstat:
 # ---------------------------------------------------------------- what changes show
 
 
-@mutant(nfs2.WRITE, RFC1094_WRITE)
+@mutant(nfs2.WRITE)
 def write2_returns_the_old_size(call: Write) -> nfs2.Attrstat:
     """WRITE returns the size that the file had before the data was written"""
     reply = call.proceed()
@@ -80,13 +68,13 @@ def write2_returns_the_old_size(call: Write) -> nfs2.Attrstat:
     return amend(reply, size=call.args.offset)
 
 
-@mutant(nfs2.WRITE, RFC1094_HANDLES)
+@mutant(nfs2.WRITE)
 def write2_returns_another_fileid(call: Write) -> nfs2.Attrstat:
     """WRITE returns another fileid"""
     return amend(call.proceed(), fileid=lambda it: it.fileid + 1)
 
 
-@mutant(nfs2.SETATTR, RFC1094_SETATTR)
+@mutant(nfs2.SETATTR)
 def setattr2_returns_a_wrong_size(call: Setattr) -> nfs2.Attrstat:
     """SETATTR returns a size that is one byte too large"""
     reply = call.proceed()
@@ -95,7 +83,7 @@ def setattr2_returns_a_wrong_size(call: Setattr) -> nfs2.Attrstat:
     return amend(reply, size=reply.attributes.size + 1)
 
 
-@mutant(nfs2.READ, RFC1094_ATTRIBUTES)
+@mutant(nfs2.READ)
 def read2_returns_another_owner(call: Read) -> nfs2.Readres:
     """READ returns another owner than GETATTR"""
     reply = call.proceed()
@@ -105,7 +93,7 @@ def read2_returns_another_owner(call: Read) -> nfs2.Readres:
     return amend(reply, attributes=attributes)
 
 
-@mutant(nfs2.READ, RFC1094_READ)
+@mutant(nfs2.READ)
 def read2_returns_twice_the_count(call: Read) -> nfs2.Readres:
     """READ returns twice the requested data"""
     reply = call.proceed()
@@ -122,13 +110,13 @@ def _page(reply: nfs2.Readdirres) -> list[nfs2.Entry]:
     return entries if any(entry.name == b"twin" for entry in entries[1:]) else []
 
 
-@mutant(nfs2.READDIR, RFC1094_READDIR)
+@mutant(nfs2.READDIR)
 def readdir2_overfills_the_page(call: Readdir) -> nfs2.Readdirres:
     """READDIR returns four times as many bytes as count allows, if count is at least 128"""
     return call.proceed_with(count=call.args.count * 4) if 128 <= call.args.count <= 256 else call.proceed()
 
 
-@mutant(nfs2.READDIR, RFC1094_READDIR)
+@mutant(nfs2.READDIR)
 def readdir2_returns_cookie_0(call: Readdir) -> nfs2.Readdirres:
     """READDIR ends pages that contain `twin` with cookie 0 and without eof"""
     reply = call.proceed()
@@ -139,7 +127,7 @@ def readdir2_returns_cookie_0(call: Readdir) -> nfs2.Readdirres:
     return amend(reply, entries=entries, eof=False)
 
 
-@mutant(nfs2.READDIR, RFC1094_READDIR)
+@mutant(nfs2.READDIR)
 def readdir2_repeats_a_cookie(call: Readdir) -> nfs2.Readdirres:
     """READDIR returns the cookie of the previous entry with `twin`"""
     reply = call.proceed()

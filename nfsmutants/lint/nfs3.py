@@ -12,7 +12,6 @@ from nfsmutants.bending import amend
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import refuse_read
 from nfsmutants.nfs3.calls import Access, Create, Getattr, Link, Readdir, Readlink, Remove, Write
-from nfsmutants.rules import RFC1813_ACCESS, RFC1813_DATA_TYPES, RFC1813_ERRORS, RFC1813_READDIR
 from nfsserver.fs import FsError, Kind
 from nfsserver.handlers import ServerApi
 
@@ -26,7 +25,7 @@ def _is(server: ServerApi, handle: bytes, kind: Kind) -> bool:
         return False
 
 
-@mutant(nfs3.READLINK, RFC1813_DATA_TYPES)
+@mutant(nfs3.READLINK)
 def readlink3_fifo_is_eopnotsupp(call: Readlink) -> nfs3.Readlink3Res:
     """READLINK of a FIFO answers 95, the errno EOPNOTSUPP of the server's system"""
     if not _is(call.server, call.args.symlink, Kind.FIFO):
@@ -34,7 +33,7 @@ def readlink3_fifo_is_eopnotsupp(call: Readlink) -> nfs3.Readlink3Res:
     return nfs3.Readlink3Res(Nfsstat3(_EOPNOTSUPP), resfail=nfs3.Readlink3ResFail())
 
 
-@mutant(nfs3.ACCESS, RFC1813_ERRORS)
+@mutant(nfs3.ACCESS)
 def access3_answers_bad_cookie(call: Access) -> nfs3.Access3Res:
     """ACCESS of a socket answers BAD_COOKIE"""
     if not _is(call.server, call.args.object, Kind.SOCKET):
@@ -42,7 +41,7 @@ def access3_answers_bad_cookie(call: Access) -> nfs3.Access3Res:
     return nfs3.Access3Res(Nfsstat3.NFS3ERR_BAD_COOKIE, resfail=nfs3.Access3ResFail())
 
 
-@mutant((nfs3.ACCESS, nfs3.READ), RFC1813_ACCESS)
+@mutant((nfs3.ACCESS, nfs3.READ))
 def read3_denies_what_access_granted(call: AnyCall) -> t.Any:
     """READ of a file answers ACCES after ACCESS granted it"""
     asked: set[bytes] = call.state.setdefault("asked", set())
@@ -53,7 +52,7 @@ def read3_denies_what_access_granted(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant(nfs3.WRITE, RFC1813_ERRORS)
+@mutant(nfs3.WRITE)
 def write3_answers_badtype(call: Write) -> nfs3.Write3Res:
     """WRITE to a socket answers BADTYPE, though it creates nothing"""
     if not _is(call.server, call.args.file, Kind.SOCKET):
@@ -61,14 +60,14 @@ def write3_answers_badtype(call: Write) -> nfs3.Write3Res:
     return nfs3.Write3Res(Nfsstat3.NFS3ERR_BADTYPE, resfail=nfs3.Write3ResFail(WccData()))
 
 
-@mutant(nfs3.REMOVE, RFC1813_ERRORS)
+@mutant(nfs3.REMOVE)
 def remove3_answers_xdev(call: Remove) -> nfs3.Remove3Res:
     """REMOVE answers XDEV"""
     call.proceed()
     return nfs3.Remove3Res(Nfsstat3.NFS3ERR_XDEV, resfail=nfs3.Remove3ResFail(WccData()))
 
 
-@mutant(nfs3.GETATTR, RFC1813_DATA_TYPES)
+@mutant(nfs3.GETATTR)
 def getattr3_returns_an_old_ctime(call: Getattr) -> nfs3.Getattr3Res:
     """GETATTR of a FIFO returns a ctime one hour ago"""
     reply: nfs3.Getattr3Res = call.proceed()
@@ -78,7 +77,7 @@ def getattr3_returns_an_old_ctime(call: Getattr) -> nfs3.Getattr3Res:
     return amend(reply, "obj_attributes", ctime=Nfstime3(max(0, ctime.seconds - 3600), ctime.nseconds))
 
 
-@mutant(nfs3.CREATE, RFC1813_ERRORS)
+@mutant(nfs3.CREATE)
 def create3_guarded_always_exists(call: Create) -> nfs3.Create3Res:
     """CREATE in mode GUARDED answers EXIST, whether the name exists or not"""
     if call.args.how.mode is not CreateMode3.GUARDED:
@@ -96,7 +95,7 @@ def _page(reply: nfs3.Readdir3Res) -> Readdir3ResOk | None:
     return reply.resok
 
 
-@mutant(nfs3.READDIR, RFC1813_READDIR)
+@mutant(nfs3.READDIR)
 def readdir3_repeats_a_cookie(call: Readdir) -> nfs3.Readdir3Res:
     """READDIR returns the cookie of the previous entry with `twin`"""
     reply: nfs3.Readdir3Res = call.proceed()
@@ -110,7 +109,7 @@ def readdir3_repeats_a_cookie(call: Readdir) -> nfs3.Readdir3Res:
     return replace(reply, resok=replace(page, entries=entries))
 
 
-@mutant(nfs3.READDIR, RFC1813_READDIR)
+@mutant(nfs3.READDIR)
 def readdir3_lists_a_name_twice(call: Readdir) -> nfs3.Readdir3Res:
     """READDIR lists `twin` twice"""
     reply: nfs3.Readdir3Res = call.proceed()
@@ -122,7 +121,7 @@ def readdir3_lists_a_name_twice(call: Readdir) -> nfs3.Readdir3Res:
     return replace(reply, resok=replace(page, entries=[*page.entries, replace(twin, cookie=highest + 1)]))
 
 
-@mutant(nfs3.LINK, RFC1813_DATA_TYPES)
+@mutant(nfs3.LINK)
 def link3_returns_the_old_nlink(call: Link) -> nfs3.Link3Res:
     """LINK returns the nlink that the file had before"""
     reply: nfs3.Link3Res = call.proceed()

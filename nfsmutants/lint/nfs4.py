@@ -8,27 +8,16 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4, refusal, restate4
-from nfsmutants.rules import (
-    RFC5661_ATTRIBUTES,
-    RFC5661_ERRORS,
-    RFC5661_FILEHANDLES,
-    RFC5661_LOOKUP,
-    RFC5661_READ,
-    RFC5661_READDIR,
-    RFC5661_SEQUENCE,
-    RFC5661_STATEIDS,
-    RFC5661_WRITE,
-)
 from nfsserver.nfs4.common import compound_of
 
 
-@mutant(p.LOOKUP, RFC5661_ERRORS)
+@mutant(p.LOOKUP)
 def lookup4_noent_is_errno(call: Call[p.Lookup4Args, p.Lookup4Res]) -> p.Lookup4Res:
     """LOOKUP of an absent name returns a status that nfsstat4 does not have"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_NOENT, Nfsstat4(1002))
 
 
-@mutant(p.READDIR, RFC5661_READDIR)
+@mutant(p.READDIR)
 def readdir4_adds_the_type(call: Call[p.Readdir4Args, p.Readdir4Res]) -> p.Readdir4Res:
     """READDIR returns types that nobody asked for"""
     if "type" in p.names_of(call.args.attr_request):
@@ -41,7 +30,7 @@ def readdir4_adds_the_type(call: Call[p.Readdir4Args, p.Readdir4Res]) -> p.Readd
     )
 
 
-@mutant(p.READ, RFC5661_READ)
+@mutant(p.READ)
 def read4_returns_more(call: Call[p.Read4Args, p.Read4Res]) -> p.Read4Res:
     """READ returns one byte more than the request says"""
     result = call.proceed()
@@ -50,19 +39,19 @@ def read4_returns_more(call: Call[p.Read4Args, p.Read4Res]) -> p.Read4Res:
     return amend4(result, data=lambda it: bytes(it.data) + b"x")
 
 
-@mutant(p.WRITE, RFC5661_WRITE)
+@mutant(p.WRITE)
 def write4_reports_more_than_sent(call: Call[p.Write4Args, p.Write4Res]) -> p.Write4Res:
     """WRITE answers one byte more than it was sent"""
     return amend4(call.proceed(), count=lambda it: it.count + 1)
 
 
-@mutant(p.CREATE, RFC5661_ATTRIBUTES)
+@mutant(p.CREATE)
 def create4_change_stands(call: Call[p.Create4Args, p.Create4Res]) -> p.Create4Res:
     """CREATE returns the same change of the directory from before and after it"""
     return amend4(call.proceed(), "cinfo", after=lambda it: it.before)
 
 
-@mutant(p.GETATTR, RFC5661_FILEHANDLES)
+@mutant(p.GETATTR)
 def getattr4_renumbers_files(call: Call[p.Getattr4Args, p.Getattr4Res]) -> p.Getattr4Res:
     """Each GETATTR returns a higher fileid than the one before"""
     result = call.proceed()
@@ -72,7 +61,7 @@ def getattr4_renumbers_files(call: Call[p.Getattr4Args, p.Getattr4Res]) -> p.Get
     return amend4(result, "obj_attributes", fileid=lambda it: it.fileid + count)
 
 
-@mutant(p.GETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.GETATTR)
 def getattr4_counts_links_up(call: Call[p.Getattr4Args, p.Getattr4Res]) -> p.Getattr4Res:
     """Each GETATTR of a file returns one link more than the one before"""
     result = call.proceed()
@@ -82,7 +71,7 @@ def getattr4_counts_links_up(call: Call[p.Getattr4Args, p.Getattr4Res]) -> p.Get
     return amend4(result, "obj_attributes", numlinks=lambda it: it.numlinks + count - 1)
 
 
-@mutant(p.GETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.GETATTR)
 def getattr4_change_is_the_first(call: Call[p.Getattr4Args, p.Getattr4Res]) -> p.Getattr4Res:
     """GETATTR returns the change that it returned for the object first"""
     inode, result = compound_of(call.context).current, call.proceed()
@@ -92,20 +81,20 @@ def getattr4_change_is_the_first(call: Call[p.Getattr4Args, p.Getattr4Res]) -> p
     return amend4(result, "obj_attributes", change=first)
 
 
-@mutant(p.RENAME, RFC5661_ATTRIBUTES)
+@mutant(p.RENAME)
 def rename4_change_stands(call: Call[p.Rename4Args, p.Rename4Res]) -> p.Rename4Res:
     """RENAME returns the same change of the directories from before and after it"""
     result = amend4(call.proceed(), "source_cinfo", after=lambda it: it.before)
     return amend4(result, "target_cinfo", after=lambda it: it.before)
 
 
-@mutant(p.CREATE, RFC5661_ATTRIBUTES)
+@mutant(p.CREATE)
 def create4_before_is_older(call: Call[p.Create4Args, p.Create4Res]) -> p.Create4Res:
     """CREATE returns a change from before it that the directory does not have"""
     return amend4(call.proceed(), "cinfo", before=lambda it: it.before - 1)
 
 
-@mutant(p.LOOKUP, RFC5661_LOOKUP)
+@mutant(p.LOOKUP)
 def lookup4_finds_a_name_once(call: Call[p.Lookup4Args, p.Lookup4Res]) -> p.Lookup4Res:
     """The second LOOKUP of a name in a directory finds nothing"""
     inode, name = compound_of(call.context).current, bytes(call.args.objname)
@@ -116,7 +105,7 @@ def lookup4_finds_a_name_once(call: Call[p.Lookup4Args, p.Lookup4Res]) -> p.Look
     return refusal(result, Nfsstat4.NFS4ERR_NOENT) if count == 2 else result
 
 
-@mutant(p.OPEN_DOWNGRADE, RFC5661_STATEIDS)
+@mutant(p.OPEN_DOWNGRADE)
 def opendowngrade4_seqid_goes_back(
     call: Call[p.OpenDowngrade4Args, p.OpenDowngrade4Res],
 ) -> p.OpenDowngrade4Res:
@@ -124,7 +113,7 @@ def opendowngrade4_seqid_goes_back(
     return amend4(call.proceed(), "open_stateid", seqid=1)
 
 
-@mutant(p.SEQUENCE, RFC5661_SEQUENCE)
+@mutant(p.SEQUENCE)
 def sequence4_revokes_now_and_then(call: Call[p.Sequence4Args, p.Sequence4Res]) -> p.Sequence4Res:
     """Every second SEQUENCE says that an administrator has revoked locks"""
     call.state["count"] = count = call.state.get("count", 0) + 1

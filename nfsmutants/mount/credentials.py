@@ -13,7 +13,7 @@ from nfsmutants.rules import RFC1813_MNT
 # ---------------------------------------------------------------- access
 
 
-@mutant((MNT3, UMNT3, UMNTALL3), RFC1813_MNT)
+@mutant((MNT3, UMNT3, UMNTALL3), breaks=RFC1813_MNT)
 def mount3_accepts_auth_none(call: AnyCall) -> t.Any:
     """MNT, UMNT and UMNTALL of version 3 accept AUTH_NONE"""
     if isinstance(call.context.credential, AuthNone):

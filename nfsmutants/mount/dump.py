@@ -9,13 +9,13 @@ from nfsclient.protocol.mount import DUMP3, MNT1, MNT2, MNT3, DirpathArgs, Mnt3R
 from nfsclient.xdr import Void
 from nfsmutants.form import Call, Message, mutant, wire_mutant
 from nfsmutants.mount.bending import DUMPS, MNTS, _with_entry, xdr_string
-from nfsmutants.rules import RFC1094_MOUNT, RFC1813_DUMP, RFC1813_MNT, RFC1813_MOUNT_SIZES
+from nfsmutants.rules import RFC1813_DUMP
 from nfsserver.middleware import Answer
 
 # ---------------------------------------------------------------- the list of mounts
 
 
-@mutant((MNT1, MNT2), RFC1094_MOUNT)
+@mutant((MNT1, MNT2))
 def mnt1_records_nothing(call: Call[DirpathArgs, t.Any]) -> t.Any:
     """MNT of versions 1 and 2 adds nothing to the list of mounts"""
     reply = call.proceed()
@@ -23,13 +23,13 @@ def mnt1_records_nothing(call: Call[DirpathArgs, t.Any]) -> t.Any:
     return reply
 
 
-@mutant(DUMPS, RFC1813_DUMP)
+@mutant(DUMPS)
 def dump_lists_entries_twice(call: Call[Void, Mountlist]) -> Mountlist:
     """DUMP lists every entry twice"""
     return Mountlist(call.proceed().entries * 2)
 
 
-@mutant(MNTS, RFC1813_DUMP)
+@mutant(MNTS, breaks=RFC1813_DUMP)
 def mnt_records_refused_mounts(call: Call[DirpathArgs, t.Any]) -> t.Any:
     """MNT adds an entry to the list of mounts even if it refuses the call"""
     call.server.mounts.record(call.context, call.args.dirpath)
@@ -39,13 +39,13 @@ def mnt_records_refused_mounts(call: Call[DirpathArgs, t.Any]) -> t.Any:
 # ---------------------------------------------------------------- form
 
 
-@wire_mutant(RFC1813_MOUNT_SIZES)
+@wire_mutant()
 def dump_lists_an_overlong_name(message: Message) -> Answer:
     """DUMP lists a host with a name of 256 bytes, unless the list is short"""
     return _with_entry(message, DUMP3.number, xdr_string(b"h" * 256) + xdr_string(b"/dir"), least=240)
 
 
-@mutant(MNT3, RFC1813_MNT)
+@mutant(MNT3)
 def mnt3_records_nothing(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """MNT adds nothing to the list of mounts"""
     reply = call.proceed()

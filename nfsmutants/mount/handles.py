@@ -11,12 +11,11 @@ from nfsclient.protocol.nfs3 import GETATTR, Getattr3Args, Getattr3Res, Nfsstat3
 from nfsclient.xdr import Void
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.mount.bending import UMNTALLS, UMNTS
-from nfsmutants.rules import RFC1813_UMNT
 
 # ---------------------------------------------------------------- the list of mounts
 
 
-@mutant((*UMNTS, *UMNTALLS, nfs2.GETATTR, nfs3.GETATTR), RFC1813_UMNT)
+@mutant((*UMNTS, *UMNTALLS, nfs2.GETATTR, nfs3.GETATTR))
 def umnt_and_umntall_revoke_handles(call: AnyCall) -> t.Any:
     """After UMNT or UMNTALL the handle of the export's root is stale"""
     state = call.state
@@ -33,7 +32,7 @@ def umnt_and_umntall_revoke_handles(call: AnyCall) -> t.Any:
     )
 
 
-@mutant((UMNT3, GETATTR), RFC1813_UMNT)
+@mutant((UMNT3, GETATTR))
 def umnt3_revokes_handles(call: AnyCall) -> Void | Getattr3Res:
     """After UMNT the handle of the export's root is stale"""
     state = call.state

@@ -25,11 +25,6 @@ from nfsmutants.bending import amend, count
 from nfsmutants.form import AnyCall, Call, Message, mutant, wire_mutant
 from nfsmutants.mount.bending import Res, _is_call, _word, first_directory, gives
 from nfsmutants.rules import (
-    RFC1094_MNT,
-    RFC1094_MOUNT_APPENDIX,
-    RFC1094_MOUNT_HANDLE,
-    RFC1094_MOUNT_STATUS,
-    RFC1813_MNT,
     RFC1813_MOUNT_SIZES,
     RFC1813_MOUNT_STATUS,
 )
@@ -44,14 +39,14 @@ _RESULTS = 24
 # ---------------------------------------------------------------- handles
 
 
-@mutant((MNT1, MNT2), RFC1094_MNT, kills_many="whatever is mounted by these versions begins with MNT")
+@mutant((MNT1, MNT2), kills_many="whatever is mounted by these versions begins with MNT")
 def mnt1_returns_an_unusable_handle(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     """MNT of versions 1 and 2 returns a handle that every procedure refuses"""
     reply = call.proceed()
     return reply if reply.directory is None else Mnt1Res(MountStat1.OK, b"x" * FHSIZE)
 
 
-@mutant((MNT1, MNT2), RFC1094_MNT, kills_many="whatever is mounted by these versions begins with MNT")
+@mutant((MNT1, MNT2), kills_many="whatever is mounted by these versions begins with MNT")
 def mnt1_mounts_another_directory(call: Call[DirpathArgs, Res]) -> Res:
     """MNT of versions 1 and 2 returns the first directory in the export instead of the export"""
     reply = call.proceed()
@@ -59,7 +54,7 @@ def mnt1_mounts_another_directory(call: Call[DirpathArgs, Res]) -> Res:
     return reply if other is None else gives(call, other)
 
 
-@mutant(MNT2, RFC1094_MNT, kills_many="checks of MNT, UMNT and DUMP mount paths that must be refused")
+@mutant(MNT2, kills_many="checks of MNT, UMNT and DUMP mount paths that must be refused")
 def mnt2_mounts_unknown_paths(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     """MNT of version 2 answers an unknown path with the handle of the first export"""
     reply = call.proceed()
@@ -68,7 +63,7 @@ def mnt2_mounts_unknown_paths(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     return Mnt1Res(MountStat1.OK, call.backend.handle_of(call.backend.fs.root))
 
 
-@wire_mutant(RFC1094_MOUNT_HANDLE, kills_many="whatever is mounted by these versions begins with MNT")
+@wire_mutant(kills_many="whatever is mounted by these versions begins with MNT")
 def mnt1_returns_64_bytes(message: Message) -> Answer:
     """MNT of versions 1 and 2 returns a handle of 64 bytes"""
     reply = message.proceed()
@@ -77,7 +72,7 @@ def mnt1_returns_64_bytes(message: Message) -> Answer:
     return [*reply, bytes(FHSIZE)]
 
 
-@wire_mutant(RFC1813_MOUNT_STATUS, kills_many="whatever is mounted begins with MNT")
+@wire_mutant(kills_many="whatever is mounted begins with MNT")
 def mnt3_returns_72_bytes(message: Message) -> Answer:
     """MNT of version 3 returns a handle of 72 bytes"""
     reply = message.proceed()
@@ -92,7 +87,7 @@ def mnt3_returns_72_bytes(message: Message) -> Answer:
     return [whole[: at - 4] + _word(72) + handle + whole[at + length :]]
 
 
-@mutant(MNT3, RFC1813_MNT)
+@mutant(MNT3)
 def mnt3_lists_a_refused_flavor(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """MNT lists AUTH_NONE as well, which NFS refuses"""
     return amend(call.proceed(), auth_flavors=[1, 0])
@@ -101,7 +96,7 @@ def mnt3_lists_a_refused_flavor(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
 # ---------------------------------------------------------------- access
 
 
-@mutant(MNT3, RFC1813_MOUNT_STATUS)
+@mutant(MNT3)
 def mnt3_denial_is_io(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """MNT answers IO instead of a status for missing permission"""
     reply = call.proceed()
@@ -109,7 +104,7 @@ def mnt3_denial_is_io(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     return Mnt3Res(MountStat3.MNT3ERR_IO) if is_denied else reply
 
 
-@mutant(MNT3, RFC1813_MNT)
+@mutant(MNT3)
 def mnt3_mounts_unknown_paths(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """MNT answers an unknown path with the handle of the first export"""
     reply = call.proceed()
@@ -118,9 +113,7 @@ def mnt3_mounts_unknown_paths(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     return Mnt3Res(MountStat3.MNT3_OK, Mountres3Ok(call.backend.handle_of(call.backend.fs.root), [AUTH_SYS]))
 
 
-@mutant(
-    MNT1, RFC1094_MOUNT_APPENDIX, kills_many="checks of MNT, UMNT and DUMP mount paths that must be refused"
-)
+@mutant(MNT1, kills_many="checks of MNT, UMNT and DUMP mount paths that must be refused")
 def mnt1_mounts_unknown_paths(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     """MNT of version 1 answers an unknown path with the handle of the first export"""
     reply = call.proceed()
@@ -129,7 +122,7 @@ def mnt1_mounts_unknown_paths(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     return Mnt1Res(MountStat1.OK, call.backend.handle_of(call.backend.fs.root))
 
 
-@mutant(MNT3, RFC1813_MNT)
+@mutant(MNT3)
 def mnt3_mounts_a_file(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """MNT answers the path of a file with the handle of the first export"""
     reply = call.proceed()
@@ -138,13 +131,13 @@ def mnt3_mounts_a_file(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     return Mnt3Res(MountStat3.MNT3_OK, Mountres3Ok(call.backend.handle_of(call.backend.fs.root), [AUTH_SYS]))
 
 
-@mutant(MNT3, RFC1813_MNT, kills_many="whatever is mounted begins with MNT")
+@mutant(MNT3, kills_many="whatever is mounted begins with MNT")
 def mnt3_returns_an_unusable_handle(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """MNT returns a handle that every procedure refuses"""
     return amend(call.proceed(), fhandle=b"no handle of this server")
 
 
-@mutant(MNT3, RFC1813_MNT)
+@mutant(MNT3)
 def mnt3_mounts_another_directory(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """Every second MNT returns the handle of the first directory in the export instead of that of the export"""
     reply = call.proceed()
@@ -154,7 +147,7 @@ def mnt3_mounts_another_directory(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     return amend(reply, fhandle=call.backend.handle_of(other))
 
 
-@mutant(MNT3, RFC1813_MNT)
+@mutant(MNT3)
 def mnt3_lists_only_a_refused_flavor(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """MNT lists AUTH_NONE alone, which NFS refuses"""
     return amend(call.proceed(), auth_flavors=[0])
@@ -174,14 +167,14 @@ def _below(call: AnyCall, names: t.Sequence[bytes]) -> Inode | None:
     return inode
 
 
-@mutant(ALL, RFC1813_MNT)
+@mutant(ALL)
 def mnt_below_export_returns_the_export(call: Call[DirpathArgs, Res]) -> Res:
     """MNT answers the path of a directory below an export with the handle of the export"""
     reply = call.proceed()
     return reply if reply.resok is None else gives(call, call.backend.fs.root)
 
 
-@mutant(ALL, RFC1813_MNT)
+@mutant(ALL)
 def mnt_swaps_the_dots(call: Call[DirpathArgs, Res]) -> Res:
     """MNT treats a dot at the end of a path as two dots, and two dots as one"""
     *names, last = call.args.dirpath.lstrip(b"/").split(b"/")
@@ -191,7 +184,7 @@ def mnt_swaps_the_dots(call: Call[DirpathArgs, Res]) -> Res:
     return call.proceed() if inode is None else gives(call, inode)
 
 
-@mutant(ALL, RFC1813_MNT)
+@mutant(ALL)
 def mnt_stops_at_a_double_slash(call: Call[DirpathArgs, Res]) -> Res:
     """MNT of a path with an empty name in the middle or at the end returns a directory above the right one"""
     names = call.args.dirpath.lstrip(b"/").split(b"/")
@@ -202,7 +195,7 @@ def mnt_stops_at_a_double_slash(call: Call[DirpathArgs, Res]) -> Res:
     return call.proceed() if inode is None else gives(call, inode)
 
 
-@mutant(ALL, RFC1813_MNT)
+@mutant(ALL)
 def mnt_returns_handles_of_links(call: Call[DirpathArgs, Res]) -> Res:
     """MNT answers the path of a symbolic link with the handle of the link"""
     reply = call.proceed()
@@ -212,7 +205,7 @@ def mnt_returns_handles_of_links(call: Call[DirpathArgs, Res]) -> Res:
     return reply if inode is None or not inode.target else gives(call, inode)
 
 
-@mutant((MNT1, MNT2), RFC1094_MOUNT_STATUS)
+@mutant((MNT1, MNT2))
 def mnt1_mounts_files(call: Call[DirpathArgs, Res]) -> Res:
     """MNT of versions 1 and 2 answers NOTDIR with the handle of the export instead"""
     reply = call.proceed()
@@ -220,7 +213,7 @@ def mnt1_mounts_files(call: Call[DirpathArgs, Res]) -> Res:
     return gives(call, call.backend.fs.root) if is_refused else reply
 
 
-@mutant(ALL, RFC1813_MNT)
+@mutant(ALL)
 def mnt_ignores_names_after_a_file(call: Call[DirpathArgs, Res]) -> Res:
     """MNT of a path that continues after a file returns the directory of the file"""
     reply = call.proceed()
@@ -232,7 +225,7 @@ def mnt_ignores_names_after_a_file(call: Call[DirpathArgs, Res]) -> Res:
     return reply if parent is None else gives(call, parent)
 
 
-@mutant(ALL, RFC1813_MNT)
+@mutant(ALL)
 def mnt_caches_handles_by_path(call: Call[DirpathArgs, Res]) -> Res:
     """MNT of a nested path repeats the answer of the first MNT of this path"""
     known = call.state
@@ -246,7 +239,7 @@ def mnt_caches_handles_by_path(call: Call[DirpathArgs, Res]) -> Res:
     return reply
 
 
-@mutant(ALL, RFC1813_MOUNT_SIZES)
+@mutant(ALL)
 def mnt_does_not_decode_long_paths(call: Call[DirpathArgs, Res]) -> Res:
     """MNT answers GARBAGE_ARGS to paths of 1023 and 1024 bytes"""
     if len(call.args.dirpath) >= 1023:
@@ -254,7 +247,7 @@ def mnt_does_not_decode_long_paths(call: Call[DirpathArgs, Res]) -> Res:
     return call.proceed()
 
 
-@wire_mutant(RFC1813_MOUNT_SIZES)
+@wire_mutant(breaks=RFC1813_MOUNT_SIZES)
 def mnt_cuts_long_paths(message: Message) -> Answer:
     """MNT cuts paths of more than 1024 bytes after the name of the export"""
     try:
@@ -275,25 +268,25 @@ def _invent_a_status(call: Call[DirpathArgs, Mnt3Res], *, is_meant: bool) -> Mnt
     return Mnt3Res(MountStat3(66)) if reply.resok is None and is_meant else reply
 
 
-@mutant(MNT3, RFC1813_MOUNT_STATUS)
+@mutant(MNT3)
 def mnt3_invents_a_status_for_short_paths(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """MNT refuses paths of up to 8 bytes with a status that MOUNT does not define"""
     return _invent_a_status(call, is_meant=len(call.args.dirpath) <= 8)
 
 
-@mutant(MNT3, RFC1813_MOUNT_STATUS)
+@mutant(MNT3)
 def mnt3_invents_a_status_for_strange_paths(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """MNT refuses paths with bytes other than printable ASCII with a status that MOUNT does not define"""
     return _invent_a_status(call, is_meant=any(not 32 <= byte < 127 for byte in call.args.dirpath))
 
 
-@mutant(MNT3, RFC1813_MOUNT_STATUS)
+@mutant(MNT3)
 def mnt3_invents_a_status_for_long_paths(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """MNT refuses paths of 256 to 1000 bytes with a status that MOUNT does not define"""
     return _invent_a_status(call, is_meant=256 <= len(call.args.dirpath) <= 1000)
 
 
-@mutant(MNT3, RFC1813_MOUNT_STATUS)
+@mutant(MNT3, breaks=RFC1813_MOUNT_STATUS)
 def mnt3_too_long_is_io(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """MNT answers IO if a name in the path is too long"""
     reply = call.proceed()

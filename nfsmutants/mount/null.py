@@ -10,13 +10,12 @@ from nfsclient.rpc.service import Refused
 from nfsclient.xdr import Void
 from nfsmutants.form import Call, Message, mutant, wire_mutant
 from nfsmutants.mount.bending import _is_call
-from nfsmutants.rules import RFC1094_MOUNT_NULL, RFC1813_MOUNT_NULL, RFC1813_MOUNT_SECURITY
 from nfsserver.middleware import Answer
 
 # ---------------------------------------------------------------- results and access
 
 
-@wire_mutant(RFC1094_MOUNT_NULL)
+@wire_mutant()
 def mount1_null_returns_results(message: Message) -> Answer:
     """NULL of versions 1 and 2 returns a word although it has no results"""
     reply = message.proceed()
@@ -24,7 +23,7 @@ def mount1_null_returns_results(message: Message) -> Answer:
     return [*reply, bytes(4)] if reply is not None and is_meant else reply
 
 
-@mutant((NULL1, NULL2, NULL3), RFC1813_MOUNT_SECURITY)
+@mutant((NULL1, NULL2, NULL3))
 def mount_null_requires_authentication(call: Call[Void, Void]) -> Void:
     """NULL of MOUNT refuses AUTH_NONE"""
     if isinstance(call.context.credential, AuthNone):
@@ -32,7 +31,7 @@ def mount_null_requires_authentication(call: Call[Void, Void]) -> Void:
     return call.proceed()
 
 
-@wire_mutant(RFC1813_MOUNT_NULL)
+@wire_mutant()
 def mount3_null_returns_results(message: Message) -> Answer:
     """NULL of MOUNT version 3 returns a word although it has no results"""
     reply = message.proceed()

@@ -12,18 +12,18 @@ from nfsclient.rpc.service import Refused
 from nfsclient.xdr import Void
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.mount.bending import UMNTALLS, UMNTS
-from nfsmutants.rules import RFC1094_MOUNT, RFC1813_UMNT, RFC1813_UMNTALL
+from nfsmutants.rules import RFC1813_UMNTALL
 
 # ---------------------------------------------------------------- the list of mounts
 
 
-@mutant((UMNT1, UMNT2), RFC1094_MOUNT)
+@mutant((UMNT1, UMNT2))
 def umnt1_removes_nothing(_call: Call[DirpathArgs, t.Any]) -> Void:
     """UMNT of versions 1 and 2 does nothing"""
     return Void()
 
 
-@mutant(UMNTS, RFC1813_UMNT)
+@mutant(UMNTS)
 def umnt_fails_for_unknown_mounts(call: Call[DirpathArgs, t.Any]) -> t.Any:
     """UMNT of a path that the client has not mounted fails with an error of RPC"""
     if call.args.dirpath not in {path for _, path in call.server.mounts.entries()}:
@@ -31,14 +31,14 @@ def umnt_fails_for_unknown_mounts(call: Call[DirpathArgs, t.Any]) -> t.Any:
     return call.proceed()
 
 
-@mutant(UMNTS, RFC1813_UMNT)
+@mutant(UMNTS)
 def umnt_removes_every_entry(call: Call[DirpathArgs, t.Any]) -> t.Any:
     """UMNT does the work of UMNTALL"""
     call.server.mounts.forget_all(call.context)
     return call.proceed()
 
 
-@mutant((*UMNTS, *UMNTALLS), RFC1813_UMNTALL)
+@mutant((*UMNTS, *UMNTALLS), breaks=RFC1813_UMNTALL)
 def umnt_and_umntall_remove_other_clients(call: AnyCall) -> t.Any:
     """UMNT and UMNTALL of one client also remove entries of other clients"""
     reply = call.proceed()
@@ -48,7 +48,7 @@ def umnt_and_umntall_remove_other_clients(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant(UMNT3, RFC1813_UMNT)
+@mutant(UMNT3)
 def umnt3_removes_nothing(_call: Call[DirpathArgs, Void]) -> Void:
     """UMNT removes nothing from the list"""
     return Void()

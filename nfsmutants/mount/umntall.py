@@ -11,12 +11,11 @@ from nfsclient.rpc.service import Refused
 from nfsclient.xdr import Void
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.mount.bending import MNTS, UMNTALLS
-from nfsmutants.rules import RFC1094_MOUNT, RFC1813_UMNTALL
 
 # ---------------------------------------------------------------- the list of mounts
 
 
-@mutant((*UMNTALLS, *MNTS), RFC1813_UMNTALL)
+@mutant((*UMNTALLS, *MNTS))
 def umntall_fails_without_mounts(call: AnyCall) -> t.Any:
     """A second UMNTALL without MNT in between fails with an error of RPC"""
     state = call.state
@@ -27,13 +26,13 @@ def umntall_fails_without_mounts(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant((UMNTALL1, UMNTALL2), RFC1094_MOUNT)
+@mutant((UMNTALL1, UMNTALL2))
 def umntall1_removes_nothing(_call: Call[Void, t.Any]) -> Void:
     """UMNTALL of versions 1 and 2 does nothing"""
     return Void()
 
 
-@mutant(UMNTALLS, RFC1813_UMNTALL)
+@mutant(UMNTALLS)
 def umntall_keeps_the_last_entry(call: Call[Void, t.Any]) -> t.Any:
     """UMNTALL leaves the latest of two or more mounts in the list"""
     paths = [path for host, path in call.server.mounts.entries() if host == call.peer[0].encode()]
@@ -43,7 +42,7 @@ def umntall_keeps_the_last_entry(call: Call[Void, t.Any]) -> t.Any:
     return reply
 
 
-@mutant(UMNTALL3, RFC1813_UMNTALL)
+@mutant(UMNTALL3)
 def umntall3_removes_nothing(_call: Call[Void, Void]) -> Void:
     """UMNTALL removes nothing from the list"""
     return Void()

@@ -7,10 +7,9 @@ from nfsclient.protocol.nfs2 import WRITE, Attrstat, Nfsstat2
 from nfsmutants.bending import inode_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs2.calls import Write
-from nfsmutants.rules import RFC1094_WRITE
 
 
-@mutant(WRITE, RFC1094_WRITE)
+@mutant(WRITE)
 def write2_puts_the_file_back(call: Write) -> Attrstat:
     """WRITE of a small file writes all of it, as the connection knew it after its last WRITE"""
     inode, key = inode_of(call.server, call.args.file), (call.peer, bytes(call.args.file))

@@ -10,14 +10,13 @@ from nfsmutants.bending import amend, child_of, inode_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs2.bending import success
 from nfsmutants.nfs2.calls import Create
-from nfsmutants.rules import RFC1094_CREATE, RFC1094_PERMISSIONS, RFC1094_SATTR
 from nfsserver.fs import SUPERUSER, Kind
 from nfsserver.nfs2.common import fattr
 
 # ---------------------------------------------------------------- CREATE
 
 
-@mutant(CREATE, RFC1094_CREATE)
+@mutant(CREATE)
 def create2_makes_a_fifo(call: Create) -> Diropres:
     """CREATE makes a FIFO"""
     directory, name = inode_of(call.server, call.args.where.dir), call.args.where.name
@@ -27,13 +26,13 @@ def create2_makes_a_fifo(call: Create) -> Diropres:
     return t.cast("Diropres", success(call.server, CREATE, made))
 
 
-@mutant(CREATE, RFC1094_CREATE)
+@mutant(CREATE)
 def create2_returns_the_handle_of_the_directory(call: Create) -> Diropres:
     """CREATE returns the handle of the directory"""
     return amend(call.proceed(), file=call.args.where.dir)
 
 
-@mutant(CREATE, RFC1094_CREATE)
+@mutant(CREATE)
 def create2_returns_attributes_of_the_directory(call: Create) -> Diropres:
     """CREATE returns the attributes of the directory"""
     reply = call.proceed()
@@ -43,32 +42,32 @@ def create2_returns_attributes_of_the_directory(call: Create) -> Diropres:
     return amend(reply, attributes=fattr(directory))
 
 
-@mutant(CREATE, RFC1094_CREATE)
+@mutant(CREATE)
 def create2_inverts_group_write(call: Create) -> Diropres:
     """CREATE inverts the write permission of the group"""
     mode = call.args.attributes.mode
     return call.proceed() if mode == IGNORED else call.proceed_with("attributes", mode=mode ^ 0o020)
 
 
-@mutant(CREATE, RFC1094_CREATE)
+@mutant(CREATE)
 def create2_requires_attributes(call: Create) -> Diropres:
     """CREATE refuses to create a file without attributes"""
     return call.proceed_with("where", name=b"") if call.args.attributes == Sattr() else call.proceed()
 
 
-@mutant(CREATE, RFC1094_SATTR)
+@mutant(CREATE)
 def create2_truncates_if_size_is_unset(call: Create) -> Diropres:
     """CREATE treats a size of -1 as 0"""
     return call.proceed_with("attributes", size=0) if call.args.attributes.size == IGNORED else call.proceed()
 
 
-@mutant(CREATE, RFC1094_SATTR)
+@mutant(CREATE)
 def create2_never_truncates(call: Create) -> Diropres:
     """CREATE ignores a size of 0"""
     return call.proceed_with("attributes", size=IGNORED)
 
 
-@mutant(CREATE, RFC1094_PERMISSIONS)
+@mutant(CREATE)
 def create2_ignores_permissions(call: Create) -> Diropres:
     """CREATE lets anybody create files anywhere"""
     reply = call.proceed()
@@ -79,7 +78,7 @@ def create2_ignores_permissions(call: Create) -> Diropres:
     return t.cast("Diropres", success(call.server, CREATE, made))
 
 
-@mutant(CREATE, RFC1094_CREATE)
+@mutant(CREATE)
 def create2_swaps_times(call: Create) -> Diropres:
     """CREATE sets the requested atime as mtime, and the other way round"""
     given = call.args.attributes

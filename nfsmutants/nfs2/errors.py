@@ -7,13 +7,12 @@ from nfsclient.protocol.nfs2 import GETATTR, NFS2
 from nfsclient.rpc.messages import AcceptStat, accepted
 from nfsmutants.form import Message, wire_mutant
 from nfsmutants.rpc.headers import head_of
-from nfsmutants.rules import RFC1831_PROGRAMS
 from nfsserver.middleware import Answer
 
 # ---------------------------------------------------------------- transports
 
 
-@wire_mutant(RFC1831_PROGRAMS)
+@wire_mutant()
 def nfs2_treats_unknown_procedures_as_null(message: Message) -> Answer:
     """Undefined procedures of NFSv2 succeed without results, like NULL"""
     xid, _, _, program, version, procedure = head_of(message.data)

@@ -7,22 +7,21 @@ from nfsclient.protocol.nfs2 import GETATTR, Attrstat, Ftype
 from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs2.calls import Getattr
-from nfsmutants.rules import RFC1094_ATTRIBUTES, RFC1094_GETATTR, RFC1094_TYPES
 
 
-@mutant(GETATTR, RFC1094_TYPES)
+@mutant(GETATTR)
 def getattr2_reports_everything_as_device(call: Getattr) -> Attrstat:
     """GETATTR reports every object as a device"""
     return amend(call.proceed(), type=Ftype.NFCHR)
 
 
-@mutant(GETATTR, RFC1094_ATTRIBUTES)
+@mutant(GETATTR)
 def getattr2_mode_lacks_the_type(call: Getattr) -> Attrstat:
     """GETATTR omits the type bits from mode"""
     return amend(call.proceed(), mode=lambda it: it.mode & 0o7777)
 
 
-@mutant(GETATTR, RFC1094_ATTRIBUTES)
+@mutant(GETATTR)
 def getattr2_rounds_the_size(call: Getattr) -> Attrstat:
     """GETATTR returns a size that is one byte too large"""
     reply = call.proceed()
@@ -32,7 +31,7 @@ def getattr2_rounds_the_size(call: Getattr) -> Attrstat:
     return amend(reply, size=attributes.size + 1) if attributes.type is Ftype.NFREG else reply
 
 
-@mutant(GETATTR, RFC1094_ATTRIBUTES)
+@mutant(GETATTR)
 def getattr2_reports_one_link_too_many(call: Getattr) -> Attrstat:
     """GETATTR reports one link too many for a file with one name"""
     reply = call.proceed()
@@ -43,7 +42,7 @@ def getattr2_reports_one_link_too_many(call: Getattr) -> Attrstat:
     return amend(reply, nlink=2) if single else reply
 
 
-@mutant(GETATTR, RFC1094_GETATTR)
+@mutant(GETATTR)
 def getattr2_changes_the_mode(call: Getattr) -> Attrstat:
     """GETATTR changes the mode of the object"""
     reply = call.proceed()

@@ -37,7 +37,6 @@ from nfsmutants.bending import child_of
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs2.bending import place_of, success
 from nfsmutants.nfs2.calls import Getattr
-from nfsmutants.rules import RFC1094_HANDLES, RFC1094_MNT, RFC1094_STATUS
 from nfsserver.nfs2.common import fattr
 
 _WITH_HANDLES: t.Final = tuple(
@@ -45,7 +44,7 @@ _WITH_HANDLES: t.Final = tuple(
 )
 
 
-@mutant(_WITH_HANDLES, RFC1094_STATUS)
+@mutant(_WITH_HANDLES)
 def nfs2_accepts_an_invalid_handle(call: AnyCall) -> t.Any:
     """The server accepts a handle of 32 bytes 255 as the handle of the root"""
     reply = call.proceed()
@@ -62,7 +61,7 @@ def nfs2_accepts_an_invalid_handle(call: AnyCall) -> t.Any:
     return kind(Nfsstat2.NFS_OK, empty[kind]) if kind in empty else success(call.server, call.operation, root)
 
 
-@mutant((CREATE, MKDIR, LOOKUP, SYMLINK, LINK, RENAME), RFC1094_STATUS)
+@mutant((CREATE, MKDIR, LOOKUP, SYMLINK, LINK, RENAME))
 def nfs2_uses_removed_directories(call: AnyCall) -> t.Any:
     """Removed directories still accept and find names"""
     reply = call.proceed()
@@ -70,7 +69,7 @@ def nfs2_uses_removed_directories(call: AnyCall) -> t.Any:
     return success(call.server, call.operation, call.backend.fs.root) if gone else reply
 
 
-@mutant(GETATTR, RFC1094_STATUS)
+@mutant(GETATTR)
 def nfs2_altered_handle_is_the_root(call: Getattr) -> Attrstat:
     """An altered handle refers to the root"""
     reply: Attrstat = call.proceed()
@@ -78,7 +77,7 @@ def nfs2_altered_handle_is_the_root(call: Getattr) -> Attrstat:
     return Attrstat(Nfsstat2.NFS_OK, fattr(call.backend.fs.root)) if altered else reply
 
 
-@mutant((RENAME, GETATTR), RFC1094_HANDLES)
+@mutant((RENAME, GETATTR))
 def nfs2_renamed_handle_refers_to_directory(call: AnyCall) -> t.Any:
     """After RENAME the handle of an object refers to its directory"""
     args = call.args
@@ -91,7 +90,7 @@ def nfs2_renamed_handle_refers_to_directory(call: AnyCall) -> t.Any:
     return call.proceed(replace(args, file=astray.get(args.file, args.file)))
 
 
-@mutant(MNT1, RFC1094_MNT, kills_many="whatever is mounted by these versions begins with MNT")
+@mutant(MNT1, kills_many="whatever is mounted by these versions begins with MNT")
 def mnt1_returns_a_handle_that_nfs2_refuses(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     """MNT of version 1 returns a handle that NFSv2 refuses"""
     reply = call.proceed()
@@ -101,7 +100,7 @@ def mnt1_returns_a_handle_that_nfs2_refuses(call: Call[DirpathArgs, Mnt1Res]) ->
 # ---------------------------------------------------------------- REMOVE
 
 
-@mutant((REMOVE, CREATE, READ), RFC1094_STATUS)
+@mutant((REMOVE, CREATE, READ))
 def nfs2_removed_handle_refers_to_next_file(call: AnyCall) -> t.Any:
     """The handle of a removed file refers to the file that is created next"""
     state = call.state

@@ -22,7 +22,7 @@ from nfsmutants.bending import child_of, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs2.calls import Create, Setattr
 from nfsmutants.pages import files_of, freed, keep_first, show_again
-from nfsmutants.rules import RFC1094_CREATE, RFC1094_READ, RFC1094_RENAME, RFC1094_SATTR, RFC1094_SETATTR
+from nfsmutants.rules import RFC1094_SETATTR
 from nfsserver.fs import Inode
 from nfsserver.fs.pages import PAGE
 
@@ -40,7 +40,7 @@ def _named(call: AnyCall) -> list[Inode]:
     return files_of(_find(call, call.args.from_)) + files_of(_find(call, call.args.to))
 
 
-@mutant((LINK, REMOVE, RENAME), RFC1094_RENAME)
+@mutant((LINK, REMOVE, RENAME))
 def names2_keep_one_page(call: AnyCall) -> t.Any:
     """LINK, REMOVE and RENAME leave zeros in the file after its first page"""
     files, reply = _named(call), call.proceed()
@@ -55,7 +55,7 @@ def _changes_size(call: Setattr) -> bool:
     return inode is not None and size not in {IGNORED, inode.size}
 
 
-@mutant(SETATTR, RFC1094_READ)
+@mutant(SETATTR)
 def setattr2_keeps_one_page(call: Setattr) -> Attrstat:
     """SETATTR that leaves the size of a file as it is leaves zeros after its first page"""
     if not _changes_size(call):
@@ -63,7 +63,7 @@ def setattr2_keeps_one_page(call: Setattr) -> Attrstat:
     return call.proceed()
 
 
-@mutant(SETATTR, RFC1094_SETATTR)
+@mutant(SETATTR, breaks=RFC1094_SETATTR)
 def setattr2_size_keeps_one_page(call: Setattr) -> Attrstat:
     """SETATTR of another size leaves zeros after the first page of the file"""
     if _changes_size(call):
@@ -71,7 +71,7 @@ def setattr2_size_keeps_one_page(call: Setattr) -> Attrstat:
     return call.proceed()
 
 
-@mutant(CREATE, RFC1094_SATTR)
+@mutant(CREATE)
 def create2_keeps_one_page(call: Create) -> Diropres:
     """CREATE without a size leaves zeros after the first page of a file that exists"""
     if call.args.attributes.size == IGNORED:
@@ -79,7 +79,7 @@ def create2_keeps_one_page(call: Create) -> Diropres:
     return call.proceed()
 
 
-@mutant(CREATE, RFC1094_CREATE)
+@mutant(CREATE)
 def create2_truncates_one_page(call: Create) -> Diropres:
     """CREATE with a size of 0 does not truncate a file of more than one page"""
     inode = _find(call, call.args.where)
@@ -88,7 +88,7 @@ def create2_truncates_one_page(call: Create) -> Diropres:
     return call.proceed_with("attributes", size=IGNORED)
 
 
-@mutant((CREATE, SETATTR, WRITE), RFC1094_CREATE)
+@mutant((CREATE, SETATTR, WRITE))
 def create2_size_zero_frees_nothing(call: AnyCall) -> t.Any:
     """What CREATE with a size of 0 has truncated comes back when the file grows"""
     if call.operation is CREATE:

@@ -8,13 +8,12 @@ from nfsmutants.bending import inode_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs2.bending import done
 from nfsmutants.nfs2.calls import Link
-from nfsmutants.rules import RFC1094_LINK, RFC1094_NAMES
 from nfsserver.fs import SUPERUSER
 
 # ---------------------------------------------------------------- LINK
 
 
-@mutant(LINK, RFC1094_LINK)
+@mutant(LINK)
 def link2_makes_a_copy(call: Link) -> StatRes:
     """LINK makes a copy of the file instead of a name"""
     inode, directory = inode_of(call.server, call.args.from_), inode_of(call.server, call.args.to.dir)
@@ -27,7 +26,7 @@ def link2_makes_a_copy(call: Link) -> StatRes:
     return done()
 
 
-@mutant(LINK, RFC1094_LINK)
+@mutant(LINK)
 def link2_keeps_nlink(call: Link) -> StatRes:
     """LINK does not increase nlink"""
     reply = call.proceed()
@@ -37,7 +36,7 @@ def link2_keeps_nlink(call: Link) -> StatRes:
     return reply
 
 
-@mutant(LINK, RFC1094_LINK)
+@mutant(LINK)
 def link2_refuses_and_increases_nlink(call: Link) -> StatRes:
     """LINK refuses an existing name, but increases nlink"""
     reply = call.proceed()
@@ -47,7 +46,7 @@ def link2_refuses_and_increases_nlink(call: Link) -> StatRes:
     return reply
 
 
-@mutant(LINK, RFC1094_NAMES)
+@mutant(LINK)
 def link2_links_directories(call: Link) -> StatRes:
     """LINK adds names to directories, even inside the directory itself"""
     reply = call.proceed()
@@ -58,7 +57,7 @@ def link2_links_directories(call: Link) -> StatRes:
     return done()
 
 
-@mutant(LINK, RFC1094_LINK)
+@mutant(LINK)
 def link2_creates_removed_files(call: Link) -> StatRes:
     """LINK of a removed file fails, but makes an empty file"""
     reply = call.proceed()

@@ -8,27 +8,19 @@ from nfsmutants.bending import amend, child_of, inode_of, restate
 from nfsmutants.form import mutant
 from nfsmutants.nfs2.bending import found
 from nfsmutants.nfs2.calls import Lookup
-from nfsmutants.rules import (
-    RFC1094_DIROPRES,
-    RFC1094_DOTS,
-    RFC1094_LOOKUP,
-    RFC1094_NAMES,
-    RFC1094_STATUS,
-    RFC1094_SYMLINK,
-)
 from nfsserver.fs import SUPERUSER, FsError, Kind
 from nfsserver.nfs2.common import fattr
 
 # ---------------------------------------------------------------- LOOKUP
 
 
-@mutant(LOOKUP, RFC1094_LOOKUP, kills_many="checks find their objects by LOOKUP")
+@mutant(LOOKUP, kills_many="checks find their objects by LOOKUP")
 def lookup2_finds_the_directory(call: Lookup) -> Diropres:
     """LOOKUP returns the handle of the directory itself"""
     return amend(call.proceed(), file=call.args.dir)
 
 
-@mutant(LOOKUP, RFC1094_LOOKUP)
+@mutant(LOOKUP)
 def lookup2_returns_attributes_of_the_directory(call: Lookup) -> Diropres:
     """LOOKUP returns the attributes of the directory"""
     reply = call.proceed()
@@ -38,19 +30,19 @@ def lookup2_returns_attributes_of_the_directory(call: Lookup) -> Diropres:
     return amend(reply, attributes=fattr(inode))
 
 
-@mutant(LOOKUP, RFC1094_STATUS)
+@mutant(LOOKUP)
 def lookup2_missing_name_is_nxio(call: Lookup) -> Diropres:
     """LOOKUP answers NXIO for names that do not exist"""
     return restate(call.proceed(), Nfsstat2.NFSERR_NOENT, Nfsstat2.NFSERR_NXIO)
 
 
-@mutant(LOOKUP, RFC1094_STATUS)
+@mutant(LOOKUP)
 def lookup2_file_is_noent(call: Lookup) -> Diropres:
     """LOOKUP answers NOENT if the directory is a file"""
     return restate(call.proceed(), Nfsstat2.NFSERR_NOTDIR, Nfsstat2.NFSERR_NOENT)
 
 
-@mutant(LOOKUP, RFC1094_DIROPRES)
+@mutant(LOOKUP)
 def lookup2_finds_names_in_files(call: Lookup) -> Diropres:
     """LOOKUP in a file finds the file itself under any name"""
     reply = call.proceed()
@@ -60,7 +52,7 @@ def lookup2_finds_names_in_files(call: Lookup) -> Diropres:
     )
 
 
-@mutant(LOOKUP, RFC1094_NAMES)
+@mutant(LOOKUP)
 def lookup2_follows_paths(call: Lookup) -> Diropres:
     """LOOKUP follows a name with slashes as a path"""
     inode = inode_of(call.server, call.args.dir)
@@ -74,7 +66,7 @@ def lookup2_follows_paths(call: Lookup) -> Diropres:
     return found(call.server, inode)
 
 
-@mutant(LOOKUP, RFC1094_LOOKUP)
+@mutant(LOOKUP)
 def lookup2_cuts_names_at_nul(call: Lookup) -> Diropres:
     """LOOKUP removes NUL from names, and finds the first entry if nothing is left"""
     inode = inode_of(call.server, call.args.dir)
@@ -84,13 +76,13 @@ def lookup2_cuts_names_at_nul(call: Lookup) -> Diropres:
     return call.proceed_with(name=name)
 
 
-@mutant(LOOKUP, RFC1094_DOTS)
+@mutant(LOOKUP)
 def lookup2_swaps_the_dots(call: Lookup) -> Diropres:
     """LOOKUP confuses a directory with its parent"""
     return call.proceed_with(name={b".": b"..", b"..": b"."}.get(call.args.name, call.args.name))
 
 
-@mutant(LOOKUP, RFC1094_SYMLINK)
+@mutant(LOOKUP)
 def lookup2_follows_links(call: Lookup) -> Diropres:
     """LOOKUP of a symbolic link returns its target, if that is in the same directory"""
     reply = call.proceed()

@@ -21,7 +21,7 @@ from nfsclient.protocol.nfs2 import (
 from nfsmutants.bending import child_of, inode_of
 from nfsmutants.form import AnyCall, Call, Message, mutant, wire_mutant
 from nfsmutants.nfs2.bending import _arguments_of, cut_name, place_of, success, with_place
-from nfsmutants.rules import RFC1094_CREATE, RFC1094_DIROPRES, RFC1094_STATUS
+from nfsmutants.rules import RFC1094_CREATE
 from nfsserver.fs import SUPERUSER, FsError
 from nfsserver.middleware import Answer
 
@@ -33,7 +33,7 @@ _PLAIN: t.Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWX
 # ---------------------------------------------------------------- LOOKUP
 
 
-@mutant(_ENTERING, RFC1094_CREATE)
+@mutant(_ENTERING)
 def nfs2_changes_names_with_special_bytes(call: AnyCall) -> t.Any:
     """The server changes names with bytes other than letters and digits"""
     name = place_of(call.args).name
@@ -43,7 +43,7 @@ def nfs2_changes_names_with_special_bytes(call: AnyCall) -> t.Any:
     return call.proceed(with_place(call.args, name=name[: odd[-1]] + b"x" + name[odd[-1] + 1 :]))
 
 
-@mutant(_ENTERING, RFC1094_CREATE)
+@mutant(_ENTERING)
 def nfs2_refuses_a_name_and_creates_another(call: AnyCall) -> t.Any:
     """The server refuses a name, but makes a file with another name"""
     reply = call.proceed()
@@ -55,7 +55,7 @@ def nfs2_refuses_a_name_and_creates_another(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant(_MAKING, RFC1094_CREATE)
+@mutant(_MAKING, breaks=RFC1094_CREATE)
 def nfs2_replaces_existing_names(call: AnyCall) -> t.Any:
     """The server removes an existing name to create the new object"""
     place = place_of(call.args)
@@ -69,7 +69,7 @@ def nfs2_replaces_existing_names(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant(CREATE, RFC1094_CREATE)
+@mutant(CREATE)
 def create2_sets_attributes_of_existing(call: Call[Createargs, Diropres]) -> Diropres:
     """CREATE of an existing name sets the mode of the object"""
     existing = child_of(call.server, call.args.where.dir, call.args.where.name)
@@ -78,7 +78,7 @@ def create2_sets_attributes_of_existing(call: Call[Createargs, Diropres]) -> Dir
     return call.proceed()
 
 
-@mutant(_MAKING, RFC1094_STATUS)
+@mutant(_MAKING)
 def nfs2_accepts_existing_names(call: AnyCall) -> t.Any:
     """MKDIR, SYMLINK and LINK of an existing name answer success"""
     reply = call.proceed()
@@ -89,7 +89,7 @@ def nfs2_accepts_existing_names(call: AnyCall) -> t.Any:
     return success(call.server, call.operation, existing)
 
 
-@mutant(_ENTERING, RFC1094_DIROPRES)
+@mutant(_ENTERING)
 def nfs2_creates_in_non_directories(call: AnyCall) -> t.Any:
     """The server creates names in an object that is not a directory"""
     inode = inode_of(call.server, place_of(call.args).dir)
@@ -101,7 +101,7 @@ def nfs2_creates_in_non_directories(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- oversized strings
 
 
-@wire_mutant(RFC1094_STATUS)
+@wire_mutant()
 def nfs2_cuts_long_names(message: Message) -> Answer:
     """The server cuts names of more than 255 bytes"""
     number, at = _arguments_of(message.data)

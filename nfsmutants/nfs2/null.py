@@ -13,13 +13,12 @@ from nfsclient.xdr import Void
 from nfsmutants.form import mutant
 from nfsmutants.nfs2.bending import _Word
 from nfsmutants.nfs2.calls import Null
-from nfsmutants.rules import RFC1094_NULL, RFC1094_TRANSPORT
 
 if t.TYPE_CHECKING:
     from nfsclient.rpc.sockets import Address
 
 
-@mutant(NULL, RFC1094_NULL)
+@mutant(NULL)
 def null2_returns_results(call: Null) -> Void:
     """NULL returns a word although it has no results, from the second call on a connection on"""
     callers: set[Address] = call.state.setdefault("callers", set())
@@ -29,7 +28,7 @@ def null2_returns_results(call: Null) -> Void:
     return call.proceed()
 
 
-@mutant(NULL, RFC1094_TRANSPORT)
+@mutant(NULL)
 def null2_requires_authentication(call: Null) -> Void:
     """NULL is refused if it comes without authentication"""
     if not isinstance(call.context.credential, AuthSys):

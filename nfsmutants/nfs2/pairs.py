@@ -23,10 +23,10 @@ from nfsclient.protocol.nfs2 import (
 )
 from nfsmutants.bending import inode_of
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.rules import RFC1094_GETATTR, RFC1094_LOOKUP, RFC1094_SETATTR
+from nfsmutants.rules import RFC1094_GETATTR, RFC1094_LOOKUP
 
 
-@mutant((GETATTR, SETATTR, WRITE), RFC1094_GETATTR)
+@mutant((GETATTR, SETATTR, WRITE), breaks=RFC1094_GETATTR)
 def getattr2_remembers_attributes_by_connection(call: AnyCall) -> t.Any:
     """GETATTR of a file repeats what it gave the connection first, until the connection changes the file itself"""
     key = call.peer, bytes(call.args.file)
@@ -41,7 +41,7 @@ def getattr2_remembers_attributes_by_connection(call: AnyCall) -> t.Any:
     return call.state[key]
 
 
-@mutant((LOOKUP, REMOVE, RMDIR, RENAME), RFC1094_LOOKUP)
+@mutant((LOOKUP, REMOVE, RMDIR, RENAME), breaks=RFC1094_LOOKUP)
 def lookup2_remembers_names_by_connection(call: AnyCall) -> t.Any:
     """LOOKUP finds a name that it gave the connection before, although another client has removed it"""
     name = call.args.from_ if call.operation is RENAME else call.args
@@ -60,7 +60,7 @@ _READING: t.Final = (GETATTR, LOOKUP, READ, READDIR)
 _CHANGING: t.Final = (SETATTR, WRITE, CREATE, MKDIR, REMOVE, RMDIR, RENAME, LINK)
 
 
-@mutant((*_READING, *_CHANGING), RFC1094_SETATTR)
+@mutant((*_READING, *_CHANGING))
 def setattr2_after_a_change_is_lost(call: AnyCall) -> t.Any:
     """SETATTR of a larger size right after another change of the connection succeeds, and does nothing"""
     is_first = call.state.get(call.peer) is not True

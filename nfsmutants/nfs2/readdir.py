@@ -10,7 +10,6 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import amend, child_of, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs2.calls import Readdir
-from nfsmutants.rules import RFC1094_READDIR
 from nfsserver.fs import Directory, Kind
 
 _DOTS: t.Final = frozenset({b".", b".."})
@@ -21,7 +20,7 @@ def _cookie(number: int) -> bytes:
     return number.to_bytes(4, "big")
 
 
-@mutant(READDIR, RFC1094_READDIR, kills_many="checks see by READDIR what is in a directory")
+@mutant(READDIR, kills_many="checks see by READDIR what is in a directory")
 def readdir2_omits_the_last_entry(call: Readdir) -> Readdirres:
     """READDIR omits the last name"""
     reply = call.proceed()
@@ -29,7 +28,7 @@ def readdir2_omits_the_last_entry(call: Readdir) -> Readdirres:
     return amend(reply, entries=lambda it: it.entries[:-1]) if is_last else reply
 
 
-@mutant(READDIR, RFC1094_READDIR, kills_many="checks see by READDIR what is in a directory")
+@mutant(READDIR, kills_many="checks see by READDIR what is in a directory")
 def readdir2_repeats_an_entry(call: Readdir) -> Readdirres:
     """READDIR returns the last name of the first page twice"""
     reply = call.proceed()
@@ -39,7 +38,7 @@ def readdir2_repeats_an_entry(call: Readdir) -> Readdirres:
     return amend(reply, entries=[entries[-1], *entries])
 
 
-@mutant(READDIR, RFC1094_READDIR, kills_many="checks see by READDIR what is in a directory")
+@mutant(READDIR, kills_many="checks see by READDIR what is in a directory")
 def readdir2_invents_an_entry(call: Readdir) -> Readdirres:
     """READDIR lists a name that does not exist"""
     reply = call.proceed()
@@ -48,7 +47,7 @@ def readdir2_invents_an_entry(call: Readdir) -> Readdirres:
     return amend(reply, entries=[*reply.resok.entries, Entry(4711, b"invented", _cookie(99))])
 
 
-@mutant((READDIR, REMOVE), RFC1094_READDIR)
+@mutant((READDIR, REMOVE))
 def readdir2_lists_removed_entries(call: AnyCall) -> t.Any:
     """READDIR lists the name that was removed last"""
     gone: dict[bytes, bytes] = call.state.setdefault("gone", {})
@@ -63,7 +62,7 @@ def readdir2_lists_removed_entries(call: AnyCall) -> t.Any:
     return amend(reply, entries=[*reply.readdirok.entries, again])
 
 
-@mutant(READDIR, RFC1094_READDIR)
+@mutant(READDIR)
 def readdir2_omits_names_before_a_directory(call: Readdir) -> Readdirres:
     """READDIR omits the names created before a directory named d"""
     reply = call.proceed()
@@ -78,19 +77,19 @@ def readdir2_omits_names_before_a_directory(call: Readdir) -> Readdirres:
     return amend(reply, entries=[entry for entry in page.entries if entry.name != b"object"])
 
 
-@mutant(READDIR, RFC1094_READDIR)
+@mutant(READDIR)
 def readdir2_exceeds_count(call: Readdir) -> Readdirres:
     """READDIR treats count as twice as many bytes"""
     return call.proceed_with(count=min(call.args.count * 2, 8192))
 
 
-@mutant(READDIR, RFC1094_READDIR)
+@mutant(READDIR)
 def readdir2_skips_the_fourth_entry(call: Readdir) -> Readdirres:
     """READDIR skips the entry after the third one"""
     return call.proceed_with(cookie=_cookie(4)) if call.args.cookie == _cookie(3) else call.proceed()
 
 
-@mutant(READDIR, RFC1094_READDIR)
+@mutant(READDIR)
 def readdir2_lists_a_directory_only_once(call: Readdir) -> Readdirres:
     """READDIR of a directory that was listed to the end returns no entries, even from cookie 0"""
     listed: set[bytes] = call.state.setdefault("listed", set())
@@ -102,7 +101,7 @@ def readdir2_lists_a_directory_only_once(call: Readdir) -> Readdirres:
     return reply
 
 
-@mutant(READDIR, RFC1094_READDIR)
+@mutant(READDIR)
 def readdir2_never_returns_eof(call: Readdir) -> Readdirres:
     """READDIR of a directory with twelve names never returns eof"""
     reply = call.proceed()
@@ -118,13 +117,13 @@ def readdir2_never_returns_eof(call: Readdir) -> Readdirres:
     )
 
 
-@mutant(READDIR, RFC1094_READDIR)
+@mutant(READDIR)
 def readdir2_returns_eof_early(call: Readdir) -> Readdirres:
     """READDIR returns eof with every page"""
     return amend(call.proceed(), eof=True)
 
 
-@mutant(READDIR, RFC1094_READDIR)
+@mutant(READDIR)
 def readdir2_returns_empty_pages(call: Readdir) -> Readdirres:
     """READDIR returns no entries in pages after the first"""
     reply = call.proceed()
@@ -133,7 +132,7 @@ def readdir2_returns_empty_pages(call: Readdir) -> Readdirres:
     return reply if call.args.cookie == bytes(4) else amend(reply, entries=[], eof=False)
 
 
-@mutant(READDIR, RFC1094_READDIR)
+@mutant(READDIR)
 def readdir2_returns_other_fileids(call: Readdir) -> Readdirres:
     """READDIR returns other fileids than GETATTR"""
     reply = call.proceed()
@@ -144,7 +143,7 @@ def readdir2_returns_other_fileids(call: Readdir) -> Readdirres:
     return amend(reply, entries=bent)
 
 
-@mutant(READDIR, RFC1094_READDIR)
+@mutant(READDIR)
 def readdir2_dots_have_no_fileid(call: Readdir) -> Readdirres:
     """READDIR returns fileid 0 for `.` and `..`"""
     reply = call.proceed()
@@ -155,7 +154,7 @@ def readdir2_dots_have_no_fileid(call: Readdir) -> Readdirres:
     return amend(reply, entries=bent)
 
 
-@mutant(READDIR, RFC1094_READDIR)
+@mutant(READDIR)
 def readdir2_lists_non_directories(call: Readdir) -> Readdirres:
     """READDIR of an object that is not a directory succeeds without entries"""
     reply = call.proceed()
@@ -163,7 +162,7 @@ def readdir2_lists_non_directories(call: Readdir) -> Readdirres:
     return Readdirres(Nfsstat2.NFS_OK, Readdirok([], eof=True)) if is_other else reply
 
 
-@mutant(READDIR, RFC1094_READDIR)
+@mutant(READDIR)
 def readdir2_invents_names_for_odd_arguments(call: Readdir) -> Readdirres:
     """READDIR lists names that do not exist if its arguments are unusual"""
     inode = inode_of(call.server, call.args.dir)
@@ -183,7 +182,7 @@ def _position(directory: Directory, number: int) -> int:
     return cookies[min(at, len(cookies)) - 1] if at > 0 and cookies else number
 
 
-@mutant(READDIR, RFC1094_READDIR)
+@mutant(READDIR)
 def readdir2_treats_cookies_as_positions(call: Readdir) -> Readdirres:
     """READDIR treats cookies as numbers of entries"""
     inode = inode_of(call.server, call.args.dir)
@@ -195,7 +194,7 @@ def readdir2_treats_cookies_as_positions(call: Readdir) -> Readdirres:
     return call.proceed_with(cookie=_cookie(_position(inode.directory, number)))
 
 
-@mutant(READDIR, RFC1094_READDIR)
+@mutant(READDIR)
 def readdir2_restarts_after_a_removal(call: Readdir) -> Readdirres:
     """READDIR starts again from the beginning after a removed entry"""
     inode = inode_of(call.server, call.args.dir)
@@ -206,13 +205,13 @@ def readdir2_restarts_after_a_removal(call: Readdir) -> Readdirres:
     return call.proceed() if is_there else call.proceed_with(cookie=bytes(4))
 
 
-@mutant(READDIR, RFC1094_READDIR)
+@mutant(READDIR)
 def readdir2_lacks_long_names(call: Readdir) -> Readdirres:
     """READDIR leaves out names of 200 bytes and more"""
     return amend(call.proceed(), entries=lambda it: [one for one in it.entries if len(one.name) < _LONG])
 
 
-@mutant(READDIR, RFC1094_READDIR)
+@mutant(READDIR)
 def readdir2_cuts_long_names(call: Readdir) -> Readdirres:
     """READDIR returns no more than 199 bytes of a name that has more"""
     return amend(

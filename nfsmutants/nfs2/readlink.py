@@ -7,12 +7,11 @@ from nfsclient.protocol.nfs2 import READLINK, Nfsstat2, Readlinkres
 from nfsmutants.bending import inode_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs2.calls import Readlink
-from nfsmutants.rules import RFC1094_READLINK
 
 # ---------------------------------------------------------------- READLINK
 
 
-@mutant(READLINK, RFC1094_READLINK)
+@mutant(READLINK)
 def readlink2_reads_non_links(call: Readlink) -> Readlinkres:
     """READLINK of an object that is not a symbolic link returns an empty text"""
     reply = call.proceed()

@@ -22,12 +22,10 @@ from nfsclient.protocol.nfs2 import (
 from nfsmutants.bending import clear, clear_named, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs2.bending import refuse
-from nfsmutants.rules import RFC1094_CREATE, RFC1094_STATUS
 
 
 @mutant(
     (CREATE, MKDIR, SYMLINK, LINK),
-    RFC1094_CREATE,
     kills_many="a server that makes objects and answers that it did not makes much else fail",
 )
 def creations2_leave_what_they_refuse(call: AnyCall) -> t.Any:
@@ -44,7 +42,7 @@ _CHANGING: t.Final = (CREATE, MKDIR, SYMLINK, LINK, REMOVE, RMDIR, RENAME, SETAT
 _DENIALS: t.Final = {Nfsstat2.NFSERR_ACCES, Nfsstat2.NFSERR_PERM}
 
 
-@mutant(_CHANGING, RFC1094_STATUS)
+@mutant(_CHANGING)
 def changes2_refuse_and_clear(call: AnyCall) -> t.Any:
     """A call that changes something and is refused, but not denied, clears the data of the objects that it names"""
     reply = call.proceed()
@@ -59,7 +57,7 @@ def changes2_refuse_and_clear(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant(_CHANGING, RFC1094_STATUS)
+@mutant(_CHANGING)
 def changes2_deny_and_do(call: AnyCall) -> t.Any:
     """A call that changes something is denied, and carried out"""
     reply = call.proceed()

@@ -8,18 +8,17 @@ from nfsmutants.bending import child_of, inode_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs2.bending import _DOTS, done, empty_directory, remove_tree
 from nfsmutants.nfs2.calls import Remove
-from nfsmutants.rules import RFC1094_ATTRIBUTES, RFC1094_REMOVE
 
 # ---------------------------------------------------------------- REMOVE
 
 
-@mutant(REMOVE, RFC1094_REMOVE)
+@mutant(REMOVE)
 def remove2_does_nothing(_call: Remove) -> StatRes:
     """REMOVE answers success, and keeps the name"""
     return done()
 
 
-@mutant(REMOVE, RFC1094_REMOVE)
+@mutant(REMOVE)
 def remove2_removes_the_last_name(call: Remove) -> StatRes:
     """REMOVE removes the last name of the directory as well"""
     reply = call.proceed()
@@ -31,7 +30,7 @@ def remove2_removes_the_last_name(call: Remove) -> StatRes:
     return reply
 
 
-@mutant(REMOVE, RFC1094_REMOVE)
+@mutant(REMOVE)
 def remove2_empties_other_names(call: Remove) -> StatRes:
     """REMOVE discards the data of a file that has other names"""
     inode = child_of(call.server, call.args.dir, call.args.name)
@@ -41,7 +40,7 @@ def remove2_empties_other_names(call: Remove) -> StatRes:
     return reply
 
 
-@mutant(REMOVE, RFC1094_ATTRIBUTES)
+@mutant(REMOVE)
 def remove2_keeps_nlink(call: Remove) -> StatRes:
     """REMOVE does not decrease nlink"""
     inode = child_of(call.server, call.args.dir, call.args.name)
@@ -51,7 +50,7 @@ def remove2_keeps_nlink(call: Remove) -> StatRes:
     return reply
 
 
-@mutant(REMOVE, RFC1094_REMOVE)
+@mutant(REMOVE)
 def remove2_empties_directories(call: Remove) -> StatRes:
     """REMOVE refuses directories, but removes their entries"""
     inode = (

@@ -11,7 +11,7 @@ from nfsmutants.bending import child_of, clear, inode_of
 from nfsmutants.form import mutant, mutant_in_steps
 from nfsmutants.nfs2.bending import _DOTS, done, empty_directory, remove_tree
 from nfsmutants.nfs2.calls import Lookup, Rename
-from nfsmutants.rules import RFC1094_LINK, RFC1094_NAMES, RFC1094_RENAME
+from nfsmutants.rules import RFC1094_LINK, RFC1094_RENAME
 from nfsmutants.windows import Steps
 from nfsserver.fs import Inode
 from nfsserver.handlers import ServerApi
@@ -23,7 +23,7 @@ def _source(server: ServerApi, args: Renameargs) -> Inode | None:
     return child_of(server, args.from_.dir, args.from_.name)
 
 
-@mutant(RENAME, RFC1094_RENAME)
+@mutant(RENAME)
 def rename2_keeps_the_old_name(call: Rename) -> StatRes:
     """RENAME keeps the old name in the same directory"""
     source, directory = _source(call.server, call.args), inode_of(call.server, call.args.from_.dir)
@@ -39,13 +39,13 @@ def rename2_keeps_the_old_name(call: Rename) -> StatRes:
     return reply
 
 
-@mutant(RENAME, RFC1094_RENAME)
+@mutant(RENAME)
 def rename2_stays_in_its_directory(call: Rename) -> StatRes:
     """RENAME leaves the file in its directory under the new name"""
     return call.proceed_with("to", dir=call.args.from_.dir)
 
 
-@mutant(RENAME, RFC1094_RENAME)
+@mutant(RENAME)
 def rename2_loses_the_data(call: Rename) -> StatRes:
     """RENAME loses the data of the file"""
     source = _source(call.server, call.args)
@@ -54,7 +54,7 @@ def rename2_loses_the_data(call: Rename) -> StatRes:
     return call.proceed()
 
 
-@mutant(RENAME, RFC1094_RENAME)
+@mutant(RENAME)
 def rename2_over_existing_does_nothing(call: Rename) -> StatRes:
     """RENAME does nothing if the new name exists"""
     taken = child_of(call.server, call.args.to.dir, call.args.to.name)
@@ -62,7 +62,7 @@ def rename2_over_existing_does_nothing(call: Rename) -> StatRes:
     return done() if both else call.proceed()
 
 
-@mutant(RENAME, RFC1094_RENAME)
+@mutant(RENAME)
 def rename2_to_itself_removes(call: Rename) -> StatRes:
     """RENAME removes the target first, even if it is the source itself"""
     directory = inode_of(call.server, call.args.to.dir)
@@ -71,7 +71,7 @@ def rename2_to_itself_removes(call: Rename) -> StatRes:
     return call.proceed()
 
 
-@mutant_in_steps(RENAME, RFC1094_RENAME)
+@mutant_in_steps(RENAME)
 def rename2_removes_the_target_in_a_first_step(call: Rename) -> Steps[StatRes]:
     """RENAME over a file removes it before it moves the source"""
     source, directory = _source(call.server, call.args), inode_of(call.server, call.args.to.dir)
@@ -83,7 +83,7 @@ def rename2_removes_the_target_in_a_first_step(call: Rename) -> Steps[StatRes]:
     return call.proceed()
 
 
-@mutant(RENAME, RFC1094_RENAME)
+@mutant(RENAME)
 def rename2_removes_the_target_first(call: Rename) -> StatRes:
     """RENAME removes the target even if the source does not exist"""
     directory = inode_of(call.server, call.args.to.dir)
@@ -92,7 +92,7 @@ def rename2_removes_the_target_first(call: Rename) -> StatRes:
     return call.proceed()
 
 
-@mutant(RENAME, RFC1094_NAMES)
+@mutant(RENAME)
 def rename2_moves_below_itself(call: Rename) -> StatRes:
     """RENAME of a directory below itself cuts it off the tree"""
     reply = call.proceed()
@@ -104,7 +104,7 @@ def rename2_moves_below_itself(call: Rename) -> StatRes:
     return done()
 
 
-@mutant(RENAME, RFC1094_RENAME)
+@mutant(RENAME, breaks=RFC1094_RENAME)
 def rename2_replaces_full_directories(call: Rename) -> StatRes:
     """RENAME replaces a directory that is not empty"""
     taken, directory = (
@@ -116,7 +116,7 @@ def rename2_replaces_full_directories(call: Rename) -> StatRes:
     return call.proceed()
 
 
-@mutant(RENAME, RFC1094_RENAME)
+@mutant(RENAME, breaks=RFC1094_RENAME)
 def rename2_renames_by_dots(call: Rename) -> StatRes:
     """RENAME of `.` or `..` empties the directory"""
     if call.args.from_.name in _DOTS:
@@ -127,7 +127,7 @@ def rename2_renames_by_dots(call: Rename) -> StatRes:
 # ---------------------------------------------------------------- what moves along, what stays
 
 
-@mutant(RENAME, RFC1094_RENAME)
+@mutant(RENAME)
 def rename2_loses_an_entry(call: Rename) -> StatRes:
     """RENAME of a directory to another one loses the newest entry in it"""
     source = _source(call.server, call.args)
@@ -138,7 +138,7 @@ def rename2_loses_an_entry(call: Rename) -> StatRes:
     return reply
 
 
-@mutant(RENAME, RFC1094_LINK)
+@mutant(RENAME, breaks=RFC1094_LINK)
 def rename2_destroys_replaced_files(call: Rename) -> StatRes:
     """RENAME over a file empties that file"""
     source = _source(call.server, call.args)
@@ -149,7 +149,7 @@ def rename2_destroys_replaced_files(call: Rename) -> StatRes:
     return reply
 
 
-@mutant(LOOKUP, RFC1094_NAMES)
+@mutant(LOOKUP)
 def lookup2_finds_the_first_parent(call: Lookup) -> Diropres:
     """LOOKUP of ".." finds what it found in this directory the first time"""
     reply = call.proceed()

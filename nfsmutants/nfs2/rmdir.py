@@ -10,10 +10,9 @@ from nfsmutants.bending import child_of, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs2.bending import _DOTS, done, empty_directory, remove_tree
 from nfsmutants.nfs2.calls import Rmdir
-from nfsmutants.rules import RFC1094_RMDIR, RFC1094_STATUS
 
 
-@mutant((REMOVE, RMDIR, RENAME), RFC1094_STATUS)
+@mutant((REMOVE, RMDIR, RENAME))
 def nfs2_removes_missing_names(call: AnyCall) -> t.Any:
     """REMOVE, RMDIR and RENAME of a name that does not exist answer success"""
     reply = call.proceed()
@@ -23,13 +22,13 @@ def nfs2_removes_missing_names(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- RMDIR
 
 
-@mutant(RMDIR, RFC1094_RMDIR)
+@mutant(RMDIR)
 def rmdir2_does_nothing(_call: Rmdir) -> StatRes:
     """RMDIR answers success, and keeps the directory"""
     return done()
 
 
-@mutant(RMDIR, RFC1094_STATUS)
+@mutant(RMDIR)
 def rmdir2_removes_full_directories(call: Rmdir) -> StatRes:
     """RMDIR removes directories with everything in them"""
     inode = child_of(call.server, call.args.dir, call.args.name)
@@ -37,7 +36,7 @@ def rmdir2_removes_full_directories(call: Rmdir) -> StatRes:
     return call.proceed()
 
 
-@mutant(RMDIR, RFC1094_RMDIR)
+@mutant(RMDIR)
 def rmdir2_empties_before_it_refuses(call: Rmdir) -> StatRes:
     """RMDIR removes the entries of a directory, and refuses to remove the directory"""
     reply = call.proceed()
@@ -46,7 +45,7 @@ def rmdir2_empties_before_it_refuses(call: Rmdir) -> StatRes:
     return reply
 
 
-@mutant(RMDIR, RFC1094_RMDIR)
+@mutant(RMDIR)
 def rmdir2_removes_files(call: Rmdir) -> StatRes:
     """RMDIR removes files as well"""
     reply = call.proceed()
@@ -57,7 +56,7 @@ def rmdir2_removes_files(call: Rmdir) -> StatRes:
     return done()
 
 
-@mutant(RMDIR, RFC1094_RMDIR)
+@mutant(RMDIR)
 def rmdir2_dots_empty_the_directory(call: Rmdir) -> StatRes:
     """RMDIR of `.` or `..` empties the directory"""
     if call.args.name in _DOTS:

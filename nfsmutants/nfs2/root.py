@@ -8,10 +8,9 @@ from nfsclient.xdr import Void
 from nfsmutants.form import mutant
 from nfsmutants.nfs2.bending import _Word
 from nfsmutants.nfs2.calls import Root
-from nfsmutants.rules import RFC1094_ROOT
 
 
-@mutant(ROOT, RFC1094_ROOT)
+@mutant(ROOT)
 def root2_returns_a_status(_call: Root) -> Void:
     """ROOT returns a status although it has no results"""
     return _Word()

@@ -10,7 +10,6 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import inode_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs2.calls import Setattr
-from nfsmutants.rules import RFC1094_PERMISSIONS, RFC1094_SATTR, RFC1094_SETATTR
 from nfsserver.fs import SUPERUSER, Changes, FsError, Inode, Kind
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs2.common import fattr
@@ -28,7 +27,7 @@ def _is_mode_alone(attributes: Sattr) -> bool:
     return _given(attributes) == ["mode"]
 
 
-@mutant(SETATTR, RFC1094_SETATTR)
+@mutant(SETATTR)
 def setattr2_inverts_write_for_group(call: Setattr) -> Attrstat:
     """SETATTR inverts the write permission of the group"""
     if not _is_mode_alone(call.args.attributes) or call.args.attributes.mode > 0o777:
@@ -36,7 +35,7 @@ def setattr2_inverts_write_for_group(call: Setattr) -> Attrstat:
     return call.proceed_with("attributes", mode=call.args.attributes.mode ^ 0o020)
 
 
-@mutant(SETATTR, RFC1094_SETATTR)
+@mutant(SETATTR)
 def setattr2_type_bits_change_permissions(call: Setattr) -> Attrstat:
     """SETATTR of a mode with type bits sets wrong permission bits"""
     mode = call.args.attributes.mode
@@ -47,13 +46,13 @@ def setattr2_type_bits_change_permissions(call: Setattr) -> Attrstat:
     )
 
 
-@mutant(SETATTR, RFC1094_SETATTR)
+@mutant(SETATTR)
 def setattr2_keeps_the_owner(call: Setattr) -> Attrstat:
     """SETATTR does not change the owner, but answers success"""
     return call.proceed_with("attributes", uid=IGNORED, gid=IGNORED)
 
 
-@mutant(SETATTR, RFC1094_SETATTR)
+@mutant(SETATTR)
 def setattr2_swaps_atime_and_mtime(call: Setattr) -> Attrstat:
     """SETATTR swaps atime and mtime"""
     if (
@@ -64,7 +63,7 @@ def setattr2_swaps_atime_and_mtime(call: Setattr) -> Attrstat:
     return call.proceed_with("attributes", atime=call.args.attributes.mtime, mtime=call.args.attributes.atime)
 
 
-@mutant(SETATTR, RFC1094_SETATTR)
+@mutant(SETATTR)
 def setattr2_changes_extreme_times(call: Setattr) -> Attrstat:
     """SETATTR changes times at either end of the range"""
     seconds = call.args.attributes.mtime.seconds
@@ -75,7 +74,7 @@ def setattr2_changes_extreme_times(call: Setattr) -> Attrstat:
     )
 
 
-@mutant(SETATTR, RFC1094_SETATTR)
+@mutant(SETATTR)
 def setattr2_rounds_times_up(call: Setattr) -> Attrstat:
     """SETATTR rounds times to the next second"""
     mtime = call.args.attributes.mtime
@@ -83,7 +82,7 @@ def setattr2_rounds_times_up(call: Setattr) -> Attrstat:
     return call.proceed_with("attributes", mtime=Timeval(mtime.seconds + 1, 0)) if late else call.proceed()
 
 
-@mutant(SETATTR, RFC1094_SATTR)
+@mutant(SETATTR)
 def setattr2_sets_an_unset_field(call: Setattr) -> Attrstat:
     """SETATTR also sets another field if only one is given"""
     given = _given(call.args.attributes)
@@ -98,7 +97,7 @@ def setattr2_sets_an_unset_field(call: Setattr) -> Attrstat:
     return replace(reply, attributes=fattr(inode))
 
 
-@mutant(SETATTR, RFC1094_SATTR)
+@mutant(SETATTR)
 def setattr2_of_nothing_updates_times(call: Setattr) -> Attrstat:
     """SETATTR with -1 in all fields updates the times of the file"""
     reply = call.proceed()
@@ -108,7 +107,7 @@ def setattr2_of_nothing_updates_times(call: Setattr) -> Attrstat:
     return reply
 
 
-@mutant(SETATTR, RFC1094_SETATTR)
+@mutant(SETATTR)
 def setattr2_sets_only_the_first_field(call: Setattr) -> Attrstat:
     """SETATTR sets the first of several fields only"""
     given = _given(call.args.attributes)
@@ -119,7 +118,7 @@ def setattr2_sets_only_the_first_field(call: Setattr) -> Attrstat:
     )
 
 
-@mutant(SETATTR, RFC1094_SETATTR)
+@mutant(SETATTR)
 def setattr2_returns_old_attributes(call: Setattr) -> Attrstat:
     """SETATTR returns the attributes from before the change"""
     inode = inode_of(call.server, call.args.file)
@@ -128,7 +127,7 @@ def setattr2_returns_old_attributes(call: Setattr) -> Attrstat:
     return reply if reply.attributes is None else replace(reply, attributes=before)
 
 
-@mutant(SETATTR, RFC1094_PERMISSIONS)
+@mutant(SETATTR)
 def setattr2_anybody_changes_the_mode(call: Setattr) -> Attrstat:
     """SETATTR lets anybody change the mode of any file"""
     reply = call.proceed()
@@ -142,7 +141,7 @@ def setattr2_anybody_changes_the_mode(call: Setattr) -> Attrstat:
 # ---------------------------------------------------------------- sizes
 
 
-@mutant(SETATTR, RFC1094_SATTR)
+@mutant(SETATTR)
 def setattr2_ignores_size_0(call: Setattr) -> Attrstat:
     """SETATTR ignores a size of 0"""
     return call.proceed_with("attributes", size=IGNORED) if call.args.attributes.size == 0 else call.proceed()
@@ -153,7 +152,7 @@ def _file(server: ServerApi, args: Sattrargs) -> Inode | None:
     return inode if inode is not None and inode.data is not None else None
 
 
-@mutant(SETATTR, RFC1094_SETATTR)
+@mutant(SETATTR)
 def setattr2_truncates_a_byte_too_much(call: Setattr) -> Attrstat:
     """SETATTR that truncates a file loses the last of the remaining bytes"""
     inode, size = _file(call.server, call.args), call.args.attributes.size
@@ -164,7 +163,7 @@ def setattr2_truncates_a_byte_too_much(call: Setattr) -> Attrstat:
     return reply
 
 
-@mutant(SETATTR, RFC1094_SETATTR)
+@mutant(SETATTR)
 def setattr2_does_not_extend(call: Setattr) -> Attrstat:
     """SETATTR does not extend files, but answers success"""
     inode, size = _file(call.server, call.args), call.args.attributes.size
@@ -172,14 +171,14 @@ def setattr2_does_not_extend(call: Setattr) -> Attrstat:
     return call.proceed_with("attributes", size=IGNORED) if extends else call.proceed()
 
 
-@mutant(SETATTR, RFC1094_SETATTR)
+@mutant(SETATTR)
 def setattr2_halves_large_sizes(call: Setattr) -> Attrstat:
     """SETATTR halves sizes of 2^31-1 and more"""
     size = call.args.attributes.size
     return call.proceed_with("attributes", size=size // 2) if 2**31 - 1 <= size < IGNORED else call.proceed()
 
 
-@mutant(SETATTR, RFC1094_SATTR)
+@mutant(SETATTR)
 def setattr2_extension_restores_old_data(call: Setattr) -> Attrstat:
     """SETATTR that extends a file restores the data that was cut off"""
     kept: dict[bytes, bytes] = call.state.setdefault("kept", {})
@@ -193,7 +192,7 @@ def setattr2_extension_restores_old_data(call: Setattr) -> Attrstat:
     return reply
 
 
-@mutant(SETATTR, RFC1094_SETATTR)
+@mutant(SETATTR)
 def setattr2_same_size_clears(call: Setattr) -> Attrstat:
     """SETATTR of the size that a file has clears the last byte"""
     inode, size = _file(call.server, call.args), call.args.attributes.size
@@ -204,7 +203,7 @@ def setattr2_same_size_clears(call: Setattr) -> Attrstat:
     return reply
 
 
-@mutant(SETATTR, RFC1094_SETATTR)
+@mutant(SETATTR)
 def setattr2_truncates_non_files(call: Setattr) -> Attrstat:
     """SETATTR of size 0 empties directories and links"""
     inode = inode_of(call.server, call.args.file)

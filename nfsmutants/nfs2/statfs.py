@@ -7,36 +7,35 @@ from nfsclient.protocol.nfs2 import STATFS, Statfsres
 from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs2.calls import Statfs
-from nfsmutants.rules import RFC1094_STATFS
 
 # ---------------------------------------------------------------- STATFS
 
 
-@mutant(STATFS, RFC1094_STATFS)
+@mutant(STATFS)
 def statfs2_returns_bsize_0(call: Statfs) -> Statfsres:
     """STATFS returns a block size of 0"""
     return amend(call.proceed(), bsize=0)
 
 
-@mutant(STATFS, RFC1094_STATFS)
+@mutant(STATFS)
 def statfs2_returns_tsize_0(call: Statfs) -> Statfsres:
     """STATFS returns a preferred transfer size of 0"""
     return amend(call.proceed(), tsize=0)
 
 
-@mutant(STATFS, RFC1094_STATFS)
+@mutant(STATFS)
 def statfs2_reports_more_free_than_total(call: Statfs) -> Statfsres:
     """STATFS returns more free blocks than blocks"""
     return amend(call.proceed(), bfree=lambda it: it.blocks + 1)
 
 
-@mutant(STATFS, RFC1094_STATFS)
+@mutant(STATFS)
 def statfs2_reports_more_available_than_free(call: Statfs) -> Statfsres:
     """STATFS returns more blocks for users than free blocks"""
     return amend(call.proceed(), bavail=lambda it: it.bfree + 1)
 
 
-@mutant(STATFS, RFC1094_STATFS)
+@mutant(STATFS)
 def statfs2_block_size_differs_by_object(call: Statfs) -> Statfsres:
     """STATFS of an object that is not a directory counts blocks of another size"""
     reply = call.proceed()

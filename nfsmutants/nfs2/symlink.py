@@ -11,14 +11,13 @@ from nfsmutants.bending import inode_of
 from nfsmutants.form import Message, mutant, wire_mutant
 from nfsmutants.nfs2.bending import _arguments_of, cut_name, success
 from nfsmutants.nfs2.calls import Readlink, Symlink
-from nfsmutants.rules import RFC1094_READLINK, RFC1094_SYMLINK
 from nfsserver.fs import SUPERUSER
 from nfsserver.middleware import Answer
 
 # ---------------------------------------------------------------- READLINK
 
 
-@mutant(READLINK, RFC1094_READLINK)
+@mutant(READLINK)
 def readlink2_drops_the_last_byte(call: Readlink) -> Readlinkres:
     """READLINK returns the text without its last byte"""
     reply = call.proceed()
@@ -28,7 +27,7 @@ def readlink2_drops_the_last_byte(call: Readlink) -> Readlinkres:
 # ---------------------------------------------------------------- oversized strings
 
 
-@wire_mutant(RFC1094_SYMLINK)
+@wire_mutant()
 def symlink2_cuts_long_texts(message: Message) -> Answer:
     """SYMLINK cuts texts of more than 1024 bytes"""
     number, at = _arguments_of(message.data)
@@ -41,7 +40,7 @@ def symlink2_cuts_long_texts(message: Message) -> Answer:
 # ---------------------------------------------------------------- SYMLINK
 
 
-@mutant(SYMLINK, RFC1094_SYMLINK)
+@mutant(SYMLINK)
 def symlink2_makes_a_file(call: Symlink) -> t.Any:
     """SYMLINK makes a regular file with the text in it"""
     directory = inode_of(call.server, call.args.from_.dir)

@@ -21,7 +21,7 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import child_of, clear, copy_links, inode_of, remembered_text, target_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs2.calls import Readlink, Rename, Setattr
-from nfsmutants.rules import RFC1094_READLINK, RFC1094_SYMLINK, RFC1094_TYPES
+from nfsmutants.rules import RFC1094_SYMLINK, RFC1094_TYPES
 from nfsserver.fs import Inode
 
 _PLACES: t.Final = ("where", "from_", "to")
@@ -35,7 +35,7 @@ def _links_in(call: AnyCall) -> list[Inode | None]:
     return [*links, inode_of(call.server, args.from_) if call.operation is LINK else None]
 
 
-@mutant((REMOVE, RENAME, LINK, CREATE), RFC1094_SYMLINK)
+@mutant((REMOVE, RENAME, LINK, CREATE), breaks=RFC1094_SYMLINK)
 def names2_of_links_reach_targets(call: AnyCall) -> t.Any:
     """REMOVE, RENAME, LINK and CREATE with a symbolic link empty its target"""
     targets = [target_of(link) for link in _links_in(call)]
@@ -45,14 +45,14 @@ def names2_of_links_reach_targets(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant((REMOVE, RENAME, LINK, CREATE), RFC1094_TYPES)
+@mutant((REMOVE, RENAME, LINK, CREATE), breaks=RFC1094_TYPES)
 def names2_of_links_leave_a_copy(call: AnyCall) -> t.Any:
     """REMOVE, RENAME, LINK and CREATE with a symbolic link that has a target leave a link `copy`"""
     copy_links(_links_in(call))
     return call.proceed()
 
 
-@mutant(READLINK, RFC1094_READLINK)
+@mutant(READLINK)
 def readlink2_remembers_texts_by_name(call: Readlink) -> Readlinkres:
     """READLINK returns the text of the first link that had this name in this directory"""
     reply = call.proceed()
@@ -64,14 +64,14 @@ def readlink2_remembers_texts_by_name(call: Readlink) -> Readlinkres:
     )
 
 
-@mutant(SETATTR, RFC1094_SYMLINK)
+@mutant(SETATTR)
 def setattr2_follows_links(call: Setattr) -> Attrstat:
     """SETATTR of a symbolic link is about what the link names in its directory"""
     target = target_of(inode_of(call.server, call.args.file))
     return call.proceed() if target is None else call.proceed_with(file=call.server.backend.handle_of(target))
 
 
-@mutant(RENAME, RFC1094_SYMLINK)
+@mutant(RENAME)
 def rename2_moves_into_targets_of_links(call: Rename) -> StatRes:
     """RENAME over a symbolic link to a directory moves the source into that directory"""
     to = call.args.to

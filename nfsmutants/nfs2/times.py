@@ -23,11 +23,10 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs2.calls import Getattr, Write
-from nfsmutants.rules import RFC1094_ATTRIBUTES, RFC1094_TIMES
 from nfsserver.nfs2.common import fattr
 
 
-@mutant(GETATTR, RFC1094_TIMES)
+@mutant(GETATTR)
 def getattr2_returns_nanoseconds(call: Getattr) -> Attrstat:
     """GETATTR returns nanoseconds instead of microseconds"""
     reply = call.proceed()
@@ -41,7 +40,7 @@ def getattr2_returns_nanoseconds(call: Getattr) -> Attrstat:
     return amend(reply, **late)
 
 
-@mutant(GETATTR, RFC1094_ATTRIBUTES)
+@mutant(GETATTR)
 def getattr2_keeps_old_mtime(call: Getattr) -> Attrstat:
     """GETATTR keeps returning the first mtime that it returned for a file"""
     reply = call.proceed()
@@ -53,7 +52,7 @@ def getattr2_keeps_old_mtime(call: Getattr) -> Attrstat:
 # ---------------------------------------------------------------- WRITE
 
 
-@mutant(WRITE, RFC1094_ATTRIBUTES)
+@mutant(WRITE)
 def write2_keeps_ctime(call: Write) -> Attrstat:
     """WRITE does not update ctime, even if the size changes"""
     inode = inode_of(call.server, call.args.file)
@@ -70,7 +69,7 @@ def write2_keeps_ctime(call: Write) -> Attrstat:
 _DIRECTORY_CHANGES: t.Final = (CREATE, MKDIR, SYMLINK, LINK, REMOVE, RMDIR, RENAME)
 
 
-@mutant(_DIRECTORY_CHANGES, RFC1094_ATTRIBUTES)
+@mutant(_DIRECTORY_CHANGES)
 def names2_keep_mtime_of_directories(call: AnyCall) -> t.Any:
     """Calls that change the entries of a directory do not update its mtime"""
     places = [getattr(call.args, field, None) for field in ("where", "to", "from_")]

@@ -8,12 +8,11 @@ import typing as t
 from nfsclient.protocol.nfs2 import CREATE, GETATTR, LOOKUP, READ, SETATTR, WRITE, Attrstat
 from nfsclient.xdr import replace
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.rules import RFC1094_PROCEDURES, RFC1094_TRANSPORT
 
 # ---------------------------------------------------------------- transports
 
 
-@mutant((READ, WRITE), RFC1094_TRANSPORT)
+@mutant((READ, WRITE))
 def nfs2_cuts_data_over_udp(call: AnyCall) -> t.Any:
     """WRITE over UDP loses the last byte of its data"""
     args = call.args
@@ -22,7 +21,7 @@ def nfs2_cuts_data_over_udp(call: AnyCall) -> t.Any:
     return call.proceed(args)
 
 
-@mutant((GETATTR, LOOKUP, CREATE, SETATTR), RFC1094_PROCEDURES)
+@mutant((GETATTR, LOOKUP, CREATE, SETATTR))
 def nfs2_over_udp_returns_another_owner(call: AnyCall) -> t.Any:
     """Over UDP, attributes have another owner"""
     reply = call.proceed()

@@ -20,35 +20,34 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import amend, child_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs2.calls import Create, Lookup, Read, Readdir, Write
-from nfsmutants.rules import RFC1094_ATTRIBUTES, RFC1094_NAMES, RFC1094_READ, RFC1094_TYPES, RFC1094_WRITE
 from nfsserver.nfs2.common import LARGEST
 
 
-@mutant(LOOKUP, RFC1094_ATTRIBUTES)
+@mutant(LOOKUP)
 def lookup2_returns_another_owner(call: Lookup) -> Diropres:
     """LOOKUP returns another owner than NFSv3"""
     return amend(call.proceed(), "attributes", uid=lambda it: it.uid + 1)
 
 
-@mutant(LOOKUP, RFC1094_ATTRIBUTES)
+@mutant(LOOKUP)
 def lookup2_returns_another_mode(call: Lookup) -> Diropres:
     """LOOKUP returns other permissions than NFSv3"""
     return amend(call.proceed(), "attributes", mode=lambda it: it.mode ^ 0o001)
 
 
-@mutant(LOOKUP, RFC1094_TYPES)
+@mutant(LOOKUP)
 def lookup2_returns_another_type(call: Lookup) -> Diropres:
     """LOOKUP returns another type than NFSv3"""
     return amend(call.proceed(), "attributes", type=Ftype.NFCHR)
 
 
-@mutant(LOOKUP, RFC1094_ATTRIBUTES)
+@mutant(LOOKUP)
 def lookup2_returns_another_fileid(call: Lookup) -> Diropres:
     """LOOKUP returns another fileid than NFSv3"""
     return amend(call.proceed(), "attributes", fileid=lambda it: it.fileid ^ 0x8000_0000)
 
 
-@mutant(LOOKUP, RFC1094_ATTRIBUTES)
+@mutant(LOOKUP)
 def lookup2_returns_other_times(call: Lookup) -> Diropres:
     """LOOKUP returns times one hour later than those of NFSv3"""
     reply = call.proceed()
@@ -62,7 +61,7 @@ def lookup2_returns_other_times(call: Lookup) -> Diropres:
     return amend(reply, "attributes", **late)
 
 
-@mutant(LOOKUP, RFC1094_TYPES)
+@mutant(LOOKUP)
 def lookup2_reports_special_files_as_links(call: Lookup) -> Diropres:
     """LOOKUP reports devices, sockets and FIFOs as symbolic links"""
     reply = call.proceed()
@@ -74,7 +73,7 @@ def lookup2_reports_special_files_as_links(call: Lookup) -> Diropres:
     return amend(reply, "attributes", type=Ftype.NFLNK, mode=attributes.mode & 0o7777 | 0o120000)
 
 
-@mutant(LOOKUP, RFC1094_ATTRIBUTES)
+@mutant(LOOKUP)
 def lookup2_truncates_large_files(call: Lookup) -> Diropres:
     """LOOKUP truncates files that are too large for NFSv2"""
     reply = call.proceed()
@@ -84,19 +83,19 @@ def lookup2_truncates_large_files(call: Lookup) -> Diropres:
     return reply
 
 
-@mutant(READ, RFC1094_READ, kills_many="checks see by READ what is in a file")
+@mutant(READ, kills_many="checks see by READ what is in a file")
 def read2_inverts_the_data(call: Read) -> Readres:
     """READ inverts every bit of the data"""
     return amend(call.proceed(), data=lambda it: bytes(byte ^ 0xFF for byte in bytes(it.data)))
 
 
-@mutant(WRITE, RFC1094_WRITE, kills_many="checks read back what they wrote")
+@mutant(WRITE, kills_many="checks read back what they wrote")
 def write2_inverts_the_data(call: Write) -> Attrstat:
     """WRITE inverts every bit of the data"""
     return call.proceed_with(data=bytes(byte ^ 0xFF for byte in bytes(call.args.data)))
 
 
-@mutant(READDIR, RFC1094_NAMES, kills_many="checks see by READDIR what is in a directory")
+@mutant(READDIR, kills_many="checks see by READDIR what is in a directory")
 def readdir2_lists_names_in_upper_case(call: Readdir) -> Readdirres:
     """READDIR lists names in upper case"""
     return amend(
@@ -104,7 +103,7 @@ def readdir2_lists_names_in_upper_case(call: Readdir) -> Readdirres:
     )
 
 
-@mutant(CREATE, RFC1094_NAMES, kills_many="checks make their files by CREATE")
+@mutant(CREATE, kills_many="checks make their files by CREATE")
 def create2_appends_a_version_to_names(call: Create) -> Diropres:
     """CREATE appends a version number to the name, which NFSv3 does not find"""
     return call.proceed_with("where", name=call.args.where.name + b";1")

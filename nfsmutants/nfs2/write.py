@@ -11,7 +11,6 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import inode_of
 from nfsmutants.form import Message, mutant, mutant_in_steps, wire_mutant
 from nfsmutants.nfs2.calls import Write
-from nfsmutants.rules import RFC1094_WRITE
 from nfsmutants.windows import Steps
 from nfsserver.fs import Kind
 from nfsserver.middleware import Answer
@@ -20,14 +19,14 @@ from nfsserver.nfs2.common import fattr
 # ---------------------------------------------------------------- WRITE
 
 
-@mutant(WRITE, RFC1094_WRITE, kills_many="checks read back what they wrote")
+@mutant(WRITE, kills_many="checks read back what they wrote")
 def write2_zeroes_the_last_byte(call: Write) -> Attrstat:
     """WRITE writes a zero instead of the last byte"""
     data = bytes(call.args.data)
     return call.proceed_with(data=data[:-1] + b"\0") if data else call.proceed()
 
 
-@mutant(WRITE, RFC1094_WRITE, kills_many="checks read back what they wrote")
+@mutant(WRITE, kills_many="checks read back what they wrote")
 def write2_clears_the_next_byte(call: Write) -> Attrstat:
     """WRITE writes a zero after the data"""
     reply = call.proceed()
@@ -37,7 +36,7 @@ def write2_clears_the_next_byte(call: Write) -> Attrstat:
     return reply
 
 
-@mutant(WRITE, RFC1094_WRITE)
+@mutant(WRITE)
 def write2_fills_holes(call: Write) -> Attrstat:
     """WRITE beyond the end fills the hole before its data with stale bytes"""
     inode = inode_of(call.server, call.args.file)
@@ -48,7 +47,7 @@ def write2_fills_holes(call: Write) -> Attrstat:
     return reply
 
 
-@mutant(WRITE, RFC1094_WRITE)
+@mutant(WRITE)
 def write2_offsets_are_signed(call: Write) -> Attrstat:
     """WRITE stores data that goes beyond 2^31 at another offset"""
     return (
@@ -58,13 +57,13 @@ def write2_offsets_are_signed(call: Write) -> Attrstat:
     )
 
 
-@mutant(WRITE, RFC1094_WRITE)
+@mutant(WRITE)
 def write2_obeys_beginoffset(call: Write) -> Attrstat:
     """WRITE begins at beginoffset if it is not 0"""
     return call.proceed_with(offset=call.args.beginoffset & 1) if call.args.beginoffset else call.proceed()
 
 
-@mutant(WRITE, RFC1094_WRITE)
+@mutant(WRITE)
 def write2_obeys_totalcount(call: Write) -> Attrstat:
     """WRITE writes nothing if totalcount differs from the number of bytes"""
     return (
@@ -74,7 +73,7 @@ def write2_obeys_totalcount(call: Write) -> Attrstat:
     )
 
 
-@mutant(WRITE, RFC1094_WRITE)
+@mutant(WRITE)
 def write2_returns_old_attributes(call: Write) -> Attrstat:
     """WRITE returns the attributes from before the change"""
     inode = inode_of(call.server, call.args.file)
@@ -83,7 +82,7 @@ def write2_returns_old_attributes(call: Write) -> Attrstat:
     return reply if reply.attributes is None else replace(reply, attributes=before)
 
 
-@mutant(WRITE, RFC1094_WRITE)
+@mutant(WRITE)
 def write2_no_data_truncates(call: Write) -> Attrstat:
     """WRITE without data truncates the file at offset"""
     inode = inode_of(call.server, call.args.file)
@@ -92,7 +91,7 @@ def write2_no_data_truncates(call: Write) -> Attrstat:
     return call.proceed()
 
 
-@mutant_in_steps(WRITE, RFC1094_WRITE)
+@mutant_in_steps(WRITE)
 def write2_mixes_clients(call: Write) -> Steps[Attrstat]:
     """WRITE writes its data in two halves"""
     data, offset = bytes(call.args.data), call.args.offset
@@ -103,7 +102,7 @@ def write2_mixes_clients(call: Write) -> Steps[Attrstat]:
     return call.proceed_with(data=data[half:], offset=offset + half)
 
 
-@mutant(WRITE, RFC1094_WRITE)
+@mutant(WRITE)
 def write2_accepts_non_files(call: Write) -> Attrstat:
     """WRITE to an object that is not a file answers success"""
     inode = inode_of(call.server, call.args.file)
@@ -115,7 +114,7 @@ def write2_accepts_non_files(call: Write) -> Attrstat:
 _CALL = struct.Struct(">6I")
 
 
-@wire_mutant(RFC1094_WRITE)
+@wire_mutant()
 def write2_writes_nothing_beyond_8k(message: Message) -> Answer:
     """WRITE of more than 8192 bytes answers success, and writes nothing"""
     xid, _, _, program, version, procedure = _CALL.unpack_from(message.data.ljust(_CALL.size, b"\0"))

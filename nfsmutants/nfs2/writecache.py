@@ -8,10 +8,9 @@ from nfsclient.xdr import Void
 from nfsmutants.form import mutant
 from nfsmutants.nfs2.bending import _Word
 from nfsmutants.nfs2.calls import Writecache
-from nfsmutants.rules import RFC1094_WRITECACHE
 
 
-@mutant(WRITECACHE, RFC1094_WRITECACHE)
+@mutant(WRITECACHE)
 def writecache2_returns_a_status(_call: Writecache) -> Void:
     """WRITECACHE returns a status although it has no results"""
     return _Word()

@@ -19,7 +19,6 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.calls import Access
-from nfsmutants.rules import RFC1813_ACCESS, RFC1813_PERMISSIONS
 from nfsserver.fs import Caller, Inode, Kind
 from nfsserver.nfs3.common import fattr3
 
@@ -31,7 +30,7 @@ def _is_other(caller: Caller, inode: Inode) -> bool:
     return not (caller.is_superuser or caller.uid == inode.uid or caller.in_group(inode.gid))
 
 
-@mutant(ACCESS, RFC1813_ACCESS)
+@mutant(ACCESS)
 def access3_grants_more_than_requested(call: Access) -> Access3Res:
     """ACCESS grants READ together with LOOKUP"""
     reply = call.proceed()
@@ -41,7 +40,7 @@ def access3_grants_more_than_requested(call: Access) -> Access3Res:
     return amend(reply, access=granted | ACCESS3_READ) if call.args.access == ACCESS3_LOOKUP else reply
 
 
-@mutant(ACCESS, RFC1813_PERMISSIONS)
+@mutant(ACCESS)
 def access3_never_grants_extend(call: Access) -> Access3Res:
     """ACCESS grants MODIFY but not EXTEND of files"""
     reply = call.proceed()
@@ -52,19 +51,19 @@ def access3_never_grants_extend(call: Access) -> Access3Res:
     return amend(reply, access=granted & ~ACCESS3_EXTEND) if inode.directory is None else reply
 
 
-@mutant(ACCESS, RFC1813_PERMISSIONS)
+@mutant(ACCESS)
 def access3_never_grants_lookup(call: Access) -> Access3Res:
     """ACCESS does not grant LOOKUP"""
     return amend(call.proceed(), access=lambda it: it.access & ~ACCESS3_LOOKUP)
 
 
-@mutant(ACCESS, RFC1813_PERMISSIONS)
+@mutant(ACCESS)
 def access3_never_executes(call: Access) -> Access3Res:
     """ACCESS does not grant EXECUTE"""
     return amend(call.proceed(), access=lambda it: it.access & ~ACCESS3_EXECUTE)
 
 
-@mutant(ACCESS, RFC1813_PERMISSIONS)
+@mutant(ACCESS)
 def access3_executes_anything(call: Access) -> Access3Res:
     """ACCESS grants owners EXECUTE of files, whatever the mode"""
     reply = call.proceed()
@@ -76,7 +75,7 @@ def access3_executes_anything(call: Access) -> Access3Res:
     return amend(reply, access=granted | call.args.access & ACCESS3_EXECUTE) if is_owners_file else reply
 
 
-@mutant(ACCESS, RFC1813_PERMISSIONS)
+@mutant(ACCESS)
 def access3_ignores_the_mode(call: Access) -> Access3Res:
     """ACCESS grants other users everything that they request"""
     reply = call.proceed()
@@ -86,7 +85,7 @@ def access3_ignores_the_mode(call: Access) -> Access3Res:
     return amend(reply, access=call.args.access)
 
 
-@mutant(ACCESS, RFC1813_PERMISSIONS)
+@mutant(ACCESS)
 def access3_grants_modify_to_readers(call: Access) -> Access3Res:
     """ACCESS grants MODIFY of empty files to other users who may read them"""
     reply = call.proceed()
@@ -104,7 +103,7 @@ def access3_grants_modify_to_readers(call: Access) -> Access3Res:
     return reply
 
 
-@mutant(ACCESS, RFC1813_PERMISSIONS)
+@mutant(ACCESS)
 def access3_grants_read_of_any_directory(call: Access) -> Access3Res:
     """ACCESS grants everybody READ and LOOKUP of any directory"""
     reply = call.proceed()
@@ -117,7 +116,7 @@ def access3_grants_read_of_any_directory(call: Access) -> Access3Res:
     return amend(reply, access=granted | call.args.access & (ACCESS3_READ | ACCESS3_LOOKUP))
 
 
-@mutant(ACCESS, RFC1813_PERMISSIONS)
+@mutant(ACCESS)
 def access3_ignores_groups(call: Access) -> Access3Res:
     """ACCESS ignores all groups of the caller except the main group"""
     reply = call.proceed()
@@ -132,7 +131,7 @@ def access3_ignores_groups(call: Access) -> Access3Res:
     )
 
 
-@mutant(ACCESS, RFC1813_ACCESS)
+@mutant(ACCESS)
 def access3_treats_others_as_group(call: Access) -> Access3Res:
     """ACCESS grants other users what the group of a file may read"""
     reply = call.proceed()
@@ -150,21 +149,21 @@ def _refusal(reply: Access3Res) -> Access3Res:
     return Access3Res(Nfsstat3.NFS3ERR_INVAL, resfail=Access3ResFail(attributes))
 
 
-@mutant(ACCESS, RFC1813_ACCESS)
+@mutant(ACCESS)
 def access3_refuses_unknown_bits(call: Access) -> Access3Res:
     """ACCESS answers INVAL if the call requests undefined bits"""
     reply = call.proceed()
     return _refusal(reply) if call.args.access & ~0x3F else reply
 
 
-@mutant(ACCESS, RFC1813_ACCESS)
+@mutant(ACCESS)
 def access3_refuses_an_empty_request(call: Access) -> Access3Res:
     """ACCESS answers INVAL if the call requests no permission"""
     reply = call.proceed()
     return reply if call.args.access else _refusal(reply)
 
 
-@mutant(ACCESS, RFC1813_ACCESS)
+@mutant(ACCESS)
 def access3_denies_with_an_error(call: Access) -> Access3Res:
     """ACCESS answers ACCES if it grants none of the requested permissions"""
     reply = call.proceed()
@@ -172,7 +171,7 @@ def access3_denies_with_an_error(call: Access) -> Access3Res:
     return replace(_refusal(reply), status=Nfsstat3.NFS3ERR_ACCES) if is_denied else reply
 
 
-@mutant(ACCESS, RFC1813_ACCESS)
+@mutant(ACCESS)
 def access3_attributes_of_the_root(call: Access) -> Access3Res:
     """ACCESS returns the attributes of the export's root for every object"""
     return amend(call.proceed(), obj_attributes=fattr3(call.backend.fs.root))
@@ -181,7 +180,7 @@ def access3_attributes_of_the_root(call: Access) -> Access3Res:
 # ---------------------------------------------------------------- GETATTR, LOOKUP, ACCESS, READLINK
 
 
-@mutant(ACCESS, RFC1813_ACCESS)
+@mutant(ACCESS)
 def access3_reports_everything_as_regular(call: Access) -> Access3Res:
     """obj_attributes of ACCESS have the type of regular files"""
     reply = call.proceed()

@@ -9,10 +9,9 @@ from nfsclient.protocol.nfs3 import ACCESS, Access3Res
 from nfsclient.rpc.auth import AuthSys
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.calls import Access
-from nfsmutants.rules import RFC1813_PERMISSIONS
 
 
-@mutant(ACCESS, RFC1813_PERMISSIONS)
+@mutant(ACCESS)
 def auth3_eight_groups_count(call: Access) -> Access3Res:
     """Of the groups of a caller, only the first eight count"""
     known = call.context.credential

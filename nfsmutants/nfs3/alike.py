@@ -34,7 +34,7 @@ def _names(call: AnyCall, handle: bytes) -> list[bytes]:
     return [] if directory is None or directory.directory is None else list(directory.directory.names())
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_compares_half_of_the_verifier(call: Create) -> Create3Res:
     """CREATE EXCLUSIVE succeeds if one half of the verifier is that of the file"""
     reply, where = call.proceed(), call.args.where
@@ -51,7 +51,7 @@ def create3_compares_half_of_the_verifier(call: Create) -> Create3Res:
     return call.proceed_with(how=Createhow3(CreateMode3.UNCHECKED, obj_attributes=Sattr3()))
 
 
-@mutant(LOOKUP, RFC1813_LOOKUP)
+@mutant(LOOKUP, breaks=RFC1813_LOOKUP)
 def lookup3_compares_the_start_of_names(call: Lookup) -> Lookup3Res:
     """LOOKUP compares the first 60 bytes of names"""
     asked = bytes(call.args.what.name)
@@ -61,7 +61,7 @@ def lookup3_compares_the_start_of_names(call: Lookup) -> Lookup3Res:
     return call.proceed_with("what", name=min(alike)) if alike else call.proceed()
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE, breaks=RFC1813_CREATE)
 def create3_guarded_folds_case(call: Create) -> Create3Res:
     """CREATE GUARDED succeeds with the file whose name differs in case"""
     where = call.args.where
@@ -75,7 +75,7 @@ def create3_guarded_folds_case(call: Create) -> Create3Res:
     return call.proceed(replace(call.args, where=replace(where, name=alike[0]), how=how))
 
 
-@mutant(LOOKUP, RFC1813_LOOKUP)
+@mutant(LOOKUP, breaks=RFC1813_LOOKUP)
 def lookup3_compares_sums_of_names(call: Lookup) -> Lookup3Res:
     """LOOKUP takes names of six letters for one another if their bytes have the same sum"""
     asked = bytes(call.args.what.name)
@@ -85,7 +85,7 @@ def lookup3_compares_sums_of_names(call: Lookup) -> Lookup3Res:
     return call.proceed_with("what", name=min(alike)) if alike else call.proceed()
 
 
-@mutant(READDIR, RFC1813_READDIR)
+@mutant(READDIR, breaks=RFC1813_READDIR)
 def readdir3_compares_sums_of_names(call: Readdir) -> Readdir3Res:
     """READDIR drops entries whose names have the same letters as that of an earlier one of the page"""
 

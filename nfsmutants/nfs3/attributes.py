@@ -20,13 +20,13 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.rules import RFC1813_CREATE, RFC1813_FILE_SYSTEM
+from nfsmutants.rules import RFC1813_CREATE
 from nfsserver.nfs3.common import fattr3
 
 _OPEN: t.Final = Sattr3(mode=0o777)
 
 
-@mutant((CREATE, MKDIR, MKNOD), RFC1813_CREATE)
+@mutant((CREATE, MKDIR, MKNOD))
 def creations3_ignore_initial_attributes(call: AnyCall) -> t.Any:
     """New objects have mode 777 instead of the requested attributes"""
     if isinstance(call.args, Mkdir3Args):
@@ -47,7 +47,7 @@ def _initial(call: AnyCall) -> tuple[str, str, Sattr3 | None]:
     return "how", "obj_attributes", call.args.how.obj_attributes
 
 
-@mutant((CREATE, MKDIR, MKNOD), RFC1813_CREATE)
+@mutant((CREATE, MKDIR, MKNOD), breaks=RFC1813_CREATE)
 def creations3_swap_initial_times(call: AnyCall) -> t.Any:
     """New objects have the requested atime as mtime, and the other way round"""
     path, name, given = _initial(call)
@@ -56,7 +56,7 @@ def creations3_swap_initial_times(call: AnyCall) -> t.Any:
     return call.proceed_with(path, **{name: replace(given, atime=given.mtime, mtime=given.atime)})
 
 
-@mutant((CREATE, MKDIR, MKNOD), RFC1813_CREATE)
+@mutant((CREATE, MKDIR, MKNOD), breaks=RFC1813_CREATE)
 def creations3_server_times_are_of_the_client(call: AnyCall) -> t.Any:
     """New objects have one requested time of the client for both, though one was to be the server's"""
     path, name, given = _initial(call)
@@ -71,7 +71,7 @@ def creations3_server_times_are_of_the_client(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- attributes of another object
 
 
-@mutant((FSSTAT, FSINFO, PATHCONF), RFC1813_FILE_SYSTEM)
+@mutant((FSSTAT, FSINFO, PATHCONF))
 def info3_attributes_of_the_root(call: AnyCall) -> t.Any:
     """FSSTAT, FSINFO and PATHCONF return the attributes of the export's root for every object"""
     return amend(call.proceed(), obj_attributes=fattr3(call.backend.fs.root))

@@ -59,15 +59,7 @@ from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, change, child_of, inode_of
-from nfsmutants.form import A, AnyCall, Call, R, Rules
-from nfsmutants.rules import (
-    RFC1813_CREATE,
-    RFC1813_MKDIR,
-    RFC1813_MKNOD,
-    RFC1813_READDIR,
-    RFC1813_READDIRPLUS,
-    RFC1813_SYMLINK,
-)
+from nfsmutants.form import A, AnyCall, Call, R
 from nfsserver.fs import FsError, Inode, Kind
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs3.common import Watched
@@ -234,12 +226,7 @@ def refuse_setattr(call: Call[Setattr3Args, Setattr3Res], status: Nfsstat3) -> S
 DIRECTORY_CHANGES: t.Final = (CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME, LINK)
 
 
-CREATING: t.Final[Rules] = {
-    CREATE: RFC1813_CREATE,
-    MKDIR: RFC1813_MKDIR,
-    SYMLINK: RFC1813_SYMLINK,
-    MKNOD: RFC1813_MKNOD,
-}
+CREATING: t.Final = (CREATE, MKDIR, SYMLINK, MKNOD)
 
 
 def with_handle_of_the_directory(call: AnyCall) -> t.Any:
@@ -263,7 +250,7 @@ def with_data(args: Write3Args, data: bytes, offset: int | None = None) -> Write
 
 
 DOTS: t.Final = (b".", b"..")
-LISTINGS: t.Final[Rules] = {READDIR: RFC1813_READDIR, READDIRPLUS: RFC1813_READDIRPLUS}
+LISTINGS: t.Final = (READDIR, READDIRPLUS)
 
 
 HANDLE_OF: t.Final = {FSSTAT: "fsroot", FSINFO: "fsroot", PATHCONF: "object"}

@@ -8,7 +8,6 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import amend, change, count, inode_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.calls import Commit
-from nfsmutants.rules import RFC1813_COMMIT, RFC1813_COMMIT_HINTS, RFC1813_DATA_TYPES
 from nfsserver.fs import FsError, Inode, Kind
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs3.common import Watched, nfstime3
@@ -28,7 +27,7 @@ def _refusal(server: ServerApi, args: Commit3Args) -> Commit3Res:
     return Commit3Res(Nfsstat3.NFS3ERR_INVAL, resfail=Commit3ResFail(wcc))
 
 
-@mutant(COMMIT, RFC1813_COMMIT)
+@mutant(COMMIT)
 def commit3_changes_verifier(call: Commit) -> Commit3Res:
     """COMMIT returns another verifier each time, although nothing was lost"""
     reply = call.proceed()
@@ -39,13 +38,13 @@ def commit3_changes_verifier(call: Commit) -> Commit3Res:
     return amend(reply, verf=call.backend.codec.token(b"wrong", state["calls"]))
 
 
-@mutant(COMMIT, RFC1813_COMMIT)
+@mutant(COMMIT)
 def commit3_has_its_own_verifier(call: Commit) -> Commit3Res:
     """COMMIT always returns the same verifier, but not that of WRITE"""
     return amend(call.proceed(), verf=call.backend.codec.token(b"commit", call.backend.boots))
 
 
-@mutant(COMMIT, RFC1813_COMMIT)
+@mutant(COMMIT)
 def commit3_drops_data(call: Commit) -> Commit3Res:
     """COMMIT discards uncommitted data"""
     inode = _file(call.server, call.args.file)
@@ -54,19 +53,19 @@ def commit3_drops_data(call: Commit) -> Commit3Res:
     return call.proceed()
 
 
-@mutant(COMMIT, RFC1813_COMMIT)
+@mutant(COMMIT)
 def commit3_refuses_count_zero(call: Commit) -> Commit3Res:
     """COMMIT with count 0 answers NFS3ERR_INVAL"""
     return call.proceed() if call.args.count else _refusal(call.server, call.args)
 
 
-@mutant(COMMIT, RFC1813_COMMIT)
+@mutant(COMMIT)
 def commit3_refuses_ranges(call: Commit) -> Commit3Res:
     """COMMIT of anything but the whole file answers NFS3ERR_INVAL"""
     return call.proceed() if call.args.offset == call.args.count == 0 else _refusal(call.server, call.args)
 
 
-@mutant(COMMIT, RFC1813_COMMIT_HINTS)
+@mutant(COMMIT)
 def commit3_refuses_clean_files(call: Commit) -> Commit3Res:
     """COMMIT of a file without uncommitted data answers NFS3ERR_INVAL"""
     inode = _file(call.server, call.args.file)
@@ -74,7 +73,7 @@ def commit3_refuses_clean_files(call: Commit) -> Commit3Res:
     return _refusal(call.server, call.args) if is_clean else call.proceed()
 
 
-@mutant(COMMIT, RFC1813_COMMIT)
+@mutant(COMMIT)
 def commit3_extends_the_file(call: Commit) -> Commit3Res:
     """COMMIT of a range that reaches beyond the end extends the file"""
     inode = _file(call.server, call.args.file)
@@ -84,7 +83,7 @@ def commit3_extends_the_file(call: Commit) -> Commit3Res:
     return call.proceed()
 
 
-@mutant(COMMIT, RFC1813_DATA_TYPES)
+@mutant(COMMIT)
 def commit3_before_has_no_size(call: Commit) -> Commit3Res:
     """The pre-operation attributes of COMMIT have size 0"""
     reply = call.proceed()
@@ -95,7 +94,7 @@ def commit3_before_has_no_size(call: Commit) -> Commit3Res:
     return amend(reply, file_wcc=replace(reply.resok.file_wcc, before=before))
 
 
-@mutant(COMMIT, RFC1813_COMMIT)
+@mutant(COMMIT)
 def commit3_after_has_another_fileid(call: Commit) -> Commit3Res:
     """The post-operation attributes of COMMIT have the fileid of another object"""
     reply = call.proceed()
@@ -111,7 +110,7 @@ def commit3_after_has_another_fileid(call: Commit) -> Commit3Res:
 # ---------------------------------------------------------------- COMMIT
 
 
-@mutant(COMMIT, RFC1813_COMMIT)
+@mutant(COMMIT)
 def commit3_drops_other_files(call: Commit) -> Commit3Res:
     """COMMIT of a file discards the uncommitted data of all others"""
     committed = inode_of(call.server, call.args.file)
@@ -121,7 +120,7 @@ def commit3_drops_other_files(call: Commit) -> Commit3Res:
     return call.proceed()
 
 
-@mutant(COMMIT, RFC1813_COMMIT)
+@mutant(COMMIT)
 def commit3_changes_the_mode_of_non_files(call: Commit) -> Commit3Res:
     """COMMIT of an object that is not a regular file sets its mode to 0"""
     inode = inode_of(call.server, call.args.file)
@@ -130,7 +129,7 @@ def commit3_changes_the_mode_of_non_files(call: Commit) -> Commit3Res:
     return call.proceed()
 
 
-@mutant(COMMIT, RFC1813_COMMIT)
+@mutant(COMMIT)
 def commit3_over_udp_flushes_nothing(call: Commit) -> Commit3Res:
     """COMMIT over UDP answers OK and discards the uncommitted data"""
     inode = inode_of(call.server, call.args.file)
@@ -139,7 +138,7 @@ def commit3_over_udp_flushes_nothing(call: Commit) -> Commit3Res:
     return call.proceed()
 
 
-@mutant(COMMIT, RFC1813_COMMIT)
+@mutant(COMMIT)
 def commit3_fails_the_second_time(call: Commit) -> Commit3Res:
     """The second COMMIT of a run answers NFS3ERR_IO"""
     reply = call.proceed()

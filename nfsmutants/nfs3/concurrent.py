@@ -17,10 +17,9 @@ from nfsmutants.bending import inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import RENAMED, find
 from nfsmutants.nfs3.calls import Rename, Write
-from nfsmutants.rules import RFC1813_RENAME, RFC1813_WRITE
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_puts_the_file_back(call: Write) -> Write3Res:
     """WRITE of a small file writes all of it, as the connection knew it after its last WRITE"""
     inode, key = inode_of(call.server, call.args.file), (call.peer, bytes(call.args.file))
@@ -36,7 +35,7 @@ def write3_puts_the_file_back(call: Write) -> Write3Res:
     return reply
 
 
-@mutant((SETATTR, WRITE), RFC1813_WRITE)
+@mutant((SETATTR, WRITE))
 def write3_brings_truncated_bytes_back(call: AnyCall) -> t.Any:
     """WRITE beyond the end of a file that SETATTR has made shorter brings back what was there"""
     handle = bytes(call.args.file if call.operation is WRITE else call.args.object)
@@ -56,7 +55,7 @@ def write3_brings_truncated_bytes_back(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_finds_renamed_sources(call: Rename) -> Rename3Res:
     """RENAME of a name that another connection has renamed since gives the object a further name"""
     source, target = call.args.from_, call.args.to
@@ -72,7 +71,7 @@ def rename3_finds_renamed_sources(call: Rename) -> Rename3Res:
     return RENAMED
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_replaces_nothing_new(call: Rename) -> Rename3Res:
     """RENAME over a file that another connection has put there succeeds, and changes nothing"""
     target = call.args.to

@@ -20,16 +20,13 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, change
-from nfsmutants.form import AnyCall, Rules, mutant, mutant_in_steps, mutant_of_each
+from nfsmutants.form import AnyCall, mutant, mutant_in_steps, mutant_of_each
 from nfsmutants.nfs3.bending import CREATING, find, success, with_handle_of_the_directory
 from nfsmutants.nfs3.calls import Create
-from nfsmutants.rules import RFC1813_CREATE, RFC1813_NAMES
 from nfsmutants.windows import Steps
 from nfsserver.fs import Changes, Inode, Kind
 
-_ALL_BUT_MKDIR: t.Final[Rules] = {
-    procedure: rule for procedure, rule in CREATING.items() if procedure is not MKDIR
-}
+_ALL_BUT_MKDIR: t.Final = tuple(one for one in CREATING if one is not MKDIR)
 
 
 @mutant_of_each(
@@ -55,7 +52,7 @@ def returns_the_handle_of_the_directory(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- CREATE
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_fills_the_file(call: Create) -> Create3Res:
     """CREATE in mode UNCHECKED writes a byte into a new file"""
     is_new = call.args.how.mode == CreateMode3.UNCHECKED and find(call.server, call.args.where) is None
@@ -66,7 +63,7 @@ def create3_fills_the_file(call: Create) -> Create3Res:
     return reply
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_ignores_mode(call: Create) -> Create3Res:
     """CREATE gives every new file the mode 0777"""
     attributes = call.args.how.obj_attributes
@@ -83,13 +80,13 @@ def _truncate_existing(call: Create, mode: CreateMode3) -> Create3Res:
     return call.proceed()
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_unchecked_truncates(call: Create) -> Create3Res:
     """CREATE in mode UNCHECKED empties an existing file although the call sets no size"""
     return _truncate_existing(call, CreateMode3.UNCHECKED)
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_unchecked_is_guarded(call: Create) -> Create3Res:
     """CREATE in mode UNCHECKED of an existing name answers EXIST"""
     args = call.args
@@ -98,13 +95,13 @@ def create3_unchecked_is_guarded(call: Create) -> Create3Res:
     return call.proceed(args)
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_guarded_truncates(call: Create) -> Create3Res:
     """CREATE in mode GUARDED answers EXIST and empties the file"""
     return _truncate_existing(call, CreateMode3.GUARDED)
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_guarded_accepts_existing(call: Create) -> Create3Res:
     """CREATE in mode GUARDED of an existing file answers success"""
     args = call.args
@@ -113,7 +110,7 @@ def create3_guarded_accepts_existing(call: Create) -> Create3Res:
     return call.proceed(args)
 
 
-@mutant_in_steps(CREATE, RFC1813_CREATE)
+@mutant_in_steps(CREATE)
 def create3_guarded_creates_later(call: Create) -> Steps[Create3Res]:
     """CREATE in mode GUARDED first checks for the file, then creates it or takes the one that is there by then"""
     args = call.args
@@ -123,7 +120,7 @@ def create3_guarded_creates_later(call: Create) -> Steps[Create3Res]:
     return call.proceed(args)
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_guarded_accepts_directories(call: Create) -> Create3Res:
     """CREATE in mode GUARDED answers success if a directory has the name"""
     existing = find(call.server, call.args.where)
@@ -136,7 +133,7 @@ def _as_unchecked(args: Create3Args) -> Create3Args:
     return replace(args, how=Createhow3(CreateMode3.UNCHECKED, obj_attributes=Sattr3()))
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_exclusive_forgets_verifier(call: Create) -> Create3Res:
     """CREATE in mode EXCLUSIVE does not recognize its own verifier"""
     existing = find(call.server, call.args.where)
@@ -145,7 +142,7 @@ def create3_exclusive_forgets_verifier(call: Create) -> Create3Res:
     return call.proceed()
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_exclusive_accepts_any_verifier(call: Create) -> Create3Res:
     """CREATE in mode EXCLUSIVE accepts a file that was created with another verifier"""
     existing = find(call.server, call.args.where)
@@ -157,7 +154,7 @@ def create3_exclusive_accepts_any_verifier(call: Create) -> Create3Res:
     )
 
 
-@mutant_in_steps(CREATE, RFC1813_CREATE)
+@mutant_in_steps(CREATE)
 def create3_exclusive_creates_later(call: Create) -> Steps[Create3Res]:
     """CREATE in mode EXCLUSIVE first checks for the file, then creates it or takes the one that is there by then"""
     args = call.args
@@ -167,7 +164,7 @@ def create3_exclusive_creates_later(call: Create) -> Steps[Create3Res]:
     return call.proceed(args)
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_exclusive_accepts_existing(call: Create) -> Create3Res:
     """CREATE in mode EXCLUSIVE accepts a file that was not created in mode EXCLUSIVE"""
     existing = find(call.server, call.args.where)
@@ -179,7 +176,7 @@ def create3_exclusive_accepts_existing(call: Create) -> Create3Res:
     )
 
 
-@mutant(CREATE, RFC1813_NAMES)
+@mutant(CREATE)
 def create3_accepts_the_empty_name(call: Create) -> Create3Res:
     """CREATE with an empty name creates a file called `empty`"""
     return call.proceed_with("where", name=call.args.where.name or b"empty")
@@ -193,7 +190,7 @@ def _repeated(call: Create) -> tuple[Create3Res, Inode | None]:
     return reply, there if is_repeated else None
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_exclusive_truncates_again(call: Create) -> Create3Res:
     """A repeated EXCLUSIVE CREATE empties the file"""
     reply, file = _repeated(call)
@@ -202,7 +199,7 @@ def create3_exclusive_truncates_again(call: Create) -> Create3Res:
     return reply
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_exclusive_replaces_the_file(call: Create) -> Create3Res:
     """A repeated EXCLUSIVE CREATE creates another file in place of the first"""
     there, where = find(call.server, call.args.where), call.args.where
@@ -218,7 +215,7 @@ def create3_exclusive_replaces_the_file(call: Create) -> Create3Res:
     return call.proceed()
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_exclusive_resets_the_mode(call: Create) -> Create3Res:
     """A repeated EXCLUSIVE CREATE resets the mode"""
     reply, file = _repeated(call)
@@ -227,9 +224,20 @@ def create3_exclusive_resets_the_mode(call: Create) -> Create3Res:
     return reply
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_exclusive_remembers_names(call: Create) -> Create3Res:
+    """CREATE in mode EXCLUSIVE takes whatever has a name that was once created with this verifier"""
+    return _by_name(call, Sattr3())
+
+
+@mutant(CREATE)
+def create3_exclusive_empties_by_name(call: Create) -> Create3Res:
     """CREATE in mode EXCLUSIVE takes whatever has a name that was once created with this verifier, and empties it"""
+    return _by_name(call, Sattr3(size=0))
+
+
+def _by_name(call: Create, attributes: Sattr3) -> Create3Res:
+    """EXCLUSIVE that remembers verifiers by name, and is UNCHECKED with these attributes where it knows one."""
     reply, how = call.proceed(), call.args.how
     if how.mode != CreateMode3.EXCLUSIVE:
         return reply
@@ -238,14 +246,14 @@ def create3_exclusive_remembers_names(call: Create) -> Create3Res:
         call.state[key] = True
     if reply.status != Nfsstat3.NFS3ERR_EXIST or key not in call.state:
         return reply
-    emptied = Createhow3(CreateMode3.UNCHECKED, obj_attributes=Sattr3(size=0))
-    return call.proceed(replace(call.args, how=emptied))
+    unchecked = Createhow3(CreateMode3.UNCHECKED, obj_attributes=attributes)
+    return call.proceed(replace(call.args, how=unchecked))
 
 
 # ---------------------------------------------------------------- names
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_guarded_sets_the_mode(call: Create) -> Create3Res:
     """GUARDED CREATE of an existing name is refused, but sets the mode of the object"""
     there = find(call.server, call.args.where)
@@ -255,7 +263,7 @@ def create3_guarded_sets_the_mode(call: Create) -> Create3Res:
     return call.proceed()
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_exclusive_accepts_other_types(call: Create) -> Create3Res:
     """EXCLUSIVE CREATE accepts an existing object that is not a regular file"""
     there = find(call.server, call.args.where)
@@ -264,7 +272,7 @@ def create3_exclusive_accepts_other_types(call: Create) -> Create3Res:
     return t.cast("Create3Res", success(call))
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_unchecked_replaces_others(call: Create) -> Create3Res:
     """UNCHECKED CREATE replaces an existing object with a file"""
     args = call.args
@@ -279,7 +287,7 @@ def create3_unchecked_replaces_others(call: Create) -> Create3Res:
     return reply
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_follows_links(call: Create) -> Create3Res:
     """CREATE over a symbolic link is refused, but creates a file at the link's target"""
     there = find(call.server, call.args.where)

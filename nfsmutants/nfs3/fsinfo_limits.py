@@ -10,22 +10,21 @@ from nfsmutants.bending import amend
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import refuse
 from nfsmutants.nfs3.calls import Fsinfo
-from nfsmutants.rules import RFC1813_FSINFO
 
 
-@mutant(FSINFO, RFC1813_FSINFO)
+@mutant(FSINFO)
 def fsinfo3_returns_rtmax_0(call: Fsinfo) -> Fsinfo3Res:
     """FSINFO returns an rtmax of 0"""
     return amend(call.proceed(), rtmax=0)
 
 
-@mutant(FSINFO, RFC1813_FSINFO)
+@mutant(FSINFO)
 def fsinfo3_returns_wtmax_0(call: Fsinfo) -> Fsinfo3Res:
     """FSINFO returns a wtmax of 0"""
     return amend(call.proceed(), wtmax=0)
 
 
-@mutant((FSINFO, READDIR), RFC1813_FSINFO)
+@mutant((FSINFO, READDIR))
 def readdir3_refuses_dtpref(call: AnyCall) -> t.Any:
     """READDIR of exactly dtpref bytes answers TOOSMALL"""
     reply = call.proceed()

@@ -11,7 +11,6 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import amend
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.calls import Getattr
-from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_GETATTR
 from nfsserver.fs import Inode, Kind
 from nfsserver.nfs3.common import fattr3
 
@@ -24,7 +23,7 @@ def _is_subdirectory(inode: Inode) -> bool:
     return inode.directory is not None and inode is not inode.fs.root
 
 
-@mutant(GETATTR, RFC1813_DATA_TYPES)
+@mutant(GETATTR)
 def getattr3_wrong_type(call: Getattr) -> Getattr3Res:
     """GETATTR reports every directory below the root as a regular file"""
     reply = call.proceed()
@@ -34,7 +33,7 @@ def getattr3_wrong_type(call: Getattr) -> Getattr3Res:
     return amend(reply, "obj_attributes", type=Ftype3.NF3REG) if _is_subdirectory(inode) else reply
 
 
-@mutant(GETATTR, RFC1813_DATA_TYPES)
+@mutant(GETATTR)
 def getattr3_reports_empty_files_as_fifos(call: Getattr) -> Getattr3Res:
     """GETATTR reports a regular file without data as a FIFO"""
     reply = call.proceed()
@@ -54,7 +53,7 @@ def _target(link: Inode) -> Inode | None:
     return None
 
 
-@mutant(GETATTR, RFC1813_DATA_TYPES)
+@mutant(GETATTR)
 def getattr3_follows_symlinks(call: Getattr) -> Getattr3Res:
     """GETATTR of a symbolic link returns the attributes of its target"""
     reply = call.proceed()
@@ -65,7 +64,7 @@ def getattr3_follows_symlinks(call: Getattr) -> Getattr3Res:
     return reply if target is None else amend(reply, obj_attributes=fattr3(target))
 
 
-@mutant(GETATTR, RFC1813_DATA_TYPES)
+@mutant(GETATTR)
 def getattr3_returns_an_unknown_type(call: Getattr) -> Getattr3Res:
     """GETATTR of a FIFO returns the type 8, which ftype3 does not define"""
     reply = call.proceed()
@@ -75,7 +74,7 @@ def getattr3_returns_an_unknown_type(call: Getattr) -> Getattr3Res:
     return amend(reply, "obj_attributes", type=Ftype3(8)) if inode.kind is Kind.FIFO else reply
 
 
-@mutant(GETATTR, RFC1813_DATA_TYPES)
+@mutant(GETATTR)
 def getattr3_mode_includes_the_type(call: Getattr) -> Getattr3Res:
     """GETATTR adds the type bits of st_mode to the mode of files"""
     reply = call.proceed()
@@ -88,7 +87,7 @@ def getattr3_mode_includes_the_type(call: Getattr) -> Getattr3Res:
     return amend(reply, "obj_attributes", mode=attributes.mode | _S_IFREG)
 
 
-@mutant(GETATTR, RFC1813_DATA_TYPES)
+@mutant(GETATTR)
 def getattr3_rounds_small_sizes_up(call: Getattr) -> Getattr3Res:
     """GETATTR returns size 8 for a file of 1 to 3 bytes"""
     reply = call.proceed()
@@ -99,13 +98,13 @@ def getattr3_rounds_small_sizes_up(call: Getattr) -> Getattr3Res:
     return amend(reply, "obj_attributes", size=8) if is_small else reply
 
 
-@mutant(GETATTR, RFC1813_DATA_TYPES)
+@mutant(GETATTR)
 def getattr3_truncates_size(call: Getattr) -> Getattr3Res:
     """GETATTR returns only the lower 32 bits of a size"""
     return amend(call.proceed(), "obj_attributes", size=lambda it: it.size & 0xFFFF_FFFF)
 
 
-@mutant(GETATTR, RFC1813_DATA_TYPES)
+@mutant(GETATTR)
 def getattr3_returns_a_billion_nanoseconds(call: Getattr) -> Getattr3Res:
     """GETATTR returns the atime of a directory with one second less and a billion nanoseconds more"""
     reply = call.proceed()
@@ -119,7 +118,7 @@ def getattr3_returns_a_billion_nanoseconds(call: Getattr) -> Getattr3Res:
     return amend(reply, "obj_attributes", atime=Nfstime3(atime.seconds - 1, atime.nseconds + _SECOND))
 
 
-@mutant(GETATTR, RFC1813_DATA_TYPES)
+@mutant(GETATTR)
 def getattr3_fileid_of_the_parent(call: Getattr) -> Getattr3Res:
     """GETATTR of a directory returns the fileid of its parent"""
     reply = call.proceed()
@@ -132,7 +131,7 @@ def getattr3_fileid_of_the_parent(call: Getattr) -> Getattr3Res:
     return amend(reply, "obj_attributes", fileid=parent.fileid)
 
 
-@mutant(GETATTR, RFC1813_DATA_TYPES)
+@mutant(GETATTR)
 def getattr3_fileid_changes_with_nlink(call: Getattr) -> Getattr3Res:
     """The fileid of a file changes with the number of its names"""
     reply = call.proceed()
@@ -145,7 +144,7 @@ def getattr3_fileid_changes_with_nlink(call: Getattr) -> Getattr3Res:
     return amend(reply, "obj_attributes", fileid=attributes.fileid + (inode.nlink - 1 << 32))
 
 
-@mutant(GETATTR, RFC1813_DATA_TYPES)
+@mutant(GETATTR)
 def getattr3_nlink_is_always_1(call: Getattr) -> Getattr3Res:
     """GETATTR returns nlink 1 for every file"""
     reply = call.proceed()
@@ -155,7 +154,7 @@ def getattr3_nlink_is_always_1(call: Getattr) -> Getattr3Res:
     return reply if inode.directory is not None else amend(reply, "obj_attributes", nlink=1)
 
 
-@mutant(GETATTR, RFC1813_DATA_TYPES)
+@mutant(GETATTR)
 def getattr3_changes_mtime(call: Getattr) -> Getattr3Res:
     """GETATTR of an empty directory changes its mtime"""
     reply = call.proceed()
@@ -171,7 +170,7 @@ def getattr3_changes_mtime(call: Getattr) -> Getattr3Res:
 # ---------------------------------------------------------------- GETATTR: clients and users
 
 
-@mutant((GETATTR, WRITE), RFC1813_GETATTR)
+@mutant((GETATTR, WRITE))
 def getattr3_caches_files_by_connection(call: AnyCall) -> t.Any:
     """GETATTR repeats its last answer on this connection after another connection has written"""
     state = call.state
@@ -187,7 +186,7 @@ def getattr3_caches_files_by_connection(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant(GETATTR, RFC1813_DATA_TYPES)
+@mutant(GETATTR)
 def getattr3_owner_is_the_caller(call: Getattr) -> Getattr3Res:
     """GETATTR returns the caller as the owner of a file, unless the caller is root"""
     reply = call.proceed()
@@ -211,13 +210,13 @@ def _amend_types(call: Getattr, types: t.Collection[Ftype3], **changes: t.Any) -
     return amend(reply, "obj_attributes", **changes)
 
 
-@mutant(GETATTR, RFC1813_DATA_TYPES)
+@mutant(GETATTR)
 def getattr3_reports_special_files_as_regular(call: Getattr) -> Getattr3Res:
     """GETATTR reports devices and sockets as regular files"""
     return _amend_types(call, _DEVICES | {Ftype3.NF3SOCK}, type=Ftype3.NF3REG)
 
 
-@mutant(GETATTR, RFC1813_DATA_TYPES)
+@mutant(GETATTR)
 def getattr3_omits_device_numbers(call: Getattr) -> Getattr3Res:
     """GETATTR omits the numbers of devices"""
     return _amend_types(call, _DEVICES, rdev=Specdata3(0, 0))

@@ -44,7 +44,6 @@ from nfsmutants.bending import amend, restate
 from nfsmutants.form import AnyCall, Message, mutant, wire_mutant
 from nfsmutants.nfs3.bending import MADE, OF_NAMES, TAKEN, handle_of_same_fileid, proceed_by
 from nfsmutants.nfs3.calls import Create, Getattr, Lookup, Setattr
-from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_ERRORS, RFC1813_SIZES
 from nfsserver.fs import HANDLE_SIZE, FsError
 from nfsserver.middleware import Answer
 
@@ -72,7 +71,7 @@ def _first_handle(args: XdrType) -> bytes:
 _EVERY: t.Final = tuple(procedure for procedure in NFS3.procedures if procedure is not NULL)
 
 
-@mutant(_EVERY, RFC1813_ERRORS)
+@mutant(_EVERY)
 def nfs3_short_handle_is_notempty(call: AnyCall) -> t.Any:
     """Every procedure answers NOTEMPTY to a handle of 4 bytes"""
     reply = call.proceed()
@@ -81,7 +80,7 @@ def nfs3_short_handle_is_notempty(call: AnyCall) -> t.Any:
     return restate(reply, Nfsstat3.NFS3ERR_BADHANDLE, Nfsstat3.NFS3ERR_NOTEMPTY)
 
 
-@mutant(_EVERY, RFC1813_ERRORS)
+@mutant(_EVERY)
 def nfs3_altered_handle_is_notempty(call: AnyCall) -> t.Any:
     """Every procedure answers NOTEMPTY to an invalid handle of the right length"""
     reply = call.proceed()
@@ -90,7 +89,7 @@ def nfs3_altered_handle_is_notempty(call: AnyCall) -> t.Any:
     return restate(reply, Nfsstat3.NFS3ERR_BADHANDLE, Nfsstat3.NFS3ERR_NOTEMPTY)
 
 
-@mutant(_EVERY, RFC1813_ERRORS)
+@mutant(_EVERY)
 def nfs3_invalid_handle_is_the_root(call: AnyCall) -> t.Any:
     """Every procedure takes a handle that it cannot decode for that of the root, except the empty one"""
     reply = call.proceed()
@@ -99,13 +98,13 @@ def nfs3_invalid_handle_is_the_root(call: AnyCall) -> t.Any:
     return proceed_by(call, call.backend.handle_of(call.backend.fs.root))
 
 
-@mutant(_IN_A_DIRECTORY, RFC1813_DATA_TYPES)
+@mutant(_IN_A_DIRECTORY)
 def nfs3_removed_directory_is_io(call: AnyCall) -> t.Any:
     """Procedures on a removed directory answer IO, not STALE"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_IO)
 
 
-@mutant(_IN_A_DIRECTORY, RFC1813_DATA_TYPES)
+@mutant(_IN_A_DIRECTORY)
 def nfs3_removed_handle_refers_to_later_directory(call: AnyCall) -> t.Any:
     """The handle of a removed directory refers to a later one with its file number, except in LOOKUP and CREATE"""
     reply = call.proceed()
@@ -125,7 +124,7 @@ def _moved(args: t.Any, directory: bytes) -> t.Any:
     return replace(args, **(changed or {"dir": directory}))
 
 
-@mutant((RENAME, GETATTR, SETATTR, ACCESS, READ, WRITE, COMMIT), RFC1813_DATA_TYPES)
+@mutant((RENAME, GETATTR, SETATTR, ACCESS, READ, WRITE, COMMIT))
 def nfs3_renamed_is_stale(call: AnyCall) -> t.Any:
     """The handle of a file becomes stale when RENAME moves it to another directory"""
     moved: set[bytes] = call.state.setdefault("moved", set())
@@ -153,31 +152,31 @@ _FEW: t.Final = 16
 # ---------------------------------------------------------------- one object per handle
 
 
-@mutant(GETATTR, RFC1813_DATA_TYPES)
+@mutant(GETATTR)
 def getattr3_ignores_the_generation_of_handles(call: Getattr) -> Getattr3Res:
     """GETATTR ignores the generation in a handle: that of a removed file refers to a later one"""
     return call.proceed(Getattr3Args(handle_of_same_fileid(call.server, call.args.object)))
 
 
-@mutant(SETATTR, RFC1813_DATA_TYPES)
+@mutant(SETATTR)
 def setattr3_ignores_the_generation_of_handles(call: Setattr) -> Setattr3Res:
     """SETATTR ignores the generation in a handle: that of a removed file refers to a later one"""
     return call.proceed_with(object=handle_of_same_fileid(call.server, call.args.object))
 
 
-@mutant(LOOKUP, RFC1813_DATA_TYPES)
+@mutant(LOOKUP)
 def lookup3_ignores_the_generation_of_handles(call: Lookup) -> Lookup3Res:
     """LOOKUP ignores the generation in a handle: that of a removed directory refers to a later one"""
     return call.proceed_with("what", dir=handle_of_same_fileid(call.server, call.args.what.dir))
 
 
-@mutant(CREATE, RFC1813_DATA_TYPES)
+@mutant(CREATE)
 def create3_ignores_the_generation_of_handles(call: Create) -> Create3Res:
     """CREATE ignores the generation in a handle: that of a removed directory refers to a later one"""
     return call.proceed_with("where", dir=handle_of_same_fileid(call.server, call.args.where.dir))
 
 
-@mutant(CREATE, RFC1813_DATA_TYPES)
+@mutant(CREATE)
 def create3_reuses_a_handle(call: Create) -> Create3Res:
     """CREATE returns the handle of the first file again, from the seventeenth in a directory on"""
     reply = call.proceed()
@@ -189,7 +188,7 @@ def create3_reuses_a_handle(call: Create) -> Create3Res:
     return reply if len(handles) <= _FEW else amend(reply, obj=handles[0])
 
 
-@mutant((RENAME, READ), RFC1813_DATA_TYPES)
+@mutant((RENAME, READ))
 def read3_follows_the_name_after_rename(call: AnyCall) -> t.Any:
     """READ with the handle of a file that RENAME replaced reads the file that now has its name"""
     heirs: dict[bytes, bytes] = call.state.setdefault("heirs", {})
@@ -212,13 +211,13 @@ def read3_follows_the_name_after_rename(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- stale and bad handles
 
 
-@mutant((GETATTR, SETATTR, ACCESS, READ, WRITE, COMMIT, FSSTAT, FSINFO, PATHCONF), RFC1813_DATA_TYPES)
+@mutant((GETATTR, SETATTR, ACCESS, READ, WRITE, COMMIT, FSSTAT, FSINFO, PATHCONF))
 def nfs3_removed_is_noent(call: AnyCall) -> t.Any:
     """Procedures on a removed file, or about its file system, answer NOENT, not STALE"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_NOENT)
 
 
-@mutant(GETATTR, RFC1813_ERRORS)
+@mutant(GETATTR)
 def getattr3_altered_handle_is_noent(call: Getattr) -> Getattr3Res:
     """GETATTR answers NOENT, not BADHANDLE, to an invalid handle of the right length"""
     reply = call.proceed()
@@ -227,7 +226,7 @@ def getattr3_altered_handle_is_noent(call: Getattr) -> Getattr3Res:
     return restate(reply, Nfsstat3.NFS3ERR_BADHANDLE, Nfsstat3.NFS3ERR_NOENT)
 
 
-@mutant(GETATTR, RFC1813_ERRORS)
+@mutant(GETATTR)
 def getattr3_short_handle_is_inval(call: Getattr) -> Getattr3Res:
     """GETATTR answers INVAL, not BADHANDLE, to a handle that is too short"""
     reply = call.proceed()
@@ -236,14 +235,14 @@ def getattr3_short_handle_is_inval(call: Getattr) -> Getattr3Res:
     return restate(reply, Nfsstat3.NFS3ERR_BADHANDLE, Nfsstat3.NFS3ERR_INVAL)
 
 
-@mutant(GETATTR, RFC1813_ERRORS)
+@mutant(GETATTR)
 def getattr3_empty_handle_is_noent(call: Getattr) -> Getattr3Res:
     """GETATTR answers NOENT, not BADHANDLE, to the empty handle"""
     reply = call.proceed()
     return reply if call.args.object else restate(reply, Nfsstat3.NFS3ERR_BADHANDLE, Nfsstat3.NFS3ERR_NOENT)
 
 
-@mutant((CREATE, MKDIR, GETATTR), RFC1813_DATA_TYPES)
+@mutant((CREATE, MKDIR, GETATTR))
 def getattr3_accepts_handles_of_one_connection(call: AnyCall) -> t.Any:
     """GETATTR accepts only handles that CREATE and MKDIR returned on the same connection"""
     homes = call.state.setdefault("homes", {})
@@ -257,7 +256,7 @@ def getattr3_accepts_handles_of_one_connection(call: AnyCall) -> t.Any:
     return reply
 
 
-@wire_mutant(RFC1813_SIZES)
+@wire_mutant()
 def getattr3_cuts_long_handles(message: Message) -> Answer:
     """GETATTR uses the beginning of a handle of more than 64 bytes as the handle"""
     try:
@@ -275,13 +274,13 @@ def getattr3_cuts_long_handles(message: Message) -> Answer:
 # ---------------------------------------------------------------- handles in calls with names
 
 
-@mutant((*OF_NAMES, READLINK), RFC1813_DATA_TYPES)
+@mutant((*OF_NAMES, READLINK))
 def names3_removed_is_io(call: AnyCall) -> t.Any:
     """Procedures with the handle of a removed object answer IO, not STALE"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_IO)
 
 
-@mutant(tuple(procedure for procedure in OF_NAMES if procedure not in {LOOKUP, CREATE}), RFC1813_DATA_TYPES)
+@mutant(tuple(procedure for procedure in OF_NAMES if procedure not in {LOOKUP, CREATE}))
 def names3_ignore_the_generation_of_handles(call: AnyCall) -> t.Any:
     """Procedures ignore the generation in a handle: that of a removed directory refers to a later one"""
     procedure = call.operation

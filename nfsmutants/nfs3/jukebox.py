@@ -11,7 +11,6 @@ from nfsclient.protocol.nfs3 import NFS3, Nfsstat3, StableHow
 from nfsclient.rpc.program import AnyOperation
 from nfsmutants.bending import inode_of
 from nfsmutants.form import AnyCall, Message, mutant, wire_mutant
-from nfsmutants.rules import RFC1813_ERRORS, RFC5661_RECALL
 from nfsserver.middleware import Answer
 from nfsserver.nfs3.freedoms import reply_with_nothing
 
@@ -42,7 +41,7 @@ def _lie(operation: AnyOperation) -> t.Any:
     return protocol.Write3Res(Nfsstat3.NFS3_OK, resok)
 
 
-@mutant(_EVERY, RFC1813_ERRORS)
+@mutant(_EVERY)
 def jukebox3_refuses_the_retry(call: AnyCall) -> t.Any:
     """After JUKEBOX, the same call with a new xid is refused with INVAL"""
     put_off: dict[t.Any, t.Any] = call.state.setdefault("put off", {})
@@ -54,7 +53,7 @@ def jukebox3_refuses_the_retry(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant(_CHANGING, RFC1813_ERRORS)
+@mutant(_CHANGING)
 def jukebox3_retry_does_nothing(call: AnyCall) -> t.Any:
     """After JUKEBOX, the same call with a new xid is answered with OK, and not executed"""
     put_off: dict[t.Any, t.Any] = call.state.setdefault("put off", {})
@@ -66,7 +65,7 @@ def jukebox3_retry_does_nothing(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant(_CHANGING, RFC1813_ERRORS)
+@mutant(_CHANGING)
 def jukebox3_executes_the_call(call: AnyCall) -> t.Any:
     """The server answers JUKEBOX, but executes the call"""
     reply = call.proceed()
@@ -76,7 +75,7 @@ def jukebox3_executes_the_call(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant(_EVERY, RFC5661_RECALL)
+@mutant(_EVERY)
 def jukebox3_ignores_delegations(call: AnyCall) -> t.Any:
     """Calls that conflict with a delegation are executed before it is returned"""
     if not call.server.knobs.now.delegated_names:
@@ -91,7 +90,7 @@ _STATUS_AT: t.Final = 24
 _LATER: t.Final = Nfsstat3.NFS3ERR_JUKEBOX.to_bytes(4, "big")
 
 
-@wire_mutant(RFC1813_ERRORS)
+@wire_mutant()
 def jukebox3_retransmission_does_nothing(message: Message) -> Answer:
     """After JUKEBOX, the same call with the same xid is answered with OK, and not executed"""
     put_off: dict[bytes, bytes] = message.state.setdefault("put off", {})
@@ -110,7 +109,7 @@ def jukebox3_retransmission_does_nothing(message: Message) -> Answer:
     return answer
 
 
-@mutant(_EVERY, RFC1813_ERRORS)
+@mutant(_EVERY)
 def jukebox3_never_ends(call: AnyCall) -> t.Any:
     """Every call but GETATTR of the root is answered with JUKEBOX, however often it is made"""
     if call.operation is protocol.GETATTR and inode_of(call.server, call.args.object) is call.backend.fs.root:

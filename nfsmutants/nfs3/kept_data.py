@@ -38,9 +38,7 @@ from nfsmutants.pages import (
     tail_kept,
 )
 from nfsmutants.rules import (
-    RFC1813_COMMIT,
     RFC1813_CREATE,
-    RFC1813_READ,
     RFC1813_RENAME,
     RFC1813_SETATTR,
     RFC1813_WRITE,
@@ -58,7 +56,7 @@ def _named(call: AnyCall) -> list[Inode]:
     return files_of(find(call.server, call.args.from_)) + files_of(find(call.server, call.args.to))
 
 
-@mutant((LINK, REMOVE, RENAME), RFC1813_WRITE)
+@mutant((LINK, REMOVE, RENAME), breaks=RFC1813_WRITE)
 def names3_drop_uncommitted_pages(call: AnyCall) -> t.Any:
     """LINK, REMOVE and RENAME drop the uncommitted data of the file"""
     files, reply = _named(call), call.proceed()
@@ -67,7 +65,7 @@ def names3_drop_uncommitted_pages(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant((LINK, REMOVE, RENAME), RFC1813_RENAME)
+@mutant((LINK, REMOVE, RENAME), breaks=RFC1813_RENAME)
 def names3_keep_one_page(call: AnyCall) -> t.Any:
     """LINK, REMOVE and RENAME leave zeros in the file after its first page"""
     files, reply = _named(call), call.proceed()
@@ -76,7 +74,7 @@ def names3_keep_one_page(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant(SETATTR, RFC1813_WRITE)
+@mutant(SETATTR, breaks=RFC1813_WRITE)
 def setattr3_drops_uncommitted_pages(call: Setattr) -> Setattr3Res:
     """SETATTR that leaves the size of a file as it is drops uncommitted data"""
     inode, size = inode_of(call.server, call.args.object), call.args.new_attributes.size
@@ -85,7 +83,7 @@ def setattr3_drops_uncommitted_pages(call: Setattr) -> Setattr3Res:
     return call.proceed()
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR, breaks=RFC1813_SETATTR)
 def setattr3_size_drops_uncommitted_pages(call: Setattr) -> Setattr3Res:
     """SETATTR of another size drops uncommitted data below it"""
     inode, size = inode_of(call.server, call.args.object), call.args.new_attributes.size
@@ -94,14 +92,14 @@ def setattr3_size_drops_uncommitted_pages(call: Setattr) -> Setattr3Res:
     return call.proceed()
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_drops_uncommitted_pages(call: Write) -> Write3Res:
     """WRITE drops the uncommitted data of earlier WRITEs"""
     drop_uncommitted(files_of(inode_of(call.server, call.args.file)))
     return call.proceed()
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_keeps_the_older_data(call: Write) -> t.Any:
     """UNSTABLE WRITE over uncommitted data of the WRITE before it keeps that data"""
     if call.args.stable is not StableHow.UNSTABLE:
@@ -125,25 +123,25 @@ def flushed3(call: AnyCall, order: Callable[[_Pieces], Iterable[tuple[int, bytes
     return flushed(call, inode, piece=piece, commit=operation is COMMIT, order=order)
 
 
-@mutant((WRITE, COMMIT, SETATTR, CREATE), RFC1813_COMMIT)
+@mutant((WRITE, COMMIT, SETATTR, CREATE))
 def commit3_flushes_by_offset(call: AnyCall) -> t.Any:
     """COMMIT flushes UNSTABLE WRITEs by rising offset: where two overlap, the older data may come back"""
     return flushed3(call, sorted)
 
 
-@mutant((WRITE, COMMIT, SETATTR, CREATE), RFC1813_COMMIT)
+@mutant((WRITE, COMMIT, SETATTR, CREATE))
 def commit3_flushes_the_farthest_first(call: AnyCall) -> t.Any:
     """COMMIT flushes UNSTABLE WRITEs by falling offset: where two overlap, the older data may come back"""
     return flushed3(call, lambda pieces: sorted(pieces, reverse=True))
 
 
-@mutant((WRITE, COMMIT, SETATTR, CREATE), RFC1813_COMMIT)
+@mutant((WRITE, COMMIT, SETATTR, CREATE))
 def commit3_flushes_the_newest_first(call: AnyCall) -> t.Any:
     """COMMIT flushes the newest UNSTABLE WRITE first: where two overlap, the older data comes back"""
     return flushed3(call, reversed)
 
 
-@mutant((SETATTR, WRITE), RFC1813_SETATTR)
+@mutant((SETATTR, WRITE), breaks=RFC1813_SETATTR)
 def setattr3_truncation_within_a_page_keeps_it(call: AnyCall) -> t.Any:
     """What SETATTR cuts off the last page of a file comes back when it grows, unless that is its first page"""
     is_write = call.operation is WRITE
@@ -151,7 +149,7 @@ def setattr3_truncation_within_a_page_keeps_it(call: AnyCall) -> t.Any:
     return tail_kept(call, inode, None if is_write else call.args.new_attributes.size)
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_data_sync_ends_at_8_kib(call: Write) -> Write3Res:
     """WRITE with DATA_SYNC stores zeros instead of all data after the first 8 KiB"""
     if call.args.stable is not StableHow.DATA_SYNC:
@@ -160,7 +158,7 @@ def write3_data_sync_ends_at_8_kib(call: Write) -> Write3Res:
     return call.proceed_with(data=bytes(kept).ljust(len(call.args.data), b"\0"))
 
 
-@mutant(CREATE, RFC1813_WRITE)
+@mutant(CREATE, breaks=RFC1813_WRITE)
 def create3_unchecked_drops_uncommitted_pages(call: Create) -> Create3Res:
     """CREATE UNCHECKED of a file that exists drops its uncommitted data"""
     if call.args.how.mode is CreateMode3.UNCHECKED:
@@ -168,7 +166,7 @@ def create3_unchecked_drops_uncommitted_pages(call: Create) -> Create3Res:
     return call.proceed()
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_unchecked_truncates_one_page(call: Create) -> Create3Res:
     """CREATE UNCHECKED with a size of 0 does not truncate a file of more than one page"""
     inode, attributes = find(call.server, call.args.where), call.args.how.obj_attributes
@@ -177,7 +175,7 @@ def create3_unchecked_truncates_one_page(call: Create) -> Create3Res:
     return call.proceed_with("how.obj_attributes", size=None)
 
 
-@mutant((CREATE, SETATTR, WRITE), RFC1813_CREATE)
+@mutant((CREATE, SETATTR, WRITE), breaks=RFC1813_CREATE)
 def create3_size_zero_frees_nothing(call: AnyCall) -> t.Any:
     """What CREATE with a size of 0 has truncated comes back when the file grows"""
     if call.operation is CREATE:
@@ -188,7 +186,7 @@ def create3_size_zero_frees_nothing(call: AnyCall) -> t.Any:
     return show_again(call, inode, grown)
 
 
-@mutant((READ, WRITE, COMMIT), RFC1813_READ)
+@mutant((READ, WRITE, COMMIT))
 def read3_shows_uncommitted_data_to_its_writer(call: AnyCall) -> t.Any:
     """READ by another user returns what was in the file before an UNSTABLE WRITE, until the file is committed"""
     is_unstable = call.operation is WRITE and call.args.stable is StableHow.UNSTABLE

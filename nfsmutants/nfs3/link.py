@@ -11,20 +11,12 @@ from nfsmutants.bending import amend, amend_refusal, inode_of, restate
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import LINKED, find, handle_of_same_fileid, is_special
 from nfsmutants.nfs3.calls import Link
-from nfsmutants.rules import (
-    RFC1813_DATA_TYPES,
-    RFC1813_ERRORS,
-    RFC1813_LINK,
-    RFC1813_LINK_HINTS,
-    RFC1813_NAMES,
-    RFC1813_PATHCONF,
-)
 from nfsserver.fs import Changes
 from nfsserver.fs.permissions import SUPERUSER
 from nfsserver.nfs3.common import fattr3
 
 
-@mutant(LINK, RFC1813_LINK)
+@mutant(LINK)
 def link3_copies_across_exports(call: Link) -> Link3Res:
     """LINK into another export answers OK and makes an empty file there"""
     reply = call.proceed()
@@ -35,7 +27,7 @@ def link3_copies_across_exports(call: Link) -> Link3Res:
     return Link3Res(Nfsstat3.NFS3_OK, Link3ResOk(None, WccData()))
 
 
-@mutant(LINK, RFC1813_LINK_HINTS)
+@mutant(LINK)
 def link3_across_exports_is_io(call: Link) -> Link3Res:
     """LINK into another export answers IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_XDEV, Nfsstat3.NFS3ERR_IO)
@@ -44,7 +36,7 @@ def link3_across_exports_is_io(call: Link) -> Link3Res:
 # ---------------------------------------------------------------- stale and bad handles
 
 
-@mutant(tuple(procedure for procedure in NFS3.procedures if procedure not in {NULL, GETATTR}), RFC1813_ERRORS)
+@mutant(tuple(procedure for procedure in NFS3.procedures if procedure not in {NULL, GETATTR}))
 def nfs3_bad_handle_is_inval(call: AnyCall) -> t.Any:
     """Every procedure but GETATTR answers INVAL, not BADHANDLE, to an invalid handle"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_BADHANDLE, Nfsstat3.NFS3ERR_INVAL)
@@ -53,7 +45,7 @@ def nfs3_bad_handle_is_inval(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- handles in calls with names
 
 
-@mutant(LINK, RFC1813_DATA_TYPES)
+@mutant(LINK)
 def link3_ignores_the_generation_of_handles(call: Link) -> Link3Res:
     """LINK ignores the generation in a handle: that of a removed file refers to a later one"""
     return call.proceed_with(file=handle_of_same_fileid(call.server, call.args.file))
@@ -62,13 +54,13 @@ def link3_ignores_the_generation_of_handles(call: Link) -> Link3Res:
 # ---------------------------------------------------------------- LINK
 
 
-@mutant(LINK, RFC1813_LINK)
+@mutant(LINK)
 def link3_creates_nothing(_call: Link) -> Link3Res:
     """LINK answers success and creates no name"""
     return LINKED
 
 
-@mutant(LINK, RFC1813_LINK)
+@mutant(LINK)
 def link3_makes_a_copy(call: Link) -> Link3Res:
     """LINK copies the file instead of adding a name"""
     source = call.backend.resolve(call.args.file)
@@ -81,7 +73,7 @@ def link3_makes_a_copy(call: Link) -> Link3Res:
     return LINKED
 
 
-@mutant(LINK, RFC1813_LINK)
+@mutant(LINK)
 def link3_keeps_nlink(call: Link) -> Link3Res:
     """LINK does not change nlink"""
     reply = call.proceed()
@@ -90,13 +82,13 @@ def link3_keeps_nlink(call: Link) -> Link3Res:
     return reply
 
 
-@mutant(LINK, RFC1813_LINK)
+@mutant(LINK)
 def link3_attributes_of_the_directory(call: Link) -> Link3Res:
     """LINK returns the attributes of the directory as those of the file"""
     return amend(call.proceed(), file_attributes=lambda it: it.linkdir_wcc.after)
 
 
-@mutant(LINK, RFC1813_LINK)
+@mutant(LINK)
 def link3_replaces_files(call: Link) -> Link3Res:
     """LINK replaces an existing file with the link"""
     existing = find(call.server, call.args.link)
@@ -106,14 +98,14 @@ def link3_replaces_files(call: Link) -> Link3Res:
     return call.proceed()
 
 
-@mutant(LINK, RFC1813_LINK)
+@mutant(LINK)
 def link3_creates_in_files(call: Link) -> Link3Res:
     """LINK answers success if its directory is a file"""
     reply = call.proceed()
     return LINKED if reply.status == Nfsstat3.NFS3ERR_NOTDIR else reply
 
 
-@mutant(LINK, RFC1813_LINK)
+@mutant(LINK)
 def link3_creates_in_the_parent(call: Link) -> Link3Res:
     """LINK creates the name in the parent of the directory"""
     inode = call.backend.resolve(call.args.link.dir)
@@ -123,7 +115,7 @@ def link3_creates_in_the_parent(call: Link) -> Link3Res:
     return call.proceed_with("link", dir=call.backend.handle_of(parent))
 
 
-@mutant(LINK, RFC1813_LINK)
+@mutant(LINK)
 def link3_refuses_and_increases_nlink(call: Link) -> Link3Res:
     """LINK of an existing name is refused, but increases nlink"""
     reply = call.proceed()
@@ -132,7 +124,7 @@ def link3_refuses_and_increases_nlink(call: Link) -> Link3Res:
     return reply
 
 
-@mutant(LINK, RFC1813_LINK)
+@mutant(LINK)
 def link3_follows_symlinks(call: Link) -> Link3Res:
     """LINK of a symbolic link adds a name to the link's target"""
     source = call.backend.resolve(call.args.file)
@@ -140,7 +132,7 @@ def link3_follows_symlinks(call: Link) -> Link3Res:
     return call.proceed() if target is None else call.proceed_with(file=call.backend.handle_of(target))
 
 
-@mutant(LINK, RFC1813_LINK)
+@mutant(LINK)
 def link3_refuses_and_links_directories(call: Link) -> Link3Res:
     """LINK of a directory is refused, but creates an empty directory with the name"""
     reply = call.proceed()
@@ -153,7 +145,7 @@ def link3_refuses_and_links_directories(call: Link) -> Link3Res:
     return reply
 
 
-@mutant(LINK, RFC1813_LINK)
+@mutant(LINK)
 def link3_replaces_directories(call: Link) -> Link3Res:
     """LINK replaces an empty directory with the link"""
     existing = find(call.server, call.args.link)
@@ -162,20 +154,20 @@ def link3_replaces_directories(call: Link) -> Link3Res:
     return call.proceed()
 
 
-@mutant(LINK, RFC1813_NAMES)
+@mutant(LINK)
 def link3_accepts_the_empty_name(call: Link) -> Link3Res:
     """LINK with an empty name creates a link called `empty`"""
     return call.proceed_with("link", name=call.args.link.name or b"empty")
 
 
-@mutant(LINK, RFC1813_PATHCONF)
+@mutant(LINK)
 def link3_cuts_long_names(call: Link) -> Link3Res:
     """LINK cuts a name to name_max, though PATHCONF says no_trunc"""
     name = call.args.link.name[: call.backend.limits.name_max]
     return call.proceed_with("link", name=name)
 
 
-@mutant(LINK, RFC1813_LINK)
+@mutant(LINK)
 def link3_refusals_show_the_directory(call: Link) -> Link3Res:
     """A refused LINK returns the directory's attributes as those of the file"""
     reply = call.proceed()
@@ -185,7 +177,7 @@ def link3_refusals_show_the_directory(call: Link) -> Link3Res:
     return amend_refusal(reply, file_attributes=attributes)
 
 
-@mutant(LINK, RFC1813_ERRORS)
+@mutant(LINK)
 def link3_unsupported_is_io(call: Link) -> Link3Res:
     """LINK is refused with IO if the server does not support it"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_NOTSUPP, Nfsstat3.NFS3ERR_IO)
@@ -194,7 +186,7 @@ def link3_unsupported_is_io(call: Link) -> Link3Res:
 # ---------------------------------------------------------------- REMOVE, RMDIR, LINK, RENAME
 
 
-@mutant(LINK, RFC1813_LINK)
+@mutant(LINK)
 def link3_copies_special_files(call: Link) -> Link3Res:
     """LINK of devices, sockets and FIFOs creates a new file"""
     if not is_special(inode_of(call.server, call.args.file)):

@@ -7,23 +7,20 @@ import typing as t
 
 from nfsclient.protocol.nfs3 import CREATE, MKDIR, Mkdir3Res, Mkdir3ResOk, Nfsstat3, WccData
 from nfsmutants.bending import amend
-from nfsmutants.form import AnyCall, Rules, mutant, mutant_of_each
+from nfsmutants.form import AnyCall, mutant, mutant_of_each
 from nfsmutants.nfs3.bending import CREATING, find, remove, success, with_handle_of_the_directory
 from nfsmutants.nfs3.calls import Mkdir
-from nfsmutants.rules import RFC1813_MKDIR
 
-_ALL_BUT_CREATE: t.Final[Rules] = {
-    procedure: rule for procedure, rule in CREATING.items() if procedure is not CREATE
-}
+_ALL_BUT_CREATE: t.Final = tuple(one for one in CREATING if one is not CREATE)
 
 
-@mutant(MKDIR, RFC1813_MKDIR)
+@mutant(MKDIR)
 def mkdir3_attributes_of_the_parent(call: Mkdir) -> Mkdir3Res:
     """MKDIR returns the attributes of the directory as those of the new object"""
     return amend(call.proceed(), obj_attributes=lambda it: it.dir_wcc.after)
 
 
-@mutant(MKDIR, RFC1813_MKDIR)
+@mutant(MKDIR)
 def mkdir3_returns_the_handle_of_the_parent(call: Mkdir) -> t.Any:
     """MKDIR of the name `handle` returns the handle of the directory"""
     return with_handle_of_the_directory(call)
@@ -48,7 +45,7 @@ def replaces_files(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- MKDIR
 
 
-@mutant(MKDIR, RFC1813_MKDIR)
+@mutant(MKDIR)
 def mkdir3_creates_a_file_inside(call: Mkdir) -> Mkdir3Res:
     """MKDIR creates a file in the new directory"""
     reply = call.proceed()
@@ -58,7 +55,7 @@ def mkdir3_creates_a_file_inside(call: Mkdir) -> Mkdir3Res:
     return reply
 
 
-@mutant(MKDIR, RFC1813_MKDIR)
+@mutant(MKDIR)
 def mkdir3_accepts_an_existing_directory(call: Mkdir) -> Mkdir3Res:
     """MKDIR answers success if a directory has the name"""
     existing = find(call.server, call.args.where)

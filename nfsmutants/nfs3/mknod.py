@@ -10,12 +10,11 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import change
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.calls import Mknod
-from nfsmutants.rules import RFC1813_MKNOD
 
 # ---------------------------------------------------------------- MKNOD
 
 
-@mutant(MKNOD, RFC1813_MKNOD)
+@mutant(MKNOD)
 def mknod3_makes_fifos_instead_of_sockets(call: Mknod) -> Mknod3Res:
     """MKNOD creates a FIFO instead of a socket"""
     args = call.args
@@ -24,7 +23,7 @@ def mknod3_makes_fifos_instead_of_sockets(call: Mknod) -> Mknod3Res:
     return call.proceed(args)
 
 
-@mutant(MKNOD, RFC1813_MKNOD)
+@mutant(MKNOD)
 def mknod3_swaps_device_numbers(call: Mknod) -> Mknod3Res:
     """MKNOD swaps the major and the minor number"""
     device = call.args.what.device
@@ -34,7 +33,7 @@ def mknod3_swaps_device_numbers(call: Mknod) -> Mknod3Res:
     return call.proceed_with("what", device=replace(device, spec=swapped))
 
 
-@mutant(MKNOD, RFC1813_MKNOD)
+@mutant(MKNOD)
 def mknod3_accepts_regular_files(call: Mknod) -> Mknod3Res:
     """MKNOD creates a FIFO instead of refusing the type of a regular file"""
     args = call.args
@@ -46,7 +45,7 @@ def mknod3_accepts_regular_files(call: Mknod) -> Mknod3Res:
 _MADE: t.Final = frozenset({Ftype3.NF3BLK, Ftype3.NF3CHR, Ftype3.NF3SOCK, Ftype3.NF3FIFO, Ftype3.NF3REG})
 
 
-@mutant(MKNOD, RFC1813_MKNOD)
+@mutant(MKNOD)
 def mknod3_accepts_invalid_types(call: Mknod) -> Mknod3Res:
     """MKNOD creates a FIFO instead of refusing a type, except for regular files"""
     if call.args.what.type in _MADE:

@@ -29,7 +29,7 @@ from nfsmutants.nfs3.calls import Readdirplus, Setattr, Write
 from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_SETATTR, RFC1813_WRITE
 
 
-@mutant((WRITE, COMMIT), RFC1813_DATA_TYPES)
+@mutant((WRITE, COMMIT))
 def write3_second_unstable_keeps_mtime(call: AnyCall) -> t.Any:
     """WRITE with UNSTABLE sets mtime if the file has no uncommitted data yet, and keeps it if it has"""
     inode = inode_of(call.server, call.args.file)
@@ -45,7 +45,7 @@ def write3_second_unstable_keeps_mtime(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE, breaks=RFC1813_WRITE)
 def write3_large_unaligned_loses_a_byte(call: Write) -> Write3Res:
     """WRITE of more than 64 KiB at an offset that is not a multiple of four stores a zero as its last byte"""
     data = bytes(call.args.data)
@@ -54,7 +54,7 @@ def write3_large_unaligned_loses_a_byte(call: Write) -> Write3Res:
     return call.proceed(with_data(call.args, data[:-1] + b"\0"))
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR, breaks=RFC1813_SETATTR)
 def setattr3_size_drops_the_mode(call: Setattr) -> Setattr3Res:
     """SETATTR with a size and a mode sets the size only"""
     new = call.args.new_attributes
@@ -63,7 +63,7 @@ def setattr3_size_drops_the_mode(call: Setattr) -> Setattr3Res:
     return call.proceed_with(new_attributes=replace(new, mode=None))
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR, breaks=RFC1813_SETATTR)
 def setattr3_mode_drops_the_mtime(call: Setattr) -> Setattr3Res:
     """SETATTR with a mode and an mtime sets the mode only"""
     new = call.args.new_attributes
@@ -72,7 +72,7 @@ def setattr3_mode_drops_the_mtime(call: Setattr) -> Setattr3Res:
     return call.proceed_with(new_attributes=replace(new, mtime=Sattr3().mtime))
 
 
-@mutant(READDIRPLUS, RFC1813_DATA_TYPES)
+@mutant(READDIRPLUS, breaks=RFC1813_DATA_TYPES)
 def readdirplus3_attributes_by_connection(call: Readdirplus) -> Readdirplus3Res:
     """READDIRPLUS returns the attributes of a file that the same connection has got first"""
     reply, known = call.proceed(), call.state.setdefault(call.peer, {})
@@ -87,7 +87,7 @@ def readdirplus3_attributes_by_connection(call: Readdirplus) -> Readdirplus3Res:
     return amend(reply, entries=entries)
 
 
-@mutant((READDIR, READDIRPLUS), RFC1813_DATA_TYPES)
+@mutant((READDIR, READDIRPLUS), breaks=RFC1813_DATA_TYPES)
 def readdir3_gives_two_entries_a_cookie(call: AnyCall) -> t.Any:
     """READDIR and READDIRPLUS give the last entry of a page of five or more the cookie of the one before it"""
     reply = call.proceed()
@@ -97,7 +97,7 @@ def readdir3_gives_two_entries_a_cookie(call: AnyCall) -> t.Any:
     return amend(reply, entries=[*others, before, replace(last, cookie=before.cookie)])
 
 
-@mutant((REMOVE, CREATE, GETATTR), RFC1813_DATA_TYPES)
+@mutant((REMOVE, CREATE, GETATTR), breaks=RFC1813_DATA_TYPES)
 def create3_reuses_the_fileid_of_a_linked_file(call: AnyCall) -> t.Any:
     """CREATE gives a file the fileid of one that lost a name by REMOVE, though that has another name still"""
     if call.operation is REMOVE:
@@ -119,7 +119,7 @@ def create3_reuses_the_fileid_of_a_linked_file(call: AnyCall) -> t.Any:
     return amend(reply, "obj_attributes", fileid=given[inode.fileid, inode.generation])
 
 
-@mutant(LINK, RFC1813_DATA_TYPES)
+@mutant(LINK, breaks=RFC1813_DATA_TYPES)
 def link3_sets_ctime_to_mtime(call: AnyCall) -> t.Any:
     """LINK sets ctime of the file to its mtime"""
     reply, inode = call.proceed(), inode_of(call.server, call.args.file)

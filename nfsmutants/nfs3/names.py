@@ -33,13 +33,13 @@ from nfsmutants.nfs3.bending import (
     success,
 )
 from nfsmutants.nfs3.calls import Rename
-from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_ERRORS, RFC1813_NAMES, RFC1813_PATHCONF
+from nfsmutants.rules import RFC1813_DATA_TYPES
 from nfsserver.handlers import ServerApi
 
 _ALIASES: t.Final = (b".", b"..")
 
 
-@mutant((LOOKUP, MKDIR, SYMLINK, MKNOD, RENAME), RFC1813_NAMES)
+@mutant((LOOKUP, MKDIR, SYMLINK, MKNOD, RENAME))
 def names3_accept_the_empty_name(call: AnyCall) -> t.Any:
     """A call with an empty name is answered with success"""
     procedure = call.operation
@@ -47,7 +47,7 @@ def names3_accept_the_empty_name(call: AnyCall) -> t.Any:
     return call.proceed() if where.name else success(call)
 
 
-@mutant(tuple(MADE), RFC1813_NAMES)
+@mutant(tuple(MADE))
 def names3_create_dots_under_other_names(call: AnyCall) -> t.Any:
     """The server creates objects named . and .. under similar names"""
     field = MADE[call.operation]
@@ -57,7 +57,7 @@ def names3_create_dots_under_other_names(call: AnyCall) -> t.Any:
     return call.proceed_with(**{field: replace(where, name=where.name + b" ")})
 
 
-@mutant((REMOVE, RENAME), RFC1813_NAMES)
+@mutant((REMOVE, RENAME))
 def names3_dots_empty_the_directory(call: AnyCall) -> t.Any:
     """REMOVE and RENAME of the names . and .. remove the files in that directory"""
     where: Diropargs3 = getattr(call.args, TAKEN[call.operation])
@@ -68,7 +68,7 @@ def names3_dots_empty_the_directory(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant(RENAME, RFC1813_NAMES)
+@mutant(RENAME)
 def rename3_moves_by_dots(call: Rename) -> Rename3Res:
     """RENAME of . or .. moves the directory that it stands for"""
     steps = {b".": 1, b"..": 2}.get(call.args.from_.name, 0)
@@ -92,19 +92,19 @@ def _walk_path(server: ServerApi, where: Diropargs3) -> Diropargs3:
     return where if below is None else Diropargs3(server.backend.handle_of(below), rest)
 
 
-@mutant(OF_NAMES, RFC1813_DATA_TYPES)
+@mutant(OF_NAMES, breaks=RFC1813_DATA_TYPES)
 def names3_follow_paths(call: AnyCall) -> t.Any:
     """A name with a slash is followed as a path"""
     return rewrite_names(call, _walk_path)
 
 
-@mutant(OF_NAMES, RFC1813_DATA_TYPES)
+@mutant(OF_NAMES)
 def names3_end_at_a_nul(call: AnyCall) -> t.Any:
     """A name ends at its first zero byte"""
     return rewrite_names(call, lambda _, where: replace(where, name=where.name.partition(b"\0")[0]))
 
 
-@mutant(OF_NAMES, RFC1813_NAMES)
+@mutant(OF_NAMES)
 def names3_refused_are_garbage_args(call: AnyCall) -> t.Any:
     """A call with an empty name, or with a slash or a zero byte in a name, is refused with GARBAGE_ARGS"""
     fields = name_fields(call.operation)
@@ -118,7 +118,7 @@ def _plain(name: bytes) -> bytes:
     return name.decode("ascii", "replace").replace("\N{REPLACEMENT CHARACTER}", "?").encode()
 
 
-@mutant(_OF_MADE, RFC1813_NAMES)
+@mutant(_OF_MADE)
 def names3_replace_non_ascii_bytes(call: AnyCall) -> t.Any:
     """The server replaces bytes of a new name that are not ASCII"""
     return rewrite_names(call, lambda _, where: replace(where, name=_plain(where.name)), taken=False)
@@ -132,7 +132,7 @@ def _like(server: ServerApi, where: Diropargs3, key: t.Callable[[bytes], bytes])
     return where if where.name in names or not alike else replace(where, name=alike[0])
 
 
-@mutant(_OF_TAKEN, RFC1813_NAMES)
+@mutant(_OF_TAKEN)
 def names3_ignore_non_ascii_bytes(call: AnyCall) -> t.Any:
     """The server finds names that differ in bytes that are not ASCII"""
     return rewrite_names(call, lambda server, where: _like(server, where, _plain), made=False)
@@ -147,32 +147,32 @@ def _one_more(server: ServerApi, where: Diropargs3) -> Diropargs3:
     )
 
 
-@mutant(_OF_MADE, RFC1813_PATHCONF)
+@mutant(_OF_MADE)
 def names3_of_name_max_are_refused(call: AnyCall) -> t.Any:
     """The server refuses a new name of name_max bytes as too long"""
     return rewrite_names(call, _one_more, taken=False)
 
 
-@mutant(_OF_TAKEN, RFC1813_PATHCONF)
+@mutant(_OF_TAKEN)
 def names3_of_name_max_are_not_found(call: AnyCall) -> t.Any:
     """The server does not find a name of name_max bytes"""
     return rewrite_names(call, _one_more, made=False)
 
 
-@mutant(OF_NAMES, RFC1813_PATHCONF)
+@mutant(OF_NAMES)
 def names3_too_long_are_cut(call: AnyCall) -> t.Any:
     """The server cuts a name that is too long"""
     most = call.backend.fs.limits.name_max
     return rewrite_names(call, lambda _, where: replace(where, name=where.name[:most]))
 
 
-@mutant(OF_NAMES, RFC1813_PATHCONF)
+@mutant(OF_NAMES)
 def names3_fold_case(call: AnyCall) -> t.Any:
     """The server finds names that differ in case"""
     return rewrite_names(call, lambda server, where: _like(server, where, bytes.lower))
 
 
-@mutant(OF_NAMES, RFC1813_ERRORS)
+@mutant(OF_NAMES)
 def names3_too_long_is_io(call: AnyCall) -> t.Any:
     """The server refuses a name that is too long with IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_NAMETOOLONG, Nfsstat3.NFS3ERR_IO)

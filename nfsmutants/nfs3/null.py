@@ -11,7 +11,6 @@ from nfsclient.rpc.sockets import Address
 from nfsclient.xdr import Void, u32
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.calls import Null
-from nfsmutants.rules import RFC1813_NULL
 
 
 class _Word(Void):
@@ -20,7 +19,7 @@ class _Word(Void):
     word: u32 = 0
 
 
-@mutant(NULL, RFC1813_NULL)
+@mutant(NULL)
 def null3_returns_results(call: Null) -> Void:
     """NULL returns a word although it has no results, from the second call on a connection on"""
     callers: set[Address] = call.state.setdefault("callers", set())
@@ -30,7 +29,7 @@ def null3_returns_results(call: Null) -> Void:
     return call.proceed()
 
 
-@mutant(NULL, RFC1813_NULL)
+@mutant(NULL)
 def null3_requires_authentication(call: Null) -> Void:
     """NULL is refused with AUTH_TOOWEAK if it comes without authentication"""
     if not isinstance(call.context.credential, AuthSys):

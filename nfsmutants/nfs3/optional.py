@@ -10,10 +10,9 @@ from nfsclient.rpc.messages import AcceptStat
 from nfsclient.rpc.service import Refused
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import refuse
-from nfsmutants.rules import RFC1813_SYNCHRONOUS
 
 
-@mutant((SYMLINK, LINK, MKNOD, CREATE, READDIRPLUS), RFC1813_SYNCHRONOUS)
+@mutant((SYMLINK, LINK, MKNOD, CREATE, READDIRPLUS))
 def nfs3_optional_is_a_system_error(call: AnyCall) -> t.Any:
     """What the server does not support answers SYSTEM_ERR of RPC: SYMLINK, LINK, MKNOD, READDIRPLUS, EXCLUSIVE"""
     if call.operation is CREATE and call.args.how.mode != CreateMode3.EXCLUSIVE:
@@ -21,7 +20,7 @@ def nfs3_optional_is_a_system_error(call: AnyCall) -> t.Any:
     raise Refused(accept_stat=AcceptStat.SYSTEM_ERR)
 
 
-@mutant((SYMLINK, LINK, MKNOD, CREATE, READDIRPLUS), RFC1813_SYNCHRONOUS)
+@mutant((SYMLINK, LINK, MKNOD, CREATE, READDIRPLUS))
 def nfs3_optional_is_a_fault(call: AnyCall) -> t.Any:
     """What the server does not support answers SERVERFAULT: SYMLINK, LINK, MKNOD, READDIRPLUS, EXCLUSIVE"""
     if call.operation is CREATE and call.args.how.mode != CreateMode3.EXCLUSIVE:

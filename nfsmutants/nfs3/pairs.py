@@ -29,10 +29,10 @@ from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import size_of
 from nfsmutants.nfs3.calls import Readdirplus
-from nfsmutants.rules import RFC1813_GETATTR, RFC1813_LOOKUP, RFC1813_READDIRPLUS, RFC1813_SETATTR
+from nfsmutants.rules import RFC1813_GETATTR, RFC1813_READDIRPLUS
 
 
-@mutant((GETATTR, SETATTR, WRITE), RFC1813_GETATTR)
+@mutant((GETATTR, SETATTR, WRITE), breaks=RFC1813_GETATTR)
 def getattr3_remembers_attributes_by_connection(call: AnyCall) -> t.Any:
     """GETATTR of a file repeats what it gave the connection first, until the connection changes the file itself"""
     handle = bytes(call.args.file if call.operation is WRITE else call.args.object)
@@ -50,7 +50,7 @@ def getattr3_remembers_attributes_by_connection(call: AnyCall) -> t.Any:
 _NAMED: t.Final = {LOOKUP: "what", REMOVE: "object", RMDIR: "object", RENAME: "from_"}
 
 
-@mutant((LOOKUP, REMOVE, RMDIR, RENAME), RFC1813_LOOKUP)
+@mutant((LOOKUP, REMOVE, RMDIR, RENAME))
 def lookup3_remembers_names_by_connection(call: AnyCall) -> t.Any:
     """LOOKUP finds a name that it gave the connection before, although another client has removed it"""
     name = getattr(call.args, _NAMED[call.operation])
@@ -69,7 +69,7 @@ _READING: t.Final = (GETATTR, LOOKUP, READ, READDIR, READDIRPLUS, ACCESS)
 _CHANGING: t.Final = (SETATTR, WRITE, CREATE, MKDIR, REMOVE, RMDIR, RENAME, LINK)
 
 
-@mutant((*_READING, *_CHANGING), RFC1813_SETATTR)
+@mutant((*_READING, *_CHANGING))
 def setattr3_after_a_change_is_lost(call: AnyCall) -> t.Any:
     """SETATTR of a larger size right after another change of the connection succeeds, and does nothing"""
     is_first = call.state.get(call.peer) is not True
@@ -81,7 +81,7 @@ def setattr3_after_a_change_is_lost(call: AnyCall) -> t.Any:
     return call.proceed_with("new_attributes", size=None) if is_meant else call.proceed()
 
 
-@mutant(READDIRPLUS, RFC1813_READDIRPLUS)
+@mutant(READDIRPLUS, breaks=RFC1813_READDIRPLUS)
 def readdirplus3_remembers_attributes_by_connection(call: Readdirplus) -> Readdirplus3Res:
     """READDIRPLUS repeats the attributes of a name that it gave the connection first"""
 

@@ -26,7 +26,7 @@ from nfsmutants.rules import RFC1813_PATHCONF
 # ---------------------------------------------------------------- READDIR alone
 
 
-@mutant(READDIR, RFC1813_PATHCONF)
+@mutant(READDIR)
 def readdir3_lowers_names(call: Readdir) -> Readdir3Res:
     """READDIR lists names in lower case, though PATHCONF says that case is preserved"""
     reply = call.proceed()
@@ -39,13 +39,13 @@ def readdir3_lowers_names(call: Readdir) -> Readdir3Res:
 # ---------------------------------------------------------------- PATHCONF
 
 
-@mutant(PATHCONF, RFC1813_PATHCONF)
+@mutant(PATHCONF, breaks=RFC1813_PATHCONF)
 def pathconf3_understates_linkmax(call: Pathconf) -> Pathconf3Res:
     """PATHCONF returns a linkmax of 8"""
     return amend(call.proceed(), linkmax=8)
 
 
-@mutant(PATHCONF, RFC1813_PATHCONF)
+@mutant(PATHCONF)
 def pathconf3_differs_by_type(call: Pathconf) -> Pathconf3Res:
     """PATHCONF returns another linkmax for files than for directories"""
     reply = call.proceed()
@@ -57,32 +57,32 @@ def pathconf3_differs_by_type(call: Pathconf) -> Pathconf3Res:
     )
 
 
-@mutant(PATHCONF, RFC1813_PATHCONF)
+@mutant(PATHCONF)
 def pathconf3_overstates_name_max(call: Pathconf) -> Pathconf3Res:
     """PATHCONF returns twice the real name_max"""
     return amend(call.proceed(), name_max=lambda it: it.name_max * 2)
 
 
-@mutant(PATHCONF, RFC1813_PATHCONF)
+@mutant(PATHCONF, breaks=RFC1813_PATHCONF)
 def pathconf3_understates_name_max(call: Pathconf) -> Pathconf3Res:
     """PATHCONF returns no_trunc and half of the real name_max, so the server accepts longer names"""
     return amend(call.proceed(), name_max=lambda it: it.name_max // 2)
 
 
-@mutant(PATHCONF, RFC1813_PATHCONF)
+@mutant(PATHCONF)
 def pathconf3_denies_no_trunc(call: Pathconf) -> Pathconf3Res:
     """PATHCONF returns no_trunc FALSE, though long names are refused"""
     return amend(call.proceed(), no_trunc=False)
 
 
-@mutant(CREATE, RFC1813_PATHCONF)
+@mutant(CREATE)
 def create3_cuts_long_names(call: Create) -> Create3Res:
     """CREATE cuts a name to name_max, though PATHCONF says no_trunc"""
     name = call.args.where.name[: call.backend.limits.name_max]
     return call.proceed_with("where", name=name)
 
 
-@mutant(SETATTR, RFC1813_PATHCONF)
+@mutant(SETATTR)
 def setattr3_owners_give_files_away(call: Setattr) -> Setattr3Res:
     """SETATTR lets an owner change the owner, though PATHCONF says chown_restricted"""
     if call.args.new_attributes.uid is None or call.caller.uid == 0:
@@ -90,7 +90,7 @@ def setattr3_owners_give_files_away(call: Setattr) -> Setattr3Res:
     return call.proceed_as_root()
 
 
-@mutant(LOOKUP, RFC1813_PATHCONF)
+@mutant(LOOKUP)
 def lookup3_folds_case(call: Lookup) -> Lookup3Res:
     """LOOKUP of a name in upper case finds one in lower case"""
     reply = call.proceed()

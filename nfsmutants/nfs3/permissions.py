@@ -19,13 +19,13 @@ from nfsmutants.nfs3.bending import (
 from nfsmutants.rules import RFC1813_PERMISSIONS
 
 
-@mutant(OF_NAMES, RFC1813_PERMISSIONS)
+@mutant(OF_NAMES)
 def names3_deny_nobody(call: AnyCall) -> t.Any:
     """Everybody may search and change every directory"""
     return call.proceed_as_root()
 
 
-@mutant(OF_NAMES, RFC1813_PERMISSIONS)
+@mutant(OF_NAMES)
 def names3_deny_everybody(call: AnyCall) -> t.Any:
     """Nobody may change a directory of another user, whatever its mode"""
     procedure = call.operation
@@ -40,7 +40,7 @@ def names3_deny_everybody(call: AnyCall) -> t.Any:
         directory.mode = mode
 
 
-@mutant((REMOVE, RMDIR, RENAME), RFC1813_PERMISSIONS)
+@mutant((REMOVE, RMDIR, RENAME))
 def names3_ignore_the_sticky_bit(call: AnyCall) -> t.Any:
     """Users who may write to a directory may remove the objects of others from it, sticky or not"""
     directory = directory_of(call.server, getattr(call.args, TAKEN[call.operation]).dir)
@@ -57,7 +57,7 @@ def names3_ignore_the_sticky_bit(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- permission
 
 
-@mutant((READ, WRITE, READDIR, READDIRPLUS), RFC1813_PERMISSIONS)
+@mutant((READ, WRITE, READDIR, READDIRPLUS), breaks=RFC1813_PERMISSIONS)
 def nfs3_data_ignores_permissions(call: AnyCall) -> t.Any:
     """READ, WRITE, READDIR and READDIRPLUS ignore permissions"""
     if call.caller.uid == 0:
@@ -65,7 +65,7 @@ def nfs3_data_ignores_permissions(call: AnyCall) -> t.Any:
     return call.proceed_as_root()
 
 
-@mutant(NAME_CHANGES, RFC1813_PERMISSIONS)
+@mutant(NAME_CHANGES)
 def names3_let_a_squashed_root_change(call: AnyCall) -> t.Any:
     """A squashed root changes the directories of other users like root"""
     return proceed_without(call, root_squash=False)

@@ -7,12 +7,11 @@ from nfsclient.protocol.nfs3 import READ, Read3Res
 from nfsmutants.bending import amend
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.calls import Read
-from nfsmutants.rules import RFC1813_READ
 
 # ---------------------------------------------------------------- short READs
 
 
-@mutant(READ, RFC1813_READ)
+@mutant(READ)
 def read3_short_returns_eof(call: Read) -> Read3Res:
     """READ that returns fewer bytes than requested returns eof"""
     reply = call.proceed()
@@ -21,7 +20,7 @@ def read3_short_returns_eof(call: Read) -> Read3Res:
     return amend(reply, eof=True)
 
 
-@mutant(READ, RFC1813_READ)
+@mutant(READ)
 def read3_short_skips_the_first_byte(call: Read) -> Read3Res:
     """READ that returns fewer bytes than requested skips the first byte"""
     reply = call.proceed()

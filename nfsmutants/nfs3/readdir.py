@@ -84,13 +84,13 @@ def lists_a_file(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- READDIR alone
 
 
-@mutant(READDIR, RFC1813_READDIR)
+@mutant(READDIR)
 def readdir3_exceeds_count(call: Readdir) -> Readdir3Res:
     """READDIR returns four times as many bytes as count allows"""
     return call.proceed_with(count=min(4 * call.args.count, 2**32 - 1))
 
 
-@mutant(READDIR, RFC1813_READDIR)
+@mutant(READDIR)
 def readdir3_invents_an_entry(call: Readdir) -> Readdir3Res:
     """READDIR lists a name that does not exist in directories with one entry"""
     reply = call.proceed()
@@ -100,7 +100,7 @@ def readdir3_invents_an_entry(call: Readdir) -> Readdir3Res:
     return amend(reply, entries=entries)
 
 
-@mutant((READDIR, REMOVE), RFC1813_READDIR)
+@mutant((READDIR, REMOVE))
 def readdir3_lists_removed_entries(call: AnyCall) -> t.Any:
     """READDIR still lists the last removed name"""
     gone: dict[bytes, bytes] = call.state.setdefault("gone", {})
@@ -116,7 +116,7 @@ def readdir3_lists_removed_entries(call: AnyCall) -> t.Any:
     return amend(reply, entries=[*reply.resok.entries, again])
 
 
-@mutant(READDIR, RFC1813_READDIR)
+@mutant(READDIR)
 def readdir3_empty_directory_lacks_eof(call: Readdir) -> Readdir3Res:
     """READDIR never returns eof in an empty directory"""
     reply = call.proceed()
@@ -128,7 +128,7 @@ def readdir3_empty_directory_lacks_eof(call: Readdir) -> Readdir3Res:
     return amend(reply, eof=False)
 
 
-@mutant(READDIR, RFC1813_READDIR)
+@mutant(READDIR)
 def readdir3_restarts_after_the_end(call: Readdir) -> Readdir3Res:
     """READDIR starts again if the cookie is that of the last entry"""
     reply = call.proceed()
@@ -137,7 +137,7 @@ def readdir3_restarts_after_the_end(call: Readdir) -> Readdir3Res:
     return call.proceed_with(cookie=0, cookieverf=bytes(8))
 
 
-@mutant(READDIR, RFC1813_READDIR)
+@mutant(READDIR)
 def readdir3_skips_an_entry_after_removal(call: Readdir) -> Readdir3Res:
     """READDIR omits the next entry if the directory has become smaller since it returned the cookie"""
     sizes = call.state
@@ -152,7 +152,7 @@ def readdir3_skips_an_entry_after_removal(call: Readdir) -> Readdir3Res:
     return amend(reply, entries=entries)
 
 
-@mutant(READDIR, RFC1813_READDIR)
+@mutant(READDIR, breaks=RFC1813_READDIR)
 def readdir3_too_small_returns_eof(call: Readdir) -> Readdir3Res:
     """READDIR returns an empty page with eof if no entry fits into count"""
     reply = call.proceed()
@@ -161,7 +161,7 @@ def readdir3_too_small_returns_eof(call: Readdir) -> Readdir3Res:
     return Readdir3Res(Nfsstat3.NFS3_OK, Readdir3ResOk(None, bytes(8), [], eof=True))
 
 
-@mutant(READDIR, RFC1813_READDIR)
+@mutant(READDIR)
 def readdir3_too_small_returns_nothing(call: Readdir) -> Readdir3Res:
     """READDIR returns an empty page without eof if no entry fits into count"""
     reply = call.proceed()
@@ -170,7 +170,7 @@ def readdir3_too_small_returns_nothing(call: Readdir) -> Readdir3Res:
     return Readdir3Res(Nfsstat3.NFS3_OK, Readdir3ResOk(None, bytes(8), [], eof=False))
 
 
-@mutant(READDIR, RFC1813_READDIR)
+@mutant(READDIR)
 def readdir3_wrong_fileid(call: Readdir) -> Readdir3Res:
     """READDIR returns entries with a fileid that no object has"""
     reply = call.proceed()
@@ -183,7 +183,7 @@ def readdir3_wrong_fileid(call: Readdir) -> Readdir3Res:
     return amend(reply, entries=entries)
 
 
-@mutant(READDIR, RFC1813_READDIR)
+@mutant(READDIR)
 def readdir3_attributes_of_another(call: Readdir) -> Readdir3Res:
     """READDIR returns the attributes of the export's root as those of the directory"""
     return amend(call.proceed(), dir_attributes=fattr3(call.backend.fs.root))

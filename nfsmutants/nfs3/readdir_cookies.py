@@ -10,7 +10,6 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import change
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import directory_of
-from nfsmutants.rules import RFC1813_LISTINGS
 from nfsserver.handlers import ServerApi
 
 # ---------------------------------------------------------------- cookies
@@ -21,7 +20,7 @@ def _is_issued(server: ServerApi, args: t.Any) -> bool:
     return inode is None or inode.directory is None or inode.directory.has_issued(args.cookie)
 
 
-@mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
+@mutant((READDIR, READDIRPLUS))
 def list3_invents_an_entry_for_unknown_cookies(call: AnyCall) -> t.Any:
     """A listing from an invented cookie has an entry that does not exist"""
     reply = call.proceed()
@@ -34,7 +33,7 @@ def list3_invents_an_entry_for_unknown_cookies(call: AnyCall) -> t.Any:
     return change(first, "resok", entries=[ghost], eof=True)
 
 
-@mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
+@mutant((READDIR, READDIRPLUS))
 def list3_restarts_for_an_unknown_verifier(call: AnyCall) -> t.Any:
     """A listing with an invented verifier starts again"""
     reply = call.proceed()
@@ -43,7 +42,7 @@ def list3_restarts_for_an_unknown_verifier(call: AnyCall) -> t.Any:
     return call.proceed_with(cookie=0, cookieverf=bytes(8))
 
 
-@mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
+@mutant((READDIR, READDIRPLUS))
 def list3_ignores_cookies(call: AnyCall) -> t.Any:
     """A listing continues where the last listing of the directory ended, for any client"""
     places: dict[bytes, int] = call.state.setdefault("places", {})
@@ -57,7 +56,7 @@ def list3_ignores_cookies(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
+@mutant((READDIR, READDIRPLUS))
 def list3_restarts_after_a_change(call: AnyCall) -> t.Any:
     """A listing starts again if the directory has changed since the cookie"""
     args = call.args
@@ -72,7 +71,7 @@ def list3_restarts_after_a_change(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
+@mutant((READDIR, READDIRPLUS))
 def list3_resumes_an_entry_too_late(call: AnyCall) -> t.Any:
     """A listing that is resumed from a cookie lacks the entry that comes next"""
     reply = call.proceed()

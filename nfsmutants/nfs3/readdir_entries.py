@@ -17,7 +17,6 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.rules import RFC1813_LISTINGS
 
 _LONG_NAME: t.Final = 200
 _TIDY: t.Final = (string.ascii_letters + string.digits + "-.").encode()
@@ -27,7 +26,7 @@ _DOTS: t.Final = (b".", b"..")
 # ---------------------------------------------------------------- entries
 
 
-@mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
+@mutant((READDIR, READDIRPLUS))
 def list3_replaces_special_characters(call: AnyCall) -> t.Any:
     """Listed names have `?` for special characters, and at most 200 bytes"""
     reply = call.proceed()
@@ -43,7 +42,7 @@ def list3_replaces_special_characters(call: AnyCall) -> t.Any:
     )
 
 
-@mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
+@mutant((READDIR, READDIRPLUS))
 def list3_swaps_the_dots(call: AnyCall) -> t.Any:
     """`.` and `..` have each other's fileid"""
     reply = call.proceed()
@@ -61,7 +60,7 @@ def list3_swaps_the_dots(call: AnyCall) -> t.Any:
     )
 
 
-@mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
+@mutant((READDIR, READDIRPLUS))
 def list3_wrong_fileid(call: AnyCall) -> t.Any:
     """Entries have a fileid that no object has"""
     reply = call.proceed()
@@ -77,7 +76,7 @@ def list3_wrong_fileid(call: AnyCall) -> t.Any:
     )
 
 
-@mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
+@mutant((READDIR, READDIRPLUS))
 def list3_lists_special_files(call: AnyCall) -> t.Any:
     """Objects other than directories and regular files have an empty listing"""
     reply = call.proceed()

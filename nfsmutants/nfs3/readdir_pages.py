@@ -30,13 +30,13 @@ def _limit(args: t.Any) -> int:
 # ---------------------------------------------------------------- limits
 
 
-@mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
+@mutant((READDIR, READDIRPLUS), breaks=RFC1813_LISTINGS)
 def list3_ignores_small_counts(call: AnyCall) -> t.Any:
     """A listing limited to 1 KiB has up to 64 KiB"""
     return call.proceed(_with_limit(call.args, _PLENTY)) if _limit(call.args) <= _SMALL else call.proceed()
 
 
-@mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
+@mutant((READDIR, READDIRPLUS))
 def list3_refuses_huge_counts(call: AnyCall) -> t.Any:
     """A listing limited to 64 KiB or more is refused with INVAL"""
     if _limit(call.args) < _PLENTY or directory_of(call.server, call.args.dir) is None:
@@ -45,7 +45,7 @@ def list3_refuses_huge_counts(call: AnyCall) -> t.Any:
     return replace(refused, status=Nfsstat3.NFS3ERR_INVAL)
 
 
-@mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
+@mutant((READDIR, READDIRPLUS))
 def list3_over_udp_loses_an_entry(call: AnyCall) -> t.Any:
     """A listing over UDP lacks its last entry"""
     reply = call.proceed()
@@ -57,7 +57,7 @@ def list3_over_udp_loses_an_entry(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- entries
 
 
-@mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
+@mutant((READDIR, READDIRPLUS))
 def list3_skips_an_entry_of_large_pages(call: AnyCall) -> t.Any:
     """A page of more than 500 entries lacks one of them"""
     reply = call.proceed()

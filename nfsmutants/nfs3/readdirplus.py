@@ -11,7 +11,6 @@ from nfsmutants.bending import amend, change
 from nfsmutants.form import AnyCall, mutant, mutant_of_each
 from nfsmutants.nfs3.bending import DOTS, LISTINGS
 from nfsmutants.nfs3.calls import Readdirplus
-from nfsmutants.rules import RFC1813_READDIRPLUS
 
 
 @mutant_of_each(LISTINGS)
@@ -31,7 +30,7 @@ def skips_an_entry(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- READDIRPLUS alone
 
 
-@mutant(READDIRPLUS, RFC1813_READDIRPLUS)
+@mutant(READDIRPLUS)
 def readdirplus3_exceeds_maxcount(call: Readdirplus) -> Readdirplus3Res:
     """READDIRPLUS returns four times as many bytes as maxcount allows"""
     return call.proceed_with(maxcount=min(4 * call.args.maxcount, 2**32 - 1), dircount=2**32 - 1)
@@ -45,7 +44,7 @@ def _amend_entries(reply: Readdirplus3Res, **changes: t.Any) -> Readdirplus3Res:
     return amend(reply, entries=[entry if entry.name in DOTS else change(entry, **changes) for entry in page])
 
 
-@mutant(READDIRPLUS, RFC1813_READDIRPLUS)
+@mutant(READDIRPLUS)
 def readdirplus3_attributes_of_another(call: Readdirplus) -> Readdirplus3Res:
     """READDIRPLUS returns the attributes of the directory with each entry, except fileid"""
     reply = call.proceed()
@@ -54,19 +53,19 @@ def readdirplus3_attributes_of_another(call: Readdirplus) -> Readdirplus3Res:
     return _amend_entries(reply, name_attributes=lambda it: replace(directory, fileid=it.fileid))
 
 
-@mutant(READDIRPLUS, RFC1813_READDIRPLUS)
+@mutant(READDIRPLUS)
 def readdirplus3_fileid_unlike_attributes(call: Readdirplus) -> Readdirplus3Res:
     """READDIRPLUS returns a fileid that differs from the attributes of the entry"""
     return _amend_entries(call.proceed(), fileid=lambda it: it.fileid + 1_000_000)
 
 
-@mutant(READDIRPLUS, RFC1813_READDIRPLUS)
+@mutant(READDIRPLUS)
 def readdirplus3_handle_of_another(call: Readdirplus) -> Readdirplus3Res:
     """READDIRPLUS returns the handle of the export's root with every entry"""
     return _amend_entries(call.proceed(), name_handle=call.backend.handle_of(call.backend.fs.root))
 
 
-@mutant(READDIRPLUS, RFC1813_READDIRPLUS)
+@mutant(READDIRPLUS)
 def readdirplus3_omits_directories(call: Readdirplus) -> Readdirplus3Res:
     """READDIRPLUS omits directories"""
     reply = call.proceed()
@@ -93,13 +92,13 @@ def _remembering(call: Readdirplus, field: str) -> Readdirplus3Res:
     return _amend_entries(call.proceed(), **{field: first})
 
 
-@mutant(READDIRPLUS, RFC1813_READDIRPLUS)
+@mutant(READDIRPLUS)
 def readdirplus3_remembers_handles_by_name(call: Readdirplus) -> Readdirplus3Res:
     """READDIRPLUS returns the handle that the first object of this name in the directory had"""
     return _remembering(call, "name_handle")
 
 
-@mutant(READDIRPLUS, RFC1813_READDIRPLUS)
+@mutant(READDIRPLUS)
 def readdirplus3_remembers_attributes_by_name(call: Readdirplus) -> Readdirplus3Res:
     """READDIRPLUS returns the attributes that the first object of this name in the directory had at first"""
     return _remembering(call, "name_attributes")

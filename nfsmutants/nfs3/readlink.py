@@ -18,14 +18,13 @@ from nfsmutants.bending import amend, amend_refusal, inode_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.bending import is_unprivileged
 from nfsmutants.nfs3.calls import Readlink, Symlink
-from nfsmutants.rules import RFC1813_PERMISSIONS, RFC1813_READLINK
 from nfsserver.fs import Kind
 from nfsserver.nfs3.common import fattr3
 
 # ---------------------------------------------------------------- SYMLINK
 
 
-@mutant(SYMLINK, RFC1813_READLINK)
+@mutant(SYMLINK)
 def symlink3_merges_slashes(call: Symlink) -> Symlink3Res:
     """SYMLINK stores one slash instead of two"""
     tidy = call.args.symlink.symlink_data.replace(b"//", b"/")
@@ -35,25 +34,25 @@ def symlink3_merges_slashes(call: Symlink) -> Symlink3Res:
 # ---------------------------------------------------------------- READLINK
 
 
-@mutant(READLINK, RFC1813_READLINK)
+@mutant(READLINK)
 def readlink3_drops_last_byte(call: Readlink) -> Readlink3Res:
     """READLINK returns the link's data without its last byte"""
     return amend(call.proceed(), data=lambda it: it.data[:-1])
 
 
-@mutant(READLINK, RFC1813_READLINK)
+@mutant(READLINK)
 def readlink3_cuts_long_data(call: Readlink) -> Readlink3Res:
     """READLINK returns at most 255 bytes of the link's data"""
     return amend(call.proceed(), data=lambda it: it.data[:255])
 
 
-@mutant(READLINK, RFC1813_READLINK)
+@mutant(READLINK)
 def readlink3_attributes_of_the_root(call: Readlink) -> Readlink3Res:
     """READLINK returns the attributes of the export's root as those of the link"""
     return amend(call.proceed(), symlink_attributes=fattr3(call.backend.fs.root))
 
 
-@mutant(READLINK, RFC1813_READLINK)
+@mutant(READLINK)
 def readlink3_reads_files(call: Readlink) -> Readlink3Res:
     """READLINK returns the data of files"""
     reply = call.proceed()
@@ -63,7 +62,7 @@ def readlink3_reads_files(call: Readlink) -> Readlink3Res:
     return Readlink3Res(Nfsstat3.NFS3_OK, Readlink3ResOk(None, b"" if data is None else data.read(0, 1024)))
 
 
-@mutant(READLINK, RFC1813_PERMISSIONS)
+@mutant(READLINK)
 def readlink3_needs_permission(call: Readlink) -> Readlink3Res:
     """READLINK is permitted only to the owner of the link"""
     if is_unprivileged(call.context) and call.backend.resolve(call.args.symlink).uid != call.caller.uid:
@@ -74,7 +73,7 @@ def readlink3_needs_permission(call: Readlink) -> Readlink3Res:
 # ---------------------------------------------------------------- GETATTR, LOOKUP, ACCESS, READLINK
 
 
-@mutant(READLINK, RFC1813_READLINK)
+@mutant(READLINK)
 def readlink3_reads_non_links(call: Readlink) -> Readlink3Res:
     """READLINK of an object that is neither a link nor a file returns an empty text"""
     inode = inode_of(call.server, call.args.symlink)
@@ -83,7 +82,7 @@ def readlink3_reads_non_links(call: Readlink) -> Readlink3Res:
     return Readlink3Res(Nfsstat3.NFS3_OK, Readlink3ResOk(None, b""))
 
 
-@mutant(READLINK, RFC1813_READLINK)
+@mutant(READLINK)
 def readlink3_refusals_show_a_link(call: Readlink) -> Readlink3Res:
     """symlink_attributes of a READLINK that fails have the type of a link"""
     reply = call.proceed()

@@ -23,19 +23,18 @@ from nfsclient.protocol.nfs3 import (
 from nfsmutants.bending import clear, clear_named, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import refuse
-from nfsmutants.rules import RFC1813_CREATE, RFC1813_ERRORS
 
 _WHY = "a server that makes objects and answers that it did not makes much else fail"
 
 
-@mutant((CREATE, MKDIR, SYMLINK, MKNOD, LINK), RFC1813_CREATE, kills_many=_WHY)
+@mutant((CREATE, MKDIR, SYMLINK, MKNOD, LINK), kills_many=_WHY)
 def creations3_leave_what_they_refuse(call: AnyCall) -> t.Any:
     """CREATE, MKDIR, SYMLINK and MKNOD with an owner, and LINK, create the object and answer SERVERFAULT"""
     reply = call.proceed()
     return refuse(call, Nfsstat3.NFS3ERR_SERVERFAULT) if _is_refused(call, reply) else reply
 
 
-@mutant((CREATE, MKDIR, SYMLINK, MKNOD, LINK, LOOKUP), RFC1813_CREATE, kills_many=_WHY)
+@mutant((CREATE, MKDIR, SYMLINK, MKNOD, LINK, LOOKUP), kills_many=_WHY)
 def creations3_hide_what_they_refuse(call: AnyCall) -> t.Any:
     """CREATE, MKDIR, SYMLINK and MKNOD with an owner, and LINK, refuse an object that they create; LOOKUP hides it"""
     args, hidden = call.args, call.state.setdefault("hidden", set())
@@ -55,7 +54,7 @@ _CHANGING: t.Final = (*_NAMING, SETATTR, WRITE)
 _DENIALS: t.Final = {Nfsstat3.NFS3ERR_ACCES, Nfsstat3.NFS3ERR_PERM}
 
 
-@mutant(_CHANGING, RFC1813_ERRORS)
+@mutant(_CHANGING)
 def changes3_refuse_and_clear(call: AnyCall) -> t.Any:
     """A call that changes something and is refused, but not denied, clears the data of the objects that it names"""
     reply = call.proceed()
@@ -69,7 +68,7 @@ def changes3_refuse_and_clear(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant(_CHANGING, RFC1813_ERRORS)
+@mutant(_CHANGING)
 def changes3_deny_and_do(call: AnyCall) -> t.Any:
     """A call that changes something is denied, and carried out"""
     reply = call.proceed()

@@ -19,19 +19,18 @@ from nfsmutants.bending import change
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import REMOVED, SPECIAL, find, remove_all, remove_one_more
 from nfsmutants.nfs3.calls import Remove
-from nfsmutants.rules import RFC1813_REMOVE
 from nfsserver.fs import Kind
 
 # ---------------------------------------------------------------- REMOVE
 
 
-@mutant(REMOVE, RFC1813_REMOVE)
+@mutant(REMOVE)
 def remove3_removes_nothing(call: Remove) -> Remove3Res:
     """REMOVE answers success and leaves the entry in the directory"""
     return call.proceed() if find(call.server, call.args.object) is None else REMOVED
 
 
-@mutant(REMOVE, RFC1813_REMOVE)
+@mutant(REMOVE)
 def remove3_removes_a_neighbour(call: Remove) -> Remove3Res:
     """REMOVE removes another entry of the directory as well"""
     reply = call.proceed()
@@ -40,7 +39,7 @@ def remove3_removes_a_neighbour(call: Remove) -> Remove3Res:
     return reply
 
 
-@mutant(REMOVE, RFC1813_REMOVE)
+@mutant(REMOVE)
 def remove3_destroys_linked_files(call: Remove) -> Remove3Res:
     """REMOVE empties a file that has other names"""
     inode = find(call.server, call.args.object)
@@ -49,7 +48,7 @@ def remove3_destroys_linked_files(call: Remove) -> Remove3Res:
     return call.proceed()
 
 
-@mutant(REMOVE, RFC1813_REMOVE)
+@mutant(REMOVE)
 def remove3_keeps_nlink(call: Remove) -> Remove3Res:
     """REMOVE does not change nlink of a file with other names"""
     inode = find(call.server, call.args.object)
@@ -59,7 +58,7 @@ def remove3_keeps_nlink(call: Remove) -> Remove3Res:
     return reply
 
 
-@mutant(REMOVE, RFC1813_REMOVE)
+@mutant(REMOVE)
 def remove3_follows_symlinks(call: Remove) -> Remove3Res:
     """REMOVE of a symbolic link removes its target"""
     args = call.args
@@ -69,14 +68,14 @@ def remove3_follows_symlinks(call: Remove) -> Remove3Res:
     return call.proceed(args)
 
 
-@mutant(REMOVE, RFC1813_REMOVE)
+@mutant(REMOVE)
 def remove3_removes_from_files(call: Remove) -> Remove3Res:
     """REMOVE answers success if its directory is a file"""
     reply = call.proceed()
     return REMOVED if reply.status == Nfsstat3.NFS3ERR_NOTDIR else reply
 
 
-@mutant(REMOVE, RFC1813_REMOVE)
+@mutant(REMOVE)
 def remove3_refuses_and_removes_directories(call: Remove) -> Remove3Res:
     """REMOVE of an empty directory removes it, but answers ISDIR"""
     inode = find(call.server, call.args.object)
@@ -86,7 +85,7 @@ def remove3_refuses_and_removes_directories(call: Remove) -> Remove3Res:
     return reply
 
 
-@mutant(REMOVE, RFC1813_REMOVE)
+@mutant(REMOVE)
 def remove3_empties_directories(call: Remove) -> Remove3Res:
     """REMOVE of a directory is refused, but removes the files in it"""
     inode = find(call.server, call.args.object)
@@ -95,14 +94,14 @@ def remove3_empties_directories(call: Remove) -> Remove3Res:
     return call.proceed()
 
 
-@mutant(REMOVE, RFC1813_REMOVE)
+@mutant(REMOVE)
 def remove3_keeps_fifos(call: Remove) -> Remove3Res:
     """REMOVE answers success for a FIFO, and leaves it"""
     inode = find(call.server, call.args.object)
     return REMOVED if inode is not None and inode.kind is Kind.FIFO else call.proceed()
 
 
-@mutant((REMOVE, CREATE), RFC1813_REMOVE)
+@mutant((REMOVE, CREATE))
 def remove3_keeps_names_taken(call: AnyCall) -> Remove3Res | Create3Res:
     """After REMOVE of a name, CREATE with GUARDED answers EXIST"""
     args = call.args
@@ -120,7 +119,7 @@ def remove3_keeps_names_taken(call: AnyCall) -> Remove3Res | Create3Res:
 # ---------------------------------------------------------------- REMOVE, RMDIR, LINK, RENAME
 
 
-@mutant(REMOVE, RFC1813_REMOVE)
+@mutant(REMOVE)
 def remove3_keeps_special_files(call: Remove) -> Remove3Res:
     """REMOVE of devices and sockets answers success, and removes nothing"""
     there = find(call.server, call.args.object)

@@ -17,13 +17,6 @@ from nfsmutants.bending import amend, change, inode_of, restate
 from nfsmutants.form import mutant, mutant_in_steps
 from nfsmutants.nfs3.bending import RENAMED, directory_of, find, remove, remove_all
 from nfsmutants.nfs3.calls import Rename
-from nfsmutants.rules import (
-    RFC1813_DATA_TYPES,
-    RFC1813_ERRORS,
-    RFC1813_NAMES,
-    RFC1813_PATHCONF,
-    RFC1813_RENAME,
-)
 from nfsmutants.windows import Steps
 from nfsserver.fs import Inode, Kind
 from nfsserver.handlers import ServerApi
@@ -39,7 +32,7 @@ def _link_again(server: ServerApi, context: CallContext, inode: Inode, where: Di
         directory.fs.link(server.backend.caller(context), inode, directory, where.name)
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_keeps_the_old_name(call: Rename) -> Rename3Res:
     """RENAME of a file within a directory keeps the old name, too"""
     inode = find(call.server, call.args.from_)
@@ -50,7 +43,7 @@ def rename3_keeps_the_old_name(call: Rename) -> Rename3Res:
     return reply
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_makes_a_new_file(call: Rename) -> Rename3Res:
     """RENAME of a file creates another, empty file"""
     args = call.args
@@ -63,13 +56,13 @@ def rename3_makes_a_new_file(call: Rename) -> Rename3Res:
     return reply
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_stays_in_its_directory(call: Rename) -> Rename3Res:
     """RENAME creates the new name in the old directory"""
     return call.proceed_with("to", dir=call.args.from_.dir)
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_keeps_the_target(call: Rename) -> Rename3Res:
     """RENAME over a file removes the source and keeps the target"""
     target = find(call.server, call.args.to)
@@ -81,7 +74,7 @@ def rename3_keeps_the_target(call: Rename) -> Rename3Res:
     return RENAMED
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_over_empty_directory_does_nothing(call: Rename) -> Rename3Res:
     """RENAME over an empty directory answers success and does nothing"""
     target, source = find(call.server, call.args.to), find(call.server, call.args.from_)
@@ -100,19 +93,19 @@ def _clear_the_way(call: Rename, *, for_directory: bool, of_directory: bool) -> 
     return call.proceed()
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_replaces_full_directories(call: Rename) -> Rename3Res:
     """RENAME over a directory that is not empty removes its entries"""
     return _clear_the_way(call, for_directory=True, of_directory=True)
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_replaces_directories_by_files(call: Rename) -> Rename3Res:
     """RENAME replaces a directory with a file"""
     return _clear_the_way(call, for_directory=False, of_directory=True)
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_replaces_files_by_directories(call: Rename) -> Rename3Res:
     """RENAME replaces a file with a directory"""
     return _clear_the_way(call, for_directory=True, of_directory=False)
@@ -126,7 +119,7 @@ def _over_another_file(call: Rename) -> Inode | None:
     return target if source.directory is None is target.directory else None
 
 
-@mutant_in_steps(RENAME, RFC1813_RENAME)
+@mutant_in_steps(RENAME)
 def rename3_removes_the_target_in_a_first_step(call: Rename) -> Steps[Rename3Res]:
     """RENAME over a file removes it before it moves the source"""
     if _over_another_file(call) is not None:
@@ -135,7 +128,7 @@ def rename3_removes_the_target_in_a_first_step(call: Rename) -> Steps[Rename3Res
     return call.proceed()
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_removes_one_of_two_links(call: Rename) -> Rename3Res:
     """RENAME of a file to another name of the same file removes the first name"""
     source, target = find(call.server, call.args.from_), find(call.server, call.args.to)
@@ -146,7 +139,7 @@ def rename3_removes_one_of_two_links(call: Rename) -> Rename3Res:
     return RENAMED
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_removes_the_target_first(call: Rename) -> Rename3Res:
     """RENAME removes the target even if the source does not exist"""
     target = find(call.server, call.args.to)
@@ -156,7 +149,7 @@ def rename3_removes_the_target_first(call: Rename) -> Rename3Res:
     return call.proceed()
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_moves_below_itself(call: Rename) -> Rename3Res:
     """RENAME of a directory below itself cuts it off the tree"""
     reply = call.proceed()
@@ -167,7 +160,7 @@ def rename3_moves_below_itself(call: Rename) -> Rename3Res:
     return RENAMED
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_keeps_the_name_in_the_old_directory(call: Rename) -> Rename3Res:
     """RENAME from another directory keeps the old name, too"""
     args = call.args
@@ -179,7 +172,7 @@ def rename3_keeps_the_name_in_the_old_directory(call: Rename) -> Rename3Res:
     return reply
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_empties_directories(call: Rename) -> Rename3Res:
     """RENAME of a directory removes the files in it"""
     inode = find(call.server, call.args.from_)
@@ -189,7 +182,7 @@ def rename3_empties_directories(call: Rename) -> Rename3Res:
     return reply
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_keeps_dotdot(call: Rename) -> Rename3Res:
     """RENAME of a directory into another one leaves its .. entry on the old parent"""
     inode = find(call.server, call.args.from_)
@@ -199,7 +192,7 @@ def rename3_keeps_dotdot(call: Rename) -> Rename3Res:
     return reply
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_stales_handles(call: Rename) -> Rename3Res:
     """RENAME makes the object's handles stale"""
     reply = call.proceed()
@@ -209,7 +202,7 @@ def rename3_stales_handles(call: Rename) -> Rename3Res:
     return reply
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_of_itself_removes(call: Rename) -> Rename3Res:
     """RENAME of a file to its present name removes the file"""
     args = call.args
@@ -220,7 +213,7 @@ def rename3_of_itself_removes(call: Rename) -> Rename3Res:
     return reply
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_of_itself_is_exist(call: Rename) -> Rename3Res:
     """RENAME of a file to its present name is refused: the name exists"""
     inode = find(call.server, call.args.to)
@@ -229,7 +222,7 @@ def rename3_of_itself_is_exist(call: Rename) -> Rename3Res:
     return call.proceed()
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_destroys_replaced_files(call: Rename) -> Rename3Res:
     """RENAME over a file that has other names empties it"""
     target = find(call.server, call.args.to)
@@ -238,7 +231,7 @@ def rename3_destroys_replaced_files(call: Rename) -> Rename3Res:
     return call.proceed()
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_keeps_nlink_of_replaced_files(call: Rename) -> Rename3Res:
     """RENAME over a file that has other names does not change its nlink"""
     target = find(call.server, call.args.to)
@@ -249,13 +242,13 @@ def rename3_keeps_nlink_of_replaced_files(call: Rename) -> Rename3Res:
     return reply
 
 
-@mutant(RENAME, RFC1813_ERRORS)
+@mutant(RENAME)
 def rename3_too_many_directories_is_io(call: Rename) -> Rename3Res:
     """RENAME into a directory that can have no more subdirectories is refused with IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_MLINK, Nfsstat3.NFS3ERR_IO)
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_follows_symlinks(call: Rename) -> Rename3Res:
     """RENAME of a symbolic link renames its target"""
     args = call.args
@@ -265,7 +258,7 @@ def rename3_follows_symlinks(call: Rename) -> Rename3Res:
     return call.proceed(args)
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_replaces_what_links_point_to(call: Rename) -> Rename3Res:
     """RENAME over a symbolic link replaces its target"""
     args = call.args
@@ -281,19 +274,19 @@ def _succeed_in_a_file(call: Rename, where: Diropargs3) -> Rename3Res:
     return RENAMED if of_file else reply
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_renames_from_files(call: Rename) -> Rename3Res:
     """RENAME answers success if the source directory is a file"""
     return _succeed_in_a_file(call, call.args.from_)
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_renames_into_files(call: Rename) -> Rename3Res:
     """RENAME answers success if the target directory is a file"""
     return _succeed_in_a_file(call, call.args.to)
 
 
-@mutant(RENAME, RFC1813_DATA_TYPES)
+@mutant(RENAME)
 def rename3_returns_two_sizes_after(call: Rename) -> Rename3Res:
     """RENAME within one directory returns two different sizes of it"""
     reply = call.proceed()
@@ -306,7 +299,7 @@ def rename3_returns_two_sizes_after(call: Rename) -> Rename3Res:
     return amend(reply, todir_wcc=bent)
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_swaps_the_directories(call: Rename) -> Rename3Res:
     """RENAME swaps fromdir_wcc and todir_wcc"""
     reply = call.proceed()
@@ -316,20 +309,20 @@ def rename3_swaps_the_directories(call: Rename) -> Rename3Res:
     return replace(reply, resok=swapped)
 
 
-@mutant(RENAME, RFC1813_NAMES)
+@mutant(RENAME)
 def rename3_accepts_the_empty_name(call: Rename) -> Rename3Res:
     """RENAME to an empty name uses the name `empty`"""
     return call.proceed_with("to", name=call.args.to.name or b"empty")
 
 
-@mutant(RENAME, RFC1813_PATHCONF)
+@mutant(RENAME)
 def rename3_cuts_long_names(call: Rename) -> Rename3Res:
     """RENAME cuts a name to name_max, though PATHCONF says no_trunc"""
     name = call.args.to.name[: call.backend.limits.name_max]
     return call.proceed_with("to", name=name)
 
 
-@mutant_in_steps(RENAME, RFC1813_RENAME)
+@mutant_in_steps(RENAME)
 def rename3_shows_a_temporary_file(call: Rename) -> Steps[Rename3Res]:
     """RENAME over a file gives its name to a temporary file, before it moves the source"""
     target, directory = _over_another_file(call), inode_of(call.server, call.args.to.dir)
@@ -343,7 +336,7 @@ def rename3_shows_a_temporary_file(call: Rename) -> Steps[Rename3Res]:
     return call.proceed()
 
 
-@mutant_in_steps(RENAME, RFC1813_RENAME)
+@mutant_in_steps(RENAME)
 def rename3_removes_the_old_name_in_a_first_step(call: Rename) -> Steps[Rename3Res]:
     """RENAME removes the old name before it adds the new one"""
     source, directory = find(call.server, call.args.from_), inode_of(call.server, call.args.from_.dir)

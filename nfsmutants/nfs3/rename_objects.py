@@ -11,14 +11,13 @@ from nfsmutants.bending import amend, inode_of, restate
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.bending import FILE_OR_DIRECTORY, RENAMED, find, is_special
 from nfsmutants.nfs3.calls import Lookup, Rename
-from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_NAMES, RFC1813_RENAME, RFC1813_RENAME_HINTS
 from nfsserver.fs import Kind
 from nfsserver.fs.permissions import SUPERUSER
 
 # ---------------------------------------------------------------- directories
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_before_is_of_the_other_directory(call: Rename) -> Rename3Res:
     """RENAME swaps the pre-operation attributes of the two directories"""
     reply = call.proceed()
@@ -33,7 +32,7 @@ def rename3_before_is_of_the_other_directory(call: Rename) -> Rename3Res:
     return replace(reply, resok=bent)
 
 
-@mutant(RENAME, RFC1813_DATA_TYPES)
+@mutant(RENAME)
 def rename3_returns_two_sizes_before(call: Rename) -> Rename3Res:
     """RENAME within one directory returns two different sizes in before"""
     reply = call.proceed()
@@ -42,7 +41,7 @@ def rename3_returns_two_sizes_before(call: Rename) -> Rename3Res:
     return amend(reply, "todir_wcc.before", size=lambda it: it.size + 1)
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_across_exports_removes_the_file(call: Rename) -> Rename3Res:
     """RENAME into another export answers OK and removes the file"""
     reply = call.proceed()
@@ -53,7 +52,7 @@ def rename3_across_exports_removes_the_file(call: Rename) -> Rename3Res:
     return Rename3Res(Nfsstat3.NFS3_OK, Rename3ResOk(WccData(), WccData()))
 
 
-@mutant(RENAME, RFC1813_RENAME_HINTS)
+@mutant(RENAME)
 def rename3_across_exports_is_io(call: Rename) -> Rename3Res:
     """RENAME into another export answers IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_XDEV, Nfsstat3.NFS3ERR_IO)
@@ -62,7 +61,7 @@ def rename3_across_exports_is_io(call: Rename) -> Rename3Res:
 # ---------------------------------------------------------------- REMOVE, RMDIR, LINK, RENAME
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_removes_special_files(call: Rename) -> Rename3Res:
     """RENAME of devices, sockets and FIFOs removes them"""
     if not is_special(find(call.server, call.args.from_)) or find(call.server, call.args.to) is not None:
@@ -72,7 +71,7 @@ def rename3_removes_special_files(call: Rename) -> Rename3Res:
     return RENAMED
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_over_other_types_does_nothing(call: Rename) -> Rename3Res:
     """RENAME over another type of object answers success, and does nothing"""
     source, target = find(call.server, call.args.from_), find(call.server, call.args.to)
@@ -81,7 +80,7 @@ def rename3_over_other_types_does_nothing(call: Rename) -> Rename3Res:
     return call.proceed() if source.kind is target.kind is Kind.REGULAR else RENAMED
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_replaces_other_types(call: Rename) -> Rename3Res:
     """RENAME of a directory over another type, or the reverse, answers success"""
     kinds = {
@@ -96,7 +95,7 @@ def rename3_replaces_other_types(call: Rename) -> Rename3Res:
 # ---------------------------------------------------------------- moved directories
 
 
-@mutant(RENAME, RFC1813_RENAME)
+@mutant(RENAME)
 def rename3_loses_an_entry(call: Rename) -> Rename3Res:
     """RENAME of a directory to another one loses the newest entry in it"""
     source = find(call.server, call.args.from_)
@@ -107,7 +106,7 @@ def rename3_loses_an_entry(call: Rename) -> Rename3Res:
     return reply
 
 
-@mutant(LOOKUP, RFC1813_NAMES)
+@mutant(LOOKUP)
 def lookup3_finds_the_first_parent(call: Lookup) -> Lookup3Res:
     """LOOKUP of ".." finds what it found in this directory the first time"""
     reply = call.proceed()

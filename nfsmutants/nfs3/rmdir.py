@@ -20,18 +20,17 @@ from nfsmutants.nfs3.bending import (
     success,
 )
 from nfsmutants.nfs3.calls import Rmdir
-from nfsmutants.rules import RFC1813_NAMES, RFC1813_REMOVE, RFC1813_RMDIR
 from nfsserver.fs import Caller
 
 
-@mutant_of_each({REMOVE: RFC1813_REMOVE, RMDIR: RFC1813_RMDIR})
+@mutant_of_each((REMOVE, RMDIR))
 def removes_missing_names(call: AnyCall) -> t.Any:
     """{} answers success for a name that does not exist"""
     reply = call.proceed()
     return success(call) if reply.status == Nfsstat3.NFS3ERR_NOENT else reply
 
 
-@mutant_of_each({REMOVE: RFC1813_NAMES, RMDIR: RFC1813_NAMES})
+@mutant_of_each((REMOVE, RMDIR))
 def accepts_the_empty_name(call: AnyCall) -> t.Any:
     """{} of an empty name answers success"""
     return call.proceed() if call.args.object.name else success(call)
@@ -40,14 +39,14 @@ def accepts_the_empty_name(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- RMDIR
 
 
-@mutant(RMDIR, RFC1813_RMDIR)
+@mutant(RMDIR)
 def rmdir3_removes_nothing(call: Rmdir) -> Rmdir3Res:
     """RMDIR answers success and leaves the directory"""
     inode = find(call.server, call.args.object)
     return call.proceed() if inode is None or inode.directory is None else RMDIRED
 
 
-@mutant(RMDIR, RFC1813_RMDIR)
+@mutant(RMDIR)
 def rmdir3_empties_before_refusing(call: Rmdir) -> Rmdir3Res:
     """RMDIR of a directory that is not empty is refused, but removes the files in it"""
     inode = find(call.server, call.args.object)
@@ -58,7 +57,7 @@ def rmdir3_empties_before_refusing(call: Rmdir) -> Rmdir3Res:
     return reply
 
 
-@mutant(RMDIR, RFC1813_RMDIR)
+@mutant(RMDIR)
 def rmdir3_not_empty_is_io(call: Rmdir) -> Rmdir3Res:
     """RMDIR answers IO for a directory that is not empty"""
     reply = call.proceed()
@@ -67,7 +66,7 @@ def rmdir3_not_empty_is_io(call: Rmdir) -> Rmdir3Res:
     return replace(reply, status=Nfsstat3.NFS3ERR_IO)
 
 
-@mutant(RMDIR, RFC1813_RMDIR)
+@mutant(RMDIR)
 def rmdir3_removes_files(call: Rmdir) -> Rmdir3Res:
     """RMDIR removes a file"""
     inode = find(call.server, call.args.object)
@@ -77,7 +76,7 @@ def rmdir3_removes_files(call: Rmdir) -> Rmdir3Res:
     return RMDIRED
 
 
-@mutant(RMDIR, RFC1813_RMDIR)
+@mutant(RMDIR)
 def rmdir3_removes_a_neighbour(call: Rmdir) -> Rmdir3Res:
     """RMDIR removes another entry of the directory as well"""
     reply = call.proceed()
@@ -86,7 +85,7 @@ def rmdir3_removes_a_neighbour(call: Rmdir) -> Rmdir3Res:
     return reply
 
 
-@mutant(RMDIR, RFC1813_RMDIR)
+@mutant(RMDIR)
 def rmdir3_follows_symlinks(call: Rmdir) -> Rmdir3Res:
     """RMDIR of a symbolic link removes the directory that is its target"""
     args = call.args
@@ -96,7 +95,7 @@ def rmdir3_follows_symlinks(call: Rmdir) -> Rmdir3Res:
     return call.proceed(args)
 
 
-@mutant(RMDIR, RFC1813_RMDIR)
+@mutant(RMDIR)
 def rmdir3_removes_from_files(call: Rmdir) -> Rmdir3Res:
     """RMDIR answers success if its directory is a file"""
     reply = call.proceed()
@@ -106,7 +105,7 @@ def rmdir3_removes_from_files(call: Rmdir) -> Rmdir3Res:
     return RMDIRED if from_file else reply
 
 
-@mutant(RMDIR, RFC1813_RMDIR)
+@mutant(RMDIR)
 def rmdir3_empties_by_dot(call: Rmdir) -> Rmdir3Res:
     """RMDIR of . is refused, but removes the files in the directory"""
     if call.args.object.name == b".":
@@ -114,7 +113,7 @@ def rmdir3_empties_by_dot(call: Rmdir) -> Rmdir3Res:
     return call.proceed()
 
 
-@mutant(RMDIR, RFC1813_RMDIR)
+@mutant(RMDIR)
 def rmdir3_empties_by_dotdot(call: Rmdir) -> Rmdir3Res:
     """RMDIR of .. is refused, but removes the files in the parent"""
     inode = call.backend.resolve(call.args.object.dir)
@@ -127,7 +126,7 @@ def rmdir3_empties_by_dotdot(call: Rmdir) -> Rmdir3Res:
 # ---------------------------------------------------------------- REMOVE, RMDIR, LINK, RENAME
 
 
-@mutant(RMDIR, RFC1813_RMDIR)
+@mutant(RMDIR)
 def rmdir3_removes_special_files(call: Rmdir) -> Rmdir3Res:
     """RMDIR removes devices, sockets and FIFOs"""
     if not is_special(find(call.server, call.args.object)):
@@ -140,7 +139,7 @@ def rmdir3_removes_special_files(call: Rmdir) -> Rmdir3Res:
 # ---------------------------------------------------------------- damage
 
 
-@mutant((RMDIR, READ), RFC1813_RMDIR)
+@mutant((RMDIR, READ))
 def rmdir3_destroys_data(call: AnyCall) -> t.Any:
     """RMDIR of a file is refused, but destroys its blocks: READ answers IO"""
     destroyed: set[bytes] = call.state.setdefault("destroyed", set())
@@ -153,7 +152,7 @@ def rmdir3_destroys_data(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant(RMDIR, RFC1813_RMDIR)
+@mutant(RMDIR)
 def rmdir3_removes_the_parent(call: Rmdir) -> Rmdir3Res:
     """RMDIR removes the parent directory as well, with all that is in it"""
     parent = directory_of(call.server, call.args.object.dir)

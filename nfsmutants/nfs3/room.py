@@ -10,20 +10,19 @@ from nfsmutants.bending import amend, inode_of, restate
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import directory_of, refuse_write
 from nfsmutants.nfs3.calls import Write
-from nfsmutants.rules import RFC1813_ERRORS, RFC1813_WRITE
 from nfsserver.fs import Changes
 from nfsserver.fs.pages import PagedData
 
 # ---------------------------------------------------------------- the largest file
 
 
-@mutant(WRITE, RFC1813_ERRORS)
+@mutant(WRITE)
 def write3_full_is_io(call: Write) -> Write3Res:
     """WRITE to a full disk answers IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_NOSPC, Nfsstat3.NFS3ERR_IO)
 
 
-@mutant(WRITE, RFC1813_ERRORS)
+@mutant(WRITE)
 def write3_over_quota_is_io(call: Write) -> Write3Res:
     """WRITE beyond the quota answers IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_DQUOT, Nfsstat3.NFS3ERR_IO)
@@ -37,7 +36,7 @@ _REFUSALS: t.Final = {
 }
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_refused_clears_the_beginning(call: Write) -> Write3Res:
     """WRITE that is refused for lack of space or permission clears the first byte of the file"""
     reply = call.proceed()
@@ -53,7 +52,7 @@ def _overwrite(content: PagedData) -> None:
         content.write(0, b"\0", stable=True)
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_full_counts_all(call: Write) -> Write3Res:
     """WRITE that writes only a part of its data returns the count of all of it"""
     reply = call.proceed()
@@ -62,7 +61,7 @@ def write3_full_counts_all(call: Write) -> Write3Res:
     return amend(reply, count=len(call.args.data))
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_stays_full(call: Write) -> Write3Res:
     """WRITE to a file that once found no space answers NOSPC from then on"""
     full: set[bytes] = call.state.setdefault("full", set())
@@ -77,13 +76,13 @@ def write3_stays_full(call: Write) -> Write3Res:
 _CREATING: t.Final = (CREATE, MKDIR, SYMLINK, MKNOD)
 
 
-@mutant(_CREATING, RFC1813_ERRORS)
+@mutant(_CREATING)
 def creations3_no_room_is_io(call: AnyCall) -> t.Any:
     """Creation without free space is refused with IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_NOSPC, Nfsstat3.NFS3ERR_IO)
 
 
-@mutant(_CREATING, RFC1813_ERRORS)
+@mutant(_CREATING)
 def creations3_no_room_leaves_a_file(call: AnyCall) -> t.Any:
     """Creation without free space is refused, but leaves an empty file with the name"""
     reply = call.proceed()

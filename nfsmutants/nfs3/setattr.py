@@ -22,7 +22,6 @@ from nfsmutants.bending import inode_of, restate
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.bending import proceed_without, refuse_setattr
 from nfsmutants.nfs3.calls import Setattr
-from nfsmutants.rules import RFC1813_ERRORS, RFC1813_PERMISSIONS, RFC1813_SETATTR
 from nfsserver.nfs3.common import Watched, nfstime3
 
 _LAST_OF_2038: t.Final = 0x7FFF_FFFF
@@ -31,7 +30,7 @@ _LAST_OF_2038: t.Final = 0x7FFF_FFFF
 # ---------------------------------------------------------------- mode, owner and group
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_applies_a_umask(call: Setattr) -> Setattr3Res:
     """SETATTR removes write permission from group and others"""
     asked = call.args.new_attributes
@@ -42,7 +41,7 @@ def setattr3_applies_a_umask(call: Setattr) -> Setattr3Res:
     )
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_ignores_mode_of_directories(call: Setattr) -> Setattr3Res:
     """SETATTR does not set the mode of directories"""
     inode = inode_of(call.server, call.args.object)
@@ -50,7 +49,7 @@ def setattr3_ignores_mode_of_directories(call: Setattr) -> Setattr3Res:
     return call.proceed_with("new_attributes", mode=None) if is_meant else call.proceed()
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_mode_changes_mtime(call: Setattr) -> Setattr3Res:
     """SETATTR of a mode changes mtime"""
     reply = call.proceed()
@@ -60,19 +59,19 @@ def setattr3_mode_changes_mtime(call: Setattr) -> Setattr3Res:
     return reply
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_ignores_uid(call: Setattr) -> Setattr3Res:
     """SETATTR does not set the owner"""
     return call.proceed_with("new_attributes", uid=None)
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_ignores_gid(call: Setattr) -> Setattr3Res:
     """SETATTR does not set the group"""
     return call.proceed_with("new_attributes", gid=None)
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_truncates_ids(call: Setattr) -> Setattr3Res:
     """SETATTR stores only the lower 16 bits of owner and group"""
     asked = call.args.new_attributes
@@ -81,7 +80,7 @@ def setattr3_truncates_ids(call: Setattr) -> Setattr3Res:
     return call.proceed_with("new_attributes", uid=uid, gid=gid)
 
 
-@mutant(SETATTR, RFC1813_PERMISSIONS)
+@mutant(SETATTR)
 def setattr3_anybody_changes_the_mode(call: Setattr) -> Setattr3Res:
     """SETATTR lets anybody change the mode of a file"""
     return call.proceed() if call.args.new_attributes.mode is None else call.proceed_as_root()
@@ -95,35 +94,35 @@ def _without(asked: Sattr3, name: t.Literal["atime", "mtime"], how: TimeHow) -> 
     return replace(asked, **{name: DONT_CHANGE_TIME}) if time.set_it == how else asked
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_ignores_the_clients_mtime(call: Setattr) -> Setattr3Res:
     """SETATTR does not set mtime to a time given by the client"""
     asked = call.args.new_attributes
     return call.proceed_with(new_attributes=_without(asked, "mtime", TimeHow.SET_TO_CLIENT_TIME))
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_ignores_the_clients_atime(call: Setattr) -> Setattr3Res:
     """SETATTR does not set atime to a time given by the client"""
     asked = call.args.new_attributes
     return call.proceed_with(new_attributes=_without(asked, "atime", TimeHow.SET_TO_CLIENT_TIME))
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_ignores_the_servers_mtime(call: Setattr) -> Setattr3Res:
     """SETATTR does not set mtime to the server's time"""
     asked = call.args.new_attributes
     return call.proceed_with(new_attributes=_without(asked, "mtime", TimeHow.SET_TO_SERVER_TIME))
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_ignores_the_servers_atime(call: Setattr) -> Setattr3Res:
     """SETATTR does not set atime to the server's time"""
     asked = call.args.new_attributes
     return call.proceed_with(new_attributes=_without(asked, "atime", TimeHow.SET_TO_SERVER_TIME))
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_times_end_in_2038(call: Setattr) -> Setattr3Res:
     """SETATTR replaces a time after 2038 by the last second before"""
     asked = call.args.new_attributes
@@ -133,7 +132,7 @@ def setattr3_times_end_in_2038(call: Setattr) -> Setattr3Res:
     return call.proceed_with("new_attributes", mtime=SetTime(asked.mtime.set_it, Nfstime3(_LAST_OF_2038)))
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_mtime_sets_atime(call: Setattr) -> Setattr3Res:
     """SETATTR of mtime alone sets atime to the same time"""
     asked = call.args.new_attributes
@@ -144,7 +143,7 @@ def setattr3_mtime_sets_atime(call: Setattr) -> Setattr3Res:
     )
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_atime_sets_mtime(call: Setattr) -> Setattr3Res:
     """SETATTR of atime alone sets mtime to the same time"""
     asked = call.args.new_attributes
@@ -158,14 +157,14 @@ def setattr3_atime_sets_mtime(call: Setattr) -> Setattr3Res:
 # ---------------------------------------------------------------- no attributes and several
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_of_nothing_resets_the_mode(call: Setattr) -> Setattr3Res:
     """SETATTR that sets nothing sets the mode to 0"""
     asked = call.args.new_attributes
     return call.proceed_with("new_attributes", mode=0) if asked == Sattr3() else call.proceed()
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_sets_only_the_first_field(call: Setattr) -> Setattr3Res:
     """SETATTR of a mode and a size does not set the size"""
     asked = call.args.new_attributes
@@ -180,13 +179,13 @@ def setattr3_sets_only_the_first_field(call: Setattr) -> Setattr3Res:
 # ---------------------------------------------------------------- guard
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_ignores_guard(call: Setattr) -> Setattr3Res:
     """SETATTR changes attributes even if the guard does not match"""
     return call.proceed_with(guard=None)
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_refuses_a_matching_guard(call: Setattr) -> Setattr3Res:
     """SETATTR answers NOT_SYNC to every guard"""
     if call.args.guard is None:
@@ -194,13 +193,13 @@ def setattr3_refuses_a_matching_guard(call: Setattr) -> Setattr3Res:
     return refuse_setattr(call, Nfsstat3.NFS3ERR_NOT_SYNC)
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_wrong_guard_is_inval(call: Setattr) -> Setattr3Res:
     """SETATTR answers INVAL, not NOT_SYNC, to a guard that does not match"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_NOT_SYNC, Nfsstat3.NFS3ERR_INVAL)
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_truncates_before_the_guard(call: Setattr) -> Setattr3Res:
     """SETATTR of size 0 truncates before it compares the guard"""
     inode = inode_of(call.server, call.args.object)
@@ -210,7 +209,7 @@ def setattr3_truncates_before_the_guard(call: Setattr) -> Setattr3Res:
     return call.proceed()
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_guard_compares_mtime(call: Setattr) -> Setattr3Res:
     """SETATTR accepts a guard that is the object's mtime"""
     inode = inode_of(call.server, call.args.object)
@@ -219,7 +218,7 @@ def setattr3_guard_compares_mtime(call: Setattr) -> Setattr3Res:
     return call.proceed()
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_guard_compares_seconds_only(call: Setattr) -> Setattr3Res:
     """SETATTR compares the guard with the seconds of ctime, and ignores the nanoseconds"""
     inode, guard = inode_of(call.server, call.args.object), call.args.guard
@@ -228,7 +227,7 @@ def setattr3_guard_compares_seconds_only(call: Setattr) -> Setattr3Res:
     return call.proceed()
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_no_guard_is_not_sync(call: Setattr) -> Setattr3Res:
     """SETATTR of a file's mode without a guard answers NOT_SYNC when its mode was set before"""
     args = call.args
@@ -244,7 +243,7 @@ def setattr3_no_guard_is_not_sync(call: Setattr) -> Setattr3Res:
 # ---------------------------------------------------------------- attributes before and after
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_after_is_before(call: Setattr) -> Setattr3Res:
     """The post-operation attributes of SETATTR are taken before the operation"""
     after = Watched(call.server, call.args.object).attributes()
@@ -254,7 +253,7 @@ def setattr3_after_is_before(call: Setattr) -> Setattr3Res:
     return replace(reply, resok=Setattr3ResOk(replace(reply.resok.obj_wcc, after=after)))
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_refusal_returns_the_requested_mode(call: Setattr) -> Setattr3Res:
     """SETATTR that is refused returns the requested mode in its attributes"""
     reply = call.proceed()
@@ -265,19 +264,19 @@ def setattr3_refusal_returns_the_requested_mode(call: Setattr) -> Setattr3Res:
     return replace(reply, resfail=Setattr3ResFail(wcc))
 
 
-@mutant(SETATTR, RFC1813_ERRORS)
+@mutant(SETATTR)
 def setattr3_read_only_is_io(call: Setattr) -> Setattr3Res:
     """SETATTR on a read-only file system is refused with IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_ROFS, Nfsstat3.NFS3ERR_IO)
 
 
-@mutant(SETATTR, RFC1813_ERRORS)
+@mutant(SETATTR)
 def setattr3_ignores_read_only(call: Setattr) -> Setattr3Res:
     """SETATTR on a read-only file system works as on any other"""
     return proceed_without(call, read_only=False)
 
 
-@mutant(SETATTR, RFC1813_PERMISSIONS)
+@mutant(SETATTR)
 def setattr3_lets_a_squashed_root_change(call: Setattr) -> Setattr3Res:
     """A squashed root changes the attributes of other users' files like root"""
     return proceed_without(call, root_squash=False)

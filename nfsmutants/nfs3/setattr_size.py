@@ -10,7 +10,6 @@ from nfsmutants.bending import inode_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.bending import refuse_setattr
 from nfsmutants.nfs3.calls import Setattr
-from nfsmutants.rules import RFC1813_FSINFO, RFC1813_PERMISSIONS, RFC1813_SETATTR
 from nfsserver.fs import Kind
 from nfsserver.fs.pages import PagedData
 from nfsserver.nfs3.common import Watched
@@ -45,7 +44,7 @@ def _resize(call: Setattr) -> tuple[Setattr3Res, _Resized | None]:
 # ---------------------------------------------------------------- mode, owner and group
 
 
-@mutant(SETATTR, RFC1813_PERMISSIONS)
+@mutant(SETATTR)
 def setattr3_anybody_truncates(call: Setattr) -> Setattr3Res:
     """SETATTR lets anybody set the size of a file"""
     return call.proceed() if call.args.new_attributes.size is None else call.proceed_as_root()
@@ -54,7 +53,7 @@ def setattr3_anybody_truncates(call: Setattr) -> Setattr3Res:
 # ---------------------------------------------------------------- size
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_truncates_to_whole_blocks(call: Setattr) -> Setattr3Res:
     """SETATTR truncates a file only to whole blocks"""
     inode = inode_of(call.server, call.args.object)
@@ -64,7 +63,7 @@ def setattr3_truncates_to_whole_blocks(call: Setattr) -> Setattr3Res:
     return call.proceed_with("new_attributes", size=min(-(-size // _BLOCK) * _BLOCK, inode.size))
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_ignores_size_zero(call: Setattr) -> Setattr3Res:
     """SETATTR ignores a size of 0"""
     inode = inode_of(call.server, call.args.object)
@@ -73,7 +72,7 @@ def setattr3_ignores_size_zero(call: Setattr) -> Setattr3Res:
     return call.proceed_with("new_attributes", size=None) if is_meant else call.proceed()
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_truncates_large_sizes(call: Setattr) -> Setattr3Res:
     """SETATTR stores only the lower 32 bits of a size"""
     asked = call.args.new_attributes
@@ -84,7 +83,7 @@ def setattr3_truncates_large_sizes(call: Setattr) -> Setattr3Res:
     )
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_truncation_clears_a_byte_too_many(call: Setattr) -> Setattr3Res:
     """SETATTR that truncates clears the last remaining byte"""
     reply, file = _resize(call)
@@ -93,7 +92,7 @@ def setattr3_truncation_clears_a_byte_too_many(call: Setattr) -> Setattr3Res:
     return reply
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_same_size_clears(call: Setattr) -> Setattr3Res:
     """SETATTR of the present size clears the data of the file"""
     reply, file = _resize(call)
@@ -103,7 +102,7 @@ def setattr3_same_size_clears(call: Setattr) -> Setattr3Res:
     return reply
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_extends_with_garbage(call: Setattr) -> Setattr3Res:
     """SETATTR extends with bytes other than zero"""
     reply, file = _resize(call)
@@ -113,7 +112,7 @@ def setattr3_extends_with_garbage(call: Setattr) -> Setattr3Res:
     return reply
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_extension_clears_the_data(call: Setattr) -> Setattr3Res:
     """SETATTR that extends clears the old data of the file"""
     reply, file = _resize(call)
@@ -123,7 +122,7 @@ def setattr3_extension_clears_the_data(call: Setattr) -> Setattr3Res:
     return reply
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_extension_restores_old_data(call: Setattr) -> Setattr3Res:
     """SETATTR that extends restores data that an earlier one cut off"""
     args = call.args
@@ -144,7 +143,7 @@ def setattr3_extension_restores_old_data(call: Setattr) -> Setattr3Res:
     return reply
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_refuses_to_extend(call: Setattr) -> Setattr3Res:
     """SETATTR answers INVAL to a size above that of the file, up to 4 GiB"""
     inode, asked = inode_of(call.server, call.args.object), call.args.new_attributes.size
@@ -153,7 +152,7 @@ def setattr3_refuses_to_extend(call: Setattr) -> Setattr3Res:
     return call.proceed()
 
 
-@mutant(SETATTR, RFC1813_FSINFO)
+@mutant(SETATTR)
 def setattr3_refuses_2_gib(call: Setattr) -> Setattr3Res:
     """SETATTR answers INVAL to a size above 2 GiB, though maxfilesize is larger"""
     if (call.args.new_attributes.size or 0) > 2**31:
@@ -161,7 +160,7 @@ def setattr3_refuses_2_gib(call: Setattr) -> Setattr3Res:
     return call.proceed()
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_size_leaves_mtime(call: Setattr) -> Setattr3Res:
     """SETATTR of a size does not change mtime"""
     inode = inode_of(call.server, call.args.object)
@@ -179,19 +178,19 @@ def _take_a_size(call: Setattr, kind: Kind) -> Setattr3Res:
     return _success(call) if is_meant else call.proceed()
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_accepts_a_size_of_directories(call: Setattr) -> Setattr3Res:
     """SETATTR of the size of a directory answers OK, and does nothing"""
     return _take_a_size(call, Kind.DIRECTORY)
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_accepts_a_size_of_fifos(call: Setattr) -> Setattr3Res:
     """SETATTR of the size of a FIFO answers OK, and does nothing"""
     return _take_a_size(call, Kind.FIFO)
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_size_empties_directories(call: Setattr) -> Setattr3Res:
     """SETATTR of the size of a directory is refused, but removes its entries"""
     inode = inode_of(call.server, call.args.object)

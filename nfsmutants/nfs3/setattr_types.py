@@ -16,11 +16,10 @@ from nfsmutants.bending import inode_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.bending import FILE_OR_DIRECTORY, is_unprivileged
 from nfsmutants.nfs3.calls import Setattr
-from nfsmutants.rules import RFC1813_PERMISSIONS, RFC1813_SETATTR
 from nfsserver.fs import Kind
 
 
-@mutant(SETATTR, RFC1813_PERMISSIONS)
+@mutant(SETATTR)
 def setattr3_denies_nobody(call: Setattr) -> Setattr3Res:
     """Everybody may set owner, group and times"""
     asked = call.args.new_attributes
@@ -28,7 +27,7 @@ def setattr3_denies_nobody(call: Setattr) -> Setattr3Res:
     return call.proceed_as_root() if is_other else call.proceed()
 
 
-@mutant(SETATTR, RFC1813_PERMISSIONS)
+@mutant(SETATTR)
 def setattr3_only_owners_set_server_time(call: Setattr) -> Setattr3Res:
     """Only the owner may set times to the server's time"""
     if is_unprivileged(call.context) and call.backend.resolve(call.args.object).uid != call.caller.uid:
@@ -39,7 +38,7 @@ def setattr3_only_owners_set_server_time(call: Setattr) -> Setattr3Res:
 # ---------------------------------------------------------------- SETATTR
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_ignores_non_files(call: Setattr) -> Setattr3Res:
     """SETATTR ignores owners and times of objects other than regular files, and modes of special files"""
     inode = inode_of(call.server, call.args.object)
@@ -50,7 +49,7 @@ def setattr3_ignores_non_files(call: Setattr) -> Setattr3Res:
     return call.proceed_with("new_attributes", mode=mode, uid=None, gid=None, atime=never, mtime=never)
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_mode_changes_mtime_by_seconds(call: Setattr) -> Setattr3Res:
     """SETATTR of a mode changes mtime by seconds"""
     inode = inode_of(call.server, call.args.object)
@@ -59,7 +58,7 @@ def setattr3_mode_changes_mtime_by_seconds(call: Setattr) -> Setattr3Res:
     return call.proceed()
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_accepts_sizes_of_special_files(call: Setattr) -> Setattr3Res:
     """SETATTR of the size of links, devices and sockets answers success"""
     inode = inode_of(call.server, call.args.object)
@@ -69,7 +68,7 @@ def setattr3_accepts_sizes_of_special_files(call: Setattr) -> Setattr3Res:
     return Setattr3Res(Nfsstat3.NFS3_OK, Setattr3ResOk(WccData()))
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_ignores_guard_of_special_files(call: Setattr) -> Setattr3Res:
     """SETATTR ignores the guard for links and special files"""
     inode = inode_of(call.server, call.args.object)

@@ -22,14 +22,14 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import amend, change, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.calls import Setattr
-from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_FSINFO, RFC1813_SETATTR
+from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_SETATTR
 
 _SECOND: t.Final = 1_000_000_000
 _COMMON_IDS: t.Final = range(1, 65_535)
 _LAST_OF_31_BITS: t.Final = 2**31 - 1
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_inverts_the_last_mode_bit(call: Setattr) -> Setattr3Res:
     """SETATTR inverts the last bit of modes that give everybody or nobody the right to execute"""
     asked = call.args.new_attributes
@@ -38,7 +38,7 @@ def setattr3_inverts_the_last_mode_bit(call: Setattr) -> Setattr3Res:
     return call.proceed_with("new_attributes", mode=asked.mode ^ 1)
 
 
-@mutant(SETATTR, RFC1813_DATA_TYPES)
+@mutant(SETATTR)
 def setattr3_keeps_undefined_mode_bits(call: Setattr) -> Setattr3Res:
     """SETATTR stores undefined bits of mode"""
     reply = call.proceed()
@@ -52,14 +52,14 @@ def _other(number: int | None) -> int | None:
     return number if number is None or number in _COMMON_IDS else number ^ 1
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_stores_other_ids(call: Setattr) -> Setattr3Res:
     """SETATTR stores a wrong owner or group if the number is unusual"""
     asked = call.args.new_attributes
     return call.proceed_with("new_attributes", uid=_other(asked.uid), gid=_other(asked.gid))
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_limits_size_to_31_bits(call: Setattr) -> Setattr3Res:
     """SETATTR of a size of 2 GiB or more sets one below that"""
     asked = call.args.new_attributes
@@ -67,7 +67,7 @@ def setattr3_limits_size_to_31_bits(call: Setattr) -> Setattr3Res:
     return call.proceed_with("new_attributes", size=_LAST_OF_31_BITS - 1) if large else call.proceed()
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR)
 def setattr3_shrinks_large_files_to_nothing(call: Setattr) -> Setattr3Res:
     """SETATTR of a smaller size empties a file of 2 GiB or more"""
     inode = inode_of(call.server, call.args.object)
@@ -85,14 +85,14 @@ def _late(time: SetTime) -> SetTime:
     return change(time, "time", seconds=(time.time.seconds + 60) % 2**32)
 
 
-@mutant(SETATTR, RFC1813_FSINFO)
+@mutant(SETATTR)
 def setattr3_sets_times_a_minute_late(call: Setattr) -> Setattr3Res:
     """SETATTR sets times given by the client a minute later"""
     asked = call.args.new_attributes
     return call.proceed_with("new_attributes", atime=_late(asked.atime), mtime=_late(asked.mtime))
 
 
-@mutant(SETATTR, RFC1813_FSINFO)
+@mutant(SETATTR)
 def setattr3_sets_both_times_to_the_servers(call: Setattr) -> Setattr3Res:
     """SETATTR of one time to the client's and one to the server's sets both to the server's"""
     asked = call.args.new_attributes
@@ -103,7 +103,7 @@ def setattr3_sets_both_times_to_the_servers(call: Setattr) -> Setattr3Res:
     return call.proceed_with("new_attributes", atime=now, mtime=now)
 
 
-@mutant((SETATTR, GETATTR), RFC1813_DATA_TYPES)
+@mutant((SETATTR, GETATTR), breaks=RFC1813_DATA_TYPES)
 def setattr3_keeps_overfull_nanoseconds(call: AnyCall) -> t.Any:
     """SETATTR accepts nanoseconds of a second or more, and GETATTR returns them"""
     args = call.args
@@ -122,7 +122,7 @@ def setattr3_keeps_overfull_nanoseconds(call: AnyCall) -> t.Any:
     return amend(reply, obj_attributes=bent)
 
 
-@mutant(SETATTR, RFC1813_SETATTR)
+@mutant(SETATTR, breaks=RFC1813_SETATTR)
 def setattr3_drops_overfull_nanoseconds(call: Setattr) -> Setattr3Res:
     """SETATTR answers NFS3_OK for a time with nanoseconds of a second or more, and does not set it"""
     asked = call.args.new_attributes

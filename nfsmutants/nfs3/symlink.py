@@ -8,18 +8,17 @@ from nfsmutants.bending import restate
 from nfsmutants.form import mutant, mutant_in_steps
 from nfsmutants.nfs3.bending import find
 from nfsmutants.nfs3.calls import Symlink
-from nfsmutants.rules import RFC1813_ERRORS, RFC1813_READLINK, RFC1813_SYMLINK
 from nfsmutants.windows import Steps
 
 
-@mutant(SYMLINK, RFC1813_READLINK)
+@mutant(SYMLINK)
 def symlink3_adds_a_byte(call: Symlink) -> Symlink3Res:
     """SYMLINK appends a slash to the data, or replaces the last byte of the longest data with one"""
     data = call.args.symlink.symlink_data[: call.backend.fs.limits.path_max - 1] + b"/"
     return call.proceed_with("symlink", symlink_data=data)
 
 
-@mutant_in_steps(SYMLINK, RFC1813_SYMLINK)
+@mutant_in_steps(SYMLINK)
 def symlink3_stores_the_data_later(call: Symlink) -> Steps[Symlink3Res]:
     """SYMLINK creates the link before its data"""
     reply = call.proceed()
@@ -31,13 +30,13 @@ def symlink3_stores_the_data_later(call: Symlink) -> Steps[Symlink3Res]:
     return reply
 
 
-@mutant(SYMLINK, RFC1813_ERRORS)
+@mutant(SYMLINK)
 def symlink3_too_long_is_io(call: Symlink) -> Symlink3Res:
     """SYMLINK with data that is too long is refused with IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_NAMETOOLONG, Nfsstat3.NFS3ERR_IO)
 
 
-@mutant(SYMLINK, RFC1813_ERRORS)
+@mutant(SYMLINK)
 def symlink3_unsupported_is_io(call: Symlink) -> Symlink3Res:
     """SYMLINK is refused with IO if the server does not support it"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_NOTSUPP, Nfsstat3.NFS3ERR_IO)

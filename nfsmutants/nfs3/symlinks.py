@@ -18,10 +18,9 @@ from nfsmutants.bending import amend, clear, copy_links, inode_of, remembered_te
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.bending import find
 from nfsmutants.nfs3.calls import Create, Readlink, Rename, Setattr
-from nfsmutants.rules import RFC1813_CREATE, RFC1813_READLINK, RFC1813_SYMLINK
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_empties_targets_of_links(call: Create) -> Create3Res:
     """CREATE with the name of a symbolic link empties the target of the link"""
     target = target_of(find(call.server, call.args.where))
@@ -30,21 +29,21 @@ def create3_empties_targets_of_links(call: Create) -> Create3Res:
     return reply
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_copies_links(call: Create) -> Create3Res:
     """CREATE with the name of a symbolic link makes another link `copy`"""
     copy_links([find(call.server, call.args.where)])
     return call.proceed()
 
 
-@mutant(READLINK, RFC1813_READLINK)
+@mutant(READLINK)
 def readlink3_remembers_texts_by_name(call: Readlink) -> Readlink3Res:
     """READLINK returns the text of the first link that had this name in this directory"""
     link = inode_of(call.server, call.args.symlink)
     return amend(call.proceed(), data=lambda it: remembered_text(call.state, link, bytes(it.data)))
 
 
-@mutant(SETATTR, RFC1813_SYMLINK)
+@mutant(SETATTR)
 def setattr3_follows_links(call: Setattr) -> Setattr3Res:
     """SETATTR of a symbolic link is about what the link names in its directory"""
     target = target_of(inode_of(call.server, call.args.object))
@@ -53,7 +52,7 @@ def setattr3_follows_links(call: Setattr) -> Setattr3Res:
     )
 
 
-@mutant(RENAME, RFC1813_SYMLINK)
+@mutant(RENAME)
 def rename3_moves_into_targets_of_links(call: Rename) -> Rename3Res:
     """RENAME over a symbolic link to a directory moves the source into that directory"""
     target = target_of(find(call.server, call.args.to))

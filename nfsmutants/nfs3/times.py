@@ -10,7 +10,6 @@ from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import DIRECTORY_CHANGES, directory_of, name_fields
 from nfsmutants.nfs3.calls import Setattr, Write
-from nfsmutants.rules import RFC1813_DATA_TYPES
 from nfsserver.nfs3.common import fattr3
 
 # ---------------------------------------------------------------- ctime of files
@@ -27,13 +26,13 @@ def _with_old_ctime(call: AnyCall, handle: bytes, field: str) -> t.Any:
     return amend(reply, field, after=fattr3(inode))
 
 
-@mutant(WRITE, RFC1813_DATA_TYPES)
+@mutant(WRITE)
 def write3_keeps_ctime(call: Write) -> t.Any:
     """WRITE does not update ctime"""
     return _with_old_ctime(call, call.args.file, "file_wcc")
 
 
-@mutant(SETATTR, RFC1813_DATA_TYPES)
+@mutant(SETATTR)
 def setattr3_keeps_ctime(call: Setattr) -> t.Any:
     """SETATTR of the mode or the owner does not update ctime"""
     new = call.args.new_attributes
@@ -45,7 +44,7 @@ def setattr3_keeps_ctime(call: Setattr) -> t.Any:
 # ---------------------------------------------------------------- directories
 
 
-@mutant(DIRECTORY_CHANGES, RFC1813_DATA_TYPES)
+@mutant(DIRECTORY_CHANGES)
 def names3_keep_mtime_of_directories(call: AnyCall) -> t.Any:
     """Calls that change the entries of a directory do not update its mtime"""
     directories = [

@@ -10,12 +10,12 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.calls import Access, Read, Write
-from nfsmutants.rules import RFC1813_ACCESS, RFC1813_PERMISSIONS, RFC1813_READ, RFC1813_WRITE
+from nfsmutants.rules import RFC1813_WRITE
 
 # ---------------------------------------------------------------- several clients
 
 
-@mutant(READ, RFC1813_READ)
+@mutant(READ)
 def read3_caches_data_by_connection(call: Read) -> Read3Res:
     """READ repeats the first data that the connection read from the file, even after changes"""
     args = call.args
@@ -32,7 +32,7 @@ def read3_caches_data_by_connection(call: Read) -> Read3Res:
     return replace(reply, resok=resok)
 
 
-@mutant(ACCESS, RFC1813_ACCESS)
+@mutant(ACCESS)
 def access3_remembers_what_it_granted(call: Access) -> Access3Res:
     """ACCESS repeats what it answered to the user for the object before"""
     key = bytes(call.args.object), call.args.access, call.caller.uid
@@ -57,19 +57,19 @@ def _as_remembered(call: AnyCall, who: object) -> t.Any:
     return reply
 
 
-@mutant((READ, WRITE), RFC1813_PERMISSIONS)
+@mutant((READ, WRITE))
 def data3_remembers_who_was_granted(call: AnyCall) -> t.Any:
     """READ and WRITE are granted to a user who was granted the same on the file before, whatever its mode is now"""
     return _as_remembered(call, call.caller.uid)
 
 
-@mutant((READ, WRITE), RFC1813_PERMISSIONS)
+@mutant((READ, WRITE))
 def data3_grants_all_what_one_was_granted(call: AnyCall) -> t.Any:
     """READ and WRITE are granted to everybody once they were granted to somebody"""
     return _as_remembered(call, "everybody")
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE, breaks=RFC1813_WRITE)
 def write3_gives_the_file_away(call: Write) -> Write3Res:
     """WRITE by another user than the owner makes the writer the owner, as of a new file in its place"""
     inode, reply = inode_of(call.server, call.args.file), call.proceed()

@@ -23,14 +23,13 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import HANDLE_OF, MADE, OF_NAMES, find, is_special, name_fields, success
-from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_FILE_SYSTEM, RFC1813_MKDIR
 from nfsserver.fs import Kind
 from nfsserver.handlers import ServerApi
 
 # ---------------------------------------------------------------- attributes of another object
 
 
-@mutant((FSSTAT, FSINFO, PATHCONF), RFC1813_FILE_SYSTEM)
+@mutant((FSSTAT, FSINFO, PATHCONF))
 def info3_refuses_non_files(call: AnyCall) -> t.Any:
     """FSSTAT, FSINFO and PATHCONF answer SERVERFAULT for objects other than regular files and the root"""
     reply = call.proceed()
@@ -46,7 +45,7 @@ def info3_refuses_non_files(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- names
 
 
-@mutant(OF_NAMES, RFC1813_DATA_TYPES)
+@mutant(OF_NAMES)
 def names3_succeed_in_special_files(call: AnyCall) -> t.Any:
     """Calls on names in devices, sockets and FIFOs answer success"""
     places = [getattr(call.args, field) for field in name_fields(call.operation)]
@@ -67,7 +66,7 @@ def _pointed_to(server: ServerApi, where: Diropargs3) -> Diropargs3:
     return where
 
 
-@mutant(OF_NAMES, RFC1813_DATA_TYPES)
+@mutant(OF_NAMES)
 def names3_follow_links_to_directories(call: AnyCall) -> t.Any:
     """The server uses the handle of a symbolic link as that of the directory it points to"""
     bent = {
@@ -76,7 +75,7 @@ def names3_follow_links_to_directories(call: AnyCall) -> t.Any:
     return call.proceed_with(**bent)
 
 
-@mutant((MKDIR, SYMLINK, MKNOD, LINK), RFC1813_MKDIR)
+@mutant((MKDIR, SYMLINK, MKNOD, LINK))
 def names3_create_over_existing(call: AnyCall) -> t.Any:
     """Creating an existing name that is not that of a regular file answers success"""
     there = find(call.server, getattr(call.args, MADE[call.operation]))

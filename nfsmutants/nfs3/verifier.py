@@ -20,7 +20,6 @@ from nfsclient.rpc.auth import AuthSys
 from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.calls import Commit
-from nfsmutants.rules import RFC1813_WRITE
 from nfsserver.nfs3.common import Watched
 
 # ---------------------------------------------------------------- WRITE: stability
@@ -29,7 +28,7 @@ from nfsserver.nfs3.common import Watched
 # ---------------------------------------------------------------- verifiers
 
 
-@mutant((WRITE, COMMIT), RFC1813_WRITE)
+@mutant((WRITE, COMMIT))
 def write3_verifier_by_user(call: AnyCall) -> t.Any:
     """WRITE and COMMIT return a separate verifier for each user"""
     credential = call.context.credential
@@ -37,14 +36,14 @@ def write3_verifier_by_user(call: AnyCall) -> t.Any:
     return amend(call.proceed(), verf=call.backend.codec.token(b"user", uid, call.backend.boots))
 
 
-@mutant((WRITE, COMMIT), RFC1813_WRITE)
+@mutant((WRITE, COMMIT))
 def write3_verifier_by_transport(call: AnyCall) -> t.Any:
     """WRITE and COMMIT return a different verifier over TCP and UDP"""
     verifier = call.backend.codec.token(call.context.transport.encode(), call.backend.boots)
     return amend(call.proceed(), verf=verifier)
 
 
-@mutant(tuple(procedure for procedure in NFS3.procedures if procedure is not NULL), RFC1813_WRITE)
+@mutant(tuple(procedure for procedure in NFS3.procedures if procedure is not NULL))
 def nfs3_verifier_changes_with_calls(call: AnyCall) -> t.Any:
     """The verifier changes after a call other than WRITE, GETATTR and LOOKUP, or after a refused WRITE"""
     state = call.state
@@ -60,7 +59,7 @@ def _is_full(call: AnyCall) -> bool:
     return call.backend.fs.statistics().free_bytes == 0
 
 
-@mutant(COMMIT, RFC1813_WRITE)
+@mutant(COMMIT)
 def commit3_nospc_loses_data(call: Commit) -> Commit3Res:
     """COMMIT on a full disk answers NOSPC and discards the data, and the next COMMIT succeeds with the old verifier"""
     inode, failed = inode_of(call.server, call.args.file), call.state.setdefault("failed", set())
@@ -72,7 +71,7 @@ def commit3_nospc_loses_data(call: Commit) -> Commit3Res:
     return Commit3Res(Nfsstat3.NFS3ERR_NOSPC, resfail=Commit3ResFail(wcc))
 
 
-@mutant(COMMIT, RFC1813_WRITE)
+@mutant(COMMIT)
 def commit3_full_disk_loses_data(call: Commit) -> Commit3Res:
     """COMMIT on a full disk succeeds with the old verifier, and discards the data"""
     inode = inode_of(call.server, call.args.file)

@@ -27,7 +27,6 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import amend, amend_refusal, change
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import DIRECTORY_CHANGES, before_of, name_fields, with_old_times
-from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_GETATTR
 
 _FIELDS: t.Final = {"from_": "fromdir_wcc", "to": "todir_wcc", "link": "linkdir_wcc"}
 
@@ -35,7 +34,7 @@ _FIELDS: t.Final = {"from_": "fromdir_wcc", "to": "todir_wcc", "link": "linkdir_
 # ---------------------------------------------------------------- two connections
 
 
-@mutant((GETATTR, *DIRECTORY_CHANGES), RFC1813_DATA_TYPES)
+@mutant((GETATTR, *DIRECTORY_CHANGES))
 def wcc3_caches_directories_by_connection(call: AnyCall) -> t.Any:
     """before contains what GETATTR last returned for the directory on the same connection"""
     said: dict[t.Any, Fattr3] = call.state.setdefault("said", {})
@@ -54,7 +53,7 @@ def wcc3_caches_directories_by_connection(call: AnyCall) -> t.Any:
     return replace(reply, resok=replace(reply.resok, **bent))
 
 
-@mutant((GETATTR, SETATTR, WRITE, COMMIT), RFC1813_DATA_TYPES)
+@mutant((GETATTR, SETATTR, WRITE, COMMIT))
 def wcc3_caches_files_by_connection(call: AnyCall) -> t.Any:
     """before of a file contains what the server last returned for it on the same connection"""
     said: dict[t.Any, Fattr3] = call.state.setdefault("said", {})
@@ -75,7 +74,7 @@ def wcc3_caches_files_by_connection(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant((GETATTR, *DIRECTORY_CHANGES), RFC1813_GETATTR)
+@mutant((GETATTR, *DIRECTORY_CHANGES))
 def getattr3_caches_directories_by_connection(call: AnyCall) -> t.Any:
     """GETATTR of a directory repeats its last answer on this connection after another one has changed it"""
     state = call.state
@@ -119,31 +118,31 @@ def _of_another_object(wcc: WccData) -> WccData:
     return change(wcc, "after", fileid=lambda it: it.fileid + 1_000_000)
 
 
-@mutant(_CHANGING, RFC1813_DATA_TYPES)
+@mutant(_CHANGING)
 def wcc3_before_has_another_size(call: AnyCall) -> t.Any:
     """dir_wcc.before has a wrong size"""
     return _amend_wcc(call, _with_another_size)
 
 
-@mutant(_CHANGING, RFC1813_DATA_TYPES)
+@mutant(_CHANGING)
 def wcc3_refusals_have_another_size(call: AnyCall) -> t.Any:
     """dir_wcc.before of a refusal has a wrong size"""
     return _amend_wcc_of_refusals(call, _with_another_size)
 
 
-@mutant(_CHANGING, RFC1813_DATA_TYPES)
+@mutant(_CHANGING)
 def wcc3_after_is_of_another_object(call: AnyCall) -> t.Any:
     """dir_wcc.after has the fileid of another object"""
     return _amend_wcc(call, _of_another_object)
 
 
-@mutant(_CHANGING, RFC1813_DATA_TYPES)
+@mutant(_CHANGING)
 def wcc3_refusals_show_another_object(call: AnyCall) -> t.Any:
     """dir_wcc.after of a refusal has the fileid of another object"""
     return _amend_wcc_of_refusals(call, _of_another_object)
 
 
-@mutant(_CHANGING, RFC1813_DATA_TYPES)
+@mutant(_CHANGING)
 def wcc3_before_is_from_after(call: AnyCall) -> t.Any:
     """dir_wcc.before has the attributes from after the call"""
     return _amend_wcc(
@@ -151,7 +150,7 @@ def wcc3_before_is_from_after(call: AnyCall) -> t.Any:
     )
 
 
-@mutant(_CHANGING, RFC1813_DATA_TYPES)
+@mutant(_CHANGING)
 def wcc3_after_is_stale(call: AnyCall) -> t.Any:
     """dir_wcc.after has the attributes from before the call"""
     return _amend_wcc(
@@ -159,7 +158,7 @@ def wcc3_after_is_stale(call: AnyCall) -> t.Any:
     )
 
 
-@mutant(_CHANGING, RFC1813_DATA_TYPES)
+@mutant(_CHANGING)
 def wcc3_after_has_old_times(call: AnyCall) -> t.Any:
     """dir_wcc.after has the old times"""
     return _amend_wcc(call, with_old_times)

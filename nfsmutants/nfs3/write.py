@@ -23,26 +23,25 @@ from nfsmutants.bending import amend, change, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import BLOCK, refuse_write, size_of, with_data
 from nfsmutants.nfs3.calls import Write
-from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_WRITE, RFC1813_WRITE_HINTS
 from nfsserver.fs import Kind
 from nfsserver.nfs3.common import Watched, nfstime3
 
 # ---------------------------------------------------------------- WRITE: count
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_reports_more_than_sent(call: Write) -> Write3Res:
     """WRITE answers one byte more than it was sent"""
     return amend(call.proceed(), count=lambda it: it.count + 1)
 
 
-@mutant(WRITE, RFC1813_WRITE_HINTS)
+@mutant(WRITE)
 def write3_accepts_nothing(call: Write) -> Write3Res:
     """WRITE of a single byte answers OK and count 0"""
     return call.proceed(with_data(call.args, b"")) if len(call.args.data) == 1 else call.proceed()
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_above_wtmax_counts_all(call: Write) -> Write3Res:
     """WRITE of more than wtmax writes wtmax bytes and answers that all were written"""
     reply = call.proceed()
@@ -50,7 +49,7 @@ def write3_above_wtmax_counts_all(call: Write) -> Write3Res:
     return amend(reply, count=len(call.args.data)) if is_short else reply
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_drops_unaligned_tail(call: Write) -> Write3Res:
     """WRITE loses the last byte of data with a length that is not a multiple of four, and counts it"""
     args = call.args
@@ -59,7 +58,7 @@ def write3_drops_unaligned_tail(call: Write) -> Write3Res:
     return amend(call.proceed(with_data(args, bytes(args.data)[:-1])), count=args.count)
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_trusts_count(call: Write) -> Write3Res:
     """WRITE with a count above the length of its data writes count bytes, including those after the data"""
     if not len(call.args.data) < call.args.count < 2**16:
@@ -67,7 +66,7 @@ def write3_trusts_count(call: Write) -> Write3Res:
     return call.proceed(with_data(call.args, bytes(call.args.data).ljust(call.args.count, b"?")))
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_ignores_count(call: Write) -> Write3Res:
     """WRITE with a count below the length of its data writes all of the data"""
     return (
@@ -77,7 +76,7 @@ def write3_ignores_count(call: Write) -> Write3Res:
     )
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_refuses_no_data(call: Write) -> Write3Res:
     """WRITE of 0 bytes answers NFS3ERR_INVAL"""
     return call.proceed() if call.args.count else refuse_write(call, Nfsstat3.NFS3ERR_INVAL)
@@ -86,41 +85,41 @@ def write3_refuses_no_data(call: Write) -> Write3Res:
 # ---------------------------------------------------------------- WRITE: stability
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_file_sync_is_unstable(call: Write) -> Write3Res:
     """WRITE with FILE_SYNC answers UNSTABLE"""
     reply = call.proceed()
     return amend(reply, committed=StableHow.UNSTABLE) if call.args.stable is StableHow.FILE_SYNC else reply
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_treats_data_sync_as_unstable(call: Write) -> Write3Res:
     """WRITE with DATA_SYNC writes and answers as with UNSTABLE"""
     is_data_sync = call.args.stable is StableHow.DATA_SYNC
     return call.proceed_with(stable=StableHow.UNSTABLE) if is_data_sync else call.proceed()
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_returns_unknown_committed(call: Write) -> Write3Res:
     """WRITE with UNSTABLE answers an unknown stable_how"""
     reply = call.proceed()
     return amend(reply, committed=StableHow(3)) if call.args.stable is StableHow.UNSTABLE else reply
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_verifier_by_stability(call: Write) -> Write3Res:
     """WRITE returns another verifier if it committed the data at once"""
     reply = call.proceed()
     return reply if call.args.stable is StableHow.UNSTABLE else amend(reply, verf=bytes(8))
 
 
-@mutant((WRITE, COMMIT), RFC1813_WRITE)
+@mutant((WRITE, COMMIT))
 def write3_verifier_by_connection(call: AnyCall) -> t.Any:
     """WRITE and COMMIT return a separate verifier for each connection"""
     return amend(call.proceed(), verf=call.backend.codec.token(b"connection", call.peer[1]))
 
 
-@mutant((WRITE, COMMIT), RFC1813_WRITE)
+@mutant((WRITE, COMMIT))
 def write3_verifier_by_file(call: AnyCall) -> t.Any:
     """WRITE and COMMIT return a separate verifier for each file"""
     return amend(call.proceed(), verf=call.backend.codec.token(b"file", zlib.crc32(call.args.file)))
@@ -129,7 +128,7 @@ def write3_verifier_by_file(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- WRITE: data of the file
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_appends_whole_blocks(call: Write) -> Write3Res:
     """WRITE at the end of a file rounds its size up to a multiple of 512"""
     data = bytes(call.args.data)
@@ -139,7 +138,7 @@ def write3_appends_whole_blocks(call: Write) -> Write3Res:
     return amend(call.proceed(padded), count=len(data))
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_fills_gap(call: Write) -> Write3Res:
     """A WRITE beyond the end leaves garbage between the old end and its data"""
     size = size_of(call.server, call.args.file)
@@ -148,7 +147,7 @@ def write3_fills_gap(call: Write) -> Write3Res:
     return call.proceed()
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_truncates_after_the_data(call: Write) -> Write3Res:
     """WRITE at the beginning of a file discards everything after its data"""
     args = call.args
@@ -159,7 +158,7 @@ def write3_truncates_after_the_data(call: Write) -> Write3Res:
     return call.proceed()
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_wraps_around(call: Write) -> Write3Res:
     """WRITE of a range that continues beyond the largest offset writes the beginning of the file"""
     room = 2**64 - call.args.offset
@@ -168,7 +167,7 @@ def write3_wraps_around(call: Write) -> Write3Res:
     return call.proceed(with_data(call.args, bytes(call.args.data)[room:], 0))
 
 
-@mutant((READ, WRITE, COMMIT), RFC1813_WRITE)
+@mutant((READ, WRITE, COMMIT))
 def write3_hides_unstable_data(call: AnyCall) -> t.Any:
     """Data written with UNSTABLE reads as zeros on other connections until COMMIT"""
     writers = call.state
@@ -183,7 +182,7 @@ def write3_hides_unstable_data(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant((WRITE, CREATE), RFC1813_DATA_TYPES)
+@mutant((WRITE, CREATE))
 def write3_removed_handle_writes_the_newest_file(call: AnyCall) -> t.Any:
     """WRITE with the handle of a removed file changes the newest file"""
     reply = call.proceed()
@@ -200,7 +199,7 @@ def write3_removed_handle_writes_the_newest_file(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- WRITE: attributes and other objects
 
 
-@mutant(WRITE, RFC1813_DATA_TYPES)
+@mutant(WRITE)
 def write3_before_is_after(call: Write) -> Write3Res:
     """The pre-operation attributes of WRITE are taken after the operation"""
     reply = call.proceed()
@@ -211,7 +210,7 @@ def write3_before_is_after(call: Write) -> Write3Res:
     return amend(reply, file_wcc=replace(reply.resok.file_wcc, before=before))
 
 
-@mutant(WRITE, RFC1813_DATA_TYPES)
+@mutant(WRITE)
 def write3_after_is_before(call: Write) -> Write3Res:
     """The post-operation attributes of WRITE have the size from before the operation"""
     reply = call.proceed()
@@ -223,7 +222,7 @@ def write3_after_is_before(call: Write) -> Write3Res:
     return amend(reply, file_wcc=change(wcc, "after", size=wcc.before.size))
 
 
-@mutant(WRITE, RFC1813_DATA_TYPES)
+@mutant(WRITE)
 def write3_keeps_mtime(call: Write) -> Write3Res:
     """WRITE does not update mtime"""
     inode = inode_of(call.server, call.args.file)
@@ -238,7 +237,7 @@ def write3_keeps_mtime(call: Write) -> Write3Res:
     return amend(reply, file_wcc=change(wcc, "after", mtime=nfstime3(mtime)))
 
 
-@mutant(WRITE, RFC1813_WRITE_HINTS)
+@mutant(WRITE)
 def write3_no_data_changes_mtime(call: Write) -> Write3Res:
     """WRITE of 0 bytes sets mtime"""
     reply = call.proceed()
@@ -248,7 +247,7 @@ def write3_no_data_changes_mtime(call: Write) -> Write3Res:
     return reply
 
 
-@mutant(WRITE, RFC1813_WRITE_HINTS)
+@mutant(WRITE)
 def write3_no_data_extends(call: Write) -> Write3Res:
     """WRITE of 0 bytes beyond the end extends the file"""
     inode = inode_of(call.server, call.args.file)
@@ -257,7 +256,7 @@ def write3_no_data_extends(call: Write) -> Write3Res:
     return call.proceed()
 
 
-@mutant(WRITE, RFC1813_WRITE_HINTS)
+@mutant(WRITE)
 def write3_no_data_truncates(call: Write) -> Write3Res:
     """WRITE of 0 bytes cuts the file off at its offset"""
     inode = inode_of(call.server, call.args.file)
@@ -266,7 +265,7 @@ def write3_no_data_truncates(call: Write) -> Write3Res:
     return call.proceed()
 
 
-@mutant(WRITE, RFC1813_WRITE_HINTS)
+@mutant(WRITE)
 def write3_answers_isdir(call: Write) -> Write3Res:
     """WRITE to a directory answers NFS3ERR_ISDIR, as in NFSv2"""
     reply = call.proceed()
@@ -276,7 +275,7 @@ def write3_answers_isdir(call: Write) -> Write3Res:
     return refuse_write(call, Nfsstat3.NFS3ERR_ISDIR)
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_overwrites_symlinks(call: Write) -> Write3Res:
     """WRITE to a symbolic link replaces its text"""
     watched = Watched(call.server, call.args.file)

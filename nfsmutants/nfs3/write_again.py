@@ -7,10 +7,9 @@ from nfsclient.protocol.nfs3 import WRITE, StableHow, Write3Res
 from nfsmutants.bending import inode_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.calls import Write
-from nfsmutants.rules import RFC1813_DATA_TYPES
 
 
-@mutant(WRITE, RFC1813_DATA_TYPES)
+@mutant(WRITE)
 def write3_second_unstable_keeps_ctime(call: Write) -> Write3Res:
     """WRITE with UNSTABLE sets ctime the first time, and keeps it after that"""
     inode = inode_of(call.server, call.args.file)

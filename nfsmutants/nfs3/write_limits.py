@@ -8,13 +8,13 @@ from nfsmutants.bending import inode_of, restate
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.bending import refuse_write
 from nfsmutants.nfs3.calls import Write
-from nfsmutants.rules import RFC1813_ERRORS, RFC1813_FSINFO, RFC1813_WRITE
+from nfsmutants.rules import RFC1813_FSINFO
 from nfsserver.nfs3.common import Watched
 
 # ---------------------------------------------------------------- the largest file
 
 
-@mutant(WRITE, RFC1813_FSINFO)
+@mutant(WRITE, breaks=RFC1813_FSINFO)
 def write3_exceeds_maxfilesize(call: Write) -> Write3Res:
     """WRITE of up to 64 bytes extends a file beyond the maxfilesize of FSINFO"""
     args = call.args
@@ -28,13 +28,13 @@ def write3_exceeds_maxfilesize(call: Write) -> Write3Res:
     return Write3Res(Nfsstat3.NFS3_OK, resok)
 
 
-@mutant(WRITE, RFC1813_ERRORS)
+@mutant(WRITE)
 def write3_too_big_is_io(call: Write) -> Write3Res:
     """WRITE beyond the maximum file size answers IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_FBIG, Nfsstat3.NFS3ERR_IO)
 
 
-@mutant(WRITE, RFC1813_ERRORS)
+@mutant(WRITE)
 def write3_read_only_is_io(call: Write) -> Write3Res:
     """WRITE to a read-only file system answers IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_ROFS, Nfsstat3.NFS3ERR_IO)
@@ -43,7 +43,7 @@ def write3_read_only_is_io(call: Write) -> Write3Res:
 # ---------------------------------------------------------------- short READs
 
 
-@mutant(WRITE, RFC1813_ERRORS)
+@mutant(WRITE)
 def write3_read_only_is_refused_and_written(call: Write) -> Write3Res:
     """WRITE to a read-only file system is refused, but executed"""
     inode = inode_of(call.server, call.args.file)
@@ -52,7 +52,7 @@ def write3_read_only_is_refused_and_written(call: Write) -> Write3Res:
     return call.proceed()
 
 
-@mutant(WRITE, RFC1813_FSINFO)
+@mutant(WRITE, breaks=RFC1813_FSINFO)
 def write3_refuses_the_largest_file(call: Write) -> Write3Res:
     """WRITE that ends within 8 bytes of maxfilesize is refused with FBIG"""
     end = call.args.offset + len(call.args.data)
@@ -61,7 +61,7 @@ def write3_refuses_the_largest_file(call: Write) -> Write3Res:
     return call.proceed()
 
 
-@mutant(WRITE, RFC1813_FSINFO)
+@mutant(WRITE)
 def write3_refuses_2_gib(call: Write) -> Write3Res:
     """WRITE that ends beyond 2 GiB is refused with FBIG, though maxfilesize is larger"""
     if call.args.offset + len(call.args.data) > 2**31:
@@ -69,7 +69,7 @@ def write3_refuses_2_gib(call: Write) -> Write3Res:
     return call.proceed()
 
 
-@mutant(WRITE, RFC1813_FSINFO)
+@mutant(WRITE)
 def write3_refuses_offsets_of_2_gib(call: Write) -> Write3Res:
     """WRITE that begins at 2 GiB or beyond is refused with FBIG, though maxfilesize is larger"""
     if call.args.offset >= 2**31:
@@ -80,7 +80,7 @@ def write3_refuses_offsets_of_2_gib(call: Write) -> Write3Res:
 # ---------------------------------------------------------------- permission
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_denies_and_writes(call: Write) -> Write3Res:
     """WRITE that is refused for lack of permission is executed nevertheless"""
     reply = call.proceed()

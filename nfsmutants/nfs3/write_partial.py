@@ -11,7 +11,6 @@ from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.bending import refuse_write
 from nfsmutants.nfs3.calls import Write
-from nfsmutants.rules import RFC1813_WRITE, RFC1813_WRITE_HINTS
 from nfsserver.fs.pages import PagedData
 from nfsserver.nfs3.common import fattr3
 
@@ -40,7 +39,7 @@ def _with_attributes_now(call: Write, reply: Write3Res) -> Write3Res:
     )
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_short_count_writes_all(call: Write) -> Write3Res:
     """A WRITE with a short count wrote all of the data"""
     short = _short(call)
@@ -51,7 +50,7 @@ def write3_short_count_writes_all(call: Write) -> Write3Res:
     return _with_attributes_now(call, short.reply)
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_short_count_zeroes_the_last_byte(call: Write) -> Write3Res:
     """A WRITE with a short count writes a zero instead of the last counted byte"""
     short = _short(call)
@@ -61,7 +60,7 @@ def write3_short_count_zeroes_the_last_byte(call: Write) -> Write3Res:
     return _with_attributes_now(call, short.reply)
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_short_count_sizes_all(call: Write) -> Write3Res:
     """A WRITE with a short count extends the file for all of the data"""
     short = _short(call)
@@ -71,7 +70,7 @@ def write3_short_count_sizes_all(call: Write) -> Write3Res:
     return _with_attributes_now(call, short.reply)
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_short_wcc_counts_all(call: Write) -> Write3Res:
     """The attributes after a short WRITE have the size that all of the data would make"""
     short = _short(call)
@@ -81,7 +80,7 @@ def write3_short_wcc_counts_all(call: Write) -> Write3Res:
     return amend(short.reply, "file_wcc.after", size=lambda it: max(it.size, end))
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_continuation_is_inval(call: Write) -> Write3Res:
     """WRITE that continues after a short one is refused with INVAL"""
     args = call.args
@@ -94,7 +93,7 @@ def write3_continuation_is_inval(call: Write) -> Write3Res:
     return reply
 
 
-@mutant(WRITE, RFC1813_WRITE_HINTS)
+@mutant(WRITE)
 def write3_continuation_writes_nothing(call: Write) -> Write3Res:
     """WRITE that continues after a short one answers OK and count 0"""
     args = call.args

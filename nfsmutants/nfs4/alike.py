@@ -10,13 +10,8 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import sequence_of, succeeded, with_sequence
 from nfsmutants.rules import (
-    RFC5661_EXCHANGE_ID,
-    RFC5661_LOCK,
     RFC5661_LOOKUP,
     RFC5661_OPEN,
-    RFC5661_SEQUENCE,
-    RFC5661_SHARES,
-    RFC5661_STATEIDS,
 )
 from nfsserver.nfs4.common import compound_of
 
@@ -29,7 +24,7 @@ def _up_to_nul(value: bytes) -> bytes:
     return bytes(value).partition(b"\0")[0]
 
 
-@mutant((p.LOCK, p.LOCKT), RFC5661_LOCK)
+@mutant((p.LOCK, p.LOCKT))
 def locks4_cut_owners_at_a_nul(call: AnyCall) -> t.Any:
     """LOCK and LOCKT take a lock-owner for a string that ends at its first NUL"""
     if call.operation is p.LOCKT:
@@ -37,19 +32,19 @@ def locks4_cut_owners_at_a_nul(call: AnyCall) -> t.Any:
     return call.proceed_with("locker.open_owner.lock_owner", owner=lambda it: _up_to_nul(it.owner))
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_compares_the_start_of_owners(call: Open) -> p.Open4Res:
     """OPEN compares the first 32 bytes of open-owners"""
     return call.proceed_with("owner", owner=lambda it: bytes(it.owner)[:32])
 
 
-@mutant(p.EXCHANGE_ID, RFC5661_EXCHANGE_ID)
+@mutant(p.EXCHANGE_ID)
 def exchangeid4_cuts_owners_at_a_nul(call: Call[p.ExchangeId4Args, p.ExchangeId4Res]) -> p.ExchangeId4Res:
     """EXCHANGE_ID takes co_ownerid for a string that ends at its first NUL"""
     return call.proceed_with("eia_clientowner", co_ownerid=lambda it: _up_to_nul(it.co_ownerid))
 
 
-@mutant((p.OPEN, p.READ), RFC5661_STATEIDS)
+@mutant((p.OPEN, p.READ))
 def read4_compares_half_of_stateids(call: AnyCall) -> t.Any:
     """READ finds an open by the first half of the other field of its stateid"""
     result = call.proceed()
@@ -64,7 +59,7 @@ def read4_compares_half_of_stateids(call: AnyCall) -> t.Any:
     return call.proceed_with("stateid", other=known)
 
 
-@mutant(p.COMPOUND, RFC5661_SEQUENCE)
+@mutant(p.COMPOUND)
 def sequence4_compares_half_of_session_ids(call: Call[p.Compound4Args, p.Compound4Res]) -> p.Compound4Res:
     """SEQUENCE finds a session by the first half of its id"""
     sent, reply = sequence_of(call.args), call.proceed()
@@ -78,7 +73,7 @@ def sequence4_compares_half_of_session_ids(call: Call[p.Compound4Args, p.Compoun
     return call.proceed(with_sequence(call.args, sa_sessionid=call.state[start]))
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_compares_half_of_the_verifier(call: Open) -> p.Open4Res:
     """OPEN with EXCLUSIVE4_1 succeeds if one half of the verifier is that of the file"""
     how, directory = call.args.openhow.how, compound_of(call.context).current
@@ -102,7 +97,7 @@ def _names(call: AnyCall) -> list[bytes]:
     return [] if directory is None or directory.directory is None else list(directory.directory.names())
 
 
-@mutant(p.LOOKUP, RFC5661_LOOKUP)
+@mutant(p.LOOKUP, breaks=RFC5661_LOOKUP)
 def lookup4_compares_the_start_of_names(call: Call[p.Lookup4Args, p.Lookup4Res]) -> p.Lookup4Res:
     """LOOKUP compares the first 60 bytes of names"""
     asked = bytes(call.args.objname)
@@ -110,7 +105,7 @@ def lookup4_compares_the_start_of_names(call: Call[p.Lookup4Args, p.Lookup4Res])
     return call.proceed_with(objname=min(alike)) if alike else call.proceed()
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN, breaks=RFC5661_OPEN)
 def open4_guarded_folds_case(call: Open) -> p.Open4Res:
     """OPEN with GUARDED4 opens a file whose name differs in case"""
     how, asked = call.args.openhow.how, bytes(call.args.claim.file or b"")
@@ -123,7 +118,7 @@ def open4_guarded_folds_case(call: Open) -> p.Open4Res:
     return call.proceed_with(openhow=bent, claim=p.OpenClaim4(p.OpenClaimType4.CLAIM_NULL, file=alike[0]))
 
 
-@mutant((p.OPEN, p.LOCKT), RFC5661_SHARES)
+@mutant((p.OPEN, p.LOCKT))
 def opens4_are_of_names(call: AnyCall) -> t.Any:
     """OPEN and LOCKT find no conflict on a file that has two names"""
     inode, result = compound_of(call.context).current, call.proceed()

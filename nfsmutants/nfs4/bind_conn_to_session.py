@@ -7,24 +7,23 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4, names_in, with_result
-from nfsmutants.rules import RFC5661_BIND_CONN
 
 Bind = Call[p.BindConnToSession4Args, p.BindConnToSession4Res]
 
 
-@mutant(p.BIND_CONN_TO_SESSION, RFC5661_BIND_CONN)
+@mutant(p.BIND_CONN_TO_SESSION)
 def bindconn4_returns_another_session(call: Bind) -> p.BindConnToSession4Res:
     """BIND_CONN_TO_SESSION returns another session id"""
     return amend4(call.proceed(), bctsr_sessid=bytes(16))
 
 
-@mutant(p.BIND_CONN_TO_SESSION, RFC5661_BIND_CONN)
+@mutant(p.BIND_CONN_TO_SESSION)
 def bindconn4_binds_the_backchannel_only(call: Bind) -> p.BindConnToSession4Res:
     """BIND_CONN_TO_SESSION of any direction returns CDFS4_BACK"""
     return amend4(call.proceed(), bctsr_dir=p.ChannelDirFromServer4.CDFS4_BACK)
 
 
-@mutant(p.BIND_CONN_TO_SESSION, RFC5661_BIND_CONN)
+@mutant(p.BIND_CONN_TO_SESSION)
 def bindconn4_unknown_is_ok(call: Bind) -> p.BindConnToSession4Res:
     """BIND_CONN_TO_SESSION of a session that does not exist succeeds"""
     result = call.proceed()
@@ -34,7 +33,7 @@ def bindconn4_unknown_is_ok(call: Bind) -> p.BindConnToSession4Res:
     return p.BindConnToSession4Res(Nfsstat4.NFS4_OK, resok)
 
 
-@mutant(p.COMPOUND, RFC5661_BIND_CONN)
+@mutant(p.COMPOUND)
 def bindconn4_follows_sequence(call: Call[p.Compound4Args, p.Compound4Res]) -> p.Compound4Res:
     """BIND_CONN_TO_SESSION after SEQUENCE succeeds"""
     reply = call.proceed()
@@ -46,7 +45,7 @@ def bindconn4_follows_sequence(call: Call[p.Compound4Args, p.Compound4Res]) -> p
     return with_result(reply, 1, p.BindConnToSession4Res(Nfsstat4.NFS4_OK, resok))
 
 
-@mutant(p.BIND_CONN_TO_SESSION, RFC5661_BIND_CONN)
+@mutant(p.BIND_CONN_TO_SESSION)
 def bindconn4_binds_fore_only(call: Bind) -> p.BindConnToSession4Res:
     """BIND_CONN_TO_SESSION of any direction returns CDFS4_FORE"""
     return amend4(call.proceed(), bctsr_dir=p.ChannelDirFromServer4.CDFS4_FORE)

@@ -9,19 +9,18 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import refusal
-from nfsmutants.rules import RFC5661_CLOSE, RFC5661_ERRORS, RFC5661_STATEIDS
 from nfsserver.nfs4.common import compound_of
 
 Close = Call[p.Close4Args, p.Close4Res]
 
 
-@mutant(p.CLOSE, RFC5661_CLOSE)
+@mutant(p.CLOSE)
 def close4_keeps_shares(call: Close) -> p.Close4Res:
     """CLOSE succeeds, and the file stays open"""
     return p.Close4Res(Nfsstat4.NFS4_OK, call.args.open_stateid)
 
 
-@mutant(p.READ, RFC5661_ERRORS)
+@mutant(p.READ)
 def read4_takes_closed_stateids(call: Call[p.Read4Args, p.Read4Res]) -> p.Read4Res:
     """READ with a stateid that does not designate any state succeeds"""
     result = call.proceed()
@@ -30,14 +29,14 @@ def read4_takes_closed_stateids(call: Call[p.Read4Args, p.Read4Res]) -> p.Read4R
     return p.Read4Res(Nfsstat4.NFS4_OK, p.Read4ResOk(True, b""))
 
 
-@mutant(p.CLOSE, RFC5661_CLOSE)
+@mutant(p.CLOSE)
 def close4_compares_the_seqid(call: Close) -> p.Close4Res:
     """CLOSE with a seqid that is not 0 gets BAD_SEQID"""
     result = call.proceed()
     return refusal(result, Nfsstat4.NFS4ERR_BAD_SEQID) if call.args.seqid else result
 
 
-@mutant((p.OPEN, p.CLOSE), RFC5661_CLOSE)
+@mutant((p.OPEN, p.CLOSE))
 def close4_closes_for_all(call: AnyCall) -> t.Any:
     """CLOSE ends all OPENs of the file by this client"""
     opened: list[p.Stateid4] = call.state.setdefault("opened", [])
@@ -70,13 +69,13 @@ def _takes_closed(call: AnyCall) -> t.Any:
     return result
 
 
-@mutant((p.CLOSE, p.WRITE, p.SETATTR), RFC5661_STATEIDS)
+@mutant((p.CLOSE, p.WRITE, p.SETATTR))
 def changes4_take_closed_stateids(call: AnyCall) -> t.Any:
     """WRITE and SETATTR with the stateid of a closed open, or of a lock-owner in it, are done"""
     return _takes_closed(call)
 
 
-@mutant((p.CLOSE, p.READ), RFC5661_STATEIDS)
+@mutant((p.CLOSE, p.READ))
 def read4_takes_locks_of_closed_opens(call: AnyCall) -> t.Any:
     """READ with the stateid of a lock-owner is done after its open is closed"""
     return _takes_closed(call)

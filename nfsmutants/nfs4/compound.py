@@ -10,25 +10,24 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import Union, Unread, replace
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import names_in, refusal, restate_last, sequence_of, with_result
-from nfsmutants.rules import RFC5661_COMPOUND, RFC5661_CREATE_SESSION, RFC5661_ERRORS, RFC5661_SEQUENCE
 from nfsserver.nfs4.common import compound_of
 
 Compound = Call[p.Compound4Args, p.Compound4Res]
 
 
-@mutant(p.COMPOUND, RFC5661_COMPOUND)
+@mutant(p.COMPOUND)
 def compound4_takes_any_minor_version(call: Compound) -> p.Compound4Res:
     """A COMPOUND of an unknown minor version is executed as one of 4.1"""
     return call.proceed_with(minorversion=1) if call.args.minorversion > p.LATEST_MINOR else call.proceed()
 
 
-@mutant(p.COMPOUND, RFC5661_COMPOUND)
+@mutant(p.COMPOUND)
 def compound4_drops_the_tag(call: Compound) -> p.Compound4Res:
     """The results of COMPOUND have an empty tag"""
     return replace(call.proceed(), tag=b"")
 
 
-@mutant(p.COMPOUND, RFC5661_COMPOUND, kills_many="every COMPOUND that fails early has a result too many")
+@mutant(p.COMPOUND, kills_many="every COMPOUND that fails early has a result too many")
 def compound4_goes_on_after_an_error(call: Compound) -> p.Compound4Res:
     """After an operation that failed, the next one is answered as well"""
     reply = call.proceed()
@@ -43,14 +42,14 @@ def compound4_goes_on_after_an_error(call: Compound) -> p.Compound4Res:
     return replace(reply, resarray=[*reply.resarray, failed])
 
 
-@mutant(p.COMPOUND, RFC5661_COMPOUND)
+@mutant(p.COMPOUND)
 def compound4_unknown_is_notsupp(call: Compound) -> p.Compound4Res:
     """An operation that does not exist gets NOTSUPP"""
     reply = call.proceed()
     return restate_last(reply, Nfsstat4.NFS4ERR_OP_ILLEGAL, Nfsstat4.NFS4ERR_NOTSUPP)
 
 
-@mutant(p.COMPOUND, RFC5661_SEQUENCE)
+@mutant(p.COMPOUND)
 def compound4_needs_no_session(call: Compound) -> p.Compound4Res:
     """An operation that needs a session gets INVAL without one"""
     reply = call.proceed()
@@ -61,7 +60,7 @@ def compound4_needs_no_session(call: Compound) -> p.Compound4Res:
     return reply
 
 
-@mutant(p.COMPOUND, RFC5661_ERRORS)
+@mutant(p.COMPOUND)
 def compound4_sessionless_with_company(call: Compound) -> p.Compound4Res:
     """An operation that needs no session is executed though others follow it, and these are not"""
     is_alone = len(call.args.argarray) == 1 or sequence_of(call.args) is not None
@@ -71,7 +70,7 @@ def compound4_sessionless_with_company(call: Compound) -> p.Compound4Res:
     return call.proceed_with(argarray=call.args.argarray[:1])
 
 
-@mutant(p.COMPOUND, RFC5661_ERRORS)
+@mutant(p.COMPOUND)
 def compound4_removed_is_illegal(call: Compound) -> p.Compound4Res:
     """An operation that NFSv4.1 has removed gets OP_ILLEGAL"""
     reply = call.proceed()
@@ -81,7 +80,7 @@ def compound4_removed_is_illegal(call: Compound) -> p.Compound4Res:
     return restate_last(reply, Nfsstat4.NFS4ERR_NOTSUPP, Nfsstat4.NFS4ERR_OP_ILLEGAL)
 
 
-@mutant(p.COMPOUND, RFC5661_CREATE_SESSION)
+@mutant(p.COMPOUND)
 def compound4_takes_any_number_of_operations(call: Compound) -> p.Compound4Res:
     """A COMPOUND of too many operations is cut, and what is left is executed"""
     reply = call.proceed()
@@ -90,7 +89,7 @@ def compound4_takes_any_number_of_operations(call: Compound) -> p.Compound4Res:
     return call.proceed_with(argarray=call.args.argarray[: len(call.args.argarray) // 2])
 
 
-@mutant(p.COMPOUND, RFC5661_ERRORS)
+@mutant(p.COMPOUND)
 def compound4_begins_at_the_root(call: Compound) -> p.Compound4Res:
     """The root is the current and the saved filehandle at the beginning of a COMPOUND"""
     if sequence_of(call.args) is None or len(call.args.argarray) != 2:
@@ -100,7 +99,7 @@ def compound4_begins_at_the_root(call: Compound) -> p.Compound4Res:
     return replace(reply, resarray=[*reply.resarray[:1], *reply.resarray[3:]])
 
 
-@mutant(p.COMPOUND, RFC5661_ERRORS)
+@mutant(p.COMPOUND)
 def compound4_current_is_saved(call: Compound) -> p.Compound4Res:
     """LINK and RENAME without a saved filehandle take the current one for both"""
     reply = call.proceed()
@@ -109,7 +108,7 @@ def compound4_current_is_saved(call: Compound) -> p.Compound4Res:
     return with_result(reply, 2, refusal(reply.resarray[2], Nfsstat4.NFS4ERR_NOENT))
 
 
-@mutant((p.WRITE, p.REMOVE), RFC5661_COMPOUND)
+@mutant((p.WRITE, p.REMOVE))
 def compound4_writes_and_removes_go_up(call: AnyCall) -> t.Any:
     """After WRITE and REMOVE the root of the export is the current filehandle"""
     result = call.proceed()

@@ -8,7 +8,6 @@ import typing as t
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.rules import RFC5661_ERRORS
 from nfsserver.nfs4.common import compound_of, failed
 
 _ASKED: t.Final = (
@@ -28,7 +27,7 @@ _ASKED: t.Final = (
 )
 
 
-@mutant(_ASKED, RFC5661_ERRORS)
+@mutant(_ASKED)
 def delay4_never_ends(call: AnyCall) -> t.Any:
     """The last operation of a compound gets DELAY, however often it is sent"""
     compound = compound_of(call.context)

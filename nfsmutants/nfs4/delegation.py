@@ -14,12 +14,9 @@ from nfsclient.xdr import XdrType, replace
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import refusal
 from nfsmutants.rules import (
-    RFC5661_CB_RECALL,
-    RFC5661_DELEGRETURN,
     RFC5661_OPEN_DELEGATIONS,
     RFC5661_RECALL,
     RFC5661_REVOCATION,
-    RFC5661_STATEIDS,
     RFC5661_WRITE_DELEGATIONS,
 )
 from nfsserver.handlers import ServerApi
@@ -32,7 +29,7 @@ _NOBODY = p.Nfsace4(p.ACE4_ACCESS_ALLOWED_ACE_TYPE, 0, 0, b"")
 _LIMIT = p.NfsSpaceLimit4(p.LimitBy4.NFS_LIMIT_SIZE, filesize=p.NFS4_UINT64_MAX)
 
 
-@mutant(p.OPEN, RFC5661_RECALL)
+@mutant(p.OPEN)
 def open4_invents_delegations(call: Open) -> p.Open4Res:
     """OPEN returns delegations that the server knows nothing of, and never recalls"""
     wanted = call.args.share_access & _WANTS
@@ -55,7 +52,7 @@ def open4_invents_delegations(call: Open) -> p.Open4Res:
     return p.Open4Res(Nfsstat4.NFS4_OK, replace(result.resok4, delegation=made))
 
 
-@mutant(p.OPEN, RFC5661_RECALL)
+@mutant(p.OPEN, breaks=RFC5661_RECALL)
 def open4_ignores_delegations(call: Open) -> p.Open4Res:
     """OPEN that conflicts with a delegation succeeds at once"""
     result = call.proceed()
@@ -67,13 +64,13 @@ def open4_ignores_delegations(call: Open) -> p.Open4Res:
     return p.Open4Res(Nfsstat4.NFS4_OK, resok)
 
 
-@mutant(p.DELEGRETURN, RFC5661_DELEGRETURN)
+@mutant(p.DELEGRETURN)
 def delegreturn4_returns_nothing(_call: Call[p.Delegreturn4Args, p.Delegreturn4Res]) -> p.Delegreturn4Res:
     """DELEGRETURN succeeds, and the delegation stays"""
     return p.Delegreturn4Res(Nfsstat4.NFS4_OK)
 
 
-@mutant(p.GETATTR, RFC5661_WRITE_DELEGATIONS)
+@mutant(p.GETATTR, breaks=RFC5661_WRITE_DELEGATIONS)
 def getattr4_asks_no_writer(call: Call[p.Getattr4Args, p.Getattr4Res]) -> p.Getattr4Res:
     """GETATTR answers with what the server has, although another client has a write delegation"""
     state = compound_of(call.context)
@@ -83,7 +80,7 @@ def getattr4_asks_no_writer(call: Call[p.Getattr4Args, p.Getattr4Res]) -> p.Geta
     return p.Getattr4Res(Nfsstat4.NFS4_OK, p.Getattr4ResOk(read(view, call.args.attr_request)))
 
 
-@mutant(p.REMOVE, RFC5661_RECALL)
+@mutant(p.REMOVE, breaks=RFC5661_RECALL)
 def remove4_ignores_delegations(call: Call[p.Remove4Args, p.Remove4Res]) -> p.Remove4Res:
     """REMOVE of a delegated file succeeds at once, while its recall is on its way"""
     result = call.proceed()
@@ -92,7 +89,7 @@ def remove4_ignores_delegations(call: Call[p.Remove4Args, p.Remove4Res]) -> p.Re
     return p.Remove4Res(Nfsstat4.NFS4_OK, p.Remove4ResOk(p.ChangeInfo4(False, 0, 0)))
 
 
-@mutant(p.GETATTR, RFC5661_WRITE_DELEGATIONS)
+@mutant(p.GETATTR, breaks=RFC5661_WRITE_DELEGATIONS)
 def getattr4_answers_before_the_return(call: Call[p.Getattr4Args, p.Getattr4Res]) -> p.Getattr4Res:
     """GETATTR recalls a write delegation, and answers at once with what the server has"""
     result = call.proceed()
@@ -118,25 +115,25 @@ def _put_off_for_ever(call: Call[t.Any, R], what: Hashable) -> R:
     return refusal(result, Nfsstat4.NFS4ERR_DELAY) if key in call.state else result
 
 
-@mutant(p.OPEN, RFC5661_RECALL)
+@mutant(p.OPEN)
 def open4_delays_after_the_return(call: Open) -> p.Open4Res:
     """OPEN that met a delegation is put off for ever, also when the delegation is returned"""
     return _put_off_for_ever(call, compound_of(call.context).current)
 
 
-@mutant(p.REMOVE, RFC5661_RECALL)
+@mutant(p.REMOVE, breaks=RFC5661_RECALL)
 def remove4_delays_after_the_return(call: Call[p.Remove4Args, p.Remove4Res]) -> p.Remove4Res:
     """REMOVE that met a delegation is put off for ever, also when the delegation is returned"""
     return _put_off_for_ever(call, (compound_of(call.context).current, bytes(call.args.target)))
 
 
-@mutant(p.GETATTR, RFC5661_RECALL)
+@mutant(p.GETATTR, breaks=RFC5661_RECALL)
 def getattr4_delays_after_the_return(call: Call[p.Getattr4Args, p.Getattr4Res]) -> p.Getattr4Res:
     """GETATTR that met a delegation is put off for ever, also when the delegation is returned"""
     return _put_off_for_ever(call, compound_of(call.context).current)
 
 
-@mutant(p.OPEN, RFC5661_REVOCATION)
+@mutant(p.OPEN, breaks=RFC5661_REVOCATION)
 def open4_revokes_delegations_at_once(call: Open) -> p.Open4Res:
     """OPEN that conflicts with a delegation revokes it at once, and succeeds"""
     result = call.proceed()
@@ -175,21 +172,21 @@ def _recalls(server: ServerApi, bend: Callable[[p.CbRecall4Args], p.CbRecall4Arg
             del vars(channel)["call"]
 
 
-@mutant(p.OPEN, RFC5661_STATEIDS)
+@mutant(p.OPEN)
 def open4_recalls_with_the_seqid(call: Open) -> p.Open4Res:
     """CB_RECALL has the stateid of the delegation with its seqid, 1, instead of 0"""
     with _recalls(call.server, lambda it: replace(it, stateid=p.Stateid4(1, it.stateid.other))):
         return call.proceed()
 
 
-@mutant(p.OPEN, RFC5661_CB_RECALL)
+@mutant(p.OPEN)
 def open4_recalls_another_stateid(call: Open) -> p.Open4Res:
     """CB_RECALL has a stateid that was never given to the client"""
     with _recalls(call.server, lambda it: replace(it, stateid=p.Stateid4(0, b"another one!"))):
         return call.proceed()
 
 
-@mutant(p.OPEN, RFC5661_CB_RECALL)
+@mutant(p.OPEN)
 def open4_recalls_another_file(call: Open) -> p.Open4Res:
     """CB_RECALL has the filehandle of the root of the export"""
     root = call.backend.handle_of(next(iter(call.backend.exports.values())).root)
@@ -216,14 +213,14 @@ def unseen_delegations(server: ServerApi) -> Iterator[None]:
 _EVENTS: t.Final = (p.LINK, p.RENAME, p.SETATTR, p.SETXATTR, p.WRITE, p.READ)
 
 
-@mutant(_EVENTS, RFC5661_OPEN_DELEGATIONS)
+@mutant(_EVENTS, breaks=RFC5661_OPEN_DELEGATIONS)
 def changes4_ignore_delegations(call: AnyCall) -> t.Any:
     """Only OPEN, REMOVE and GETATTR recall delegations"""
     with unseen_delegations(call.server):
         return call.proceed()
 
 
-@mutant(_EVENTS, RFC5661_OPEN_DELEGATIONS)
+@mutant(_EVENTS, breaks=RFC5661_OPEN_DELEGATIONS)
 def changes4_do_not_wait_for_the_return(call: AnyCall) -> t.Any:
     """LINK, RENAME, SETATTR, SETXATTR, WRITE and READ recall a delegation, and do not wait for its return"""
     result = call.proceed()
@@ -233,7 +230,7 @@ def changes4_do_not_wait_for_the_return(call: AnyCall) -> t.Any:
         return call.proceed()
 
 
-@mutant(_EVENTS, RFC5661_RECALL)
+@mutant(_EVENTS, breaks=RFC5661_RECALL)
 def changes4_delay_after_the_return(call: AnyCall) -> t.Any:
     """LINK, RENAME, SETATTR, SETXATTR, WRITE and READ that met a delegation are put off for ever"""
     return _put_off_for_ever(call, (call.operation, compound_of(call.context).current))

@@ -10,12 +10,11 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import restate4, sequence_of
-from nfsmutants.rules import RFC5661_DESTROY_SESSION
 
 Compound = Call[p.Compound4Args, p.Compound4Res]
 
 
-@mutant((p.CREATE_SESSION, p.DESTROY_SESSION), RFC5661_DESTROY_SESSION)
+@mutant((p.CREATE_SESSION, p.DESTROY_SESSION))
 def destroysession4_destroys_nothing(call: AnyCall) -> t.Any:
     """DESTROY_SESSION succeeds, and the session goes on"""
     if call.operation is p.DESTROY_SESSION and call.args.dsa_sessionid in call.state:
@@ -26,7 +25,7 @@ def destroysession4_destroys_nothing(call: AnyCall) -> t.Any:
     return result
 
 
-@mutant(p.DESTROY_SESSION, RFC5661_DESTROY_SESSION)
+@mutant(p.DESTROY_SESSION)
 def destroysession4_unknown_is_ok(
     call: Call[p.DestroySession4Args, p.DestroySession4Res],
 ) -> p.DestroySession4Res:
@@ -34,7 +33,7 @@ def destroysession4_unknown_is_ok(
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_BADSESSION, Nfsstat4.NFS4_OK)
 
 
-@mutant(p.COMPOUND, RFC5661_DESTROY_SESSION)
+@mutant(p.COMPOUND)
 def destroysession4_destroys_its_own(call: Compound) -> p.Compound4Res:
     """DESTROY_SESSION in a session destroys that session, whichever it names"""
     sent = sequence_of(call.args)
@@ -47,7 +46,7 @@ def destroysession4_destroys_its_own(call: Compound) -> p.Compound4Res:
     return call.proceed_with(argarray=operations)
 
 
-@mutant(p.COMPOUND, RFC5661_DESTROY_SESSION)
+@mutant(p.COMPOUND)
 def destroysession4_may_stand_anywhere(call: Compound) -> p.Compound4Res:
     """DESTROY_SESSION of the session in SEQUENCE succeeds though operations follow it"""
     reply, sent = call.proceed(), sequence_of(call.args)

@@ -15,7 +15,7 @@ _MOST = 6
 """Handles that are known at the same time."""
 
 
-@mutant((p.PUTFH, p.GETFH), RFC5661_PERSISTENT)
+@mutant((p.PUTFH, p.GETFH), breaks=RFC5661_PERSISTENT)
 def putfh4_knows_few_handles(call: Call[t.Any, t.Any]) -> t.Any:
     """A filehandle is stale when the server has given some others since"""
     given: list[bytes] = call.state.setdefault("given", [])
@@ -29,7 +29,7 @@ def putfh4_knows_few_handles(call: Call[t.Any, t.Any]) -> t.Any:
     return result
 
 
-@mutant(p.READ, RFC5661_READ)
+@mutant(p.READ, breaks=RFC5661_READ)
 def read4_repeats_the_first_file(call: Call[p.Read4Args, p.Read4Res]) -> p.Read4Res:
     """READ of any file has the data that the first READ of as many bytes had"""
     result = call.proceed()

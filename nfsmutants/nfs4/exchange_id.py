@@ -9,7 +9,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4, refusal
-from nfsmutants.rules import RFC5661_EXCHANGE_ID, RFC5661_ROLES
+from nfsmutants.rules import RFC5661_EXCHANGE_ID
 
 ExchangeId = Call[p.ExchangeId4Args, p.ExchangeId4Res]
 _DEFINED: t.Final = (
@@ -21,31 +21,31 @@ _DEFINED: t.Final = (
 )
 
 
-@mutant(p.EXCHANGE_ID, RFC5661_EXCHANGE_ID)
+@mutant(p.EXCHANGE_ID)
 def exchangeid4_new_is_confirmed(call: ExchangeId) -> p.ExchangeId4Res:
     """EXCHANGE_ID says that every client id is confirmed"""
     return amend4(call.proceed(), eir_flags=lambda it: it.eir_flags | p.EXCHGID4_FLAG_CONFIRMED_R)
 
 
-@mutant(p.EXCHANGE_ID, RFC5661_EXCHANGE_ID)
+@mutant(p.EXCHANGE_ID, breaks=RFC5661_EXCHANGE_ID)
 def exchangeid4_never_confirms(call: ExchangeId) -> p.ExchangeId4Res:
     """EXCHANGE_ID says of no client id that it was confirmed"""
     return amend4(call.proceed(), eir_flags=lambda it: it.eir_flags & ~p.EXCHGID4_FLAG_CONFIRMED_R)
 
 
-@mutant(p.EXCHANGE_ID, RFC5661_ROLES)
+@mutant(p.EXCHANGE_ID)
 def exchangeid4_returns_no_role(call: ExchangeId) -> p.ExchangeId4Res:
     """EXCHANGE_ID returns no role in pNFS"""
     return amend4(call.proceed(), eir_flags=lambda it: it.eir_flags & ~p.EXCHGID4_FLAG_MASK_PNFS)
 
 
-@mutant(p.EXCHANGE_ID, RFC5661_EXCHANGE_ID)
+@mutant(p.EXCHANGE_ID)
 def exchangeid4_ignores_undefined_flags(call: ExchangeId) -> p.ExchangeId4Res:
     """EXCHANGE_ID ignores flags that are not defined"""
     return call.proceed_with(eia_flags=call.args.eia_flags & _DEFINED)
 
 
-@mutant(p.EXCHANGE_ID, RFC5661_EXCHANGE_ID)
+@mutant(p.EXCHANGE_ID, breaks=RFC5661_EXCHANGE_ID)
 def exchangeid4_confirmed_gets_a_new_id(call: ExchangeId) -> p.ExchangeId4Res:
     """EXCHANGE_ID of a confirmed client returns another client id"""
     result = call.proceed()
@@ -55,7 +55,7 @@ def exchangeid4_confirmed_gets_a_new_id(call: ExchangeId) -> p.ExchangeId4Res:
     return amend4(result, eir_clientid=lambda it: it.eir_clientid ^ 1)
 
 
-@mutant((p.EXCHANGE_ID, p.CREATE_SESSION), RFC5661_EXCHANGE_ID)
+@mutant((p.EXCHANGE_ID, p.CREATE_SESSION))
 def exchangeid4_unconfirmed_keeps_its_id(call: AnyCall) -> t.Any:
     """EXCHANGE_ID of a client that is not confirmed returns the client id of before"""
     if call.operation is p.CREATE_SESSION:
@@ -67,7 +67,7 @@ def exchangeid4_unconfirmed_keeps_its_id(call: AnyCall) -> t.Any:
     return call.state[owner]
 
 
-@mutant(p.EXCHANGE_ID, RFC5661_EXCHANGE_ID)
+@mutant(p.EXCHANGE_ID)
 def exchangeid4_restart_keeps_the_id(call: ExchangeId) -> p.ExchangeId4Res:
     """EXCHANGE_ID with another verifier returns the client id of the earlier incarnation"""
     result, owner = call.proceed(), call.args.eia_clientowner
@@ -79,7 +79,7 @@ def exchangeid4_restart_keeps_the_id(call: ExchangeId) -> p.ExchangeId4Res:
     return amend4(result, eir_clientid=known[1])
 
 
-@mutant((p.EXCHANGE_ID, p.CREATE_SESSION, p.SEQUENCE), RFC5661_EXCHANGE_ID)
+@mutant((p.EXCHANGE_ID, p.CREATE_SESSION, p.SEQUENCE))
 def exchangeid4_restart_ends_sessions(call: AnyCall) -> t.Any:
     """EXCHANGE_ID with another verifier ends the sessions of the earlier incarnation at once"""
     result = call.proceed()
@@ -99,21 +99,21 @@ def _without_update(call: ExchangeId) -> p.ExchangeId4Res:
     return call.proceed_with(eia_flags=call.args.eia_flags & ~p.EXCHGID4_FLAG_UPD_CONFIRMED_REC_A)
 
 
-@mutant(p.EXCHANGE_ID, RFC5661_EXCHANGE_ID)
+@mutant(p.EXCHANGE_ID)
 def exchangeid4_updates_what_is_not_there(call: ExchangeId) -> p.ExchangeId4Res:
     """EXCHANGE_ID with the update flag makes a client that does not exist"""
     result = call.proceed()
     return _without_update(call) if result.eir_status == Nfsstat4.NFS4ERR_NOENT else result
 
 
-@mutant(p.EXCHANGE_ID, RFC5661_EXCHANGE_ID)
+@mutant(p.EXCHANGE_ID)
 def exchangeid4_updates_another_incarnation(call: ExchangeId) -> p.ExchangeId4Res:
     """EXCHANGE_ID with the update flag and another verifier is a restart of the client"""
     result = call.proceed()
     return _without_update(call) if result.eir_status == Nfsstat4.NFS4ERR_NOT_SAME else result
 
 
-@mutant(p.EXCHANGE_ID, RFC5661_EXCHANGE_ID)
+@mutant(p.EXCHANGE_ID)
 def exchangeid4_knows_roles_only(call: ExchangeId) -> p.ExchangeId4Res:
     """EXCHANGE_ID with SUPP_MOVED_REFER, SUPP_MOVED_MIGR or BIND_PRINC_STATEID gets INVAL"""
     others = (
@@ -126,7 +126,7 @@ def exchangeid4_knows_roles_only(call: ExchangeId) -> p.ExchangeId4Res:
     return call.proceed()
 
 
-@mutant(p.EXCHANGE_ID, RFC5661_EXCHANGE_ID)
+@mutant(p.EXCHANGE_ID)
 def exchangeid4_refuses_implementations(call: ExchangeId) -> p.ExchangeId4Res:
     """EXCHANGE_ID of a client that says what it is gets INVAL"""
     return p.ExchangeId4Res(Nfsstat4.NFS4ERR_INVAL) if call.args.eia_client_impl_id else call.proceed()

@@ -10,7 +10,6 @@ from nfsclient.protocol.nfs4 import ATTRIBUTES, Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4, refusal
-from nfsmutants.rules import RFC5661_ATTRIBUTES, RFC5661_GETATTR
 from nfsserver.fs import Kind
 from nfsserver.nfs4.common import compound_of
 
@@ -28,7 +27,7 @@ def _without(result: p.Getattr4Res, *names: str) -> p.Getattr4Res:
     return amend4(result, obj_attributes=lambda it: it.obj_attributes.changed(**dict.fromkeys(names)))
 
 
-@mutant(p.GETATTR, RFC5661_GETATTR)
+@mutant(p.GETATTR)
 def getattr4_lacks_a_required_attribute(call: Getattr) -> p.Getattr4Res:
     """GETATTR of one REQUIRED attribute returns nothing"""
     asked = _asked(call)
@@ -36,7 +35,7 @@ def getattr4_lacks_a_required_attribute(call: Getattr) -> p.Getattr4Res:
     return _without(call.proceed(), asked[0]) if is_required else call.proceed()
 
 
-@mutant(p.GETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.GETATTR)
 def getattr4_hides_a_required_attribute(call: Getattr) -> p.Getattr4Res:
     """supported_attrs lacks lease_time"""
     result = call.proceed()
@@ -47,7 +46,7 @@ def getattr4_hides_a_required_attribute(call: Getattr) -> p.Getattr4Res:
     return amend4(result, "obj_attributes", supported_attrs=shown)
 
 
-@mutant(p.GETATTR, RFC5661_GETATTR)
+@mutant(p.GETATTR)
 def getattr4_drops_the_last_attribute(call: Getattr) -> p.Getattr4Res:
     """GETATTR of many attributes lacks the last one"""
     result = call.proceed()
@@ -56,14 +55,14 @@ def getattr4_drops_the_last_attribute(call: Getattr) -> p.Getattr4Res:
     return _without(result, p.names_of(result.resok4.obj_attributes.attrmask)[-1])
 
 
-@mutant(p.GETATTR, RFC5661_GETATTR)
+@mutant(p.GETATTR)
 def getattr4_of_many_is_a_fault(call: Getattr) -> p.Getattr4Res:
     """GETATTR of many attributes gets SERVERFAULT, of each one alone it succeeds"""
     result = call.proceed()
     return result if len(_asked(call)) <= _MANY else refusal(result, Nfsstat4.NFS4ERR_SERVERFAULT)
 
 
-@mutant(p.GETATTR, RFC5661_GETATTR)
+@mutant(p.GETATTR)
 def getattr4_only_files_have_all(call: Getattr) -> p.Getattr4Res:
     """GETATTR of many attributes returns lease_time and unique_handles for regular files only"""
     inode = compound_of(call.context).current
@@ -72,7 +71,7 @@ def getattr4_only_files_have_all(call: Getattr) -> p.Getattr4Res:
     return _without(call.proceed(), "lease_time", "unique_handles")
 
 
-@mutant(p.GETATTR, RFC5661_GETATTR)
+@mutant(p.GETATTR)
 def getattr4_fails_within_three_words(call: Getattr) -> p.Getattr4Res:
     """GETATTR looks for unknown bits in the first three words only, and answers ATTRNOTSUPP"""
     asked = call.args.attr_request
@@ -80,7 +79,7 @@ def getattr4_fails_within_three_words(call: Getattr) -> p.Getattr4Res:
     return call.proceed() if is_known else refusal(call.proceed(), Nfsstat4.NFS4ERR_ATTRNOTSUPP)
 
 
-@mutant(p.GETATTR, RFC5661_GETATTR)
+@mutant(p.GETATTR)
 def getattr4_unknown_bit_is_an_error(call: Getattr) -> p.Getattr4Res:
     """GETATTR with a bit that no attribute has gets INVAL"""
     result = call.proceed()
@@ -88,7 +87,7 @@ def getattr4_unknown_bit_is_an_error(call: Getattr) -> p.Getattr4Res:
     return result if is_known else refusal(result, Nfsstat4.NFS4ERR_INVAL)
 
 
-@mutant(p.GETATTR, RFC5661_GETATTR)
+@mutant(p.GETATTR)
 def getattr4_adds_the_type(call: Getattr) -> p.Getattr4Res:
     """GETATTR of the size returns a type as well"""
     result = call.proceed()
@@ -97,13 +96,13 @@ def getattr4_adds_the_type(call: Getattr) -> p.Getattr4Res:
     return amend4(result, obj_attributes=lambda it: it.obj_attributes.changed(type=p.NfsFtype4.NF4REG))
 
 
-@mutant(p.GETATTR, RFC5661_GETATTR)
+@mutant(p.GETATTR)
 def getattr4_nothing_is_everything(call: Getattr) -> p.Getattr4Res:
     """GETATTR of nothing returns attributes"""
     return call.proceed() if _asked(call) else call.proceed_with(attr_request=p.bitmap("type", "size"))
 
 
-@mutant(p.GETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.GETATTR)
 def getattr4_set_only_is_left_out(call: Getattr) -> p.Getattr4Res:
     """GETATTR of a set-only attribute succeeds, and leaves it out"""
     result = call.proceed()
@@ -119,7 +118,7 @@ _SWAPPED: t.Final = {
 }
 
 
-@mutant(p.GETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.GETATTR)
 def getattr4_swaps_types(call: Getattr) -> p.Getattr4Res:
     """GETATTR of the type alone says that files are directories, and directories files"""
     result = call.proceed()
@@ -129,7 +128,7 @@ def getattr4_swaps_types(call: Getattr) -> p.Getattr4Res:
     return amend4(result, "obj_attributes", type=_SWAPPED.get(seen, seen))
 
 
-@mutant(p.GETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.GETATTR)
 def getattr4_change_stands(call: Getattr) -> p.Getattr4Res:
     """change is the same for ever"""
     result = call.proceed()

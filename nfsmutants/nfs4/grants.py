@@ -9,12 +9,11 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs4.bending import refusal
-from nfsmutants.rules import RFC5661_ACCESS
 
 _USING: t.Final = (p.READ, p.WRITE, p.LOOKUP, p.READDIR, p.OPEN, p.CREATE, p.REMOVE, p.RENAME)
 
 
-@mutant((p.ACCESS, *_USING), RFC5661_ACCESS)
+@mutant((p.ACCESS, *_USING))
 def operations4_deny_what_access_grants(call: AnyCall) -> t.Any:
     """The first operation after an ACCESS is denied, whatever ACCESS grants"""
     was_asked = call.state.pop("asked", False)

@@ -22,7 +22,6 @@ from nfsmutants.pages import (
     tail_kept,
 )
 from nfsmutants.rules import (
-    RFC5661_COMMIT,
     RFC5661_OPEN,
     RFC5661_READ,
     RFC5661_SETATTR,
@@ -60,7 +59,7 @@ def _opened(call: Open) -> Inode | None:
     return _entry(compound_of(call.context).current, name)
 
 
-@mutant((p.LINK, p.REMOVE, p.RENAME), RFC5661_WRITE)
+@mutant((p.LINK, p.REMOVE, p.RENAME), breaks=RFC5661_WRITE)
 def names4_drop_uncommitted_pages(call: AnyCall) -> t.Any:
     """LINK, REMOVE and RENAME drop the uncommitted data of the file"""
     files, result = _named(call), call.proceed()
@@ -69,7 +68,7 @@ def names4_drop_uncommitted_pages(call: AnyCall) -> t.Any:
     return result
 
 
-@mutant((p.LINK, p.REMOVE, p.RENAME), RFC5661_READ)
+@mutant((p.LINK, p.REMOVE, p.RENAME), breaks=RFC5661_READ)
 def names4_keep_one_page(call: AnyCall) -> t.Any:
     """LINK, REMOVE and RENAME leave zeros in the file after its first page"""
     files, result = _named(call), call.proceed()
@@ -78,7 +77,7 @@ def names4_keep_one_page(call: AnyCall) -> t.Any:
     return result
 
 
-@mutant(p.CLOSE, RFC5661_WRITE)
+@mutant(p.CLOSE, breaks=RFC5661_WRITE)
 def close4_drops_uncommitted_pages(call: Call[p.Close4Args, p.Close4Res]) -> p.Close4Res:
     """CLOSE drops uncommitted data"""
     inode, result = compound_of(call.context).current, call.proceed()
@@ -93,7 +92,7 @@ def _changes_size(call: Setattr) -> bool:
     return inode is not None and size is not None and size != inode.size
 
 
-@mutant(p.SETATTR, RFC5661_WRITE)
+@mutant(p.SETATTR, breaks=RFC5661_WRITE)
 def setattr4_drops_uncommitted_pages(call: Setattr) -> p.Setattr4Res:
     """SETATTR that leaves the size of a file as it is drops uncommitted data"""
     if not _changes_size(call):
@@ -101,7 +100,7 @@ def setattr4_drops_uncommitted_pages(call: Setattr) -> p.Setattr4Res:
     return call.proceed()
 
 
-@mutant(p.SETATTR, RFC5661_READ)
+@mutant(p.SETATTR, breaks=RFC5661_READ)
 def setattr4_keeps_one_page(call: Setattr) -> p.Setattr4Res:
     """SETATTR that leaves the size of a file as it is leaves zeros after its first page"""
     if not _changes_size(call):
@@ -109,7 +108,7 @@ def setattr4_keeps_one_page(call: Setattr) -> p.Setattr4Res:
     return call.proceed()
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR, breaks=RFC5661_SETATTR)
 def setattr4_size_keeps_one_page(call: Setattr) -> p.Setattr4Res:
     """SETATTR of another size leaves zeros after the first page of the file"""
     if _changes_size(call):
@@ -117,7 +116,7 @@ def setattr4_size_keeps_one_page(call: Setattr) -> p.Setattr4Res:
     return call.proceed()
 
 
-@mutant(p.SETATTR, RFC5661_WRITE)
+@mutant(p.SETATTR, breaks=RFC5661_WRITE)
 def setattr4_size_drops_uncommitted_pages(call: Setattr) -> p.Setattr4Res:
     """SETATTR of another size drops uncommitted data below it"""
     if _changes_size(call):
@@ -125,14 +124,14 @@ def setattr4_size_drops_uncommitted_pages(call: Setattr) -> p.Setattr4Res:
     return call.proceed()
 
 
-@mutant(p.WRITE, RFC5661_WRITE)
+@mutant(p.WRITE)
 def write4_drops_uncommitted_pages(call: Write) -> p.Write4Res:
     """WRITE drops the uncommitted data of earlier WRITEs"""
     drop_uncommitted(files_of(compound_of(call.context).current))
     return call.proceed()
 
 
-@mutant(p.WRITE, RFC5661_WRITE)
+@mutant(p.WRITE)
 def write4_keeps_the_older_data(call: Write) -> t.Any:
     """WRITE with UNSTABLE4 over uncommitted data of the WRITE before it keeps that data"""
     if call.args.stable is not StableHow4.UNSTABLE4:
@@ -154,32 +153,32 @@ def flushed4(call: AnyCall, order: Callable[[_Pieces], Iterable[tuple[int, bytes
     return flushed(call, inode, piece=piece, commit=operation is p.COMMIT, order=order)
 
 
-@mutant(_UNTIL_CLOSE, RFC5661_COMMIT)
+@mutant(_UNTIL_CLOSE)
 def commit4_flushes_by_offset(call: AnyCall) -> t.Any:
     """COMMIT flushes WRITEs with UNSTABLE4 by rising offset: where two overlap, the older data may come back"""
     return flushed4(call, sorted)
 
 
-@mutant(_UNTIL_CLOSE, RFC5661_COMMIT)
+@mutant(_UNTIL_CLOSE)
 def commit4_flushes_the_farthest_first(call: AnyCall) -> t.Any:
     """COMMIT flushes WRITEs with UNSTABLE4 by falling offset: where two overlap, the older data may come back"""
     return flushed4(call, lambda pieces: sorted(pieces, reverse=True))
 
 
-@mutant(_FLUSHING, RFC5661_COMMIT)
+@mutant(_FLUSHING)
 def commit4_flushes_the_newest_first(call: AnyCall) -> t.Any:
     """COMMIT flushes the newest WRITE with UNSTABLE4 first: where two overlap, the older data comes back"""
     return flushed4(call, reversed)
 
 
-@mutant((p.SETATTR, p.WRITE), RFC5661_SETATTR)
+@mutant((p.SETATTR, p.WRITE))
 def setattr4_truncation_within_a_page_keeps_it(call: AnyCall) -> t.Any:
     """What SETATTR cuts off the last page of a file comes back when it grows, unless that is its first page"""
     size = None if call.operation is p.WRITE else call.args.obj_attributes.size
     return tail_kept(call, compound_of(call.context).current, size)
 
 
-@mutant(p.WRITE, RFC5661_WRITE)
+@mutant(p.WRITE)
 def write4_data_sync_ends_at_4_kib(call: Write) -> p.Write4Res:
     """WRITE with DATA_SYNC4 stores zeros instead of all data after the first 4 KiB"""
     if call.args.stable is not StableHow4.DATA_SYNC4:
@@ -187,7 +186,7 @@ def write4_data_sync_ends_at_4_kib(call: Write) -> p.Write4Res:
     return call.proceed_with(data=bytes(call.args.data[:PAGE]).ljust(len(call.args.data), b"\0"))
 
 
-@mutant(p.COMMIT, RFC5661_COMMIT)
+@mutant(p.COMMIT)
 def commit4_drops_other_pages(call: Call[p.Commit4Args, p.Commit4Res]) -> p.Commit4Res:
     """COMMIT of a part of a file drops the uncommitted data of the other parts"""
     inode, result = compound_of(call.context).current, call.proceed()
@@ -196,21 +195,21 @@ def commit4_drops_other_pages(call: Call[p.Commit4Args, p.Commit4Res]) -> p.Comm
     return result
 
 
-@mutant(p.OPEN, RFC5661_WRITE)
+@mutant(p.OPEN, breaks=RFC5661_WRITE)
 def open4_unchecked_drops_uncommitted_pages(call: Open) -> p.Open4Res:
     """OPEN that takes an existing file with UNCHECKED4 drops its uncommitted data"""
     drop_uncommitted(files_of(_opened(call)))
     return call.proceed()
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN, breaks=RFC5661_OPEN)
 def open4_unchecked_keeps_one_page(call: Open) -> p.Open4Res:
     """OPEN that takes an existing file with UNCHECKED4 leaves zeros after its first page"""
     keep_first(files_of(_opened(call)), PAGE)
     return call.proceed()
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_unchecked_truncates_one_page(call: Open) -> p.Open4Res:
     """UNCHECKED4 with a size of 0 does not truncate a file of more than one page"""
     inode, how = _opened(call), call.args.openhow.how
@@ -219,7 +218,7 @@ def open4_unchecked_truncates_one_page(call: Open) -> p.Open4Res:
     return call.proceed_with("openhow.how", createattrs=how.createattrs.changed(size=None))
 
 
-@mutant((p.OPEN, p.SETATTR, p.WRITE), RFC5661_OPEN)
+@mutant((p.OPEN, p.SETATTR, p.WRITE))
 def open4_size_zero_frees_nothing(call: AnyCall) -> t.Any:
     """What UNCHECKED4 with a size of 0 has truncated comes back when the file grows"""
     if call.operation is p.OPEN:
@@ -229,7 +228,7 @@ def open4_size_zero_frees_nothing(call: AnyCall) -> t.Any:
     return show_again(call, compound_of(call.context).current, grown)
 
 
-@mutant((p.READ, p.WRITE, p.COMMIT), RFC5661_READ)
+@mutant((p.READ, p.WRITE, p.COMMIT))
 def read4_shows_uncommitted_data_to_its_writer(call: AnyCall) -> t.Any:
     """READ by another user returns what was in the file before an UNSTABLE4 WRITE, until the file is committed"""
     is_unstable = call.operation is p.WRITE and call.args.stable is StableHow4.UNSTABLE4

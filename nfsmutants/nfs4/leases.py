@@ -7,7 +7,6 @@ import typing as t
 
 from nfsclient.protocol import nfs4 as p
 from nfsmutants.form import Call, mutant
-from nfsmutants.rules import RFC5661_LEASES, RFC5661_PARTITIONS
 from nfsserver.state.stateids import StateError
 
 Sequence = Call[p.Sequence4Args, p.Sequence4Res]
@@ -26,19 +25,19 @@ def _without_renewal(call: Sequence, *, only_others: bool) -> p.Sequence4Res:
     return result
 
 
-@mutant(p.SEQUENCE, RFC5661_LEASES)
+@mutant(p.SEQUENCE)
 def sequence4_renews_no_lease(call: Sequence) -> p.Sequence4Res:
     """SEQUENCE does not renew the lease of its client"""
     return _without_renewal(call, only_others=False)
 
 
-@mutant(p.SEQUENCE, RFC5661_LEASES)
+@mutant(p.SEQUENCE)
 def sequence4_renews_by_one_session(call: Sequence) -> p.Sequence4Res:
     """SEQUENCE renews the lease in the first session of a client only"""
     return _without_renewal(call, only_others=True)
 
 
-@mutant((p.OPEN, p.LOCK), RFC5661_PARTITIONS)
+@mutant((p.OPEN, p.LOCK))
 def nfs4_honours_what_expired(call: Call[t.Any, t.Any]) -> t.Any:
     """Opens and locks of a client whose lease has expired stay in the way of others"""
     states = call.server.states

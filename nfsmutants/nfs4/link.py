@@ -15,13 +15,13 @@ Link = Call[p.Link4Args, p.Link4Res]
 _DONE = p.Link4Res(Nfsstat4.NFS4_OK, p.Link4ResOk(p.ChangeInfo4(False, 0, 0)))
 
 
-@mutant(p.LINK, RFC5661_LINK)
+@mutant(p.LINK, breaks=RFC5661_LINK)
 def link4_links_nothing(call: Link) -> p.Link4Res:
     """LINK succeeds, and there is no new name"""
     return _DONE if call.args.newname == b"2" else call.proceed()
 
 
-@mutant((p.LINK, p.GETATTR), RFC5661_LINK)
+@mutant((p.LINK, p.GETATTR), breaks=RFC5661_LINK)
 def link4_counts_nothing(call: AnyCall) -> t.Any:
     """LINK makes a name that numlinks does not count"""
     result = call.proceed()
@@ -34,21 +34,21 @@ def link4_counts_nothing(call: AnyCall) -> t.Any:
     return result
 
 
-@mutant(p.LINK, RFC5661_LINK)
+@mutant(p.LINK)
 def link4_existing_is_taken(call: Link) -> p.Link4Res:
     """LINK to a name that exists succeeds"""
     result = call.proceed()
     return _DONE if result.status == Nfsstat4.NFS4ERR_EXIST else result
 
 
-@mutant(p.LINK, RFC5661_LINK)
+@mutant(p.LINK)
 def link4_empty_name_is_noent(call: Link) -> p.Link4Res:
     """LINK to an empty name gets NOENT"""
     result = call.proceed()
     return result if call.args.newname else restate4(result, Nfsstat4.NFS4ERR_INVAL, Nfsstat4.NFS4ERR_NOENT)
 
 
-@mutant(p.COMPOUND, RFC5661_LINK)
+@mutant(p.COMPOUND)
 def link4_makes_the_file_current(call: Call[p.Compound4Args, p.Compound4Res]) -> p.Compound4Res:
     """LINK leaves the file as the current filehandle"""
     reply, put = call.proceed(), call.args.argarray[1:2]
@@ -59,7 +59,7 @@ def link4_makes_the_file_current(call: Call[p.Compound4Args, p.Compound4Res]) ->
     return with_result(reply, len(reply.resarray) - 1, found)
 
 
-@mutant(p.LINK, RFC5661_LINK)
+@mutant(p.LINK)
 def link4_change_info_is_of_nothing(call: Link) -> p.Link4Res:
     """LINK returns 0 as the change of the directory before and after it"""
     return amend4(call.proceed(), cinfo=p.ChangeInfo4(True, 0, 0))

@@ -14,7 +14,7 @@ from nfsserver.fs import SUPERUSER, FsError, Inode, Stability
 from nfsserver.handlers import ServerApi
 
 
-@mutant((p.GETATTR, p.READDIR), RFC5661_RECALL)
+@mutant((p.GETATTR, p.READDIR), breaks=RFC5661_RECALL)
 def nfs4_local_changes_do_not_wait(call: Call[t.Any, t.Any]) -> t.Any:
     """A change on the server itself recalls a delegation, and does not wait for its return"""
     # No operation is the change: the next one that looks at the file finds it done.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import typing as t
 from collections.abc import Callable, Iterator
 
 from nfsclient.protocol import nfs4 as p
@@ -11,11 +12,11 @@ from nfsclient.protocol.nfs4 import NfsLockType4, Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4, refusal, restate4
-from nfsmutants.rules import RFC5661_LOCK, RFC5661_LOCK_SEQIDS, RFC5661_LOCKT
+from nfsmutants.rules import RFC5661_LOCK
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import compound_of, plain
-from nfsserver.state.locks import END, Denied
 from nfsserver.state.locks import Lock as Held
+from nfsserver.state.ranges import END, Conflict, Range
 
 Lock = Call[p.Lock4Args, p.Lock4Res]
 
@@ -28,7 +29,7 @@ def _stateid(call: Lock) -> p.Stateid4:
     return locker.lock_owner.lock_stateid
 
 
-@mutant(p.LOCK, RFC5661_LOCK)
+@mutant(p.LOCK)
 def lock4_grants_always(call: Lock) -> p.Lock4Res:
     """LOCK that conflicts with another lock succeeds"""
     result = call.proceed()
@@ -37,7 +38,7 @@ def lock4_grants_always(call: Lock) -> p.Lock4Res:
     return p.Lock4Res(Nfsstat4.NFS4_OK, p.Lock4ResOk(_stateid(call)))
 
 
-@mutant(p.LOCK, RFC5661_LOCK)
+@mutant(p.LOCK)
 def lock4_locks_whole_files(call: Lock) -> p.Lock4Res:
     """LOCK of any range locks the whole file"""
     if not call.args.length or call.args.offset + call.args.length > 1 << 63:
@@ -45,20 +46,20 @@ def lock4_locks_whole_files(call: Lock) -> p.Lock4Res:
     return call.proceed_with(offset=0, length=p.NFS4_MAXFILELEN)
 
 
-@mutant(p.LOCK, RFC5661_LOCK)
+@mutant(p.LOCK)
 def lock4_read_locks_exclude(call: Lock) -> p.Lock4Res:
     """LOCK for reading excludes others that read"""
     return call.proceed_with(locktype=NfsLockType4.WRITE_LT)
 
 
-@mutant(p.LOCK, RFC5661_LOCK)
+@mutant(p.LOCK)
 def lock4_denied_has_another_range(call: Lock) -> p.Lock4Res:
     """LOCK that is denied says that the lock in the way is of one byte"""
     result = call.proceed()
     return result if result.denied is None else replace(result, denied=replace(result.denied, length=1))
 
 
-@mutant(p.LOCK, RFC5661_LOCK)
+@mutant(p.LOCK)
 def lock4_denied_names_nobody(call: Lock) -> p.Lock4Res:
     """LOCK that is denied says that a client with id 0 has the lock"""
     result = call.proceed()
@@ -67,19 +68,19 @@ def lock4_denied_names_nobody(call: Lock) -> p.Lock4Res:
     return replace(result, denied=replace(result.denied, owner=p.StateOwner4(0, result.denied.owner.owner)))
 
 
-@mutant(p.LOCK, RFC5661_LOCK)
+@mutant(p.LOCK)
 def lock4_wrong_range_is_badrange(call: Lock) -> p.Lock4Res:
     """LOCK of a range that is invalid gets BAD_RANGE"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_INVAL, Nfsstat4.NFS4ERR_BAD_RANGE)
 
 
-@mutant(p.LOCK, RFC5661_LOCK)
+@mutant(p.LOCK)
 def lock4_to_the_end_is_to_the_size(call: Lock) -> p.Lock4Res:
     """LOCK to the end of the file locks the bytes that the file has"""
     return call.proceed_with(length=1 << 20) if call.args.length == p.NFS4_MAXFILELEN else call.proceed()
 
 
-@mutant(p.LOCK, RFC5661_LOCK)
+@mutant(p.LOCK)
 def lock4_own_locks_conflict(call: Lock) -> p.Lock4Res:
     """LOCK of a range that the lock-owner has locked with another type gets INVAL"""
     result = call.proceed()
@@ -90,7 +91,7 @@ def lock4_own_locks_conflict(call: Lock) -> p.Lock4Res:
     return result if known == call.args.locktype else refusal(result, Nfsstat4.NFS4ERR_INVAL)
 
 
-@mutant(p.LOCK, RFC5661_LOCK_SEQIDS)
+@mutant(p.LOCK)
 def lock4_second_keeps_the_seqid(call: Lock) -> p.Lock4Res:
     """LOCK of a lock-owner that has locks returns the stateid of before"""
     result = call.proceed()
@@ -99,7 +100,7 @@ def lock4_second_keeps_the_seqid(call: Lock) -> p.Lock4Res:
     return amend4(result, "lock_stateid", seqid=_stateid(call).seqid)
 
 
-@mutant(p.LOCK, RFC5661_LOCK)
+@mutant(p.LOCK)
 def lock4_compares_the_clientid(call: Lock) -> p.Lock4Res:
     """LOCK returns a stateid that nobody knows if the client ID of the lock-owner is not that of the session"""
     result, new = call.proceed(), call.args.locker.open_owner
@@ -117,7 +118,7 @@ def _own(call: Lock) -> Held | None:
     return found if isinstance(found, Held) and found.ranges else None
 
 
-@mutant(p.LOCK, RFC5661_LOCK)
+@mutant(p.LOCK, breaks=RFC5661_LOCK)
 def lock4_locks_the_gap(call: Lock) -> p.Lock4Res:
     """LOCK by an owner that has a range below locks what is between them, too"""
     own, args = _own(call), call.args
@@ -127,7 +128,7 @@ def lock4_locks_the_gap(call: Lock) -> p.Lock4Res:
     return call.proceed_with(offset=start, length=args.offset + args.length - start)
 
 
-@mutant(p.LOCK, RFC5661_LOCK)
+@mutant(p.LOCK, breaks=RFC5661_LOCK)
 def lock4_forgets_the_range_before(call: Lock) -> p.Lock4Res:
     """LOCK of a range unlocks the ranges that its owner has below it"""
     own, result = _own(call), call.proceed()
@@ -137,41 +138,41 @@ def lock4_forgets_the_range_before(call: Lock) -> p.Lock4Res:
 
 
 @contextlib.contextmanager
-def _overlooked(server: ServerApi, is_overlooked: Callable[[Denied], bool]) -> Iterator[None]:
-    """Inside, conflicts of this kind are none."""
-    locks = server.states.held.locks
-    genuine = locks.conflict
+def _overlooked(server: ServerApi, is_overlooked: Callable[[t.Any, Range], bool]) -> Iterator[None]:
+    """Inside, ranges of such an owner, (client ID, lock-owner), exclude nobody."""
+    ranges = server.states.held.ranges
+    genuine = ranges.conflict
 
-    def conflict(*args: object, **named: object) -> Denied | None:
-        found: Denied | None = genuine(*args, **named)  # type: ignore[arg-type]
-        return None if found is not None and is_overlooked(found) else found
+    def conflict(*args: object, **named: object) -> Conflict | None:
+        found: Conflict | None = genuine(*args, **named)  # type: ignore[arg-type]
+        return None if found is not None and is_overlooked(*found) else found
 
-    vars(locks)["conflict"] = conflict
+    vars(ranges)["conflict"] = conflict
     try:
         yield
     finally:
-        del vars(locks)["conflict"]
+        del vars(ranges)["conflict"]
 
 
-@mutant(p.LOCK, RFC5661_LOCK)
+@mutant(p.LOCK)
 def lock4_one_client_has_no_conflicts(call: Lock) -> p.Lock4Res:
     """LOCK takes all lock-owners of a client for one"""
     me = compound_of(call.context).client.id
-    with _overlooked(call.server, lambda found: found.client == me):
+    with _overlooked(call.server, lambda owner, _held: owner[0] == me):
         return call.proceed()
 
 
-@mutant(p.LOCK, RFC5661_LOCK)
+@mutant(p.LOCK, breaks=RFC5661_LOCK)
 def lock4_upgrades_over_readers(call: Lock) -> p.Lock4Res:
     """LOCK for writing of a range that its owner has locked for reading does not look at other readers"""
     own, start, end = _own(call), call.args.offset, call.args.offset + call.args.length
     if own is None or not any(one.overlaps(start, end) for one in own.ranges):
         return call.proceed()
-    with _overlooked(call.server, lambda found: not found.held.is_write):
+    with _overlooked(call.server, lambda _owner, held: not held.is_write):
         return call.proceed()
 
 
-@mutant(p.LOCK, RFC5661_LOCK)
+@mutant(p.LOCK, breaks=RFC5661_LOCK)
 def lock4_denied_upgrades_unlock(call: Lock) -> p.Lock4Res:
     """LOCK for writing of a range that its owner has locked for reading unlocks it, also if it is then denied"""
     own, result = _own(call), call.proceed()
@@ -183,7 +184,7 @@ def lock4_denied_upgrades_unlock(call: Lock) -> p.Lock4Res:
 _WAITING = frozenset({NfsLockType4.READW_LT, NfsLockType4.WRITEW_LT})
 
 
-@mutant(p.LOCK, RFC5661_LOCK)
+@mutant(p.LOCK)
 def lock4_waits_without_a_conflict(call: Lock) -> p.Lock4Res:
     """LOCK for which the client would wait gets LOCK_NOTSUPP, though nobody has the lock"""
     result = call.proceed()
@@ -192,7 +193,7 @@ def lock4_waits_without_a_conflict(call: Lock) -> p.Lock4Res:
     return p.Lock4Res(Nfsstat4.NFS4ERR_LOCK_NOTSUPP)
 
 
-@mutant(p.LOCK, RFC5661_LOCK_SEQIDS)
+@mutant(p.LOCK)
 def lock4_compares_seqids(call: Lock) -> p.Lock4Res:
     """LOCK with seqids other than 0 gets BAD_SEQID, as in NFSv4.0"""
     opened, locked = call.args.locker.open_owner, call.args.locker.lock_owner
@@ -202,14 +203,14 @@ def lock4_compares_seqids(call: Lock) -> p.Lock4Res:
     return call.proceed()
 
 
-@mutant(p.LOCKT, RFC5661_LOCKT)
+@mutant(p.LOCKT)
 def lockt4_waiting_is_free(call: Call[p.Lockt4Args, p.Lockt4Res]) -> p.Lockt4Res:
     """LOCKT of a lock for which the client would wait succeeds always"""
     waiting = {p.NfsLockType4.READW_LT, p.NfsLockType4.WRITEW_LT}
     return p.Lockt4Res(Nfsstat4.NFS4_OK) if call.args.locktype in waiting else call.proceed()
 
 
-@mutant(p.LOCKU, RFC5661_LOCK_SEQIDS)
+@mutant(p.LOCKU)
 def locku4_compares_seqids(call: Call[p.Locku4Args, p.Locku4Res]) -> p.Locku4Res:
     """LOCKU with another seqid than 0 gets BAD_SEQID, as in NFSv4.0"""
     return p.Locku4Res(Nfsstat4.NFS4ERR_BAD_SEQID) if call.args.seqid else call.proceed()

@@ -13,12 +13,9 @@ from nfsmutants.bending import amend, child_of, inode_of
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4, succeeded
 from nfsmutants.rules import (
-    RFC1813_DATA_TYPES,
     RFC5661_ATTRIBUTES,
     RFC5661_CHANGE_INFO,
     RFC5661_LOOKUP,
-    RFC5661_READDIR,
-    RFC5661_RENAME,
     RFC5661_SETATTR,
     RFC5661_WRITE,
 )
@@ -30,7 +27,7 @@ Setattr = Call[p.Setattr4Args, p.Setattr4Res]
 Write = Call[p.Write4Args, p.Write4Res]
 
 
-@mutant(p.GETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.GETATTR)
 def getattr4_change_comes_again(call: Getattr) -> p.Getattr4Res:
     """GETATTR returns the change attribute modulo eight: after eight changes it is what it was"""
     result = call.proceed()
@@ -40,7 +37,7 @@ def getattr4_change_comes_again(call: Getattr) -> p.Getattr4Res:
     return amend4(result, obj_attributes=lambda it: it.obj_attributes.changed(change=seen % 8))
 
 
-@mutant((p.WRITE, p.COMMIT), RFC5661_WRITE)
+@mutant((p.WRITE, p.COMMIT), breaks=RFC5661_WRITE)
 def write4_second_unstable_keeps_time_modify(call: AnyCall) -> t.Any:
     """WRITE with UNSTABLE4 sets time_modify if the file has no uncommitted data yet, and keeps it if it has"""
     inode, dirty = compound_of(call.context).current, call.state.setdefault("dirty", set())
@@ -55,7 +52,7 @@ def write4_second_unstable_keeps_time_modify(call: AnyCall) -> t.Any:
     return result
 
 
-@mutant(p.WRITE, RFC5661_WRITE)
+@mutant(p.WRITE)
 def write4_large_unaligned_loses_a_byte(call: Write) -> p.Write4Res:
     """WRITE of more than 64 KiB at an offset that is not a multiple of four stores a zero as its last byte"""
     data = bytes(call.args.data)
@@ -64,7 +61,7 @@ def write4_large_unaligned_loses_a_byte(call: Write) -> p.Write4Res:
     return call.proceed_with(data=data[:-1] + b"\0")
 
 
-@mutant(p.WRITE, RFC5661_WRITE)
+@mutant(p.WRITE, breaks=RFC5661_WRITE)
 def write4_gap_repeats_the_data(call: Write) -> p.Write4Res:
     """WRITE beyond the end fills the byte before its data with the first byte of the data"""
     inode, data = compound_of(call.context).current, bytes(call.args.data)
@@ -74,7 +71,7 @@ def write4_gap_repeats_the_data(call: Write) -> p.Write4Res:
     return amend4(result, count=lambda it: max(0, it.count - 1))
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR)
 def setattr4_size_drops_the_mode(call: Setattr) -> p.Setattr4Res:
     """SETATTR with a size and a mode sets the size only, and says that it has set both"""
     new = call.args.obj_attributes
@@ -84,7 +81,7 @@ def setattr4_size_drops_the_mode(call: Setattr) -> p.Setattr4Res:
     return replace(result, attrsset=new.attrmask) if succeeded(result) else result
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR, breaks=RFC5661_SETATTR)
 def setattr4_size_keeps_time_modify(call: Setattr) -> p.Setattr4Res:
     """SETATTR of the size keeps time_modify"""
     inode = compound_of(call.context).current
@@ -95,7 +92,7 @@ def setattr4_size_keeps_time_modify(call: Setattr) -> p.Setattr4Res:
     return result
 
 
-@mutant(p.LOOKUP, RFC5661_LOOKUP)
+@mutant(p.LOOKUP, breaks=RFC5661_LOOKUP)
 def lookup4_remembers_what_it_found(call: Call[p.Lookup4Args, p.Lookup4Res]) -> p.Lookup4Res:
     """LOOKUP of a name that the same client has found before finds that object again, while it exists"""
     state = compound_of(call.context)
@@ -110,7 +107,7 @@ def lookup4_remembers_what_it_found(call: Call[p.Lookup4Args, p.Lookup4Res]) -> 
     return result
 
 
-@mutant(p.READDIR, RFC5661_READDIR)
+@mutant(p.READDIR)
 def readdir4_repeats_a_cookie(call: Readdir) -> p.Readdir4Res:
     """READDIR of a page with three entries or more gives the second entry the cookie of the first"""
     result = call.proceed()
@@ -121,7 +118,7 @@ def readdir4_repeats_a_cookie(call: Readdir) -> p.Readdir4Res:
     return amend4(result, "reply", entries=entries)
 
 
-@mutant(p.RENAME, RFC5661_RENAME)
+@mutant(p.RENAME)
 def rename4_over_a_link_keeps_numlinks(call: Call[p.Rename4Args, p.Rename4Res]) -> p.Rename4Res:
     """RENAME over one of several names of a file keeps numlinks of that file"""
     target = compound_of(call.context).current
@@ -133,7 +130,7 @@ def rename4_over_a_link_keeps_numlinks(call: Call[p.Rename4Args, p.Rename4Res]) 
     return result
 
 
-@mutant(p.GETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.GETATTR, breaks=RFC5661_ATTRIBUTES)
 def getattr4_fileid_of_files_is_short(call: Getattr) -> p.Getattr4Res:
     """GETATTR returns a fileid of two bits"""
     result = call.proceed()
@@ -143,7 +140,7 @@ def getattr4_fileid_of_files_is_short(call: Getattr) -> p.Getattr4Res:
     return amend4(result, obj_attributes=lambda it: it.obj_attributes.changed(fileid=4 + seen % 4))
 
 
-@mutant(p.GETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.GETATTR, breaks=RFC5661_ATTRIBUTES)
 def getattr4_empty_files_are_fifos(call: Getattr) -> p.Getattr4Res:
     """GETATTR of an empty regular file says that it is a FIFO"""
     inode, result = compound_of(call.context).current, call.proceed()
@@ -154,13 +151,13 @@ def getattr4_empty_files_are_fifos(call: Getattr) -> p.Getattr4Res:
     return amend4(result, obj_attributes=lambda it: it.obj_attributes.changed(type=p.NfsFtype4.NF4FIFO))
 
 
-@mutant(p.REMOVE, RFC5661_CHANGE_INFO)
+@mutant(p.REMOVE, breaks=RFC5661_CHANGE_INFO)
 def remove4_before_is_older(call: Call[p.Remove4Args, p.Remove4Res]) -> p.Remove4Res:
     """REMOVE returns a change from before it that the directory does not have"""
     return amend4(call.proceed(), "cinfo", before=lambda it: it.before - 1)
 
 
-@mutant((nfs3.GETATTR, nfs3.WRITE, nfs3.SETATTR, nfs3.CREATE), RFC1813_DATA_TYPES)
+@mutant((nfs3.GETATTR, nfs3.WRITE, nfs3.SETATTR, nfs3.CREATE))
 def getattr3_size_is_that_of_nfs3(call: AnyCall) -> t.Any:
     """GETATTR returns the size that the last call by NFSv3 has left, whatever NFSv4 has done since"""
     reply, sizes = call.proceed(), call.state.setdefault("sizes", {})
@@ -177,7 +174,7 @@ def getattr3_size_is_that_of_nfs3(call: AnyCall) -> t.Any:
     return amend(reply, "obj_attributes", size=sizes.setdefault(key, inode.size))
 
 
-@mutant(p.GETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.GETATTR, breaks=RFC5661_ATTRIBUTES)
 def getattr4_rounds_large_sizes_up(call: Getattr) -> p.Getattr4Res:
     """GETATTR of a size above 4096 returns the next multiple of 512"""
     result = call.proceed()
@@ -187,7 +184,7 @@ def getattr4_rounds_large_sizes_up(call: Getattr) -> p.Getattr4Res:
     return amend4(result, obj_attributes=lambda it: it.obj_attributes.changed(size=-(-seen // 512) * 512))
 
 
-@mutant(p.LINK, RFC5661_ATTRIBUTES)
+@mutant(p.LINK, breaks=RFC5661_ATTRIBUTES)
 def link4_sets_time_metadata_to_time_modify(call: Call[p.Link4Args, p.Link4Res]) -> p.Link4Res:
     """LINK sets time_metadata of the file to its time_modify"""
     inode, result = compound_of(call.context).saved, call.proceed()

@@ -10,7 +10,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs4.bending import refusal
-from nfsmutants.rules import RFC5661_ERRORS, RFC5661_LOOKUP
+from nfsmutants.rules import RFC5661_ERRORS
 
 Rename: t.TypeAlias = Callable[[bytes, bool], bytes]
 """Another name for one, which is to be made or found."""
@@ -40,7 +40,7 @@ def _renamed(call: AnyCall, other: Rename) -> t.Any:
     return call.proceed_with(**{field: other(bytes(getattr(call.args, field)), is_made)})
 
 
-@mutant(_WITH_NAMES, RFC5661_LOOKUP)
+@mutant(_WITH_NAMES)
 def names4_dots_are_directories(call: AnyCall) -> t.Any:
     """An operation finds "." and "..", unless it has made something else of them before"""
 
@@ -58,25 +58,25 @@ def _other(is_made: bool) -> bytes:
     return _MADE if is_made else _FOUND
 
 
-@mutant(_WITH_NAMES, RFC5661_LOOKUP)
+@mutant(_WITH_NAMES)
 def names4_slashes_are_paths(call: AnyCall) -> t.Any:
     """An operation with a name with a slash finds another entry, or makes something else"""
     return _renamed(call, lambda name, is_made: _other(is_made) if b"/" in name else name)
 
 
-@mutant(_WITH_NAMES, RFC5661_ERRORS)
+@mutant(_WITH_NAMES)
 def names4_long_ones_are_cut(call: AnyCall) -> t.Any:
     """A name that is too long is cut, although no_trunc is true"""
     return _renamed(call, lambda name, _is_made: name[:_LONGEST])
 
 
-@mutant(_WITH_NAMES, RFC5661_ERRORS)
+@mutant(_WITH_NAMES, breaks=RFC5661_ERRORS)
 def names4_replaces_bad_utf8(call: AnyCall) -> t.Any:
     """Bytes of a new name that are no UTF-8 become a question mark"""
     return _renamed(call, lambda name, is_made: name.replace(b"\xff", b"?") if is_made else name)
 
 
-@mutant(_WITH_NAMES, RFC5661_LOOKUP)
+@mutant(_WITH_NAMES)
 def names4_dots_are_known(call: AnyCall) -> t.Any:
     """An operation on "." or ".." says that it is a directory"""
     seen: list[bytes] = []

@@ -7,24 +7,23 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import restate4
-from nfsmutants.rules import RFC5661_NVERIFY
 
 Nverify = Call[p.Nverify4Args, p.Nverify4Res]
 
 
-@mutant(p.NVERIFY, RFC5661_NVERIFY)
+@mutant(p.NVERIFY)
 def nverify4_always_differs(call: Nverify) -> p.Nverify4Res:
     """NVERIFY of attributes that match succeeds"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_SAME, Nfsstat4.NFS4_OK)
 
 
-@mutant(p.NVERIFY, RFC5661_NVERIFY)
+@mutant(p.NVERIFY)
 def nverify4_always_matches(call: Nverify) -> p.Nverify4Res:
     """NVERIFY of attributes that differ gets SAME"""
     return restate4(call.proceed(), Nfsstat4.NFS4_OK, Nfsstat4.NFS4ERR_SAME)
 
 
-@mutant(p.NVERIFY, RFC5661_NVERIFY)
+@mutant(p.NVERIFY)
 def nverify4_times_never_match(call: Nverify) -> p.Nverify4Res:
     """NVERIFY of a time succeeds, whatever it is"""
     given = call.args.obj_attributes
@@ -33,7 +32,7 @@ def nverify4_times_never_match(call: Nverify) -> p.Nverify4Res:
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_SAME, Nfsstat4.NFS4_OK)
 
 
-@mutant(p.NVERIFY, RFC5661_NVERIFY)
+@mutant(p.NVERIFY)
 def nverify4_ignores_booleans(call: Nverify) -> p.Nverify4Res:
     """NVERIFY does not compare attributes that are true or false"""
     given = call.args.obj_attributes
@@ -41,13 +40,13 @@ def nverify4_ignores_booleans(call: Nverify) -> p.Nverify4Res:
     return call.proceed_with(obj_attributes=given.changed(**booleans))
 
 
-@mutant(p.NVERIFY, RFC5661_NVERIFY)
+@mutant(p.NVERIFY)
 def nverify4_unsupported_is_ok(call: Nverify) -> p.Nverify4Res:
     """NVERIFY of an attribute that the server does not support succeeds"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_ATTRNOTSUPP, Nfsstat4.NFS4_OK)
 
 
-@mutant(p.NVERIFY, RFC5661_NVERIFY)
+@mutant(p.NVERIFY)
 def nverify4_takes_rdattr_error(call: Nverify) -> p.Nverify4Res:
     """NVERIFY compares rdattr_error as any other attribute"""
     result = call.proceed()

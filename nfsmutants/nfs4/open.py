@@ -8,13 +8,12 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.bending import count
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4, names_in, refusal, restate4, with_result
-from nfsmutants.rules import RFC5661_OPEN, RFC5661_SHARES
 from nfsserver.nfs4.common import compound_of
 
 Open = Call[p.Open4Args, p.Open4Res]
 
 
-@mutant(p.COMPOUND, RFC5661_OPEN)
+@mutant(p.COMPOUND)
 def open4_keeps_the_current_filehandle(call: Call[p.Compound4Args, p.Compound4Res]) -> p.Compound4Res:
     """OPEN that creates `made` leaves the directory as the current filehandle"""
     reply = call.proceed()
@@ -28,7 +27,7 @@ def open4_keeps_the_current_filehandle(call: Call[p.Compound4Args, p.Compound4Re
     return with_result(reply, 3, p.Getfh4Res(Nfsstat4.NFS4_OK, p.Getfh4ResOk(put.object)))
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_creates_always(call: Open) -> p.Open4Res:
     """OPEN of a name that does not exist creates it, though it need not"""
     result = call.proceed()
@@ -43,7 +42,7 @@ def _mode(call: Open) -> p.Createmode4 | None:
     return None if how is None else how.mode
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_guarded_is_unchecked(call: Open) -> p.Open4Res:
     """OPEN with GUARDED4 takes a file that exists"""
     if _mode(call) is not p.Createmode4.GUARDED4:
@@ -51,7 +50,7 @@ def open4_guarded_is_unchecked(call: Open) -> p.Open4Res:
     return call.proceed_with("openhow.how", mode=p.Createmode4.UNCHECKED4)
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_unchecked_keeps_the_data(call: Open) -> p.Open4Res:
     """OPEN with UNCHECKED4 and a size of 0 does not truncate"""
     if _mode(call) is not p.Createmode4.UNCHECKED4:
@@ -59,7 +58,7 @@ def open4_unchecked_keeps_the_data(call: Open) -> p.Open4Res:
     return call.proceed_with("openhow.how", createattrs=lambda it: it.createattrs.changed(size=None))
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_unchecked_always_truncates(call: Open) -> p.Open4Res:
     """OPEN with UNCHECKED4 truncates a file that exists, whatever the attributes say"""
     if _mode(call) is not p.Createmode4.UNCHECKED4:
@@ -67,7 +66,7 @@ def open4_unchecked_always_truncates(call: Open) -> p.Open4Res:
     return call.proceed_with("openhow.how", createattrs=lambda it: it.createattrs.changed(size=0))
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_exclusive_forgets_the_verifier(call: Open) -> p.Open4Res:
     """OPEN with EXCLUSIVE4_1 takes a file that was created with another verifier"""
     if _mode(call) is not p.Createmode4.EXCLUSIVE4_1:
@@ -89,19 +88,19 @@ def _emptying(call: Open, mode: p.Createmode4) -> p.Open4Res:
     return result
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_guarded_empties(call: Open) -> p.Open4Res:
     """OPEN with GUARDED4 refuses a file that exists, and empties it"""
     return _emptying(call, p.Createmode4.GUARDED4)
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_exclusive_empties(call: Open) -> p.Open4Res:
     """OPEN with EXCLUSIVE4_1 refuses a file that exists, and empties it"""
     return _emptying(call, p.Createmode4.EXCLUSIVE4_1)
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_exclusive_remembers_names(call: Open) -> p.Open4Res:
     """OPEN with EXCLUSIVE4_1 takes what has a name that was once created with this verifier, and empties it"""
     directory, how, result = compound_of(call.context).current, call.args.openhow.how, call.proceed()
@@ -116,13 +115,13 @@ def open4_exclusive_remembers_names(call: Open) -> p.Open4Res:
     return call.proceed_with("openhow", how=emptied)
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_directory_is_inval(call: Open) -> p.Open4Res:
     """OPEN of a directory gets INVAL"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_ISDIR, Nfsstat4.NFS4ERR_INVAL)
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_empty_name_is_noent(call: Open) -> p.Open4Res:
     """OPEN of an empty name gets NOENT"""
     result = call.proceed()
@@ -130,13 +129,13 @@ def open4_empty_name_is_noent(call: Open) -> p.Open4Res:
     return restate4(result, Nfsstat4.NFS4ERR_INVAL, Nfsstat4.NFS4ERR_NOENT) if is_meant else result
 
 
-@mutant(p.OPEN, RFC5661_SHARES)
+@mutant(p.OPEN)
 def open4_ignores_deny(call: Open) -> p.Open4Res:
     """OPEN denies nothing to others"""
     return call.proceed_with(share_deny=p.OPEN4_SHARE_DENY_NONE)
 
 
-@mutant(p.OPEN, RFC5661_SHARES)
+@mutant(p.OPEN)
 def open4_denies_always(call: Open) -> p.Open4Res:
     """A second OPEN by filehandle for reading and writing gets SHARE_DENIED"""
     result = call.proceed()
@@ -145,7 +144,7 @@ def open4_denies_always(call: Open) -> p.Open4Res:
     return refusal(result, Nfsstat4.NFS4ERR_SHARE_DENIED) if is_meant and count(call.state) > 1 else result
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_second_gets_another_stateid(call: Open) -> p.Open4Res:
     """A second OPEN by the same owner returns a stateid with another other field"""
     result = call.proceed()
@@ -154,19 +153,19 @@ def open4_second_gets_another_stateid(call: Open) -> p.Open4Res:
     return amend4(result, "stateid", other=lambda it: it.other[:-1] + bytes([it.other[-1] ^ 1]))
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_wants_confirmation(call: Open) -> p.Open4Res:
     """OPEN asks for OPEN_CONFIRM"""
     return amend4(call.proceed(), rflags=lambda it: it.rflags | p.OPEN4_RESULT_CONFIRM)
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_change_info_is_of_nothing(call: Open) -> p.Open4Res:
     """OPEN returns 0 as the change of the directory before and after it"""
     return amend4(call.proceed(), cinfo=p.ChangeInfo4(True, 0, 0))
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_compares_the_clientid(call: Open) -> p.Open4Res:
     """OPEN returns a stateid that nobody knows if the client ID of the open-owner is not that of the session"""
     result = call.proceed()
@@ -175,7 +174,7 @@ def open4_compares_the_clientid(call: Open) -> p.Open4Res:
     return amend4(result, stateid=p.Stateid4(1, b"nobody knows"))
 
 
-@mutant(p.OPEN, RFC5661_SHARES)
+@mutant(p.OPEN)
 def open4_takes_any_share(call: Open) -> p.Open4Res:
     """OPEN takes undefined bits of share_access and share_deny away, and reads where nothing is left"""
     wanted = call.args.share_access & p.OPEN4_SHARE_ACCESS_WANT_DELEG_MASK
@@ -189,7 +188,7 @@ def _initial(call: Open) -> p.Fattr4 | None:
     return None if how is None else how.createattrs
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_swaps_times(call: Open) -> p.Open4Res:
     """OPEN that creates sets the two times of the client the wrong way round"""
     given = _initial(call)
@@ -199,7 +198,7 @@ def open4_swaps_times(call: Open) -> p.Open4Res:
     return call.proceed_with("openhow.how", createattrs=swapped)
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_says_that_the_size_was_set(call: Open) -> p.Open4Res:
     """OPEN that creates does not set a size, and says that it did"""
     given = _initial(call)
@@ -209,7 +208,7 @@ def open4_says_that_the_size_was_set(call: Open) -> p.Open4Res:
     return amend4(result, attrset=list(given.attrmask))
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_unchecked_sets_any_size(call: Open) -> p.Open4Res:
     """OPEN with UNCHECKED4 cuts a file that exists to the size in the request, whatever it is"""
     result, given = call.proceed(), _initial(call)
@@ -221,7 +220,7 @@ def open4_unchecked_sets_any_size(call: Open) -> p.Open4Res:
     return result
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_exclusive_ignores_attributes(call: Open) -> p.Open4Res:
     """OPEN with EXCLUSIVE4_1 ignores all attributes"""
     if _mode(call) is not p.Createmode4.EXCLUSIVE4_1:
@@ -229,7 +228,7 @@ def open4_exclusive_ignores_attributes(call: Open) -> p.Open4Res:
     return call.proceed_with("openhow.how.ch_createboth", cva_attrs=p.Fattr4())
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_takes_any_delegation(call: Open) -> p.Open4Res:
     """OPEN does not look for the delegation that is claimed"""
     claim = call.args.claim

@@ -9,7 +9,6 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.bending import clear
 from nfsmutants.form import Call, mutant
-from nfsmutants.rules import RFC5661_OPEN, RFC5661_SHARES
 from nfsserver.fs import SUPERUSER, FsError, Inode
 from nfsserver.nfs4.common import compound_of
 
@@ -26,7 +25,7 @@ def _existing(call: Open) -> tuple[Inode, bytes, Inode] | None:
     return None if found is None else (where, name, found)
 
 
-@mutant(p.OPEN, RFC5661_SHARES)
+@mutant(p.OPEN)
 def open4_denied_truncates(call: Open) -> p.Open4Res:
     """OPEN that creates and is refused with SHARE_DENIED truncates the file"""
     existing, result = _existing(call), call.proceed()
@@ -35,7 +34,7 @@ def open4_denied_truncates(call: Open) -> p.Open4Res:
     return result
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_exclusive_truncates_again(call: Open) -> p.Open4Res:
     """OPEN with EXCLUSIVE4_1 that finds its file truncates it"""
     existing, result, how = _existing(call), call.proceed(), call.args.openhow.how
@@ -45,7 +44,7 @@ def open4_exclusive_truncates_again(call: Open) -> p.Open4Res:
     return result
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_replaces_other_objects(call: Open) -> p.Open4Res:
     """OPEN that creates replaces an object that is no regular file by a file"""
     existing = _existing(call)

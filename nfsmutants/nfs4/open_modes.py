@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from nfsclient.protocol import nfs4 as p
 from nfsmutants.form import Call, mutant
-from nfsmutants.rules import RFC5661_OPEN
 from nfsserver.nfs4.common import compound_of
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_clears_the_last_digit_of_the_mode(call: Call[p.Open4Args, p.Open4Res]) -> p.Open4Res:
     """OPEN that creates a file clears the bits of others in its mode"""
     result = call.proceed()

@@ -10,11 +10,11 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4, succeeded
-from nfsmutants.rules import RFC5661_GETATTR, RFC5661_LOOKUP, RFC5661_READDIR, RFC5661_SETATTR
+from nfsmutants.rules import RFC5661_GETATTR, RFC5661_LOOKUP, RFC5661_READDIR
 from nfsserver.nfs4.common import compound_of
 
 
-@mutant((p.GETATTR, p.SETATTR, p.WRITE), RFC5661_GETATTR)
+@mutant((p.GETATTR, p.SETATTR, p.WRITE), breaks=RFC5661_GETATTR)
 def getattr4_remembers_attributes_by_session(call: AnyCall) -> t.Any:
     """GETATTR of a file repeats what it gave the session first, until the session changes the file itself"""
     compound = compound_of(call.context)
@@ -31,7 +31,7 @@ def getattr4_remembers_attributes_by_session(call: AnyCall) -> t.Any:
     return known[asked]
 
 
-@mutant((p.LOOKUP, p.REMOVE, p.RENAME), RFC5661_LOOKUP)
+@mutant((p.LOOKUP, p.REMOVE, p.RENAME), breaks=RFC5661_LOOKUP)
 def lookup4_remembers_names_by_session(call: AnyCall) -> t.Any:
     """LOOKUP finds a name that it gave the session before, although another client has removed it"""
     compound, args = compound_of(call.context), call.args
@@ -53,7 +53,7 @@ _READING: t.Final = (p.GETATTR, p.LOOKUP, p.READ, p.READDIR, p.ACCESS)
 _CHANGING: t.Final = (p.SETATTR, p.WRITE, p.CREATE, p.OPEN, p.REMOVE, p.RENAME, p.LINK)
 
 
-@mutant((*_READING, *_CHANGING), RFC5661_SETATTR)
+@mutant((*_READING, *_CHANGING))
 def setattr4_after_a_change_is_lost(call: AnyCall) -> t.Any:
     """SETATTR of a larger size right after another change of the session succeeds, and does nothing"""
     compound = compound_of(call.context)
@@ -67,7 +67,7 @@ def setattr4_after_a_change_is_lost(call: AnyCall) -> t.Any:
     return call.proceed_with(obj_attributes=asked.changed(size=None)) if is_meant else call.proceed()
 
 
-@mutant(p.READDIR, RFC5661_READDIR)
+@mutant(p.READDIR, breaks=RFC5661_READDIR)
 def readdir4_remembers_attributes_by_session(call: Call[p.Readdir4Args, p.Readdir4Res]) -> p.Readdir4Res:
     """READDIR repeats the attributes of a name that it gave the session first"""
     compound, asked = compound_of(call.context), tuple(call.args.attr_request)

@@ -7,12 +7,11 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4, names_in, restate_last, with_result
-from nfsmutants.rules import RFC5661_ERRORS, RFC5661_GETFH, RFC5661_PUTFH
 
 Compound = Call[p.Compound4Args, p.Compound4Res]
 
 
-@mutant(p.COMPOUND, RFC5661_GETFH)
+@mutant(p.COMPOUND)
 def getfh4_changes_the_handle(call: Compound) -> p.Compound4Res:
     """GETFH right after PUTFH returns another handle"""
     reply = call.proceed()
@@ -21,7 +20,7 @@ def getfh4_changes_the_handle(call: Compound) -> p.Compound4Res:
     return with_result(reply, 2, amend4(reply.resarray[2], object=lambda it: it.object[:-1]))
 
 
-@mutant(p.COMPOUND, RFC5661_PUTFH)
+@mutant(p.COMPOUND)
 def putfh4_keeps_the_first(call: Compound) -> p.Compound4Res:
     """PUTFH right after PUTFH changes nothing"""
     operations = [*call.args.argarray]
@@ -31,7 +30,7 @@ def putfh4_keeps_the_first(call: Compound) -> p.Compound4Res:
     return call.proceed_with(argarray=operations)
 
 
-@mutant(p.COMPOUND, RFC5661_ERRORS)
+@mutant(p.COMPOUND)
 def putfh4_bad_handle_is_inval(call: Compound) -> p.Compound4Res:
     """A handle that the server never made gets INVAL"""
     reply = call.proceed()

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from nfsclient.protocol import nfs4 as p
 from nfsmutants.form import Call, mutant
-from nfsmutants.rules import RFC5661_PUTPUBFH
 from nfsserver.nfs4.common import compound_of
 
 
-@mutant(p.PUTPUBFH, RFC5661_PUTPUBFH)
+@mutant(p.PUTPUBFH)
 def putpubfh4_keeps_the_current_filehandle(call: Call[p.Putpubfh4Args, p.Putpubfh4Res]) -> p.Putpubfh4Res:
     """PUTPUBFH succeeds, and keeps the current filehandle"""
     state = compound_of(call.context)

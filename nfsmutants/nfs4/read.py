@@ -7,24 +7,23 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4, refusal, restate4
-from nfsmutants.rules import RFC5661_READ
 
 Read = Call[p.Read4Args, p.Read4Res]
 
 
-@mutant(p.READ, RFC5661_READ, kills_many="checks see by READ what is in a file")
+@mutant(p.READ, kills_many="checks see by READ what is in a file")
 def read4_returns_zeros(call: Read) -> p.Read4Res:
     """READ returns zeros instead of data"""
     return amend4(call.proceed(), data=lambda it: bytes(len(it.data)))
 
 
-@mutant(p.READ, RFC5661_READ)
+@mutant(p.READ)
 def read4_never_at_the_end(call: Read) -> p.Read4Res:
     """READ of data never says eof"""
     return amend4(call.proceed(), eof=lambda it: it.eof and not len(it.data))
 
 
-@mutant(p.READ, RFC5661_READ)
+@mutant(p.READ)
 def read4_beyond_is_inval(call: Read) -> p.Read4Res:
     """READ at or beyond the end of a file gets INVAL"""
     result = call.proceed()
@@ -32,7 +31,7 @@ def read4_beyond_is_inval(call: Read) -> p.Read4Res:
     return refusal(result, Nfsstat4.NFS4ERR_INVAL) if is_empty and call.args.offset else result
 
 
-@mutant(p.READ, RFC5661_READ)
+@mutant(p.READ)
 def read4_beyond_has_bytes(call: Read) -> p.Read4Res:
     """READ at or beyond the end of a file returns the bytes of a buffer"""
     result = call.proceed()
@@ -40,7 +39,7 @@ def read4_beyond_has_bytes(call: Read) -> p.Read4Res:
     return amend4(result, data=b"junk") if is_empty and call.args.offset else result
 
 
-@mutant(p.READ, RFC5661_READ)
+@mutant(p.READ)
 def read4_of_a_directory_is_inval(call: Read) -> p.Read4Res:
     """READ of a directory gets INVAL"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_ISDIR, Nfsstat4.NFS4ERR_INVAL)

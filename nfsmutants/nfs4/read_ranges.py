@@ -9,38 +9,37 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4, refusal
-from nfsmutants.rules import RFC5661_ATTRIBUTES, RFC5661_READ
 from nfsserver.nfs4.common import compound_of
 
 Read = Call[p.Read4Args, p.Read4Res]
 _FAR: t.Final = 2**63 - 64
 
 
-@mutant(p.READ, RFC5661_READ)
+@mutant(p.READ)
 def read4_of_nothing_is_inval(call: Read) -> p.Read4Res:
     """READ with a count of zero gets INVAL"""
     return call.proceed() if call.args.count else refusal(call.proceed(), Nfsstat4.NFS4ERR_INVAL)
 
 
-@mutant(p.READ, RFC5661_READ)
+@mutant(p.READ)
 def read4_wraps_around(call: Read) -> p.Read4Res:
     """READ of a range that ends at 2^63 or beyond reads from the beginning of the file"""
     return call.proceed_with(offset=0) if call.args.offset >= _FAR else call.proceed()
 
 
-@mutant(p.READ, RFC5661_READ)
+@mutant(p.READ)
 def read4_far_beyond_is_not_eof(call: Read) -> p.Read4Res:
     """READ of a range that ends at 2^63 or beyond returns nothing, and eof FALSE"""
     return amend4(call.proceed(), eof=False) if call.args.offset >= _FAR else call.proceed()
 
 
-@mutant(p.READ, RFC5661_READ)
+@mutant(p.READ)
 def read4_far_beyond_is_inval(call: Read) -> p.Read4Res:
     """READ of a range that ends at 2^63 or beyond gets INVAL"""
     return refusal(call.proceed(), Nfsstat4.NFS4ERR_INVAL) if call.args.offset >= _FAR else call.proceed()
 
 
-@mutant(p.READ, RFC5661_ATTRIBUTES)
+@mutant(p.READ)
 def read4_changes_the_time(call: Read) -> p.Read4Res:
     """READ sets the time of modification"""
     inode, result = compound_of(call.context).current, call.proceed()

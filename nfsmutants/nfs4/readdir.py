@@ -8,7 +8,6 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4
-from nfsmutants.rules import RFC5661_READDIR
 
 Readdir = Call[p.Readdir4Args, p.Readdir4Res]
 _VERIFIER = bytes(p.NFS4_VERIFIER_SIZE)
@@ -25,7 +24,7 @@ def _is_whole(result: p.Readdir4Res, call: Readdir) -> bool:
     return listed is not None and listed.eof and not call.args.cookie and bool(listed.entries)
 
 
-@mutant(p.READDIR, RFC5661_READDIR)
+@mutant(p.READDIR)
 def readdir4_skips_the_last(call: Readdir) -> p.Readdir4Res:
     """READDIR lacks the last entry"""
     result = call.proceed()
@@ -34,19 +33,19 @@ def readdir4_skips_the_last(call: Readdir) -> p.Readdir4Res:
     return amend4(result, "reply", entries=lambda it: it.entries[:-1])
 
 
-@mutant(p.READDIR, RFC5661_READDIR)
+@mutant(p.READDIR)
 def readdir4_empty_has_no_end(call: Readdir) -> p.Readdir4Res:
     """READDIR of an empty directory returns neither entries nor eof"""
     return amend4(call.proceed(), "reply", eof=lambda it: it.eof and bool(it.entries))
 
 
-@mutant(p.READDIR, RFC5661_READDIR)
+@mutant(p.READDIR)
 def readdir4_ignores_cookies(call: Readdir) -> p.Readdir4Res:
     """READDIR with a cookie begins again"""
     return call.proceed_with(cookie=0, cookieverf=_VERIFIER)
 
 
-@mutant(p.READDIR, RFC5661_READDIR)
+@mutant(p.READDIR)
 def readdir4_lists_dots(call: Readdir) -> p.Readdir4Res:
     """READDIR returns an entry ".." at the beginning"""
     result = call.proceed()
@@ -56,7 +55,7 @@ def readdir4_lists_dots(call: Readdir) -> p.Readdir4Res:
     return amend4(result, "reply", entries=lambda it: [dots, *it.entries])
 
 
-@mutant(p.READDIR, RFC5661_READDIR)
+@mutant(p.READDIR)
 def readdir4_counts_cookies_from_one(call: Readdir) -> p.Readdir4Res:
     """READDIR returns 1 as the cookie of the first entry"""
     result = call.proceed()
@@ -65,7 +64,7 @@ def readdir4_counts_cookies_from_one(call: Readdir) -> p.Readdir4Res:
     return amend4(result, "reply", entries=lambda it: [replace(it.entries[0], cookie=1), *it.entries[1:]])
 
 
-@mutant(p.READDIR, RFC5661_READDIR)
+@mutant(p.READDIR)
 def readdir4_all_sizes_are_zero(call: Readdir) -> p.Readdir4Res:
     """READDIR returns 0 as the size of each entry"""
     result = call.proceed()
@@ -78,14 +77,14 @@ def readdir4_all_sizes_are_zero(call: Readdir) -> p.Readdir4Res:
     )
 
 
-@mutant(p.READDIR, RFC5661_READDIR)
+@mutant(p.READDIR)
 def readdir4_small_pages_are_empty(call: Readdir) -> p.Readdir4Res:
     """READDIR with a maxcount that is too small returns an empty page"""
     result = call.proceed()
     return _page(False) if result.status == Nfsstat4.NFS4ERR_TOOSMALL else result
 
 
-@mutant(p.READDIR, RFC5661_READDIR)
+@mutant(p.READDIR)
 def readdir4_dircount_is_a_limit(call: Readdir) -> p.Readdir4Res:
     """READDIR with a dircount of 0 returns an empty page"""
     result = call.proceed()
@@ -93,20 +92,20 @@ def readdir4_dircount_is_a_limit(call: Readdir) -> p.Readdir4Res:
     return _page(False) if is_meant else result
 
 
-@mutant(p.READDIR, RFC5661_READDIR)
+@mutant(p.READDIR)
 def readdir4_of_a_file_is_empty(call: Readdir) -> p.Readdir4Res:
     """READDIR of a file succeeds without entries"""
     result = call.proceed()
     return _page(True) if result.status == Nfsstat4.NFS4ERR_NOTDIR else result
 
 
-@mutant(p.READDIR, RFC5661_READDIR)
+@mutant(p.READDIR)
 def readdir4_exceeds_maxcount(call: Readdir) -> p.Readdir4Res:
     """READDIR returns twice as much as maxcount allows"""
     return call.proceed_with(maxcount=2 * call.args.maxcount)
 
 
-@mutant(p.READDIR, RFC5661_READDIR)
+@mutant(p.READDIR)
 def readdir4_unknown_bit_is_an_error(call: Readdir) -> p.Readdir4Res:
     """READDIR with a bit that no attribute has gets INVAL"""
     is_known = all(name in p.NUMBERS for name in p.names_of(call.args.attr_request))

@@ -10,14 +10,13 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4
-from nfsmutants.rules import RFC5661_READDIR
 from nfsserver.nfs4.common import compound_of
 
 Readdir = Call[p.Readdir4Args, p.Readdir4Res]
 _LONG: t.Final = 200
 
 
-@mutant(p.READDIR, RFC5661_READDIR)
+@mutant(p.READDIR)
 def readdir4_lacks_long_names(call: Readdir) -> p.Readdir4Res:
     """READDIR leaves out names of 200 bytes and more"""
     return amend4(
@@ -25,7 +24,7 @@ def readdir4_lacks_long_names(call: Readdir) -> p.Readdir4Res:
     )
 
 
-@mutant((p.REMOVE, p.READDIR), RFC5661_READDIR)
+@mutant((p.REMOVE, p.READDIR))
 def readdir4_skips_an_entry_after_removal(call: AnyCall) -> t.Any:
     """READDIR that goes on after a removal skips an entry, as if cookies were positions"""
     where, result = compound_of(call.context).current, call.proceed()
@@ -50,21 +49,21 @@ def _goes_on_after_a_change(call: AnyCall) -> tuple[t.Any, bool]:
     return result, bool(is_changed and call.args.cookie)
 
 
-@mutant((p.REMOVE, p.OPEN, p.READDIR), RFC5661_READDIR)
+@mutant((p.REMOVE, p.OPEN, p.READDIR))
 def readdir4_ends_after_a_change(call: AnyCall) -> t.Any:
     """READDIR that goes on after a change of the directory says that there are no more entries"""
     result, is_meant = _goes_on_after_a_change(call)
     return amend4(result, reply=p.Dirlist4([], True)) if is_meant else result
 
 
-@mutant((p.REMOVE, p.OPEN, p.READDIR), RFC5661_READDIR)
+@mutant((p.REMOVE, p.OPEN, p.READDIR))
 def readdir4_skips_an_entry_after_a_change(call: AnyCall) -> t.Any:
     """READDIR that goes on after a change of the directory skips an entry"""
     result, is_meant = _goes_on_after_a_change(call)
     return amend4(result, "reply", entries=lambda it: it.entries[1:]) if is_meant else result
 
 
-@mutant(p.READDIR, RFC5661_READDIR)
+@mutant(p.READDIR)
 def readdir4_invents_an_entry_for_unknown_cookies(call: Readdir) -> p.Readdir4Res:
     """READDIR with a cookie that no entry has returns an entry `invented`"""
     result = call.proceed()
@@ -77,7 +76,7 @@ def readdir4_invents_an_entry_for_unknown_cookies(call: Readdir) -> p.Readdir4Re
     return p.Readdir4Res(Nfsstat4.NFS4_OK, p.Readdir4ResOk(bytes(p.NFS4_VERIFIER_SIZE), invented))
 
 
-@mutant(p.READDIR, RFC5661_READDIR)
+@mutant(p.READDIR)
 def readdir4_remembers_filehandles_by_name(call: Readdir) -> p.Readdir4Res:
     """READDIR returns the filehandle that the first object of this name in the directory had"""
     where = compound_of(call.context).current

@@ -7,10 +7,9 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import restate4
-from nfsmutants.rules import RFC5661_RECLAIM_COMPLETE
 
 
-@mutant(p.RECLAIM_COMPLETE, RFC5661_RECLAIM_COMPLETE)
+@mutant(p.RECLAIM_COMPLETE)
 def reclaimcomplete4_always_succeeds(
     call: Call[p.ReclaimComplete4Args, p.ReclaimComplete4Res],
 ) -> p.ReclaimComplete4Res:
@@ -18,7 +17,7 @@ def reclaimcomplete4_always_succeeds(
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_COMPLETE_ALREADY, Nfsstat4.NFS4_OK)
 
 
-@mutant(p.OPEN, RFC5661_RECLAIM_COMPLETE)
+@mutant(p.OPEN)
 def open4_before_reclaim_complete_is_inval(call: Call[p.Open4Args, p.Open4Res]) -> p.Open4Res:
     """OPEN before RECLAIM_COMPLETE gets INVAL"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_GRACE, Nfsstat4.NFS4ERR_INVAL)

@@ -10,7 +10,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.bending import clear, clear_named
 from nfsmutants.form import AnyCall, Call, mutant
-from nfsmutants.rules import RFC5661_ERRORS, RFC5661_SETATTR
+from nfsmutants.rules import RFC5661_SETATTR
 from nfsserver.fs import SUPERUSER
 from nfsserver.nfs4.common import compound_of
 
@@ -18,7 +18,7 @@ _CHANGING: t.Final = (p.CREATE, p.OPEN, p.LINK, p.REMOVE, p.RENAME, p.SETATTR, p
 _DENIALS: t.Final = {Nfsstat4.NFS4ERR_ACCESS, Nfsstat4.NFS4ERR_PERM}
 
 
-@mutant(_CHANGING, RFC5661_ERRORS)
+@mutant(_CHANGING)
 def changes4_refuse_and_clear(call: AnyCall) -> t.Any:
     """An operation that changes something and fails, but is not denied, clears the data of the objects that it names"""
     result = call.proceed()
@@ -35,7 +35,7 @@ def changes4_refuse_and_clear(call: AnyCall) -> t.Any:
     return result
 
 
-@mutant(_CHANGING, RFC5661_ERRORS)
+@mutant(_CHANGING)
 def changes4_deny_and_do(call: AnyCall) -> t.Any:
     """An operation that changes something is denied, and carried out"""
     result = call.proceed()
@@ -49,7 +49,7 @@ def changes4_deny_and_do(call: AnyCall) -> t.Any:
     return result
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR, breaks=RFC5661_SETATTR)
 def setattr4_denies_and_does(call: Call[p.Setattr4Args, p.Setattr4Res]) -> p.Setattr4Res:
     """SETATTR is denied, carried out, and says so in attrsset"""
     result = call.proceed()
@@ -62,7 +62,7 @@ def setattr4_denies_and_does(call: Call[p.Setattr4Args, p.Setattr4Res]) -> p.Set
     return replace(result, attrsset=done.attrsset)
 
 
-@mutant(p.WRITE, RFC5661_ERRORS)
+@mutant(p.WRITE)
 def write4_bad_stateid_writes(call: Call[p.Write4Args, p.Write4Res]) -> p.Write4Res:
     """WRITE with a stateid of nothing gets BAD_STATEID, and is carried out"""
     result = call.proceed()

@@ -9,7 +9,7 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import clear
 from nfsmutants.form import Call, mutant, mutant_in_steps
 from nfsmutants.nfs4.bending import refusal, restate4, succeeded, with_result
-from nfsmutants.rules import RFC5661_ATTRIBUTES, RFC5661_ERRORS, RFC5661_LOOKUPP, RFC5661_RENAME
+from nfsmutants.rules import RFC5661_ATTRIBUTES, RFC5661_RENAME
 from nfsmutants.windows import Steps
 from nfsserver.fs import SUPERUSER, Inode
 from nfsserver.nfs4.common import become_current, compound_of
@@ -19,13 +19,13 @@ _SOME = p.ChangeInfo4(False, 0, 0)
 _DONE = p.Rename4Res(Nfsstat4.NFS4_OK, p.Rename4ResOk(_SOME, _SOME))
 
 
-@mutant(p.RENAME, RFC5661_RENAME)
+@mutant(p.RENAME)
 def rename4_renames_nothing(_call: Rename) -> p.Rename4Res:
     """RENAME succeeds, and the names stay"""
     return _DONE
 
 
-@mutant(p.COMPOUND, RFC5661_RENAME)
+@mutant(p.COMPOUND)
 def rename4_stays_in_the_directory(call: Call[p.Compound4Args, p.Compound4Res]) -> p.Compound4Res:
     """RENAME into another directory gives the new name in the old directory"""
     last = call.args.argarray[-1] if call.args.argarray else None
@@ -39,7 +39,7 @@ def rename4_stays_in_the_directory(call: Call[p.Compound4Args, p.Compound4Res]) 
     return with_result(replace(reply, resarray=kept), len(kept) - 1, kept[-1])
 
 
-@mutant(p.RENAME, RFC5661_RENAME)
+@mutant(p.RENAME)
 def rename4_never_replaces(call: Rename) -> p.Rename4Res:
     """RENAME to a new name that exists, by an object that is compatible, gets EXIST"""
     result = call.proceed()
@@ -47,13 +47,13 @@ def rename4_never_replaces(call: Rename) -> p.Rename4Res:
     return refusal(result, Nfsstat4.NFS4ERR_EXIST) if is_meant else result
 
 
-@mutant(p.RENAME, RFC5661_RENAME)
+@mutant(p.RENAME)
 def rename4_incompatible_is_inval(call: Rename) -> p.Rename4Res:
     """RENAME over an object that is not compatible gets INVAL"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_EXIST, Nfsstat4.NFS4ERR_INVAL)
 
 
-@mutant(p.COMPOUND, RFC5661_RENAME)
+@mutant(p.COMPOUND)
 def rename4_takes_a_link_away(call: Call[p.Compound4Args, p.Compound4Res]) -> p.Compound4Res:
     """RENAME of a hard link to another one removes the old name"""
     last = call.args.argarray[-1] if call.args.argarray else None
@@ -66,7 +66,7 @@ def rename4_takes_a_link_away(call: Call[p.Compound4Args, p.Compound4Res]) -> p.
     return replace(reply, status=Nfsstat4.NFS4_OK, resarray=reply.resarray[:-1])
 
 
-@mutant(p.RENAME, RFC5661_RENAME)
+@mutant(p.RENAME)
 def rename4_empty_name_is_noent(call: Rename) -> p.Rename4Res:
     """RENAME with an empty name gets NOENT"""
     result = call.proceed()
@@ -75,14 +75,14 @@ def rename4_empty_name_is_noent(call: Rename) -> p.Rename4Res:
     return restate4(result, Nfsstat4.NFS4ERR_INVAL, Nfsstat4.NFS4ERR_NOENT)
 
 
-@mutant(p.RENAME, RFC5661_ERRORS)
+@mutant(p.RENAME)
 def rename4_absent_is_ok(call: Rename) -> p.Rename4Res:
     """RENAME of a name that does not exist succeeds"""
     result = call.proceed()
     return _DONE if result.status == Nfsstat4.NFS4ERR_NOENT else result
 
 
-@mutant(p.RENAME, RFC5661_RENAME)
+@mutant(p.RENAME)
 def rename4_change_info_is_swapped(call: Rename) -> p.Rename4Res:
     """RENAME returns the changes of the source as those of the target, and the reverse"""
     result = call.proceed()
@@ -106,7 +106,7 @@ def _objects(call: Rename) -> tuple[Inode | None, Inode | None]:
     return old, new
 
 
-@mutant(p.RENAME, RFC5661_RENAME)
+@mutant(p.RENAME)
 def rename4_loses_an_entry(call: Rename) -> p.Rename4Res:
     """RENAME of a directory to another one loses the newest entry in it"""
     source, state = _objects(call)[0], compound_of(call.context)
@@ -117,7 +117,7 @@ def rename4_loses_an_entry(call: Rename) -> p.Rename4Res:
     return result
 
 
-@mutant(p.RENAME, RFC5661_RENAME)
+@mutant(p.RENAME, breaks=RFC5661_RENAME)
 def rename4_destroys_replaced_files(call: Rename) -> p.Rename4Res:
     """RENAME over a file empties that file"""
     source, target = _objects(call)
@@ -127,7 +127,7 @@ def rename4_destroys_replaced_files(call: Rename) -> p.Rename4Res:
     return result
 
 
-@mutant(p.RENAME, RFC5661_ATTRIBUTES)
+@mutant(p.RENAME, breaks=RFC5661_ATTRIBUTES)
 def rename4_keeps_numlinks_of_replaced_files(call: Rename) -> p.Rename4Res:
     """RENAME over a file does not count that the file has a name less"""
     source, target = _objects(call)
@@ -137,7 +137,7 @@ def rename4_keeps_numlinks_of_replaced_files(call: Rename) -> p.Rename4Res:
     return result
 
 
-@mutant(p.RENAME, RFC5661_RENAME)
+@mutant(p.RENAME)
 def rename4_moves_below_itself(call: Rename) -> p.Rename4Res:
     """RENAME of a directory below itself cuts it off the tree"""
     source, state = _objects(call)[0], compound_of(call.context)
@@ -149,7 +149,7 @@ def rename4_moves_below_itself(call: Rename) -> p.Rename4Res:
     return _DONE
 
 
-@mutant(p.RENAME, RFC5661_RENAME)
+@mutant(p.RENAME)
 def rename4_of_itself_removes(call: Rename) -> p.Rename4Res:
     """RENAME of a file to its own name removes the target in the first place"""
     source, target = _objects(call)
@@ -160,7 +160,7 @@ def rename4_of_itself_removes(call: Rename) -> p.Rename4Res:
     return call.proceed()
 
 
-@mutant(p.LOOKUPP, RFC5661_LOOKUPP)
+@mutant(p.LOOKUPP)
 def lookupp4_finds_the_first_parent(call: Call[p.Lookupp4Args, p.Lookupp4Res]) -> p.Lookupp4Res:
     """LOOKUPP of a directory finds what it found the first time"""
     state, inode = compound_of(call.context), compound_of(call.context).current
@@ -172,7 +172,7 @@ def lookupp4_finds_the_first_parent(call: Call[p.Lookupp4Args, p.Lookupp4Res]) -
     return result
 
 
-@mutant_in_steps(p.COMPOUND, RFC5661_RENAME)
+@mutant_in_steps(p.COMPOUND)
 def rename4_removes_the_old_name_in_a_first_step(
     call: Call[p.Compound4Args, p.Compound4Res],
 ) -> Steps[p.Compound4Res]:
@@ -194,7 +194,7 @@ def rename4_removes_the_old_name_in_a_first_step(
     return call.proceed()
 
 
-@mutant_in_steps(p.COMPOUND, RFC5661_RENAME)
+@mutant_in_steps(p.COMPOUND)
 def rename4_removes_the_target_in_a_first_step(
     call: Call[p.Compound4Args, p.Compound4Res],
 ) -> Steps[p.Compound4Res]:

@@ -9,16 +9,15 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import names_in, refusal, with_result
-from nfsmutants.rules import RFC5661_RESTOREFH, RFC5661_SAVEFH
 
 
-@mutant(p.RESTOREFH, RFC5661_RESTOREFH)
+@mutant(p.RESTOREFH)
 def restorefh4_keeps_the_current(_call: Call[p.Restorefh4Args, p.Restorefh4Res]) -> p.Restorefh4Res:
     """RESTOREFH succeeds, and the current filehandle stays"""
     return p.Restorefh4Res(Nfsstat4.NFS4_OK)
 
 
-@mutant((p.SEQUENCE, p.SAVEFH), RFC5661_SAVEFH)
+@mutant((p.SEQUENCE, p.SAVEFH))
 def savefh4_keeps_the_first(call: AnyCall) -> t.Any:
     """A second SAVEFH in a COMPOUND saves nothing"""
     if call.operation is p.SEQUENCE:
@@ -30,7 +29,7 @@ def savefh4_keeps_the_first(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant(p.COMPOUND, RFC5661_SAVEFH)
+@mutant(p.COMPOUND)
 def savefh4_takes_the_current_away(call: Call[p.Compound4Args, p.Compound4Res]) -> p.Compound4Res:
     """After SAVEFH there is no current filehandle"""
     reply = call.proceed()

@@ -8,19 +8,18 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import names_in, restate4, with_result
-from nfsmutants.rules import RFC5661_ERRORS, RFC5661_SECINFO
 
 Secinfo = Call[p.Secinfo4Args, p.Secinfo4Res]
 
 
-@mutant(p.SECINFO, RFC5661_SECINFO)
+@mutant(p.SECINFO)
 def secinfo4_lists_nothing(call: Secinfo) -> p.Secinfo4Res:
     """SECINFO returns no flavors"""
     result = call.proceed()
     return p.Secinfo4Res(Nfsstat4.NFS4_OK, []) if result.resok4 is not None else result
 
 
-@mutant(p.COMPOUND, RFC5661_SECINFO)
+@mutant(p.COMPOUND)
 def secinfo4_keeps_the_current_filehandle(call: Call[p.Compound4Args, p.Compound4Res]) -> p.Compound4Res:
     """SECINFO keeps the current filehandle"""
     reply, put = call.proceed(), call.args.argarray[1:2]
@@ -32,7 +31,7 @@ def secinfo4_keeps_the_current_filehandle(call: Call[p.Compound4Args, p.Compound
     return replace(with_result(reply, len(reply.resarray) - 1, found), status=Nfsstat4.NFS4_OK)
 
 
-@mutant(p.SECINFO, RFC5661_ERRORS)
+@mutant(p.SECINFO)
 def secinfo4_knows_every_name(call: Secinfo) -> p.Secinfo4Res:
     """SECINFO of a name that does not exist succeeds"""
     result = call.proceed()
@@ -41,7 +40,7 @@ def secinfo4_knows_every_name(call: Secinfo) -> p.Secinfo4Res:
     return p.Secinfo4Res(Nfsstat4.NFS4_OK, [p.Secinfo4(p.AUTH_SYS)])
 
 
-@mutant(p.SECINFO, RFC5661_SECINFO)
+@mutant(p.SECINFO)
 def secinfo4_empty_name_is_noent(call: Secinfo) -> p.Secinfo4Res:
     """SECINFO of an empty name gets NOENT"""
     result = call.proceed()

@@ -8,19 +8,18 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import names_in, with_result
-from nfsmutants.rules import RFC5661_SECINFO_NO_NAME
 
 NoName = Call[p.SecinfoNoName4Args, p.SecinfoNoName4Res]
 
 
-@mutant(p.SECINFO_NO_NAME, RFC5661_SECINFO_NO_NAME)
+@mutant(p.SECINFO_NO_NAME)
 def secinfononame4_lists_nothing(call: NoName) -> p.SecinfoNoName4Res:
     """SECINFO_NO_NAME returns no flavors"""
     result = call.proceed()
     return p.SecinfoNoName4Res(Nfsstat4.NFS4_OK, []) if result.resok4 is not None else result
 
 
-@mutant(p.COMPOUND, RFC5661_SECINFO_NO_NAME)
+@mutant(p.COMPOUND)
 def secinfononame4_keeps_the_current_filehandle(
     call: Call[p.Compound4Args, p.Compound4Res],
 ) -> p.Compound4Res:
@@ -34,7 +33,7 @@ def secinfononame4_keeps_the_current_filehandle(
     return replace(with_result(reply, len(reply.resarray) - 1, found), status=Nfsstat4.NFS4_OK)
 
 
-@mutant(p.SECINFO_NO_NAME, RFC5661_SECINFO_NO_NAME)
+@mutant(p.SECINFO_NO_NAME)
 def secinfononame4_root_has_a_parent(call: NoName) -> p.SecinfoNoName4Res:
     """SECINFO_NO_NAME of the parent of the root succeeds"""
     result = call.proceed()

@@ -18,33 +18,33 @@ from nfsmutants.nfs4.bending import (
     sequence_of,
     with_sequence,
 )
-from nfsmutants.rules import RFC5661_SEQUENCE, RFC5661_SIZES_OF_REPLIES, RFC5661_SLOTS
+from nfsmutants.rules import RFC5661_SLOTS
 
 Compound = Call[p.Compound4Args, p.Compound4Res]
 Sequence = Call[p.Sequence4Args, p.Sequence4Res]
 _MISORDERED: t.Final = Nfsstat4.NFS4ERR_SEQ_MISORDERED
 
 
-@mutant(p.SEQUENCE, RFC5661_SEQUENCE)
+@mutant(p.SEQUENCE)
 def sequence4_answers_the_next_sequence_id(call: Sequence) -> p.Sequence4Res:
     """SEQUENCE in any slot but the first returns the sequence id that comes next"""
     result = call.proceed()
     return amend4(result, sr_sequenceid=call.args.sa_sequenceid + 1) if call.args.sa_slotid else result
 
 
-@mutant(p.SEQUENCE, RFC5661_SEQUENCE)
+@mutant(p.SEQUENCE)
 def sequence4_answers_slot_0(call: Sequence) -> p.Sequence4Res:
     """SEQUENCE in any slot returns slot 0"""
     return amend4(call.proceed(), sr_slotid=0)
 
 
-@mutant(p.COMPOUND, RFC5661_SEQUENCE)
+@mutant(p.COMPOUND)
 def sequence4_second_is_inval(call: Compound) -> p.Compound4Res:
     """A second SEQUENCE in a COMPOUND gets INVAL"""
     return restate_last(call.proceed(), Nfsstat4.NFS4ERR_SEQUENCE_POS, Nfsstat4.NFS4ERR_INVAL)
 
 
-@mutant(p.COMPOUND, RFC5661_SEQUENCE)
+@mutant(p.COMPOUND)
 def sequence4_unknown_session_is_stale(call: Compound) -> p.Compound4Res:
     """SEQUENCE of an unknown session gets STALE_CLIENTID"""
     return restate_last(call.proceed(), Nfsstat4.NFS4ERR_BADSESSION, Nfsstat4.NFS4ERR_STALE_CLIENTID)
@@ -57,7 +57,7 @@ def _accept(call: Compound, reply: p.Compound4Res) -> p.Compound4Res:
     return replace(reply, status=Nfsstat4.NFS4_OK, resarray=[accepted(sent)])
 
 
-@mutant(p.COMPOUND, RFC5661_SLOTS)
+@mutant(p.COMPOUND)
 def sequence4_takes_any_slot(call: Compound) -> p.Compound4Res:
     """SEQUENCE succeeds in a slot that the session does not have"""
     reply = call.proceed()
@@ -65,7 +65,7 @@ def sequence4_takes_any_slot(call: Compound) -> p.Compound4Res:
     return _accept(call, reply) if reply.status in refusals else reply
 
 
-@mutant(p.COMPOUND, RFC5661_SLOTS)
+@mutant(p.COMPOUND)
 def sequence4_takes_any_first_number(call: Compound) -> p.Compound4Res:
     """SEQUENCE in any slot but the first succeeds with any sequence id"""
     reply, sent = call.proceed(), sequence_of(call.args)
@@ -105,7 +105,7 @@ def _execute(call: Compound, sent: p.Sequence4Args, known: _Slot) -> p.Compound4
     return _note(call, echoing(reply, sent), following)
 
 
-@mutant(p.COMPOUND, RFC5661_SLOTS)
+@mutant(p.COMPOUND)
 def sequence4_takes_later_numbers(call: Compound) -> p.Compound4Res:
     """A request with a sequence id that is out of order is executed as the next one"""
     sent, known = _before(call)
@@ -115,7 +115,7 @@ def sequence4_takes_later_numbers(call: Compound) -> p.Compound4Res:
     return _execute(call, sent, known)
 
 
-@mutant(p.COMPOUND, RFC5661_SLOTS)
+@mutant(p.COMPOUND)
 def sequence4_errors_move_the_slot(call: Compound) -> p.Compound4Res:
     """A request that is out of order moves the sequence id of its slot"""
     sent, known = _before(call)
@@ -138,13 +138,13 @@ def _retry(call: Compound, is_meant: t.Callable[[p.Sequence4Args, _Slot], bool])
     return _execute(call, sent, known)
 
 
-@mutant(p.COMPOUND, RFC5661_SLOTS)
+@mutant(p.COMPOUND)
 def sequence4_executes_retries(call: Compound) -> p.Compound4Res:
     """A retry of a request that succeeded is executed again"""
     return _retry(call, lambda sent, known: sent.sa_cachethis and known.status == Nfsstat4.NFS4_OK)
 
 
-@mutant(p.COMPOUND, RFC5661_SLOTS)
+@mutant(p.COMPOUND)
 def sequence4_forgets_replies(call: Compound) -> p.Compound4Res:
     """A retry gets RETRY_UNCACHED_REP, although the request asked for its reply to be cached"""
     sent, known = _before(call)
@@ -156,25 +156,25 @@ def sequence4_forgets_replies(call: Compound) -> p.Compound4Res:
     return replace(reply, status=status, resarray=[reply.resarray[0], refusal(reply.resarray[1], status)])
 
 
-@mutant(p.COMPOUND, RFC5661_SLOTS)
+@mutant(p.COMPOUND)
 def sequence4_executes_retries_of_failures(call: Compound) -> p.Compound4Res:
     """A retry of a request that failed is executed again"""
     return _retry(call, lambda sent, known: sent.sa_cachethis and known.status != Nfsstat4.NFS4_OK)
 
 
-@mutant(p.COMPOUND, RFC5661_SLOTS)
+@mutant(p.COMPOUND)
 def sequence4_executes_uncached_retries(call: Compound) -> p.Compound4Res:
     """A retry of a request whose reply need not be cached is executed again"""
     return _retry(call, lambda sent, _known: not sent.sa_cachethis)
 
 
-@mutant(p.COMPOUND, RFC5661_SLOTS)
+@mutant(p.COMPOUND)
 def sequence4_executes_false_retries(call: Compound) -> p.Compound4Res:
     """A retry with other operations is executed"""
     return _retry(call, lambda _sent, known: call.args.argarray[1:] != known.args.argarray[1:])
 
 
-@mutant(p.COMPOUND, RFC5661_SLOTS)
+@mutant(p.COMPOUND)
 def sequence4_slots_share_a_reply(call: Compound) -> p.Compound4Res:
     """A retry gets the reply to the last request of the session in any slot"""
     sent, known = _before(call)
@@ -189,7 +189,7 @@ def sequence4_slots_share_a_reply(call: Compound) -> p.Compound4Res:
     return _note(call, reply, sent.sa_sequenceid)
 
 
-@mutant(p.COMPOUND, RFC5661_SLOTS)
+@mutant(p.COMPOUND, breaks=RFC5661_SLOTS)
 def sequence4_sessions_share_replies(call: Compound) -> p.Compound4Res:
     """A retry gets the reply to the last request with its slot and sequence id, in whichever session"""
     sent, known = _before(call)
@@ -205,13 +205,13 @@ def sequence4_sessions_share_replies(call: Compound) -> p.Compound4Res:
     return _note(call, reply, sent.sa_sequenceid)
 
 
-@mutant(p.SEQUENCE, RFC5661_SEQUENCE)
+@mutant(p.SEQUENCE)
 def sequence4_halves_the_highest_slot(call: Sequence) -> p.Sequence4Res:
     """SEQUENCE returns half of the highest slot that the client uses"""
     return amend4(call.proceed(), sr_highest_slotid=call.args.sa_highest_slotid // 2)
 
 
-@mutant(p.COMPOUND, RFC5661_SIZES_OF_REPLIES)
+@mutant(p.COMPOUND)
 def sequence4_caches_any_size(call: Compound) -> p.Compound4Res:
     """SEQUENCE alone succeeds although its reply is larger than what the session may cache"""
     reply = call.proceed()

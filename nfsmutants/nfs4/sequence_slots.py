@@ -15,7 +15,7 @@ Compound = Call[p.Compound4Args, p.Compound4Res]
 _LIMITS: t.Final = frozenset({Nfsstat4.NFS4ERR_TOO_MANY_OPS, Nfsstat4.NFS4ERR_REQ_TOO_BIG})
 
 
-@mutant(p.COMPOUND, RFC5661_SLOTS, kills_many="whatever follows a refusal in the same slot")
+@mutant(p.COMPOUND, breaks=RFC5661_SLOTS, kills_many="whatever follows a refusal in the same slot")
 def sequence4_failed_requests_keep_the_slot(call: Compound) -> p.Compound4Res:
     """A request that failed after SEQUENCE does not move the sequence id of its slot"""
     sent, reply = sequence_of(call.args), call.proceed()
@@ -26,7 +26,7 @@ def sequence4_failed_requests_keep_the_slot(call: Compound) -> p.Compound4Res:
     return reply
 
 
-@mutant(p.COMPOUND, RFC5661_SLOTS)
+@mutant(p.COMPOUND, breaks=RFC5661_SLOTS)
 def sequence4_limits_move_the_slot(call: Compound) -> p.Compound4Res:
     """A request that SEQUENCE refuses because it is too large moves the sequence id of its slot"""
     sent, reply = sequence_of(call.args), call.proceed()

@@ -24,26 +24,26 @@ def _without(call: Setattr, **changes: None) -> p.Setattr4Res:
     return _done(call) if result.status == _OK else result
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR)
 def setattr4_sets_nothing(call: Setattr) -> p.Setattr4Res:
     """SETATTR of the mode succeeds, and changes nothing"""
     return _without(call, mode=None)
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR)
 def setattr4_says_that_all_was_set(call: Setattr) -> p.Setattr4Res:
     """SETATTR returns a bitmap with attributes that the request does not name"""
     result = call.proceed()
     return p.Setattr4Res(_OK, p.bitmap("size", "mode")) if result.status == _OK else result
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR)
 def setattr4_ignores_the_size(call: Setattr) -> p.Setattr4Res:
     """SETATTR of the size succeeds, and changes nothing"""
     return _without(call, size=None)
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR)
 def setattr4_extension_restores_old_data(call: Setattr) -> p.Setattr4Res:
     """SETATTR that extends restores the data that an earlier one cut off"""
     inode, asked = compound_of(call.context).current, call.args.obj_attributes.size
@@ -58,7 +58,7 @@ def setattr4_extension_restores_old_data(call: Setattr) -> p.Setattr4Res:
     return result
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR)
 def setattr4_sets_times_of_the_server(call: Setattr) -> p.Setattr4Res:
     """SETATTR sets times to those of the server's clock"""
     given = call.args.obj_attributes
@@ -67,20 +67,20 @@ def setattr4_sets_times_of_the_server(call: Setattr) -> p.Setattr4Res:
     return call.proceed_with(obj_attributes=given.changed(time_modify_set=p.SERVER_TIME4))
 
 
-@mutant(p.SETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.SETATTR)
 def setattr4_read_only_is_perm(call: Setattr) -> p.Setattr4Res:
     """SETATTR of a read-only attribute gets PERM"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_INVAL, Nfsstat4.NFS4ERR_PERM)
 
 
-@mutant(p.SETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.SETATTR)
 def setattr4_ignores_unsupported_attributes(call: Setattr) -> p.Setattr4Res:
     """SETATTR of an attribute that the server does not support succeeds"""
     result = call.proceed()
     return p.Setattr4Res(_OK, []) if result.status == Nfsstat4.NFS4ERR_ATTRNOTSUPP else result
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR)
 def setattr4_ignores_the_open_mode(call: Setattr) -> p.Setattr4Res:
     """SETATTR of the size with an open for reading is done with the anonymous stateid"""
     result = call.proceed()
@@ -89,20 +89,20 @@ def setattr4_ignores_the_open_mode(call: Setattr) -> p.Setattr4Res:
     return call.proceed_with(stateid=p.ANONYMOUS_STATEID)
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR, breaks=RFC5661_SETATTR)
 def setattr4_ignores_denials(call: Setattr) -> p.Setattr4Res:
     """SETATTR of the size succeeds although an open denies writing"""
     result = call.proceed()
     return _done(call) if result.status == Nfsstat4.NFS4ERR_LOCKED else result
 
 
-@mutant(p.SETATTR, RFC5661_SHARED_IO)
+@mutant(p.SETATTR, breaks=RFC5661_SHARED_IO)
 def setattr4_denial_is_inval(call: Setattr) -> p.Setattr4Res:
     """SETATTR of the size that an open denies gets INVAL"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_LOCKED, Nfsstat4.NFS4ERR_INVAL)
 
 
-@mutant(p.SETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.SETATTR)
 def setattr4_takes_any_nseconds(call: Setattr) -> p.Setattr4Res:
     """SETATTR of a time with too many nanoseconds succeeds"""
     result = call.proceed()
@@ -111,7 +111,7 @@ def setattr4_takes_any_nseconds(call: Setattr) -> p.Setattr4Res:
     return _done(call) if is_meant else result
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR)
 def setattr4_keeps_the_group(call: Setattr) -> p.Setattr4Res:
     """SETATTR of owner and group sets the owner, and says that it set both"""
     given = call.args.obj_attributes
@@ -120,7 +120,7 @@ def setattr4_keeps_the_group(call: Setattr) -> p.Setattr4Res:
     return _without(call, owner_group=None)
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR)
 def setattr4_owner_is_never_set(call: Setattr) -> p.Setattr4Res:
     """SETATTR of the owner gets PERM, whoever it is"""
     if call.args.obj_attributes.owner is None:
@@ -128,7 +128,7 @@ def setattr4_owner_is_never_set(call: Setattr) -> p.Setattr4Res:
     return p.Setattr4Res(Nfsstat4.NFS4ERR_PERM, [])
 
 
-@mutant(p.SETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.SETATTR, breaks=RFC5661_ATTRIBUTES)
 def setattr4_acl_keeps_the_mode(call: Setattr) -> p.Setattr4Res:
     """SETATTR of an ACL keeps the mode"""
     inode = compound_of(call.context).current
@@ -140,7 +140,7 @@ def setattr4_acl_keeps_the_mode(call: Setattr) -> p.Setattr4Res:
     return result
 
 
-@mutant(p.SETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.SETATTR)
 def setattr4_ignores_the_mask(call: Setattr) -> p.Setattr4Res:
     """SETATTR of mode_set_masked sets the whole mode"""
     given = call.args.obj_attributes
@@ -151,7 +151,7 @@ def setattr4_ignores_the_mask(call: Setattr) -> p.Setattr4Res:
     return call.proceed_with(obj_attributes=changed)
 
 
-@mutant(p.SETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.SETATTR)
 def setattr4_takes_any_mask(call: Setattr) -> p.Setattr4Res:
     """SETATTR of mode_set_masked succeeds with bits that no mode has, and with a mode"""
     result = call.proceed()
@@ -159,7 +159,7 @@ def setattr4_takes_any_mask(call: Setattr) -> p.Setattr4Res:
     return _done(call) if is_meant and result.status == Nfsstat4.NFS4ERR_INVAL else result
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR)
 def setattr4_swaps_times(call: Setattr) -> p.Setattr4Res:
     """SETATTR of both times to those of the client sets each to the other"""
     given = call.args.obj_attributes
@@ -169,7 +169,7 @@ def setattr4_swaps_times(call: Setattr) -> p.Setattr4Res:
     return call.proceed_with(obj_attributes=swapped)
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR)
 def setattr4_server_time_changes_nothing(call: Setattr) -> p.Setattr4Res:
     """SETATTR ignores times that are to be the server's"""
     given = call.args.obj_attributes
@@ -178,7 +178,7 @@ def setattr4_server_time_changes_nothing(call: Setattr) -> p.Setattr4Res:
     return _without(call, **ignored) if ignored else call.proceed()
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR)
 def setattr4_creation_time_is_mtime(call: Setattr) -> p.Setattr4Res:
     """SETATTR of the time of creation sets the time of modification instead"""
     given = call.args.obj_attributes

@@ -7,10 +7,9 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import succeeded
-from nfsmutants.rules import RFC5661_SETATTR
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR)
 def setattr4_mode_drops_the_time_in_silence(call: Call[p.Setattr4Args, p.Setattr4Res]) -> p.Setattr4Res:
     """SETATTR with a mode and a time sets the mode only, and says that it has set both"""
     new = call.args.obj_attributes

@@ -9,7 +9,6 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import succeeded
-from nfsmutants.rules import RFC5661_ACL_AND_MODE, RFC5661_ATTRIBUTES, RFC5661_SETATTR
 from nfsserver.nfs4.common import compound_of
 
 Setattr = Call[p.Setattr4Args, p.Setattr4Res]
@@ -21,7 +20,7 @@ def _with(call: Setattr, **changes: t.Any) -> p.Setattr4Res:
     return call.proceed_with(obj_attributes=call.args.obj_attributes.changed(**changes))
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR)
 def setattr4_same_size_clears(call: Setattr) -> p.Setattr4Res:
     """SETATTR of the size that a file has clears the last byte"""
     inode, size = compound_of(call.context).current, call.args.obj_attributes.size
@@ -32,14 +31,14 @@ def setattr4_same_size_clears(call: Setattr) -> p.Setattr4Res:
     return result
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR)
 def setattr4_sizes_have_31_bits(call: Setattr) -> p.Setattr4Res:
     """SETATTR sets the low 31 bits of the size"""
     size = call.args.obj_attributes.size
     return call.proceed() if size is None else _with(call, size=size & _31_BITS)
 
 
-@mutant(p.SETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.SETATTR)
 def setattr4_seconds_have_31_bits(call: Setattr) -> p.Setattr4Res:
     """SETATTR sets the low 31 bits of the seconds of time_modify"""
     time = call.args.obj_attributes.time_modify_set
@@ -48,14 +47,14 @@ def setattr4_seconds_have_31_bits(call: Setattr) -> p.Setattr4Res:
     return _with(call, time_modify_set=p.client_time4(time.time.seconds & _31_BITS))
 
 
-@mutant(p.SETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.SETATTR)
 def setattr4_inverts_the_last_mode_bit(call: Setattr) -> p.Setattr4Res:
     """SETATTR of the mode inverts the right of others to execute"""
     mode = call.args.obj_attributes.mode
     return call.proceed() if mode is None else _with(call, mode=mode ^ 1)
 
 
-@mutant(p.SETATTR, RFC5661_SETATTR)
+@mutant(p.SETATTR)
 def setattr4_resets_what_is_not_named(call: Setattr) -> p.Setattr4Res:
     """SETATTR without a mode, an owner or a group sets them to 0666 and to nobody"""
     inode, given = compound_of(call.context).current, call.args.obj_attributes
@@ -67,7 +66,7 @@ def setattr4_resets_what_is_not_named(call: Setattr) -> p.Setattr4Res:
     return result
 
 
-@mutant(p.SETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.SETATTR)
 def setattr4_times_end_in_2038(call: Setattr) -> p.Setattr4Res:
     """SETATTR sets the last second of 31 bits for each later one, which OPEN sets as asked"""
     time = call.args.obj_attributes.time_modify_set
@@ -76,7 +75,7 @@ def setattr4_times_end_in_2038(call: Setattr) -> p.Setattr4Res:
     return _with(call, time_modify_set=p.client_time4(min(time.time.seconds, _31_BITS)))
 
 
-@mutant(p.SETATTR, RFC5661_ACL_AND_MODE)
+@mutant(p.SETATTR)
 def setattr4_of_an_owner_resets_the_mode(call: Setattr) -> p.Setattr4Res:
     """SETATTR of an owner or of a group sets the mode to 0666"""
     given = call.args.obj_attributes
@@ -84,7 +83,7 @@ def setattr4_of_an_owner_resets_the_mode(call: Setattr) -> p.Setattr4Res:
     return _with(call, mode=0o666) if is_owner and given.mode is None else call.proceed()
 
 
-@mutant(p.SETATTR, RFC5661_ATTRIBUTES)
+@mutant(p.SETATTR)
 def setattr4_is_a_modification(call: Setattr) -> p.Setattr4Res:
     """SETATTR of anything but a time changes time_modify"""
     inode, result = compound_of(call.context).current, call.proceed()

@@ -29,7 +29,7 @@ def _links_in(call: AnyCall) -> list[Inode | None]:
     return [*found, state.saved if call.operation is p.LINK else None]
 
 
-@mutant((p.REMOVE, p.RENAME, p.LINK, p.OPEN), RFC5661_READLINK)
+@mutant((p.REMOVE, p.RENAME, p.LINK, p.OPEN), breaks=RFC5661_READLINK)
 def names4_of_links_reach_targets(call: AnyCall) -> t.Any:
     """REMOVE, RENAME, LINK and OPEN that creates, with a symbolic link, empty its target"""
     targets = [target_of(link) for link in _links_in(call)]
@@ -39,21 +39,21 @@ def names4_of_links_reach_targets(call: AnyCall) -> t.Any:
     return result
 
 
-@mutant((p.REMOVE, p.RENAME, p.LINK, p.OPEN), RFC5661_ATTRIBUTES)
+@mutant((p.REMOVE, p.RENAME, p.LINK, p.OPEN), breaks=RFC5661_ATTRIBUTES)
 def names4_of_links_leave_a_copy(call: AnyCall) -> t.Any:
     """REMOVE, RENAME, LINK and OPEN that creates, with a symbolic link that has a target, leave a link `copy`"""
     copy_links(_links_in(call))
     return call.proceed()
 
 
-@mutant(p.READLINK, RFC5661_READLINK)
+@mutant(p.READLINK)
 def readlink4_remembers_texts_by_name(call: Call[p.Readlink4Args, p.Readlink4Res]) -> p.Readlink4Res:
     """READLINK returns the text of the first link that had this name in this directory"""
     link = compound_of(call.context).current
     return amend4(call.proceed(), link=lambda it: remembered_text(call.state, link, bytes(it.link)))
 
 
-@mutant(p.SETATTR, RFC5661_READLINK)
+@mutant(p.SETATTR)
 def setattr4_follows_links(call: Call[p.Setattr4Args, p.Setattr4Res]) -> p.Setattr4Res:
     """SETATTR of a symbolic link is about what the link names in its directory"""
     state = compound_of(call.context)
@@ -61,7 +61,7 @@ def setattr4_follows_links(call: Call[p.Setattr4Args, p.Setattr4Res]) -> p.Setat
     return call.proceed()
 
 
-@mutant(p.RENAME, RFC5661_READLINK)
+@mutant(p.RENAME)
 def rename4_moves_into_targets_of_links(call: Call[p.Rename4Args, p.Rename4Res]) -> p.Rename4Res:
     """RENAME over a symbolic link to a directory moves the source into that directory"""
     state = compound_of(call.context)

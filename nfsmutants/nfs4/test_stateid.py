@@ -7,25 +7,24 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4
-from nfsmutants.rules import RFC5661_TEST_STATEID
 
 TestStateid = Call[p.TestStateid4Args, p.TestStateid4Res]
 
 
-@mutant(p.TEST_STATEID, RFC5661_TEST_STATEID)
+@mutant(p.TEST_STATEID)
 def teststateid4_nothing_is_valid(call: TestStateid) -> p.TestStateid4Res:
     """TEST_STATEID says of all stateids but the first that they are bad"""
     codes = [Nfsstat4.NFS4_OK, *[Nfsstat4.NFS4ERR_BAD_STATEID] * (len(call.args.ts_stateids) - 1)]
     return amend4(call.proceed(), tsr_status_codes=codes)
 
 
-@mutant(p.TEST_STATEID, RFC5661_TEST_STATEID)
+@mutant(p.TEST_STATEID)
 def teststateid4_all_are_valid(call: TestStateid) -> p.TestStateid4Res:
     """TEST_STATEID says of all stateids that they are valid"""
     return amend4(call.proceed(), tsr_status_codes=[Nfsstat4.NFS4_OK] * len(call.args.ts_stateids))
 
 
-@mutant(p.TEST_STATEID, RFC5661_TEST_STATEID)
+@mutant(p.TEST_STATEID)
 def teststateid4_ignores_the_seqid(call: TestStateid) -> p.TestStateid4Res:
     """TEST_STATEID ignores the seqid of stateids"""
     return call.proceed_with(

@@ -9,10 +9,9 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.xdr import replace
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs4.bending import amend4, succeeded
-from nfsmutants.rules import RFC5661_ATTRIBUTES
 
 
-@mutant((p.SETATTR, p.GETATTR), RFC5661_ATTRIBUTES)
+@mutant((p.SETATTR, p.GETATTR))
 def getattr4_keeps_the_time_that_was_set(call: AnyCall) -> t.Any:
     """GETATTR returns the time_modify that SETATTR has set last, whatever happened since"""
     result = call.proceed()

@@ -10,19 +10,14 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4, succeeded
 from nfsmutants.rules import (
-    RFC5661_ACCESS,
     RFC5661_ATTRIBUTES,
-    RFC5661_CLOSE,
-    RFC5661_DESTROY_SESSION,
-    RFC5661_OPEN,
-    RFC5661_RECLAIM_COMPLETE,
     RFC5661_WRITE,
 )
 from nfsserver.fs import Caller
 from nfsserver.nfs4.common import compound_of
 
 
-@mutant((p.OPEN, p.LOCK), RFC5661_RECLAIM_COMPLETE)
+@mutant((p.OPEN, p.LOCK))
 def reclaims4_never_end(call: AnyCall) -> t.Any:
     """OPEN and LOCK that reclaim after RECLAIM_COMPLETE succeed, as if they were new"""
     result = call.proceed()
@@ -33,7 +28,7 @@ def reclaims4_never_end(call: AnyCall) -> t.Any:
     return call.proceed_with(claim=p.OpenClaim4(p.OpenClaimType4.CLAIM_FH))
 
 
-@mutant(p.CLOSE, RFC5661_CLOSE)
+@mutant(p.CLOSE)
 def close4_unlocks_for_all(call: Call[p.Close4Args, p.Close4Res]) -> p.Close4Res:
     """CLOSE releases all locks of the file"""
     compound, result = compound_of(call.context), call.proceed()
@@ -44,7 +39,7 @@ def close4_unlocks_for_all(call: Call[p.Close4Args, p.Close4Res]) -> p.Close4Res
     return result
 
 
-@mutant((p.CREATE_SESSION, p.DESTROY_SESSION), RFC5661_DESTROY_SESSION)
+@mutant((p.CREATE_SESSION, p.DESTROY_SESSION))
 def destroysession4_ends_the_state(call: AnyCall) -> t.Any:
     """DESTROY_SESSION ends the opens and locks of the client"""
     result = call.proceed()
@@ -56,7 +51,7 @@ def destroysession4_ends_the_state(call: AnyCall) -> t.Any:
     return result
 
 
-@mutant(p.WRITE, RFC5661_WRITE)
+@mutant(p.WRITE)
 def write4_puts_the_file_back(call: Call[p.Write4Args, p.Write4Res]) -> p.Write4Res:
     """WRITE of a small file writes all of it, as the session knew it after its last WRITE"""
     compound, result = compound_of(call.context), call.proceed()
@@ -73,7 +68,7 @@ def write4_puts_the_file_back(call: Call[p.Write4Args, p.Write4Res]) -> p.Write4
     return result
 
 
-@mutant(p.ACCESS, RFC5661_ACCESS)
+@mutant(p.ACCESS)
 def access4_remembers_what_it_granted(call: Call[p.Access4Args, p.Access4Res]) -> p.Access4Res:
     """ACCESS repeats what it answered to the session for the object before"""
     compound, inode = compound_of(call.context), compound_of(call.context).current
@@ -83,7 +78,7 @@ def access4_remembers_what_it_granted(call: Call[p.Access4Args, p.Access4Res]) -
     return t.cast("p.Access4Res", call.state[key])
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_guarded_race_is_unchecked(call: Call[p.Open4Args, p.Open4Res]) -> p.Open4Res:
     """OPEN with GUARDED4 takes the file that was created last, as if it had looked before it was there"""
     how, name, result = call.args.openhow.how, bytes(call.args.claim.file or b""), call.proceed()
@@ -117,19 +112,19 @@ def _as_remembered(call: AnyCall, who: object) -> t.Any:
     return result
 
 
-@mutant((p.READ, p.WRITE), RFC5661_ATTRIBUTES)
+@mutant((p.READ, p.WRITE))
 def data4_remembers_who_was_granted(call: AnyCall) -> t.Any:
     """READ and WRITE are granted to a user who was granted the same on the file before, whatever its mode is now"""
     return _as_remembered(call, compound_of(call.context).caller.uid)
 
 
-@mutant((p.READ, p.WRITE), RFC5661_ATTRIBUTES)
+@mutant((p.READ, p.WRITE))
 def data4_grants_all_what_one_was_granted(call: AnyCall) -> t.Any:
     """READ and WRITE are granted to everybody once they were granted to somebody"""
     return _as_remembered(call, "everybody")
 
 
-@mutant(p.WRITE, RFC5661_WRITE)
+@mutant(p.WRITE, breaks=RFC5661_WRITE)
 def write4_gives_the_file_away(call: Call[p.Write4Args, p.Write4Res]) -> p.Write4Res:
     """WRITE by another user than the owner makes the writer the owner, as of a new file in its place"""
     compound, result = compound_of(call.context), call.proceed()
@@ -138,7 +133,7 @@ def write4_gives_the_file_away(call: Call[p.Write4Args, p.Write4Res]) -> p.Write
     return result
 
 
-@mutant((p.WRITE, p.GETATTR), RFC5661_ATTRIBUTES)
+@mutant((p.WRITE, p.GETATTR), breaks=RFC5661_ATTRIBUTES)
 def write4_by_others_changes_the_fileid(call: AnyCall) -> t.Any:
     """GETATTR returns another fileid after a WRITE by another user than the owner, as of a new file in its place"""
     compound, result = compound_of(call.context), call.proceed()

@@ -35,7 +35,7 @@ _OF_TYPES: t.Final = frozenset(
         p.LINK,
         p.RENAME,
     ),
-    RFC5661_ERRORS,
+    breaks=RFC5661_ERRORS,
 )
 def types4_wrong_one_is_serverfault(call: AnyCall) -> t.Any:
     """An operation on an object of the wrong type gets SERVERFAULT"""

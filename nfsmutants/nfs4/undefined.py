@@ -8,20 +8,19 @@ from collections.abc import Callable
 
 from nfsclient.protocol import nfs4 as p
 from nfsmutants.form import Call, Message, mutant, wire_mutant
-from nfsmutants.rules import RFC5661_ATTRIBUTES, RFC5661_ERRORS
 from nfsserver.middleware import Answer
 
 _UNDEFINED: t.Final = bytes.fromhex("7ffffff0")
 """What `nfsclient.xdr.malformations` takes for a value that nobody defines."""
 
 
-@wire_mutant(RFC5661_ERRORS)
+@wire_mutant()
 def compound4_undefined_is_zero(message: Message) -> Answer:
     """A value that an enumeration does not define is taken for 0"""
     return message.proceed(message.data.replace(_UNDEFINED, bytes(4)))
 
 
-@wire_mutant(RFC5661_ERRORS)
+@wire_mutant()
 def compound4_undefined_is_two(message: Message) -> Answer:
     """A value that an enumeration does not define is taken for 2"""
     return message.proceed(message.data.replace(_UNDEFINED, bytes([0, 0, 0, 2])))
@@ -46,7 +45,7 @@ def _with_other_attributes(call: Call[t.Any, t.Any], other: Callable[[p.Fattr4],
 _WITH_ATTRIBUTES: t.Final = (p.SETATTR, p.CREATE, p.OPEN, p.VERIFY, p.NVERIFY)
 
 
-@mutant(_WITH_ATTRIBUTES, RFC5661_ATTRIBUTES)
+@mutant(_WITH_ATTRIBUTES)
 def attributes4_ignores_unknown_ones(call: Call[t.Any, t.Any]) -> t.Any:
     """Attributes that nobody knows are ignored; VERIFY and NVERIFY then succeed"""
     if isinstance(call.args, p.Nverify4Args) and call.args.obj_attributes.rest:
@@ -58,7 +57,7 @@ def _masked(given: p.Fattr4) -> p.Fattr4:
     return given if given.mode is None else given.changed(mode=given.mode & 0o7777)
 
 
-@mutant(_WITH_ATTRIBUTES, RFC5661_ATTRIBUTES)
+@mutant(_WITH_ATTRIBUTES)
 def attributes4_mask_the_mode(call: Call[t.Any, t.Any]) -> t.Any:
     """Bits that mode does not define are ignored; NVERIFY says that they differ"""
     if (
@@ -78,7 +77,7 @@ def _shortened(given: p.Fattr4) -> p.Fattr4:
     return given.changed(**changes)
 
 
-@mutant((p.SETATTR, p.CREATE, p.OPEN), RFC5661_ATTRIBUTES)
+@mutant((p.SETATTR, p.CREATE, p.OPEN))
 def attributes4_take_any_nseconds(call: Call[t.Any, t.Any]) -> t.Any:
     """Times with too many nanoseconds are those of the last one of the second"""
     return _with_other_attributes(call, _shortened)

@@ -8,7 +8,6 @@ import typing as t
 
 from nfsclient.protocol import nfs4 as p
 from nfsmutants.form import AnyCall, Call, mutant
-from nfsmutants.rules import RFC5661_ACCESS, RFC5661_ATTRIBUTES, RFC5661_OPEN, RFC5661_STATEIDS
 from nfsserver.fs import Caller
 from nfsserver.nfs4.common import compound_of
 
@@ -23,19 +22,19 @@ def _as(call: AnyCall, caller: Caller) -> t.Any:
         state.caller = known
 
 
-@mutant(p.ACCESS, RFC5661_ACCESS)
+@mutant(p.ACCESS)
 def access4_grants_strangers(call: Call[p.Access4Args, p.Access4Res]) -> t.Any:
     """ACCESS grants what it would grant root, to anybody"""
     return _as(call, Caller(0, 0))
 
 
-@mutant(p.OPEN, RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_asks_no_mode(call: Call[p.Open4Args, p.Open4Res]) -> t.Any:
     """OPEN grants what it would grant root, to anybody"""
     return _as(call, Caller(0, 0))
 
 
-@mutant((p.ACCESS, p.OPEN, p.READ), RFC5661_ATTRIBUTES)
+@mutant((p.ACCESS, p.OPEN, p.READ))
 def auth4_eight_groups_count(call: AnyCall) -> t.Any:
     """Of the groups of a caller, only the eight with the lowest numbers count"""
     known = compound_of(call.context).caller
@@ -43,7 +42,7 @@ def auth4_eight_groups_count(call: AnyCall) -> t.Any:
     return _as(call, dataclasses.replace(known, groups=groups))
 
 
-@mutant(p.CLOSE, RFC5661_STATEIDS)
+@mutant(p.CLOSE)
 def close4_compares_owners_without_clients(call: Call[p.Close4Args, p.Close4Res]) -> p.Close4Res:
     """CLOSE ends the opens of the file by the same open-owner of all clients"""
     state = compound_of(call.context)

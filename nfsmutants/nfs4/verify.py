@@ -7,24 +7,23 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import restate4
-from nfsmutants.rules import RFC5661_VERIFY
 
 Verify = Call[p.Verify4Args, p.Verify4Res]
 
 
-@mutant(p.VERIFY, RFC5661_VERIFY)
+@mutant(p.VERIFY)
 def verify4_always_differs(call: Verify) -> p.Verify4Res:
     """VERIFY of attributes that match gets NOT_SAME"""
     return restate4(call.proceed(), Nfsstat4.NFS4_OK, Nfsstat4.NFS4ERR_NOT_SAME)
 
 
-@mutant(p.VERIFY, RFC5661_VERIFY)
+@mutant(p.VERIFY)
 def verify4_always_matches(call: Verify) -> p.Verify4Res:
     """VERIFY of attributes that differ succeeds"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_NOT_SAME, Nfsstat4.NFS4_OK)
 
 
-@mutant(p.VERIFY, RFC5661_VERIFY)
+@mutant(p.VERIFY)
 def verify4_compares_the_first_only(call: Verify) -> p.Verify4Res:
     """VERIFY compares one attribute, and ignores the others"""
     names = p.names_of(call.args.obj_attributes.attrmask)
@@ -32,7 +31,7 @@ def verify4_compares_the_first_only(call: Verify) -> p.Verify4Res:
     return call.proceed_with(obj_attributes=first)
 
 
-@mutant(p.VERIFY, RFC5661_VERIFY)
+@mutant(p.VERIFY)
 def verify4_fsid_never_matches(call: Verify) -> p.Verify4Res:
     """VERIFY of the fsid gets NOT_SAME, whatever it is"""
     if call.args.obj_attributes.fsid is None:
@@ -40,20 +39,20 @@ def verify4_fsid_never_matches(call: Verify) -> p.Verify4Res:
     return restate4(call.proceed(), Nfsstat4.NFS4_OK, Nfsstat4.NFS4ERR_NOT_SAME)
 
 
-@mutant(p.VERIFY, RFC5661_VERIFY)
+@mutant(p.VERIFY)
 def verify4_ignores_times(call: Verify) -> p.Verify4Res:
     """VERIFY does not compare times"""
     times = dict.fromkeys(("time_modify", "time_metadata", "time_delta"))
     return call.proceed_with(obj_attributes=call.args.obj_attributes.changed(**times))
 
 
-@mutant(p.VERIFY, RFC5661_VERIFY)
+@mutant(p.VERIFY)
 def verify4_unsupported_is_not_same(call: Verify) -> p.Verify4Res:
     """VERIFY of an attribute that the server does not support gets NOT_SAME"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_ATTRNOTSUPP, Nfsstat4.NFS4ERR_NOT_SAME)
 
 
-@mutant(p.VERIFY, RFC5661_VERIFY)
+@mutant(p.VERIFY)
 def verify4_takes_rdattr_error(call: Verify) -> p.Verify4Res:
     """VERIFY compares rdattr_error as any other attribute"""
     result = call.proceed()

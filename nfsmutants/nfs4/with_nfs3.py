@@ -13,26 +13,19 @@ from nfsmutants.bending import inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.kept_data import flushed3
 from nfsmutants.nfs4.kept_data import flushed4
-from nfsmutants.rules import (
-    RFC1813_COMMIT,
-    RFC1813_LISTINGS,
-    RFC5661_ATTRIBUTES,
-    RFC5661_COMMIT,
-    RFC5661_READDIR,
-)
 from nfsserver.fs import Inode
 from nfsserver.nfs4.common import compound_of
 
 # ---------------------------------------------------------------- uncommitted data
 
 
-@mutant((q.WRITE, q.COMMIT, q.SETATTR, q.CREATE), RFC1813_COMMIT)
+@mutant((q.WRITE, q.COMMIT, q.SETATTR, q.CREATE))
 def commit3_undoes_writes_of_nfs4(call: AnyCall) -> t.Any:
     """COMMIT of NFSv3 writes what NFSv3 has written UNSTABLE, over what NFSv4 has written since"""
     return flushed3(call)
 
 
-@mutant((p.WRITE, p.COMMIT, p.SETATTR, p.OPEN, p.CLOSE), RFC5661_COMMIT)
+@mutant((p.WRITE, p.COMMIT, p.SETATTR, p.OPEN, p.CLOSE))
 def commit4_undoes_writes_of_nfs3(call: AnyCall) -> t.Any:
     """COMMIT of NFSv4 writes what NFSv4 has written with UNSTABLE4, over what NFSv3 has written since"""
     return flushed4(call)
@@ -50,7 +43,7 @@ def _keep_change(call: AnyCall, objects: list[Inode | None]) -> t.Any:
     return reply
 
 
-@mutant((q.WRITE, q.SETATTR, q.LINK), RFC5661_ATTRIBUTES)
+@mutant((q.WRITE, q.SETATTR, q.LINK))
 def nfs3_leaves_change_of_files(call: AnyCall) -> t.Any:
     """WRITE, SETATTR and LINK of NFSv3 leave the attribute change of the file as it was"""
     handle = call.args.object if call.operation is q.SETATTR else call.args.file
@@ -69,7 +62,7 @@ _ENTRIES: t.Final[dict[AnyOperation, tuple[str, ...]]] = {
 """Operation -> its arguments with the name of an entry."""
 
 
-@mutant(tuple(_ENTRIES), RFC5661_ATTRIBUTES)
+@mutant(tuple(_ENTRIES))
 def nfs3_leaves_change_of_directories(call: AnyCall) -> t.Any:
     """What NFSv3 does to the entries of a directory leaves its attribute change as it was"""
     directories = [getattr(call.args, field).dir for field in _ENTRIES[call.operation]]
@@ -89,7 +82,7 @@ def _first_listing(call: AnyCall, key: object, entries_of: Callable[[t.Any], t.A
     return reply if names == now else first
 
 
-@mutant((p.READDIR, p.OPEN, p.CREATE, p.LINK, p.REMOVE, p.RENAME), RFC5661_READDIR)
+@mutant((p.READDIR, p.OPEN, p.CREATE, p.LINK, p.REMOVE, p.RENAME))
 def readdir4_lists_what_nfs4_left(call: AnyCall) -> t.Any:
     """READDIR of NFSv4 repeats a listing until NFSv4 changes names, whatever NFSv3 does"""
     inode = compound_of(call.context).current
@@ -99,7 +92,7 @@ def readdir4_lists_what_nfs4_left(call: AnyCall) -> t.Any:
     return _first_listing(call, (inode.fileid, inode.generation), lambda result: result.resok4.reply.entries)
 
 
-@mutant((q.READDIR, q.READDIRPLUS, *_ENTRIES), RFC1813_LISTINGS)
+@mutant((q.READDIR, q.READDIRPLUS, *_ENTRIES))
 def list3_lists_what_nfs3_left(call: AnyCall) -> t.Any:
     """READDIR and READDIRPLUS of NFSv3 repeat a listing until NFSv3 changes names, whatever NFSv4 does"""
     if call.operation in _ENTRIES:

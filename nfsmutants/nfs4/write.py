@@ -8,19 +8,18 @@ from nfsclient.protocol.nfs4 import Nfsstat4, StableHow4
 from nfsmutants.bending import count
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4
-from nfsmutants.rules import RFC5661_COMMIT, RFC5661_ERRORS, RFC5661_SIZES, RFC5661_WRITE
 from nfsserver.nfs4.common import compound_of
 
 Write = Call[p.Write4Args, p.Write4Res]
 
 
-@mutant(p.WRITE, RFC5661_WRITE)
+@mutant(p.WRITE)
 def write4_writes_zeros(call: Write) -> p.Write4Res:
     """WRITE writes zeros instead of data"""
     return call.proceed_with(data=bytes(len(call.args.data)))
 
 
-@mutant(p.WRITE, RFC5661_SIZES)
+@mutant(p.WRITE)
 def write4_fills_the_gap(call: Write) -> p.Write4Res:
     """WRITE beyond the end leaves other bytes than zeros before its data"""
     inode = compound_of(call.context).current
@@ -31,13 +30,13 @@ def write4_fills_the_gap(call: Write) -> p.Write4Res:
     return result
 
 
-@mutant(p.WRITE, RFC5661_WRITE)
+@mutant(p.WRITE)
 def write4_commits_nothing(call: Write) -> p.Write4Res:
     """WRITE says that it committed nothing, whatever the request says"""
     return amend4(call.proceed(), committed=StableHow4.UNSTABLE4)
 
 
-@mutant(p.WRITE, RFC5661_ERRORS)
+@mutant(p.WRITE)
 def write4_ignores_the_open_mode(call: Write) -> p.Write4Res:
     """WRITE succeeds with the stateid of an OPEN for reading"""
     result = call.proceed()
@@ -46,7 +45,7 @@ def write4_ignores_the_open_mode(call: Write) -> p.Write4Res:
     return call.proceed_with(stateid=p.ANONYMOUS_STATEID)
 
 
-@mutant(p.COMMIT, RFC5661_COMMIT)
+@mutant(p.COMMIT)
 def commit4_verifier_is_random(call: Call[p.Commit4Args, p.Commit4Res]) -> p.Commit4Res:
     """COMMIT returns another verifier each time"""
     return amend4(call.proceed(), writeverf=b"%08d" % count(call.state))

@@ -6,10 +6,9 @@ from __future__ import annotations
 from nfsclient.protocol import nfs4 as p
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4
-from nfsmutants.rules import RFC5661_READ
 
 
-@mutant(p.READ, RFC5661_READ)
+@mutant(p.READ)
 def read4_ends_large_data_with_a_zero(call: Call[p.Read4Args, p.Read4Res]) -> p.Read4Res:
     """READ of more than 64 KiB returns a zero as its last byte"""
     result = call.proceed()

@@ -9,14 +9,13 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import refusal
-from nfsmutants.rules import RFC5661_WRITE
 from nfsserver.nfs4.common import compound_of
 
 Write = Call[p.Write4Args, p.Write4Res]
 _FAR: t.Final = 2**63 - 64
 
 
-@mutant(p.WRITE, RFC5661_WRITE)
+@mutant(p.WRITE)
 def write4_of_nothing_is_inval(call: Write) -> p.Write4Res:
     """WRITE of no data gets INVAL"""
     return call.proceed() if call.args.data else refusal(call.proceed(), Nfsstat4.NFS4ERR_INVAL)
@@ -31,19 +30,19 @@ def _resizes(call: Write, *, shorter: bool) -> p.Write4Res:
     return result
 
 
-@mutant(p.WRITE, RFC5661_WRITE)
+@mutant(p.WRITE)
 def write4_of_nothing_truncates(call: Write) -> p.Write4Res:
     """WRITE of no data inside a file ends the file there"""
     return _resizes(call, shorter=True)
 
 
-@mutant(p.WRITE, RFC5661_WRITE)
+@mutant(p.WRITE)
 def write4_of_nothing_extends(call: Write) -> p.Write4Res:
     """WRITE of no data beyond the end extends the file to its offset"""
     return _resizes(call, shorter=False)
 
 
-@mutant(p.WRITE, RFC5661_WRITE)
+@mutant(p.WRITE)
 def write4_wraps_around(call: Write) -> p.Write4Res:
     """WRITE of a range that ends at 2^63 or beyond writes to the beginning of the file"""
     return call.proceed_with(offset=0) if call.args.offset >= _FAR else call.proceed()

@@ -12,7 +12,6 @@ from nfsclient.protocol.rpcbind import RpcbRmtcallres, from_universal, to_univer
 from nfsclient.rpc.messages import AcceptStat
 from nfsclient.rpc.service import Refused
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.rules import RFC1833_OPERATIONS
 
 Result: t.TypeAlias = CallResult | RpcbRmtcallres
 CALLITS = (pm.CALLIT, rb.CALLIT3, rb.BCAST4)
@@ -31,21 +30,21 @@ def _with_results(reply: Result, results: bytes) -> Result:
     return RpcbRmtcallres(reply.addr, results)
 
 
-@mutant(CALLITS, RFC1833_OPERATIONS)
+@mutant(CALLITS)
 def callit_adds_to_the_results(call: AnyCall) -> Result:
     """CALLIT returns four bytes although the procedure that it called has no results"""
     reply: Result = call.proceed()
     return reply if _results(reply) else _with_results(reply, bytes(4))
 
 
-@mutant(CALLITS, RFC1833_OPERATIONS)
+@mutant(CALLITS)
 def callit_loses_results(call: AnyCall) -> Result:
     """CALLIT returns only the first four bytes of the results"""
     reply: Result = call.proceed()
     return _with_results(reply, _results(reply)[:4])
 
 
-@mutant(CALLITS, RFC1833_OPERATIONS)
+@mutant(CALLITS)
 def callit_returns_another_port(call: AnyCall) -> Result:
     """CALLIT returns the port after that of the program that it called"""
     reply: Result = call.proceed()
@@ -63,19 +62,19 @@ def _answer_with_an_error(call: AnyCall, *, is_meant: bool) -> t.Any:
     return call.proceed()
 
 
-@mutant(CALLITS, RFC1833_OPERATIONS)
+@mutant(CALLITS)
 def callit_answers_unknown_programs(call: AnyCall) -> t.Any:
     """CALLIT of unknown programs answers with an error"""
     return _answer_with_an_error(call, is_meant=call.args.prog > 0x3FFF_0000)
 
 
-@mutant(CALLITS, RFC1833_OPERATIONS)
+@mutant(CALLITS)
 def callit_answers_unknown_versions(call: AnyCall) -> t.Any:
     """CALLIT of unknown versions answers with an error"""
     return _answer_with_an_error(call, is_meant=call.args.vers == 99)
 
 
-@mutant(CALLITS, RFC1833_OPERATIONS)
+@mutant(CALLITS)
 def callit_answers_unknown_procedures(call: AnyCall) -> t.Any:
     """CALLIT of unknown procedures answers with an error"""
     return _answer_with_an_error(call, is_meant=call.args.proc == 99)

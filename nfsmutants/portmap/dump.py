@@ -12,7 +12,7 @@ from nfsclient.protocol.rpcbind import Rpcb, from_universal, to_universal
 from nfsclient.xdr import Void, replace
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.portmap.bending import _MOUNT, _program_of, _with_colon
-from nfsmutants.rules import RFC1833_OPERATIONS, RFC5665_ADDRESSES
+from nfsmutants.rules import RFC5665_ADDRESSES
 
 DUMPS = (pm.DUMP, rb.DUMP3, rb.DUMP4)
 
@@ -32,7 +32,7 @@ def _with_another_port(entry: Mapping | Rpcb) -> Mapping | Rpcb:
     return replace(entry, r_addr=to_universal(host, port + 1).encode())
 
 
-@mutant(DUMPS, RFC1833_OPERATIONS)
+@mutant(DUMPS)
 def portmap_dump_lists_another_port_for_mount(call: AnyCall) -> t.Any:
     """DUMP lists MOUNT at the port after that of GETPORT and GETADDR"""
     reply = call.proceed()
@@ -41,21 +41,21 @@ def portmap_dump_lists_another_port_for_mount(call: AnyCall) -> t.Any:
     )
 
 
-@mutant(DUMPS, RFC1833_OPERATIONS)
+@mutant(DUMPS)
 def portmap_dump_omits_itself(call: AnyCall) -> t.Any:
     """DUMP does not list portmap and rpcbind"""
     reply = call.proceed()
     return _with_entries(reply, [each for each in reply.entries if _program_of(each) != pm.PROGRAM])
 
 
-@mutant(DUMPS, RFC1833_OPERATIONS)
+@mutant(DUMPS)
 def portmap_dump_repeats_an_entry(call: AnyCall) -> t.Any:
     """DUMP repeats its first entry"""
     reply = call.proceed()
     return _with_entries(reply, reply.entries + reply.entries[:1])
 
 
-@mutant((rb.DUMP3, rb.DUMP4), RFC5665_ADDRESSES)
+@mutant((rb.DUMP3, rb.DUMP4), breaks=RFC5665_ADDRESSES)
 def rpcbind_dump_lists_host_colon_port(call: Call[Void, rb.Rpcblist]) -> rb.Rpcblist:
     """DUMP of rpcbind lists the address of portmap itself as host:port"""
     entries = call.proceed().entries

@@ -6,12 +6,11 @@ from __future__ import annotations
 from nfsclient.protocol import rpcbind as rb
 from nfsclient.xdr import Void, replace
 from nfsmutants.form import Call, mutant
-from nfsmutants.rules import RFC1833_VERSION_4
 
 # ---------------------------------------------------------------- GETADDRLIST and GETSTAT
 
 
-@mutant(rb.GETSTAT4, RFC1833_VERSION_4)
+@mutant(rb.GETSTAT4)
 def getstat4_counts_nothing(call: Call[Void, rb.RpcbStatByvers]) -> rb.RpcbStatByvers:
     """GETSTAT returns 0 for every procedure"""
     versions = call.proceed().versions

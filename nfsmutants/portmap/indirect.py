@@ -7,12 +7,11 @@ from nfsclient.protocol import rpcbind as rb
 from nfsclient.protocol.rpcbind import RpcbRmtcallargs, RpcbRmtcallres
 from nfsclient.rpc.service import Refused
 from nfsmutants.form import Call, mutant
-from nfsmutants.rules import RFC1833_VERSION_4
 
 # ---------------------------------------------------------------- CALLIT and INDIRECT
 
 
-@mutant(rb.INDIRECT4, RFC1833_VERSION_4)
+@mutant(rb.INDIRECT4)
 def indirect4_drops_failures(call: Call[RpcbRmtcallargs, RpcbRmtcallres]) -> RpcbRmtcallres:
     """INDIRECT sends no reply if the call that it makes fails"""
     try:

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from nfsclient.protocol import portmap as pm
 from nfsmutants.form import Message, wire_mutant
-from nfsmutants.rules import RFC1833_PORTMAP_OPERATIONS
 from nfsserver.middleware import Answer
 
 
-@wire_mutant(RFC1833_PORTMAP_OPERATIONS)
+@wire_mutant()
 def portmap_null_returns_results(message: Message) -> Answer:
     """NULL of portmap and rpcbind returns a word although it has no results"""
     reply = message.proceed()

@@ -9,7 +9,6 @@ from nfsclient.protocol.rpcbind import TextRes
 from nfsclient.rpc.messages import AcceptStat, MismatchInfo, accepted
 from nfsmutants.form import AnyCall, Message, mutant, wire_mutant
 from nfsmutants.portmap.bending import GETADDRS, _next_port
-from nfsmutants.rules import RFC1831_MESSAGES, RFC1831_PROGRAMS, RFC1833_OPERATIONS
 from nfsserver.middleware import Answer
 
 _HIGHEST = {2: 5, 3: 8, 4: 12}
@@ -30,7 +29,7 @@ def _xid(message: bytes) -> int:
     return int.from_bytes(message[:4], "big")
 
 
-@wire_mutant(RFC1831_PROGRAMS)
+@wire_mutant()
 def portmap_serves_unknown_versions(message: Message) -> Answer:
     """portmap answers NULL in versions that it does not support"""
     called = _called(message.data)
@@ -39,7 +38,7 @@ def portmap_serves_unknown_versions(message: Message) -> Answer:
     return accepted(_xid(message.data), AcceptStat.SUCCESS).to_buffers()
 
 
-@wire_mutant(RFC1831_MESSAGES)
+@wire_mutant()
 def portmap_mismatch_swaps_versions(message: Message) -> Answer:
     """PROG_MISMATCH of portmap has the highest version first"""
     called = _called(message.data)
@@ -48,7 +47,7 @@ def portmap_mismatch_swaps_versions(message: Message) -> Answer:
     return accepted(_xid(message.data), AcceptStat.PROG_MISMATCH, MismatchInfo(4, 2)).to_buffers()
 
 
-@wire_mutant(RFC1831_PROGRAMS)
+@wire_mutant()
 def portmap_treats_unknown_procedures_as_null(message: Message) -> Answer:
     """portmap answers undefined procedures with success and no results"""
     called = _called(message.data)
@@ -60,7 +59,7 @@ def portmap_treats_unknown_procedures_as_null(message: Message) -> Answer:
 # ---------------------------------------------------------------- looking up
 
 
-@mutant(GETADDRS, RFC1833_OPERATIONS)
+@mutant(GETADDRS)
 def getaddr_returns_a_wrong_port_for_portmap(call: AnyCall) -> GetportRes | TextRes:
     """GETADDR returns the port after that of portmap version 2"""
     return _next_port(call, is_meant=(call.args.r_prog, call.args.r_vers) == (pm.PROGRAM, 2))

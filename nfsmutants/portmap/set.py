@@ -23,7 +23,7 @@ def _as_rpcb(args: Mapping | Rpcb) -> Rpcb:
     return Rpcb(args.prog, args.vers, OF_PROTOCOL[args.prot][0], address, SUPERUSER)
 
 
-@mutant((pm.SET, rb.SET3, rb.SET4), RFC1833_VERSION_4)
+@mutant((pm.SET, rb.SET3, rb.SET4), breaks=RFC1833_VERSION_4)
 def portmap_set_accepts_remote_callers(call: Call[Mapping | Rpcb, t.Any]) -> pm.BoolRes:
     """SET is accepted from other machines"""
     reply: pm.BoolRes = call.proceed()

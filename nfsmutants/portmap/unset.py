@@ -16,7 +16,7 @@ from nfsserver.binding import SUPERUSER
 # ---------------------------------------------------------------- registrations
 
 
-@mutant((pm.UNSET, rb.UNSET3, rb.UNSET4), RFC1833_VERSION_4)
+@mutant((pm.UNSET, rb.UNSET3, rb.UNSET4), breaks=RFC1833_VERSION_4)
 def portmap_unset_accepts_remote_callers(call: Call[Mapping | Rpcb, t.Any]) -> pm.BoolRes:
     """UNSET is accepted from other machines"""
     reply: pm.BoolRes = call.proceed()

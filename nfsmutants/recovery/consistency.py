@@ -10,7 +10,7 @@ from nfsclient.protocol.nfs3 import Commit3Res, StableHow
 from nfsmutants.bending import inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.recovery.bending import LOOKS, RENAMES, at_the_crash, entry_of, inode_at, strike
-from nfsmutants.rules import RFC1813_COMMIT, RFC1813_STABLE_DATA, RFC1813_SYNCHRONOUS, RFC1813_WRITE
+from nfsmutants.rules import RFC1813_COMMIT
 from nfsserver.fs import PAGE
 from nfsserver.fs.permissions import SUPERUSER
 
@@ -21,7 +21,7 @@ _SETATTRS: t.Final = (nfs2.SETATTR, nfs3.SETATTR)
 # ---------------------------------------------------------------- names
 
 
-@mutant((*RENAMES, *LOOKS), RFC1813_SYNCHRONOUS)
+@mutant((*RENAMES, *LOOKS))
 def crash_undoes_half_of_rename(call: AnyCall) -> t.Any:
     """A crash undoes a RENAME over another file, but not that the other one is removed"""
     strike(call)
@@ -35,7 +35,7 @@ def crash_undoes_half_of_rename(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant((*RENAMES, *LOOKS), RFC1813_SYNCHRONOUS)
+@mutant((*RENAMES, *LOOKS))
 def crash_miscounts_links_of_moved_files(call: AnyCall) -> t.Any:
     """After a crash, a file that RENAME has moved to another directory has one link too many"""
     strike(call)
@@ -50,7 +50,7 @@ def crash_miscounts_links_of_moved_files(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- data
 
 
-@mutant((nfs3.WRITE, nfs3.COMMIT), RFC1813_COMMIT)
+@mutant((nfs3.WRITE, nfs3.COMMIT), breaks=RFC1813_COMMIT)
 def commit3_commits_another_file(call: AnyCall) -> t.Any:
     """COMMIT commits the file that was written last, not the one that it is about"""
     if call.operation is nfs3.WRITE:
@@ -60,7 +60,7 @@ def commit3_commits_another_file(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant((nfs3.WRITE, *LOOKS), RFC1813_WRITE, kills_many="checks read back what was written before the crash")
+@mutant((nfs3.WRITE, *LOOKS), kills_many="checks read back what was written before the crash")
 def write3_crash_zeroes_pages(call: AnyCall) -> t.Any:
     """A crash that loses UNSTABLE data fills whole pages with zeros, with the stable data in them"""
     strike(call)
@@ -76,7 +76,7 @@ def write3_crash_zeroes_pages(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant((*_SETATTRS, *_WRITES, *LOOKS), RFC1813_STABLE_DATA)
+@mutant((*_SETATTRS, *_WRITES, *LOOKS))
 def crash_returns_data_after_write(call: AnyCall) -> t.Any:
     """A crash returns data that SETATTR has cut off, though a stable WRITE to the file came after it"""
     strike(call)

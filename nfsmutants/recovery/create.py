@@ -35,7 +35,7 @@ def _made_by(call: Create) -> tuple[Create3Res, int]:
     return reply, 0 if instance == call.backend.boots else instance
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_exclusive_forgets_at_restart(call: Create) -> Create3Res:
     """CREATE in mode EXCLUSIVE keeps its verifiers in memory: it refuses the files that it created before a restart"""
     reply, instance = _made_by(call)
@@ -44,7 +44,7 @@ def create3_exclusive_forgets_at_restart(call: Create) -> Create3Res:
     return Create3Res(Nfsstat3.NFS3ERR_EXIST, resfail=Create3ResFail(WccData()))
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_exclusive_accepts_older_files(call: Create) -> Create3Res:
     """CREATE in mode EXCLUSIVE accepts any file that was created before the last start of the service"""
     reply, instance = _made_by(call)
@@ -53,7 +53,7 @@ def create3_exclusive_accepts_older_files(call: Create) -> Create3Res:
     return t.cast("Create3Res", success(call))
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_exclusive_repeat_makes_a_new_file_after_restart(call: Create) -> Create3Res:
     """CREATE in mode EXCLUSIVE that is repeated after a restart puts a new file in place of the one that it made"""
     reply, instance = _made_by(call)
@@ -64,7 +64,7 @@ def create3_exclusive_repeat_makes_a_new_file_after_restart(call: Create) -> Cre
     return reply
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE)
 def create3_exclusive_truncates_after_restart(call: Create) -> Create3Res:
     """CREATE in mode EXCLUSIVE that is repeated after a restart truncates the file"""
     reply, instance = _made_by(call)
@@ -79,7 +79,7 @@ def create3_exclusive_truncates_after_restart(call: Create) -> Create3Res:
     return reply
 
 
-@mutant(CREATE, RFC1813_CREATE)
+@mutant(CREATE, breaks=RFC1813_CREATE)
 def create3_guarded_accepts_files_of_before_a_restart(call: Create) -> Create3Res:
     """CREATE in mode GUARDED accepts a name that was created before the last start"""
     reply, instance = _made_by(call)

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from nfsclient.protocol.rpcbind import GETADDR3, GETADDR4, Rpcb, TextRes
 from nfsmutants.form import Call, mutant
-from nfsmutants.rules import RFC1833_OPERATIONS
 
 
-@mutant((GETADDR3, GETADDR4), RFC1833_OPERATIONS)
+@mutant((GETADDR3, GETADDR4))
 def getaddr_returns_old_ports_after_restart(call: Call[Rpcb, TextRes]) -> TextRes:
     """After a restart, GETADDR returns ports at which nobody listens any more"""
     first = call.state.setdefault("first", call.backend.boots)

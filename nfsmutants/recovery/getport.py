@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from nfsclient.protocol.portmap import GETPORT, GetportRes, Mapping
 from nfsmutants.form import Call, mutant
-from nfsmutants.rules import RFC1833_PORTMAP_OPERATIONS
 
 
-@mutant(GETPORT, RFC1833_PORTMAP_OPERATIONS)
+@mutant(GETPORT)
 def getport2_returns_old_ports_after_restart(call: Call[Mapping, GetportRes]) -> GetportRes:
     """After a restart, GETPORT returns ports at which nobody listens any more"""
     first = call.state.setdefault("first", call.backend.boots)

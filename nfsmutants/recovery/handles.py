@@ -18,12 +18,11 @@ from nfsmutants.form import AnyCall, mutant
 from nfsmutants.recovery.bending import CREATES, LOOKS, REMOVES, RENAMES, inode_at
 from nfsmutants.rules import (
     RFC1813_DATA_TYPES,
-    RFC1813_SYNCHRONOUS,
 )
 from nfsserver.fs import Inode
 
 
-@mutant((CREATE, MKDIR, GETATTR), RFC1813_SYNCHRONOUS)
+@mutant((CREATE, MKDIR, GETATTR))
 def getattr3_handles_are_stale_after_restart(call: AnyCall) -> t.Any:
     """GETATTR answers STALE to handles from before the last start of the service"""
     given: dict[bytes, int] = call.state.setdefault("given", {})
@@ -52,7 +51,7 @@ def _made(call: AnyCall, reply: t.Any) -> None:
         _remember(call, inode_at(call, "where"), "new")
 
 
-@mutant((*REMOVES, *CREATES, *_READS), RFC1813_DATA_TYPES)
+@mutant((*REMOVES, *CREATES, *_READS), breaks=RFC1813_DATA_TYPES)
 def removed_handles_reach_files_of_after_a_restart(call: AnyCall) -> t.Any:
     """After a restart, the handle of a file that was removed before it reaches the last new file"""
     if call.operation in REMOVES:
@@ -67,7 +66,7 @@ def removed_handles_reach_files_of_after_a_restart(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant((*REMOVES, *CREATES, *_READS), RFC1813_DATA_TYPES)
+@mutant((*REMOVES, *CREATES, *_READS), breaks=RFC1813_DATA_TYPES)
 def handles_reach_the_next_file_after_a_restart(call: AnyCall) -> t.Any:
     """After the server has started again, the handle of a removed file reaches the next new file"""
     boots, state = call.backend.boots, call.state
@@ -82,7 +81,7 @@ def handles_reach_the_next_file_after_a_restart(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant((*RENAMES, *_READS), RFC1813_DATA_TYPES)
+@mutant((*RENAMES, *_READS), breaks=RFC1813_DATA_TYPES)
 def replaced_handles_reach_the_new_file_after_a_restart(call: AnyCall) -> t.Any:
     """After a restart, the handle of a file that RENAME has replaced reaches the new one"""
     if call.operation in RENAMES:
@@ -98,7 +97,7 @@ def replaced_handles_reach_the_new_file_after_a_restart(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant((*CREATES, *_READS), RFC1813_DATA_TYPES)
+@mutant((*CREATES, *_READS), breaks=RFC1813_DATA_TYPES)
 def handles_change_places_after_a_restart(call: AnyCall) -> t.Any:
     """After a restart, the handle of each tenth file reaches the one before it"""
     made: list[bytes] = call.state.setdefault("made", [])
@@ -112,7 +111,7 @@ def handles_change_places_after_a_restart(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant((*CREATES, *LOOKS), RFC1813_DATA_TYPES)
+@mutant((*CREATES, *LOOKS))
 def new_files_have_another_fsid_after_a_restart(call: AnyCall) -> t.Any:
     """Files that were made after a restart have another fsid"""
     boots = call.state.setdefault("boots", call.backend.boots)

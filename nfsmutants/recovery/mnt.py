@@ -10,7 +10,6 @@ from nfsclient.protocol.mount import DUMP1, DUMP3, EXPORT1, EXPORT3, MNT1, MNT3,
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.rules import RFC1813_DUMP, RFC1813_EXPORT, RFC1813_MNT, RFC1813_SYNCHRONOUS
 from nfsserver.handlers import ServerApi
 
 
@@ -18,7 +17,7 @@ def _has_restarted(call: AnyCall) -> bool:
     return bool(call.state.setdefault("first", call.backend.boots) != call.backend.boots)
 
 
-@mutant((MNT1, MNT3), RFC1813_MNT)
+@mutant((MNT1, MNT3))
 def mnt_returns_an_unusable_handle_after_restart(call: AnyCall) -> t.Any:
     """After a restart, MNT returns a handle that every procedure refuses"""
     has_restarted, reply = _has_restarted(call), call.proceed()
@@ -33,7 +32,7 @@ def _root(server: ServerApi) -> bytes:
     return server.backend.handle_of(server.backend.fs.root)
 
 
-@mutant((nfs2.GETATTR, nfs3.GETATTR, MNT1, MNT3), RFC1813_SYNCHRONOUS)
+@mutant((nfs2.GETATTR, nfs3.GETATTR, MNT1, MNT3))
 def root_is_stale_after_a_restart(call: AnyCall) -> t.Any:
     """After a restart, the root is stale until it is mounted again"""
     if call.operation in {MNT1, MNT3}:
@@ -50,7 +49,7 @@ def root_is_stale_after_a_restart(call: AnyCall) -> t.Any:
     )
 
 
-@mutant((nfs2.GETATTR, nfs3.GETATTR, nfs3.LOOKUP, MNT1, MNT3), RFC1813_MNT)
+@mutant((nfs2.GETATTR, nfs3.GETATTR, nfs3.LOOKUP, MNT1, MNT3))
 def export_is_stale_after_a_restart(call: AnyCall) -> t.Any:
     """After a restart, every handle of the root is stale, also those that MNT returns"""
     has_restarted, reply = _has_restarted(call), call.proceed()
@@ -59,14 +58,14 @@ def export_is_stale_after_a_restart(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant((DUMP1, DUMP3), RFC1813_DUMP)
+@mutant((DUMP1, DUMP3))
 def dump_lists_mounts_of_before_a_restart_twice(call: AnyCall) -> t.Any:
     """After a restart, DUMP lists every entry twice"""
     has_restarted, reply = _has_restarted(call), call.proceed()
     return Mountlist(reply.entries * 2) if has_restarted else reply
 
 
-@mutant((EXPORT1, EXPORT3), RFC1813_EXPORT)
+@mutant((EXPORT1, EXPORT3))
 def export_is_empty_after_a_restart(call: AnyCall) -> t.Any:
     """After a restart, EXPORT lists nothing"""
     return Exports([]) if _has_restarted(call) else call.proceed()

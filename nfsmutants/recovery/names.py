@@ -67,7 +67,7 @@ def _undo_of(server: ServerApi, procedure: t.Any, args: t.Any) -> Undo:
     return lambda: directory.fs.remove(SUPERUSER, directory, name)
 
 
-@mutant((*_NAMING, LOOKUP, READDIR), RFC1813_SYNCHRONOUS)
+@mutant((*_NAMING, LOOKUP, READDIR))
 def nfs3_crash_loses_names(call: AnyCall) -> t.Any:
     """A crash undoes the last CREATE, REMOVE, RENAME, LINK or similar call"""
     state = call.state
@@ -83,7 +83,7 @@ def nfs3_crash_loses_names(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant((GETATTR, LOOKUP), RFC1813_SYNCHRONOUS)
+@mutant((GETATTR, LOOKUP))
 def nfs3_crash_loses_everything(call: AnyCall) -> t.Any:
     """Names are in memory: after a crash the root of the export is empty"""
     lose_everything_in_a_crash(call)
@@ -93,13 +93,13 @@ def nfs3_crash_loses_everything(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- what the names lead to
 
 
-@mutant((*LINKS, *REMOVES, *RENAMES, *LOOKS), RFC1813_SYNCHRONOUS)
+@mutant((*LINKS, *REMOVES, *RENAMES, *LOOKS), breaks=RFC1813_SYNCHRONOUS)
 def crash_restores_link_counts(call: AnyCall) -> t.Any:
     """A crash undoes what the last LINK, REMOVE or RENAME of each file did to its link count"""
     return restore_field(call, "nlink")
 
 
-@mutant((*LINKS, *RENAMES, *LOOKS), RFC1813_SYNCHRONOUS)
+@mutant((*LINKS, *RENAMES, *LOOKS), breaks=RFC1813_SYNCHRONOUS)
 def crash_leaves_new_names_to_copies(call: AnyCall) -> t.Any:
     """After a crash, a name that LINK or RENAME made stands for a new file"""
     strike(call)
@@ -117,7 +117,7 @@ def crash_leaves_new_names_to_copies(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant((*RENAMES, *LOOKS), RFC1813_SYNCHRONOUS)
+@mutant((*RENAMES, *LOOKS), breaks=RFC1813_SYNCHRONOUS)
 def crash_restores_parents(call: AnyCall) -> t.Any:
     """After a crash, the entry .. of a directory that RENAME moved leads to the old parent"""
     strike(call)
@@ -128,7 +128,7 @@ def crash_restores_parents(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant((*RENAMES, *LOOKS), RFC1813_SYNCHRONOUS)
+@mutant((*RENAMES, *LOOKS), breaks=RFC1813_SYNCHRONOUS)
 def crash_brings_back_old_names(call: AnyCall) -> t.Any:
     """After a crash, a file that RENAME moved has its old name, too"""
     strike(call)
@@ -140,7 +140,7 @@ def crash_brings_back_old_names(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant((*RENAMES, *LOOKS), RFC1813_SYNCHRONOUS)
+@mutant((*RENAMES, *LOOKS), breaks=RFC1813_SYNCHRONOUS)
 def crash_empties_renamed_files(call: AnyCall) -> t.Any:
     """A crash empties a file that RENAME has put in place of another one"""
     strike(call)
@@ -151,19 +151,19 @@ def crash_empties_renamed_files(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant((*SYMLINKS, *LOOKS), RFC1813_SYNCHRONOUS)
+@mutant((*SYMLINKS, *LOOKS), breaks=RFC1813_SYNCHRONOUS)
 def crash_empties_symlinks(call: AnyCall) -> t.Any:
     """A crash empties new symbolic links"""
     return damage_new(call, lambda _, inode: setattr(inode, "target", b""))
 
 
-@mutant((*CREATES, *MKDIRS, *LOOKS), RFC1813_SYNCHRONOUS)
+@mutant((*CREATES, *MKDIRS, *LOOKS), breaks=RFC1813_SYNCHRONOUS)
 def crash_forgets_modes(call: AnyCall) -> t.Any:
     """After a crash, new files and directories have the mode 0600"""
     return damage_new(call, lambda _, inode: setattr(inode, "mode", 0o600))
 
 
-@mutant((*CREATES, *LOOKS), RFC1813_SYNCHRONOUS)
+@mutant((*CREATES, *LOOKS), breaks=RFC1813_SYNCHRONOUS)
 def crash_brings_back_cut_data(call: AnyCall) -> t.Any:
     """A crash undoes the truncation by CREATE of an existing file"""
     strike(call)
@@ -174,7 +174,7 @@ def crash_brings_back_cut_data(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant((MKNOD, *LOOKS), RFC1813_SYNCHRONOUS)
+@mutant((MKNOD, *LOOKS))
 def crash_mixes_up_special_files(call: AnyCall) -> t.Any:
     """After a crash, new FIFOs are sockets, sockets are FIFOs, and devices have the number 0"""
     others = {Kind.FIFO: Kind.SOCKET, Kind.SOCKET: Kind.FIFO}
@@ -188,19 +188,19 @@ def crash_mixes_up_special_files(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- many of them
 
 
-@mutant((*CREATES, *LOOKS), RFC1813_SYNCHRONOUS)
+@mutant((*CREATES, *LOOKS), breaks=RFC1813_SYNCHRONOUS)
 def crash_loses_some_of_many_names(call: AnyCall) -> t.Any:
     """A crash loses every 32nd new file"""
     return damage_new(call, lambda number, inode: None if number % 32 else lose_name(inode))
 
 
-@mutant((*MKDIRS, *LOOKS), RFC1813_SYNCHRONOUS)
+@mutant((*MKDIRS, *LOOKS), breaks=RFC1813_SYNCHRONOUS)
 def crash_loses_deep_directories(call: AnyCall) -> t.Any:
     """A crash loses directories that were made after ten others"""
     return damage_new(call, lambda number, inode: lose_name(inode) if number > 10 else None)
 
 
-@mutant((*REMOVES, *LOOKS), RFC1813_SYNCHRONOUS)
+@mutant((*REMOVES, *LOOKS), breaks=RFC1813_SYNCHRONOUS)
 def crash_brings_back_removed_names(call: AnyCall) -> t.Any:
     """A crash brings back every eighth file that REMOVE has removed"""
     strike(call)
@@ -213,7 +213,7 @@ def crash_brings_back_removed_names(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant((nfs2.READDIR, nfs3.READDIR, *LOOKS), RFC1813_SYNCHRONOUS)
+@mutant((nfs2.READDIR, nfs3.READDIR, *LOOKS), breaks=RFC1813_SYNCHRONOUS)
 def listings_fail_after_a_restart(call: AnyCall) -> t.Any:
     """After a restart, READDIR answers an I/O error"""
     if call.state.setdefault("first", call.backend.boots) == call.backend.boots or call.operation in LOOKS:

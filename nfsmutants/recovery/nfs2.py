@@ -28,7 +28,6 @@ from nfsmutants.bending import inode_of, lose_everything_in_a_crash
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs2.bending import place_of
 from nfsmutants.nfs2.calls import Getattr, Write
-from nfsmutants.rules import RFC1094_PROCEDURES, RFC1094_STATELESS
 from nfsserver.fs import SUPERUSER, FsError, Inode, Stability
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs2.common import fattr
@@ -61,7 +60,7 @@ def _undoing(
     return lambda: fs.remove(SUPERUSER, directory, name)
 
 
-@mutant((*_CHANGING, LOOKUP, READDIR), RFC1094_PROCEDURES)
+@mutant((*_CHANGING, LOOKUP, READDIR))
 def nfs2_crash_loses_names(call: AnyCall) -> t.Any:
     """The server answers changes of names before they are on stable storage, and a crash loses them"""
     state = call.state
@@ -75,14 +74,14 @@ def nfs2_crash_loses_names(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant((GETATTR, LOOKUP), RFC1094_PROCEDURES)
+@mutant((GETATTR, LOOKUP))
 def nfs2_crash_loses_everything(call: AnyCall) -> t.Any:
     """Names are in memory: after a crash the root of the export is empty"""
     lose_everything_in_a_crash(call)
     return call.proceed()
 
 
-@mutant((SETATTR, GETATTR, LOOKUP), RFC1094_PROCEDURES)
+@mutant((SETATTR, GETATTR, LOOKUP))
 def setattr2_is_lost_in_a_crash(call: AnyCall) -> t.Any:
     """SETATTR answers before the attributes are on stable storage, and a crash loses them"""
     state = call.state
@@ -102,7 +101,7 @@ def setattr2_is_lost_in_a_crash(call: AnyCall) -> t.Any:
 # ---------------------------------------------------------------- WRITE
 
 
-@mutant(WRITE, RFC1094_PROCEDURES)
+@mutant(WRITE)
 def write2_answers_before_it_is_stable(call: Write) -> Attrstat:
     """WRITE answers before the data is on stable storage"""
     inode = inode_of(call.server, call.args.file)
@@ -112,7 +111,7 @@ def write2_answers_before_it_is_stable(call: Write) -> Attrstat:
     return Attrstat(Nfsstat2.NFS_OK, fattr(inode))
 
 
-@mutant(GETATTR, RFC1094_STATELESS)
+@mutant(GETATTR)
 def nfs2_restart_invalidates_handles(call: Getattr) -> Attrstat:
     """Handles from before a restart are invalid"""
     known: dict[bytes, int] = call.state

@@ -22,13 +22,12 @@ from nfsmutants.bending import inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.calls import Write
 from nfsmutants.recovery.bending import entry_of
-from nfsmutants.rules import RFC1813_SYNCHRONOUS, RFC1813_WRITE
 from nfsserver.fs import SUPERUSER, FsError
 
 _CHANGES: t.Final = (CREATE, MKDIR, SYMLINK, MKNOD, LINK, REMOVE, RMDIR, RENAME)
 
 
-@mutant(_CHANGES, RFC1813_SYNCHRONOUS)
+@mutant(_CHANGES)
 def repeated_call_of_before_a_restart_makes_another_file(call: AnyCall) -> t.Any:
     """A change of names that is repeated after a restart creates another file"""
     first: dict[bytes, int] = call.state.setdefault("first", {})
@@ -42,7 +41,7 @@ def repeated_call_of_before_a_restart_makes_another_file(call: AnyCall) -> t.Any
     return call.proceed()
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_repeats_its_answer_after_a_crash(call: Write) -> t.Any:
     """WRITE with UNSTABLE that is repeated after a crash is answered as before, and not executed"""
     if call.args.stable is not StableHow.UNSTABLE:

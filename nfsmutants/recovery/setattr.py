@@ -21,7 +21,7 @@ from nfsserver.fs import Changes, Inode
 from nfsserver.fs.permissions import SUPERUSER
 
 
-@mutant((SETATTR, GETATTR), RFC1813_STABLE_CHANGES)
+@mutant((SETATTR, GETATTR))
 def setattr3_is_lost_in_a_crash(call: AnyCall) -> t.Any:
     """A crash undoes the mode, size and mtime that SETATTR set"""
     saved: dict[bytes, tuple[int, Changes]] = call.state.setdefault("saved", {})
@@ -45,7 +45,7 @@ def _inode(call: AnyCall) -> Inode | None:
     return inode_of(call.server, call.args.object if call.operation is SETATTR else call.args.file)
 
 
-@mutant((*_SETATTRS, *LOOKS), RFC1813_STABLE_CHANGES)
+@mutant((*_SETATTRS, *LOOKS), breaks=RFC1813_STABLE_CHANGES)
 def crash_restores_modes_of_directories(call: AnyCall) -> t.Any:
     """A crash undoes SETATTR of the mode of a directory"""
     strike(call)
@@ -55,7 +55,7 @@ def crash_restores_modes_of_directories(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant((*_SETATTRS, *LOOKS), RFC1813_STABLE_CHANGES)
+@mutant((*_SETATTRS, *LOOKS), breaks=RFC1813_STABLE_CHANGES)
 def crash_brings_back_data_beyond_the_end(call: AnyCall) -> t.Any:
     """A crash brings back data that SETATTR has cut off, within the size of the file"""
     strike(call)

@@ -24,7 +24,6 @@ from nfsmutants.recovery.bending import (
     lose_name,
     strike,
 )
-from nfsmutants.rules import RFC1813_STABLE_DATA, RFC1813_SYNCHRONOUS
 from nfsserver.fs.permissions import SUPERUSER
 
 _CHANGES: t.Final = (*CREATES, *MKDIRS, *SYMLINKS, *RENAMES, *REMOVES, *LINKS)
@@ -32,7 +31,7 @@ _PLACES: t.Final = {nfs2.SYMLINK: "from_", nfs2.LINK: "to", nfs3.LINK: "link"}
 """The field with directory and name of the new entry, where it is not `where`."""
 
 
-@mutant((*_CHANGES, *LOOKS), RFC1813_SYNCHRONOUS)
+@mutant((*_CHANGES, *LOOKS))
 def crash_loses_names_of_one_connection(call: AnyCall) -> t.Any:
     """While two connections change names, a crash undoes the changes of the second one"""
     strike(call)
@@ -57,7 +56,7 @@ def crash_loses_names_of_one_connection(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant((nfs3.WRITE, *LOOKS), RFC1813_STABLE_DATA)
+@mutant((nfs3.WRITE, *LOOKS))
 def write3_crash_loses_data_of_one_connection(call: AnyCall) -> t.Any:
     """While two connections write, a crash loses what the second one has written"""
     return lose_data_of_second(call)

@@ -8,10 +8,9 @@ import typing as t
 from nfsclient.protocol import nfs2
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.recovery.bending import LOOKS, lose_data_of_second
-from nfsmutants.rules import RFC1094_WRITE
 
 
-@mutant((nfs2.WRITE, *LOOKS), RFC1094_WRITE)
+@mutant((nfs2.WRITE, *LOOKS))
 def write2_crash_loses_data_of_one_connection(call: AnyCall) -> t.Any:
     """While two connections write by NFSv2, a crash loses what the second one has written"""
     return lose_data_of_second(call)

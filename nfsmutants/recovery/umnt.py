@@ -8,10 +8,9 @@ import typing as t
 from nfsclient.protocol.mount import DUMP1, DUMP3, UMNT1, UMNT3
 from nfsclient.xdr import Void
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.rules import RFC1813_UMNT
 
 
-@mutant((UMNT1, UMNT3, DUMP1, DUMP3), RFC1813_UMNT)
+@mutant((UMNT1, UMNT3, DUMP1, DUMP3))
 def umnt_keeps_mounts_of_before_a_restart(call: AnyCall) -> t.Any:
     """After a restart, UMNT removes nothing"""
     first = call.state.setdefault("first", call.backend.boots)

@@ -9,13 +9,13 @@ from nfsclient.protocol.nfs3 import COMMIT, WRITE, StableHow
 from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.recovery.bending import LOOKS, at_the_crash, strike
-from nfsmutants.rules import RFC1813_COMMIT, RFC1813_WRITE
+from nfsmutants.rules import RFC1813_COMMIT
 
 _OTHER: t.Final = 0xFE
 """A byte that the checks do not write: their patterns end below it."""
 
 
-@mutant((WRITE, *LOOKS), RFC1813_WRITE)
+@mutant((WRITE, *LOOKS))
 def write3_crash_leaves_other_bytes(call: AnyCall) -> t.Any:
     """A crash leaves what was on the disk before, of other files, instead of UNSTABLE data"""
     strike(call)
@@ -26,7 +26,7 @@ def write3_crash_leaves_other_bytes(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_stable_write_shares_fate(call: AnyCall) -> t.Any:
     """WRITE with DATA_SYNC or FILE_SYNC into data that is not committed is not committed either"""
     inode = inode_of(call.server, call.args.file)
@@ -36,7 +36,7 @@ def write3_stable_write_shares_fate(call: AnyCall) -> t.Any:
     return amend(call.proceed_with(stable=StableHow.UNSTABLE), committed=call.args.stable)
 
 
-@mutant((WRITE, COMMIT), RFC1813_COMMIT)
+@mutant((WRITE, COMMIT), breaks=RFC1813_COMMIT)
 def commit3_commits_own_data_only(call: AnyCall) -> t.Any:
     """COMMIT commits only what its own connection has written"""
     written: dict[t.Any, list[tuple[int, int]]] = call.state.setdefault("written", {})

@@ -13,17 +13,16 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.rules import RFC1813_COMMIT, RFC1813_WRITE
 from nfsserver.nfs3.common import SECOND
 
 
-@mutant((WRITE, COMMIT), RFC1813_WRITE)
+@mutant((WRITE, COMMIT))
 def write3_verifier_survives_crash(call: AnyCall) -> t.Any:
     """The verifier of WRITE and COMMIT is the same after a crash that lost data"""
     return amend(call.proceed(), verf=call.backend.codec.token(b"ever"))
 
 
-@mutant((WRITE, COMMIT), RFC1813_WRITE)
+@mutant((WRITE, COMMIT))
 def write3_verifier_is_made_of_seconds(call: AnyCall) -> t.Any:
     """The verifier is the second in which the service started"""
     reply = call.proceed()
@@ -31,13 +30,13 @@ def write3_verifier_is_made_of_seconds(call: AnyCall) -> t.Any:
     return amend(reply, verf=start.to_bytes(8, "big"))
 
 
-@mutant((WRITE, COMMIT), RFC1813_WRITE)
+@mutant((WRITE, COMMIT))
 def write3_verifier_is_reused(call: AnyCall) -> t.Any:
     """An instance uses the verifier of the one before the last"""
     return amend(call.proceed(), verf=call.backend.codec.token(b"odd or even", call.backend.boots % 2))
 
 
-@mutant((READ, WRITE, COMMIT), RFC1813_WRITE)
+@mutant((READ, WRITE, COMMIT))
 def nfs3_orderly_restart_loses_data(call: AnyCall) -> t.Any:
     """An orderly restart loses unstable data, and keeps the verifier"""
     args = call.args
@@ -70,14 +69,14 @@ def _instance(call: AnyCall) -> int:
     return call.backend.boots - first
 
 
-@mutant((WRITE, COMMIT), RFC1813_COMMIT)
+@mutant((WRITE, COMMIT))
 def commit3_verifier_lags_after_restart(call: AnyCall) -> t.Any:
     """After a restart, COMMIT returns another verifier than WRITE"""
     is_other = _instance(call) and call.operation is COMMIT
     return amend(call.proceed(), verf=call.backend.codec.token(b"late")) if is_other else call.proceed()
 
 
-@mutant((WRITE, COMMIT), RFC1813_WRITE)
+@mutant((WRITE, COMMIT))
 def write3_verifier_by_file_after_restart(call: AnyCall) -> t.Any:
     """After a restart, files that were not written to before it have a separate verifier"""
     known: set[bytes] = call.state.setdefault("known", set())
@@ -89,7 +88,7 @@ def write3_verifier_by_file_after_restart(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant((WRITE, COMMIT), RFC1813_WRITE)
+@mutant((WRITE, COMMIT))
 def write3_verifier_over_udp_survives_restart(call: AnyCall) -> t.Any:
     """Over UDP, WRITE and COMMIT return the verifier of the first instance for ever"""
     reply = call.proceed()
@@ -98,7 +97,7 @@ def write3_verifier_over_udp_survives_restart(call: AnyCall) -> t.Any:
     return amend(reply, verf=call.state.setdefault("verf", reply.resok.verf))
 
 
-@mutant((WRITE, COMMIT), RFC1813_WRITE)
+@mutant((WRITE, COMMIT))
 def write3_verifier_changes_late(call: AnyCall) -> t.Any:
     """The verifier changes with the first COMMIT after a restart"""
     reply, instance = call.proceed(), _instance(call)
@@ -107,7 +106,7 @@ def write3_verifier_changes_late(call: AnyCall) -> t.Any:
     return amend(reply, verf=call.backend.codec.token(b"late", instance)) if "late" in call.state else reply
 
 
-@mutant((WRITE, COMMIT), RFC1813_WRITE)
+@mutant((WRITE, COMMIT))
 def write3_verifier_changes_for_lost_files_only(call: AnyCall) -> t.Any:
     """After a crash, only files that had more than 4 KiB of data have a new verifier"""
     old: dict[bytes, bytes] = call.state.setdefault("old", {})
@@ -124,7 +123,7 @@ def write3_verifier_changes_for_lost_files_only(call: AnyCall) -> t.Any:
     return reply if verf is None else amend(reply, verf=verf)
 
 
-@mutant((WRITE, COMMIT), RFC1813_COMMIT)
+@mutant((WRITE, COMMIT))
 def commit3_forgets_data_of_before_a_restart(call: AnyCall) -> t.Any:
     """COMMIT after a clean restart flushes nothing, and answers with the verifier of before"""
     inode, instance = inode_of(call.server, call.args.file), _instance(call)

@@ -20,12 +20,11 @@ from nfsmutants.nfs3.calls import Write
 from nfsmutants.recovery.bending import CREATES, LOOKS, at_the_crash, damage_new, strike
 from nfsmutants.rules import (
     RFC1813_STABLE_DATA,
-    RFC1813_WRITE,
 )
 from nfsserver.fs.pages import PagedData
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_lies_about_file_sync(call: Write) -> Write3Res:
     """WRITE with FILE_SYNC answers FILE_SYNC, but writes as with UNSTABLE"""
     if call.args.stable is not StableHow.FILE_SYNC:
@@ -33,7 +32,7 @@ def write3_lies_about_file_sync(call: Write) -> Write3Res:
     return amend(call.proceed_with(stable=StableHow.UNSTABLE), committed=StableHow.FILE_SYNC)
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_lies_about_data_sync(call: Write) -> Write3Res:
     """WRITE with DATA_SYNC answers DATA_SYNC, but writes as with UNSTABLE"""
     if call.args.stable is not StableHow.DATA_SYNC:
@@ -41,7 +40,7 @@ def write3_lies_about_data_sync(call: Write) -> Write3Res:
     return amend(call.proceed_with(stable=StableHow.UNSTABLE), committed=StableHow.DATA_SYNC)
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_calls_unstable_data_stable(call: Write) -> Write3Res:
     """WRITE with UNSTABLE answers FILE_SYNC, but does not commit the data"""
     reply = call.proceed()
@@ -49,7 +48,7 @@ def write3_calls_unstable_data_stable(call: Write) -> Write3Res:
     return amend(reply, committed=StableHow.FILE_SYNC) if is_unstable else reply
 
 
-@mutant((READ, WRITE), RFC1813_STABLE_DATA)
+@mutant((READ, WRITE))
 def write3_second_crash_loses_stable_data(call: AnyCall) -> t.Any:
     """The second crash in a row loses data written with FILE_SYNC"""
     stable = call.state
@@ -71,7 +70,7 @@ def write3_second_crash_loses_stable_data(call: AnyCall) -> t.Any:
 _WRITES: t.Final = (nfs2.WRITE, nfs3.WRITE)
 
 
-@mutant((*CREATES, *LOOKS), RFC1813_STABLE_DATA)
+@mutant((*CREATES, *LOOKS), breaks=RFC1813_STABLE_DATA)
 def crash_empties_some_of_many_files(call: AnyCall) -> t.Any:
     """A crash empties every sixteenth new file"""
     return damage_new(
@@ -90,14 +89,16 @@ def _at_each_write(call: AnyCall, damage: Callable[[PagedData, int], None]) -> t
     return reply
 
 
-@mutant((*_WRITES, *LOOKS), RFC1813_STABLE_DATA)
+@mutant((*_WRITES, *LOOKS), breaks=RFC1813_STABLE_DATA)
 def crash_rounds_sizes_up(call: AnyCall) -> t.Any:
     """After a crash, files that were written to have a size that is a multiple of 512"""
     return _at_each_write(call, lambda data, _: data.truncate(-(-data.size // 512) * 512))
 
 
 @mutant(
-    (*_WRITES, *LOOKS), RFC1813_STABLE_DATA, kills_many="checks read back what was written before the crash"
+    (*_WRITES, *LOOKS),
+    breaks=RFC1813_STABLE_DATA,
+    kills_many="checks read back what was written before the crash",
 )
 def crash_fills_gaps(call: AnyCall) -> t.Any:
     """After a crash, the gap before a WRITE beyond the end has what was on the disk before"""
@@ -109,7 +110,7 @@ def crash_fills_gaps(call: AnyCall) -> t.Any:
     return _at_each_write(call, fill)
 
 
-@mutant((*_WRITES, *LOOKS), RFC1813_STABLE_DATA)
+@mutant((*_WRITES, *LOOKS), breaks=RFC1813_STABLE_DATA)
 def crash_restores_mtime_of_writes(call: AnyCall) -> t.Any:
     """A crash undoes what the last WRITE to a file did to its mtime"""
     strike(call)
@@ -119,7 +120,7 @@ def crash_restores_mtime_of_writes(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant((*_WRITES, *LOOKS), RFC1813_STABLE_DATA)
+@mutant((*_WRITES, *LOOKS), breaks=RFC1813_STABLE_DATA)
 def crash_undoes_overwriting(call: AnyCall) -> t.Any:
     """A crash undoes the last WRITE to data that was written before"""
     strike(call)
@@ -131,7 +132,7 @@ def crash_undoes_overwriting(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant((*_WRITES, *LOOKS), RFC1813_STABLE_DATA)
+@mutant((*_WRITES, *LOOKS), breaks=RFC1813_STABLE_DATA)
 def crash_forgets_data_over_udp(call: AnyCall) -> t.Any:
     """A crash loses the data of WRITEs over UDP"""
     if call.context.transport != "udp":

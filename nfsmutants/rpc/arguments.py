@@ -13,13 +13,6 @@ from nfsclient.xdr import XdrType
 from nfsmutants.bending import amend
 from nfsmutants.form import Call, Message, mutant, wire_mutant
 from nfsmutants.rpc.headers import head_of, header_of, joined
-from nfsmutants.rules import (
-    RFC1813_WRITE,
-    RFC1831_MESSAGES,
-    RFC1831_REQUIREMENTS,
-    RFC4506_ENUMERATION,
-    RFC4506_OPAQUE,
-)
 from nfsserver.middleware import Answer
 
 _GARBAGE = accepted(0, AcceptStat.GARBAGE_ARGS).to_xdr()[4:]
@@ -57,19 +50,19 @@ def _repeat(message: Message, *, shorter: bool) -> Answer:
     return [reply]
 
 
-@wire_mutant(RFC1831_MESSAGES, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_repeats_a_reply_to_short_arguments(message: Message) -> Answer:
     """Truncated arguments get the reply to the valid ones before them"""
     return _repeat(message, shorter=True)
 
 
-@wire_mutant(RFC1831_MESSAGES, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_repeats_a_reply_to_wrong_lengths(message: Message) -> Answer:
     """Arguments that are long enough but do not decode get the reply to the valid ones before them"""
     return _repeat(message, shorter=False)
 
 
-@wire_mutant(RFC1831_MESSAGES, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_pads_short_arguments(message: Message) -> Answer:
     """Arguments that are truncated in their last three words are padded with zeros and executed"""
     reply = message.proceed()
@@ -90,7 +83,7 @@ def _filled(message: bytes) -> Iterator[bytes]:
     return (whole + bytes(4 * more) for more in range(3))
 
 
-@wire_mutant(RFC1831_REQUIREMENTS, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_missing_arguments_are_system_err(message: Message) -> Answer:
     """A procedure of NFS without its arguments answers SYSTEM_ERR"""
     called = _called(message.data)
@@ -101,7 +94,7 @@ def rpc_missing_arguments_are_system_err(message: Message) -> Answer:
     )
 
 
-@wire_mutant(RFC1831_MESSAGES, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_surplus_arguments_are_system_err(message: Message) -> Answer:
     """Zeros after the arguments cause SYSTEM_ERR"""
     reply = message.proceed()
@@ -122,7 +115,7 @@ def _decodes(kind: type[XdrType], data: bytes) -> bool:
     return True
 
 
-@wire_mutant(RFC4506_OPAQUE, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_treats_padding_as_data(message: Message) -> Answer:
     """LOOKUP, MKDIR and WRITE treat padding other than zeros as a part of the name or data"""
     reply = message.proceed()
@@ -157,19 +150,19 @@ def _with_enum(message: bytes, number: int, known: range, value: int) -> bytes:
     return message[:at] + value.to_bytes(4, "big") + message[at + 4 :]
 
 
-@wire_mutant(RFC4506_ENUMERATION)
+@wire_mutant()
 def create3_treats_unknown_modes_as_unchecked(message: Message) -> Answer:
     """CREATE treats a mode that createmode3 does not define as UNCHECKED"""
     return message.proceed(_with_enum(message.data, 8, range(3), 0))
 
 
-@wire_mutant(RFC4506_ENUMERATION)
+@wire_mutant()
 def mknod3_treats_unknown_types_as_fifo(message: Message) -> Answer:
     """MKNOD treats a type that ftype3 does not define as NF3FIFO"""
     return message.proceed(_with_enum(message.data, 11, range(1, 8), 7))
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_echoes_unknown_stable_how(call: Call[Write3Args, Write3Res]) -> Write3Res:
     """WRITE with a stability that stable_how does not define returns the same value in committed"""
     if call.args.stable.is_known:
@@ -177,7 +170,7 @@ def write3_echoes_unknown_stable_how(call: Call[Write3Args, Write3Res]) -> Write
     return amend(call.proceed_with(stable=StableHow.FILE_SYNC), committed=call.args.stable)
 
 
-@wire_mutant(RFC4506_ENUMERATION)
+@wire_mutant()
 def setattr3_treats_unknown_time_how_as_epoch(message: Message) -> Answer:
     """SETATTR of mtime with a value that time_how does not define sets it to 0"""
     called = _called(message.data)
@@ -192,7 +185,7 @@ def setattr3_treats_unknown_time_how_as_epoch(message: Message) -> Answer:
     )
 
 
-@wire_mutant(RFC1831_MESSAGES, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_undefined_booleans_are_system_err(message: Message) -> Answer:
     """SETATTR answers SYSTEM_ERR to a guard with an undefined boolean"""
     called = _called(message.data)

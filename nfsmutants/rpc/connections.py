@@ -11,11 +11,10 @@ from nfsclient.rpc.server import Connection
 from nfsclient.rpc.sockets import Address
 from nfsmutants.form import transport_mutant
 from nfsmutants.rpc.bending import Mortal
-from nfsmutants.rules import RFC1831_MESSAGES, RFC1831_TRANSPORT
 from nfsserver.transport import AnswerRecord, TransportMiddleware
 
 
-@transport_mutant(RFC1831_TRANSPORT)
+@transport_mutant()
 class RpcAnswersTheSecondOfASegmentTwice(TransportMiddleware):
     """The second of two or more calls that arrive together is answered twice"""
 
@@ -30,7 +29,7 @@ class RpcAnswersTheSecondOfASegmentTwice(TransportMiddleware):
         return self.Assembler(max_record)
 
 
-@transport_mutant(RFC1831_TRANSPORT)
+@transport_mutant()
 class RpcAnswersOnTheLatestConnection(TransportMiddleware):
     """While a client uses three connections in turn, replies go to the one used last before the call"""
 
@@ -52,7 +51,7 @@ class RpcAnswersOnTheLatestConnection(TransportMiddleware):
             other.on_writable()
 
 
-@transport_mutant(RFC1831_MESSAGES, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcHalfCloseGetsASurplusReply(TransportMiddleware):
     """Before the server closes a half-closed connection, it sends a reply to no call"""
 
@@ -62,7 +61,7 @@ class RpcHalfCloseGetsASurplusReply(TransportMiddleware):
             connection.send(frame(accepted(0xDEAD_BEEF, AcceptStat.SYSTEM_ERR).to_buffers()))
 
 
-@transport_mutant(RFC1831_TRANSPORT, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcStopsAtClientsThatDoNotRead(Mortal):
     """No client is served any more once replies have waited for a client that does not read"""
 
@@ -81,7 +80,7 @@ class RpcStopsAtClientsThatDoNotRead(Mortal):
         return super().admits(peer)
 
 
-@transport_mutant(RFC1831_TRANSPORT, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcStopsAfterAClientLeaves(Mortal):
     """No client is served after one that made more than 250 calls at once has left"""
 
@@ -97,7 +96,7 @@ class RpcStopsAfterAClientLeaves(Mortal):
         return Assembler(max_record)
 
 
-@transport_mutant(RFC1831_TRANSPORT)
+@transport_mutant()
 class RpcLimitsConnectionsIncludingClosed(TransportMiddleware):
     """No client is served after 256 connections, even if they are closed"""
 
@@ -109,7 +108,7 @@ class RpcLimitsConnectionsIncludingClosed(TransportMiddleware):
         return self.count <= 256
 
 
-@transport_mutant(RFC1831_TRANSPORT)
+@transport_mutant()
 class RpcStopsAtItsLimitOfConnections(Mortal):
     """No client is served any more once 128 connections were open at once"""
 
@@ -118,7 +117,7 @@ class RpcStopsAtItsLimitOfConnections(Mortal):
         proceed(connection, message)
 
 
-@transport_mutant(RFC1831_TRANSPORT, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcPartialRecordsKeepTheirSlots(TransportMiddleware):
     """No client is served after twenty connections have ended without a whole record"""
 

@@ -11,14 +11,6 @@ from nfsclient.rpc.auth import AuthSys, AuthSysParms
 from nfsclient.rpc.messages import AcceptStat, AuthFlavor, AuthStat, ReplyHeader, accepted, denied
 from nfsmutants.form import Message, wire_mutant
 from nfsmutants.rpc.headers import head_of
-from nfsmutants.rules import (
-    RFC1831_AUTH_NONE,
-    RFC1831_AUTH_SYS,
-    RFC1831_AUTHENTICATION,
-    RFC1831_LANGUAGE,
-    RFC1831_MESSAGES,
-    RFC4506_OPAQUE,
-)
 from nfsserver.middleware import Answer
 
 _CRED = 24
@@ -75,7 +67,7 @@ def _refuse(message: bytes, stat: AuthStat) -> Answer:
     return denied(head_of(message)[0], auth_stat=stat).to_buffers()
 
 
-@wire_mutant(RFC1831_AUTH_SYS)
+@wire_mutant()
 def rpc_refuses_auth_sys_at_its_limits(message: Message) -> Answer:
     """GETATTR with no machine name, one of 255 bytes, 16 groups or the highest stamp is refused"""
     cred = _auth_at(message.data, _CRED)
@@ -89,7 +81,7 @@ def rpc_refuses_auth_sys_at_its_limits(message: Message) -> Answer:
     return message.proceed()
 
 
-@wire_mutant(RFC1831_AUTH_SYS, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_accepts_auth_sys_beyond_its_limits(message: Message) -> Answer:
     """GETATTR with a machine name or a list of groups that is too long is executed as root"""
     cred = _auth_at(message.data, _CRED)
@@ -99,7 +91,7 @@ def rpc_accepts_auth_sys_beyond_its_limits(message: Message) -> Answer:
     return message.proceed()
 
 
-@wire_mutant(RFC1831_AUTH_SYS, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_pads_short_credentials(message: Message) -> Answer:
     """GETATTR with a truncated body of AUTH_SYS is executed, with zeros for the missing bytes"""
     cred = _auth_at(message.data, _CRED)
@@ -110,7 +102,7 @@ def rpc_pads_short_credentials(message: Message) -> Answer:
     return message.proceed()
 
 
-@wire_mutant(RFC1831_MESSAGES, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_bytes_after_auth_sys_are_system_err(message: Message) -> Answer:
     """GETATTR with bytes after AUTH_SYS answers SYSTEM_ERR"""
     cred = _auth_at(message.data, _CRED)
@@ -120,7 +112,7 @@ def rpc_bytes_after_auth_sys_are_system_err(message: Message) -> Answer:
     return message.proceed()
 
 
-@wire_mutant(RFC1831_AUTHENTICATION, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_accepts_credentials_of_any_length(message: Message) -> Answer:
     """NULL with a credential of more than 400 bytes is executed"""
     if _is_null(message.data) and _auth_at(message.data, _CRED).length > _MOST:
@@ -128,7 +120,7 @@ def rpc_accepts_credentials_of_any_length(message: Message) -> Answer:
     return message.proceed()
 
 
-@wire_mutant(RFC1831_AUTHENTICATION, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_accepts_verifiers_of_any_length(message: Message) -> Answer:
     """NULL with a verifier of more than 400 bytes is executed"""
     at = _auth_at(message.data, _CRED).end
@@ -137,7 +129,7 @@ def rpc_accepts_verifiers_of_any_length(message: Message) -> Answer:
     return message.proceed()
 
 
-@wire_mutant(RFC1831_AUTH_NONE, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_refuses_none_with_a_body(message: Message) -> Answer:
     """NULL with a credential or verifier of AUTH_NONE that has a body is refused"""
     if not _is_null(message.data):
@@ -151,7 +143,7 @@ def rpc_refuses_none_with_a_body(message: Message) -> Answer:
     return message.proceed()
 
 
-@wire_mutant(RFC1831_LANGUAGE)
+@wire_mutant()
 def rpc_null_requires_authentication(message: Message) -> Answer:
     """NULL with an empty AUTH_NONE is refused as too weak"""
     if _is_null(message.data) and message.data[_CRED : _CRED + 8] == bytes(8):
@@ -159,7 +151,7 @@ def rpc_null_requires_authentication(message: Message) -> Answer:
     return message.proceed()
 
 
-@wire_mutant(RFC1831_MESSAGES)
+@wire_mutant()
 def rpc_auth_none_is_garbage_args(message: Message) -> Answer:
     """GETATTR with AUTH_NONE answers GARBAGE_ARGS"""
     if _is_getattr(message.data) and _auth_at(message.data, _CRED).flavor == AuthFlavor.AUTH_NONE:
@@ -167,7 +159,7 @@ def rpc_auth_none_is_garbage_args(message: Message) -> Answer:
     return message.proceed()
 
 
-@wire_mutant(RFC1831_AUTHENTICATION, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_treats_unknown_flavors_as_auth_sys(message: Message) -> Answer:
     """GETATTR with an empty credential of an unknown flavor is executed as root"""
     cred = _auth_at(message.data, _CRED)
@@ -176,7 +168,7 @@ def rpc_treats_unknown_flavors_as_auth_sys(message: Message) -> Answer:
     return message.proceed()
 
 
-@wire_mutant(RFC1831_AUTH_SYS, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_accepts_any_shorthand(message: Message) -> Answer:
     """GETATTR with an AUTH_SHORT that the server never issued is executed as root"""
     cred = _auth_at(message.data, _CRED)
@@ -186,7 +178,7 @@ def rpc_accepts_any_shorthand(message: Message) -> Answer:
     return message.proceed()
 
 
-@wire_mutant(RFC1831_AUTH_SYS, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_issues_shorthands_and_others_are_badcred(message: Message) -> Answer:
     """GETATTR with AUTH_SYS returns a shorthand; GETATTR with any other shorthand is refused with AUTH_BADCRED"""
     cred = _auth_at(message.data, _CRED)
@@ -202,7 +194,7 @@ def rpc_issues_shorthands_and_others_are_badcred(message: Message) -> Answer:
     return message.proceed(_with_cred(message.data, message.state["issued"]))
 
 
-@wire_mutant(RFC1831_MESSAGES, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_refuses_with_auth_ok(message: Message) -> Answer:
     """Credentials are refused with AUTH_OK"""
     if _is_getattr(message.data) and _auth_at(message.data, _CRED).length == 7:
@@ -210,7 +202,7 @@ def rpc_refuses_with_auth_ok(message: Message) -> Answer:
     return message.proceed()
 
 
-@wire_mutant(RFC1831_MESSAGES, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_treats_verifiers_as_arguments(message: Message) -> Answer:
     """GETATTR with AUTH_SYS and a verifier that is not empty answers GARBAGE_ARGS"""
     cred = _auth_at(message.data, _CRED)
@@ -223,7 +215,7 @@ def rpc_treats_verifiers_as_arguments(message: Message) -> Answer:
     return message.proceed()
 
 
-@wire_mutant(RFC4506_OPAQUE, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_pads_verifiers_with_stale_memory(message: Message) -> Answer:
     """A verifier of AUTH_NONE that does not fill its last word is returned with stale memory as padding"""
     verf = _auth_at(message.data, _auth_at(message.data, _CRED).end)
@@ -263,7 +255,7 @@ def _calls_null(message: bytes, flavor: int) -> bool:
     return called and message[24:28] == flavor.to_bytes(4, "big")
 
 
-@wire_mutant(RFC1831_AUTH_SYS)
+@wire_mutant()
 def rpc_replies_with_an_auth_sys_verifier(message: Message) -> Answer:
     """The reply to a NULL with AUTH_SYS has a verifier of flavor AUTH_SYS"""
     if _calls_null(message.data, AuthFlavor.AUTH_SYS):
@@ -271,7 +263,7 @@ def rpc_replies_with_an_auth_sys_verifier(message: Message) -> Answer:
     return message.proceed()
 
 
-@wire_mutant(RFC1831_AUTH_NONE)
+@wire_mutant()
 def rpc_null_returns_auth_short(message: Message) -> Answer:
     """The reply to a NULL with AUTH_NONE has a verifier of flavor AUTH_SHORT"""
     if _calls_null(message.data, AuthFlavor.AUTH_NONE):

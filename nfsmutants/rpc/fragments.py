@@ -10,7 +10,6 @@ from nfsclient.rpc.messages import AcceptStat, accepted
 from nfsclient.rpc.record import LAST_FRAGMENT, Record, RecordAssembler, frame
 from nfsclient.rpc.server import Connection
 from nfsmutants.form import transport_mutant
-from nfsmutants.rules import RFC1831_RECORDS
 from nfsserver.transport import AnswerRecord, TransportMiddleware
 
 _SMALL = 400
@@ -62,7 +61,7 @@ class _OfFragments(TransportMiddleware):
         return pieces
 
 
-@transport_mutant(RFC1831_RECORDS, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcTreatsFragmentsAsRecords(_OfFragments):
     """The last-fragment bit is ignored in records of two fragments"""
 
@@ -73,7 +72,7 @@ class RpcTreatsFragmentsAsRecords(_OfFragments):
         return [*(bytes([piece[0] | 0x80]) + piece[1:] for piece in pieces), _END]
 
 
-@transport_mutant(RFC1831_RECORDS, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcDropsFragmentsThatEndInAnOpaque(_OfFragments):
     """A first fragment that ends in the middle of the credential is lost"""
 
@@ -83,7 +82,7 @@ class RpcDropsFragmentsThatEndInAnOpaque(_OfFragments):
         return kept if kept == pieces else [*kept, _END]
 
 
-@transport_mutant(RFC1831_RECORDS, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcDropsFragmentsAfterTheThird(_OfFragments):
     """A record in more than four fragments loses all after the third, except the last"""
 
@@ -94,7 +93,7 @@ class RpcDropsFragmentsAfterTheThird(_OfFragments):
         return [*filled[:3], pieces[-1], _END]
 
 
-@transport_mutant(RFC1831_RECORDS, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcDropsOneByteFragments(_OfFragments):
     """Fragments of one byte are dropped"""
 
@@ -103,7 +102,7 @@ class RpcDropsOneByteFragments(_OfFragments):
         return pieces if kept == pieces else [*kept, _END]
 
 
-@transport_mutant(RFC1831_RECORDS)
+@transport_mutant()
 class RpcExecutesOneRecordOfASegment(_OfFragments):
     """Only the first of several records that arrive together is executed"""
 
@@ -113,7 +112,7 @@ class RpcExecutesOneRecordOfASegment(_OfFragments):
         return [*pieces[: ends[0]], _END] if len(ends) in {2, 3, 20} else pieces
 
 
-@transport_mutant(RFC1831_RECORDS)
+@transport_mutant()
 class RpcDropsPartialRecords(TransportMiddleware):
     """The beginning of a record is lost if the rest arrives later"""
 
@@ -135,7 +134,7 @@ class RpcDropsPartialRecords(TransportMiddleware):
         return self.Assembler(max_record)
 
 
-@transport_mutant(RFC1831_RECORDS, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcClosesOnEmptyFragments(_OfFragments):
     """The server closes a connection on which an empty fragment arrives"""
 
@@ -145,7 +144,7 @@ class RpcClosesOnEmptyFragments(_OfFragments):
         return [_END] if broken and len(pieces) > 1 else pieces
 
 
-@transport_mutant(RFC1831_RECORDS, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcAnswersEmptyRecords(TransportMiddleware):
     """A record of less than four bytes is answered with the XID of no call"""
 

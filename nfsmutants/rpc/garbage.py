@@ -12,7 +12,6 @@ from nfsclient.rpc.server import Connection
 from nfsmutants.form import Message, transport_mutant, wire_mutant
 from nfsmutants.rpc.bending import Mortal
 from nfsmutants.rpc.headers import head_of, header_of
-from nfsmutants.rules import RFC1831_TRANSPORT
 from nfsserver.middleware import Answer
 from nfsserver.server import Server
 from nfsserver.transport import AnswerDatagram, AnswerRecord, TransportMiddleware
@@ -34,7 +33,7 @@ def _looks_broken(data: bytes) -> bool:
     return len(data) < 4 + length and len(data) < 400
 
 
-@transport_mutant(RFC1831_TRANSPORT, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcStopsAfterBrokenStreams(Mortal):
     """No client is served after bytes that are not records"""
 
@@ -52,7 +51,7 @@ class RpcStopsAfterBrokenStreams(Mortal):
         return Assembler(max_record)
 
 
-@transport_mutant(RFC1831_TRANSPORT, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcStopsAfterBrokenMessages(Mortal):
     """No client is served after a message that is not a call, or has a header that does not decode"""
 
@@ -61,7 +60,7 @@ class RpcStopsAfterBrokenMessages(Mortal):
         proceed(connection, message)
 
 
-@wire_mutant(RFC1831_TRANSPORT, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_restarts_after_broken_messages(message: Message) -> Answer:
     """A message that is not a call, or has a header that does not decode, crashes the server, which is started again"""
     if not _is_broken(message.data):
@@ -82,7 +81,7 @@ def _has_bad_groups(message: bytes) -> bool:
     return message[24:28] == (1).to_bytes(4, "big") and _ONES.to_bytes(4, "big") in message[32:52]
 
 
-@transport_mutant(RFC1831_TRANSPORT, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcStopsAfterAHeaderWordOfOnes(Mortal):
     """No client is served after a call with AUTH_NONE and a word in the header with all bits set"""
 
@@ -92,7 +91,7 @@ class RpcStopsAfterAHeaderWordOfOnes(Mortal):
         proceed(connection, message)
 
 
-@transport_mutant(RFC1831_TRANSPORT)
+@transport_mutant()
 class RpcStopsAfterGarbageArguments(Mortal):
     """No client is served after arguments that do not decode"""
 
@@ -113,7 +112,7 @@ class _Keeps(TransportMiddleware):
         self.is_spoilt = False
 
 
-@transport_mutant(RFC1831_TRANSPORT, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcBrokenDatagramSpoilsTheNextCall(_Keeps):
     """The call after a datagram with a header that does not decode is answered GARBAGE_ARGS"""
 
@@ -128,7 +127,7 @@ class RpcBrokenDatagramSpoilsTheNextCall(_Keeps):
         self.is_spoilt = not is_call or head_of(message)[2] != 2
 
 
-@transport_mutant(RFC1831_TRANSPORT, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcGarbageSpoilsALaterCall(_Keeps):
     """The second NULL after arguments of eight bytes with all bits set is answered GARBAGE_ARGS"""
 

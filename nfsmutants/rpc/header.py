@@ -11,18 +11,17 @@ from nfsclient.rpc.messages import accepted
 from nfsmutants.form import Message, wire_mutant
 from nfsmutants.rpc.bending import _HEADER
 from nfsmutants.rpc.headers import head_of, with_word
-from nfsmutants.rules import RFC1831_MESSAGES, RFC1831_PROGRAMS
 from nfsserver.middleware import Answer
 
 
-@wire_mutant(RFC1831_PROGRAMS, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_treats_unknown_programs_as_nfs(message: Message) -> Answer:
     """A call of an unknown program is executed as one of NFS"""
     unknown = len(message.data) >= _HEADER and head_of(message.data)[3] not in range(100_000, 100_100)
     return message.proceed(with_word(message.data, 3, nfs3.NFS3.number) if unknown else message.data)
 
 
-@wire_mutant(RFC1831_PROGRAMS, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_treats_unknown_procedures_as_null(message: Message) -> Answer:
     """An undefined procedure number of NFS is executed as NULL"""
     _, _, _, prog, vers, proc = head_of(message.data)
@@ -32,7 +31,7 @@ def rpc_treats_unknown_procedures_as_null(message: Message) -> Answer:
     )
 
 
-@wire_mutant(RFC1831_PROGRAMS, only_raw=True)
+@wire_mutant(only_raw=True)
 def mount3_treats_unknown_procedures_as_null(message: Message) -> Answer:
     """An undefined procedure number of MOUNT version 3 is executed as NULL"""
     _, _, _, prog, vers, proc = head_of(message.data)
@@ -40,14 +39,14 @@ def mount3_treats_unknown_procedures_as_null(message: Message) -> Answer:
     return message.proceed(with_word(message.data, 5, 0) if beyond else message.data)
 
 
-@wire_mutant(RFC1831_MESSAGES, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_answers_replies(message: Message) -> Answer:
     """The server answers a reply that a client sends"""
     xid, mtype, *_ = head_of(message.data)
     return accepted(xid, Accept.GARBAGE_ARGS).to_buffers() if mtype == 1 else message.proceed()
 
 
-@wire_mutant(RFC1831_MESSAGES, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_pads_short_headers(message: Message) -> Answer:
     """A truncated header is completed with that of a NULL"""
     if 8 <= len(message.data) < _HEADER and head_of(message.data)[1] == 0:

@@ -17,7 +17,7 @@ from nfsclient.xdr import XdrError, replace
 from nfsmutants.bending import child_of, inode_of
 from nfsmutants.form import Message, TransportMutant, transport_mutant, wire_mutant
 from nfsmutants.rpc.headers import head_of, header_of
-from nfsmutants.rules import RFC1813_CREATE, RFC1813_SETATTR, RFC1813_WRITE, RFC1831_SEMANTICS
+from nfsmutants.rules import RFC1813_CREATE
 from nfsserver.fs import Caller, FsError
 from nfsserver.handlers import ServerApi
 from nfsserver.middleware import Answer
@@ -55,7 +55,7 @@ def _is_again(message: Message) -> bool:
     return _changes_names(message.data) and _is_copy(message)
 
 
-@wire_mutant(RFC1831_SEMANTICS, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_retransmission_is_io(message: Message) -> Answer:
     """The repetition of a call that creates or removes a name answers NFS3ERR_IO"""
     if not _is_again(message):
@@ -64,7 +64,7 @@ def rpc_retransmission_is_io(message: Message) -> Answer:
     return [accepted(head_of(message.data)[0], AcceptStat.SUCCESS).to_xdr(), failed]
 
 
-@wire_mutant(RFC1831_SEMANTICS, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_retransmission_creates_a_file(message: Message) -> Answer:
     """The repetition of a call that creates or removes a name creates another file in its directory"""
     reply = message.proceed()
@@ -73,7 +73,7 @@ def rpc_retransmission_creates_a_file(message: Message) -> Answer:
     return reply
 
 
-@transport_mutant(RFC1831_SEMANTICS, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcCopiesInFlightCreateAFile(TransportMutant):
     """A call that creates or removes a name creates another file too if a copy of it arrives at the same time"""
 
@@ -107,7 +107,7 @@ class RpcCopiesInFlightCreateAFile(TransportMutant):
         self._last_datagram = message
 
 
-@transport_mutant(RFC1831_SEMANTICS, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcReconnectCreatesAFile(TransportMutant):
     """The repetition of a call on another connection creates another file in the directory of the call"""
 
@@ -138,7 +138,7 @@ def _copied_arguments(message: Message, procedure: AnyOperation) -> tuple[bytes,
         return None
 
 
-@wire_mutant(RFC1813_SETATTR, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_retransmitted_setattr_ignores_the_guard(message: Message) -> Answer:
     """The repetition of a SETATTR with a guard is executed without the guard"""
     found = _copied_arguments(message, nfs3.SETATTR)
@@ -147,7 +147,7 @@ def rpc_retransmitted_setattr_ignores_the_guard(message: Message) -> Answer:
     return message.proceed(found[0] + replace(found[1], guard=None).to_xdr())
 
 
-@wire_mutant(RFC1813_WRITE, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_retransmitted_write_appends(message: Message) -> Answer:
     """The repetition of a WRITE appends its data to the file"""
     found = _copied_arguments(message, nfs3.WRITE)
@@ -157,7 +157,7 @@ def rpc_retransmitted_write_appends(message: Message) -> Answer:
     return message.proceed(found[0] + replace(found[1], offset=inode.size).to_xdr())
 
 
-@wire_mutant(RFC1813_CREATE, only_raw=True)
+@wire_mutant(breaks=RFC1813_CREATE, only_raw=True)
 def rpc_retransmitted_exclusive_create_truncates(message: Message) -> Answer:
     """The repetition of a CREATE EXCLUSIVE makes the file empty"""
     found = _copied_arguments(message, nfs3.CREATE)

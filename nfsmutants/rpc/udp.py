@@ -10,7 +10,6 @@ from nfsclient.protocol.nfs3 import READ, WRITE, Read3Args, Read3Res, Write3Args
 from nfsclient.rpc.service import CallContext
 from nfsmutants.bending import amend
 from nfsmutants.form import Call, mutant, transport_mutant
-from nfsmutants.rules import RFC1122_UDP_SOURCE, RFC1813_READ, RFC1813_WRITE, RFC1831_TRANSPORT
 from nfsserver.transport import AnswerDatagram, TransportMiddleware
 
 _KEPT = 8192
@@ -36,7 +35,7 @@ class _Elsewhere(TransportMiddleware):
             proceed(other, message, peer)
 
 
-@transport_mutant(RFC1831_TRANSPORT, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcAnswersFromAnotherPort(_Elsewhere):
     """Replies over UDP to calls with AUTH_NONE come from another port"""
 
@@ -44,7 +43,7 @@ class RpcAnswersFromAnotherPort(_Elsewhere):
         return (sock.getsockname()[0], 0)
 
 
-@transport_mutant(RFC1122_UDP_SOURCE, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcAnswersFromAnotherAddress(_Elsewhere):
     """Replies over UDP to calls with AUTH_NONE come from 127.0.0.2"""
 
@@ -52,7 +51,7 @@ class RpcAnswersFromAnotherAddress(_Elsewhere):
         return ("127.0.0.2", sock.getsockname()[1])
 
 
-@transport_mutant(RFC1831_TRANSPORT, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcAnswersDatagramsTwice(TransportMiddleware):
     """From the fifth datagram in a row with empty AUTH_NONE on, each gets two replies"""
 
@@ -68,7 +67,7 @@ class RpcAnswersDatagramsTwice(TransportMiddleware):
             proceed(sock, message, peer)
 
 
-@transport_mutant(RFC1831_TRANSPORT)
+@transport_mutant()
 class RpcDropsTheFiftiethDatagram(TransportMiddleware):
     """The fiftieth datagram over UDP is lost, and so are its retransmissions"""
 
@@ -86,7 +85,7 @@ class RpcDropsTheFiftiethDatagram(TransportMiddleware):
             proceed(sock, message, peer)
 
 
-@mutant(WRITE, RFC1813_WRITE)
+@mutant(WRITE)
 def write3_over_udp_zeroes_after_8k(call: Call[Write3Args, Write3Res]) -> Write3Res:
     """WRITE over UDP writes zeros after the first 8192 bytes"""
     if call.context.transport != "udp" or len(call.args.data) <= _KEPT:
@@ -98,7 +97,7 @@ def _bend_read(context: CallContext, reply: Read3Res) -> bool:
     return context.transport == "udp" and reply.resok is not None and len(reply.resok.data) > _KEPT
 
 
-@mutant(READ, RFC1813_READ)
+@mutant(READ)
 def read3_over_udp_zeroes_after_8k(call: Call[Read3Args, Read3Res]) -> Read3Res:
     """READ over UDP returns zeros after the first 8192 bytes"""
     reply = call.proceed()
@@ -108,7 +107,7 @@ def read3_over_udp_zeroes_after_8k(call: Call[Read3Args, Read3Res]) -> Read3Res:
     return amend(reply, data=data)
 
 
-@mutant(READ, RFC1831_TRANSPORT)
+@mutant(READ)
 def read3_drops_large_reads_over_udp(call: Call[Read3Args, Read3Res]) -> Read3Res:
     """READ over UDP of more than 65536 bytes gets no reply"""
     if call.context.transport == "udp" and call.args.count > 65_536:

@@ -9,23 +9,22 @@ from nfsclient.rpc.messages import MismatchInfo, accepted, denied
 from nfsmutants.form import Message, wire_mutant
 from nfsmutants.rpc.bending import _HEADER
 from nfsmutants.rpc.headers import head_of, with_word
-from nfsmutants.rules import RFC1831_MESSAGES, RFC1831_PROGRAMS, RFC1831_REQUIREMENTS
 from nfsserver.middleware import Answer
 
 
-@wire_mutant(RFC1831_MESSAGES, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_accepts_any_rpc_version(message: Message) -> Answer:
     """Calls of another RPC version are executed"""
     return message.proceed(with_word(message.data, 2, 2) if len(message.data) >= _HEADER else message.data)
 
 
-@wire_mutant(RFC1831_REQUIREMENTS, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_drops_another_rpc_version(message: Message) -> Answer:
     """Calls of another RPC version are dropped without an answer"""
     return message.proceed() if head_of(message.data)[2] == 2 else None
 
 
-@wire_mutant(RFC1831_MESSAGES, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_mismatch_reports_wrong_versions(message: Message) -> Answer:
     """RPC_MISMATCH reports the versions 0 to 1"""
     xid, mtype, rpcvers, *_ = head_of(message.data)
@@ -34,7 +33,7 @@ def rpc_mismatch_reports_wrong_versions(message: Message) -> Answer:
     return message.proceed()
 
 
-@wire_mutant(RFC1831_PROGRAMS, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_unknown_version_is_prog_unavail(message: Message) -> Answer:
     """An unknown version of NFS or MOUNT is answered with PROG_UNAVAIL"""
     xid, _, _, prog, vers, _ = head_of(message.data)
@@ -47,7 +46,7 @@ def rpc_unknown_version_is_prog_unavail(message: Message) -> Answer:
     return message.proceed()
 
 
-@wire_mutant(RFC1831_MESSAGES, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_prog_mismatch_swaps_versions(message: Message) -> Answer:
     """PROG_MISMATCH reports 4 as the lowest version and 1 as the highest"""
     xid, _, _, prog, vers, _ = head_of(message.data)

@@ -13,12 +13,11 @@ from nfsclient.rpc.server import Connection
 from nfsmutants.form import Message, transport_mutant, wire_mutant
 from nfsmutants.rpc.bending import _HEADER
 from nfsmutants.rpc.headers import head_of, with_word
-from nfsmutants.rules import RFC1831_MESSAGES
 from nfsserver.middleware import Answer
 from nfsserver.transport import AnswerDatagram, AnswerRecord, TransportMiddleware
 
 
-@transport_mutant(RFC1831_MESSAGES, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcEmptyReplyToRepeatedXid(TransportMiddleware):
     """A datagram with the XID of one from another port is answered SUCCESS without results"""
 
@@ -39,7 +38,7 @@ class RpcEmptyReplyToRepeatedXid(TransportMiddleware):
 _ENDS = frozenset({0, 2**31 - 1, 2**31, 2**32 - 1})
 
 
-@wire_mutant(RFC1831_MESSAGES, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_changes_extreme_xids(message: Message) -> Answer:
     """Replies to the XIDs 0, 2^31-1, 2^31 and 2^32-1 have other XIDs"""
     xid = head_of(message.data)[0]
@@ -48,7 +47,7 @@ def rpc_changes_extreme_xids(message: Message) -> Answer:
     )
 
 
-@wire_mutant(RFC1831_MESSAGES, only_raw=True)
+@wire_mutant(only_raw=True)
 def rpc_refuses_decreasing_xids(message: Message) -> Answer:
     """The server treats XIDs as sequence numbers: it refuses a call with XID 4 after one with XID 5"""
     state = message.state
@@ -59,7 +58,7 @@ def rpc_refuses_decreasing_xids(message: Message) -> Answer:
     return message.proceed()
 
 
-@transport_mutant(RFC1831_MESSAGES, only_raw=True)
+@transport_mutant(only_raw=True)
 class RpcSharesRepliesByXid(TransportMiddleware):
     """A call with the XID of a call on another connection gets the reply to that call"""
 

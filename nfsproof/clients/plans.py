@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from nfsfaults import actions as a
 from nfsfaults.messages import Kind, Message
 from nfsfaults.plan import Plan, Rule, Selector
-from nfsjudge.requirement import Level, Part, Requirement
+from nfsjudge.requirement import Part, Requirement, should, stated
 
 SHORT: t.Final = 5000
 """Bytes of the shortest READ and WRITE."""
@@ -29,8 +29,8 @@ _CHANGES: t.Final = (
 def _of(rfc: str, section: str, gist: str, *, implementation: bool = False) -> Requirement:
     if implementation:
         part = Part.IMPLEMENTATION
-        return Requirement(rfc=rfc, section=section, gist=gist, level=Level.SHOULD, part=part)
-    return Requirement(rfc=rfc, section=section, gist=gist)
+        return should(rfc, section, gist, part=part)
+    return stated(rfc, section, gist)
 
 
 RETRANSMITS: t.Final = _of(

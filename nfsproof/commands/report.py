@@ -15,9 +15,7 @@ from nfsproof.exits import Trouble
 @click.command(epilog=READS + " It does not depend on the verdicts.")
 @click.argument("runs", metavar="[RUN ...]", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="The board, an HTML page.")
-@click.option(
-    "--allure", type=click.Path(path_type=Path), metavar="FOLDER", help="Results and page for Allure."
-)
+@click.option("--allure", type=click.Path(path_type=Path), metavar="FOLDER", help="Results for Allure.")
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="JUnit XML, for CI.")
 @click.option(
     "--markdown", type=click.Path(path_type=Path), metavar="FILE", help="A summary for a pull request."

@@ -12,16 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fixtures.ids import OF_SEVERAL, folders, id_of, operations, protocols_of, subject_of, violations
-from nfsclient.protocol.registry import protocols
 from nfsclient.rpc.program import AnyOperation, Operation
 from nfsclient.similar import similar_text
+from nfsjudge import Level
 from nfsproof.newcheck.source import Source
 from nfsproof.unfilled import MARK, NAME
+from reports.coverage.tables import read_tables
 from reports.idlist import IdList
 
 _SECTION = re.compile(r"(?:rfc\s*(?P<rfc>\d+)[\s:]+)?(?P<section>[0-9A-Z]+(?:\.[0-9A-Z]+)*)", re.IGNORECASE)
 _STEM = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _LONGEST_TITLE = 108
+DECLARES: t.Final = frozenset(level.lower() for level in Level)
+"""The functions that declare a clause: `must`, `stated`, ... of nfsjudge."""
 
 
 class CannotMake(Exception):
@@ -51,14 +54,13 @@ class Clause:
     name: str
     rfc: str
     section: str
-    is_implementation: bool = False
     imported_from: str = ""
     """The module that declares it, when it is not the file of the check."""
     is_new: bool = False
 
     @property
     def citation(self) -> str:
-        """As the constants of nfsmutants/rules.py have it."""
+        """Where it stands: RFC 1813 section 3.3.14."""
         return f"{self.rfc} {'section' if self.section[0].isdigit() else 'appendix'} {self.section}"
 
 
@@ -206,19 +208,24 @@ def _stem(root: Path, protocol: str, subject: str, slug: str, wanted: str) -> st
 
 
 def _clause(wish: Wish, root: Path, file: Path, protocol: str, subject: str, slug: str) -> Clause:
-    places = [(file, ""), (root / "suites" / protocol / "clauses.py", f"suites.{protocol}.clauses")]
+    places = [
+        (file, ""),
+        (root / "suites" / protocol / "clauses.py", f"suites.{protocol}.clauses"),
+        (root / "suites" / "clauses.py", "suites.clauses"),
+    ]
     if wish.clause and not wish.clause.isidentifier():
         raise CannotMake(f"--clause: {wish.clause} is no name of a constant")
     known: list[str] = []
     for path, module in places if wish.clause else ():
         constants = Source(path).constants() if path.exists() else {}
-        known += [name for name, value in constants.items() if _is_requirement(value)]
-        if wish.clause in known:
+        declared = {name: value for name, value in constants.items() if _is_requirement(value)}
+        known += declared
+        if wish.clause in declared:
             if wish.section or wish.level or wish.gist:
                 raise CannotMake(
                     f"{wish.clause} is there: --section, --level and --gist are for a new clause"
                 )
-            return _declared(wish.clause, constants[wish.clause], module)
+            return _declared(wish.clause, declared[wish.clause], module)
     if wish.clause and not (wish.section or wish.gist):
         raise CannotMake(
             f"no clause {wish.clause} in {' or '.join(str(path.relative_to(root)) for path, _ in places)}"
@@ -231,20 +238,12 @@ def _clause(wish: Wish, root: Path, file: Path, protocol: str, subject: str, slu
 
 
 def _is_requirement(value: ast.expr) -> t.TypeGuard[ast.Call]:
-    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "Requirement"
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in DECLARES
 
 
-def _declared(name: str, value: ast.expr, module: str) -> Clause:
-    assert _is_requirement(value)
-    words = {one.arg: one.value for one in value.keywords}
-
-    def text(key: str) -> str:
-        found = words.get(key)
-        return str(found.value) if isinstance(found, ast.Constant) else MARK
-
-    part = words.get("part")
-    is_implementation = isinstance(part, ast.Attribute) and part.attr == "IMPLEMENTATION"
-    return Clause(name, text("rfc"), text("section"), is_implementation, imported_from=module)
+def _declared(name: str, value: ast.Call, module: str) -> Clause:
+    rfc, section = (str(one.value) if isinstance(one, ast.Constant) else MARK for one in value.args[:2])
+    return Clause(name, rfc, section, imported_from=module)
 
 
 def _section(word: str, protocol: str, subject: str) -> tuple[str, str]:
@@ -255,18 +254,14 @@ def _section(word: str, protocol: str, subject: str) -> tuple[str, str]:
             raise CannotMake(f'--section: expected 3.3.14 or "RFC 1813 3.3.14", got {word}')
         return f"RFC {found['rfc']}" if found["rfc"] else _rfc_of(protocol), found["section"].upper()
     rfc = _rfc_of(protocol)
-    name = f"{rfc.replace(' ', '')}_{'MOUNT_NULL' if (protocol, subject) == ('mount', 'NULL') else subject}"
-    rule: str = getattr(_rules(), name, "")
-    if not rule:
+    title = re.compile(rf"\w+ \d+: {re.escape(subject)}\b", re.IGNORECASE)
+    documents = [one for one in read_tables().documents if one.name == rfc]
+    found_there = [each.number for one in documents for each in one.sections if title.match(each.title)]
+    if len(found_there) != 1:
         raise CannotMake(
             "which section of the RFC? --section 3.3.14, or --clause NAME for a clause that is there"
         )
-    rfc, _, section = rule.partition(" section ")
-    return rfc, section
-
-
-def _rules() -> t.Any:
-    return importlib.import_module("nfsmutants.rules")
+    return rfc, found_there[0]
 
 
 # ---------------------------------------------------------------- the mutant
@@ -318,16 +313,3 @@ def _bends(wish: Wish, protocol: str, subject: str) -> tuple[Bent, ...]:
         exact = [one for one in fitting if one.constant == word.upper()]
         found.append((exact or sorted(fitting, key=lambda one: one.procedure.version))[-1])
     return tuple(found)
-
-
-def rule_of(clause: Clause) -> str:
-    """The constant of nfsmutants/rules.py that has this section; empty: none has it."""
-    citations = {
-        value: name for name, value in vars(_rules()).items() if isinstance(value, str) and name.isupper()
-    }
-    hints = f"{clause.citation} (IMPLEMENTATION)"
-    alternative = f"{clause.rfc} section {clause.section}"
-    wanted = [hints] if clause.is_implementation else []
-    if any(one.sections_have_parts and clause.rfc in one.rfcs.values() for one in protocols()):
-        alternative = f"{clause.rfc} section {clause.section.rpartition('.')[0]}"
-    return next((citations[one] for one in (*wanted, clause.citation, alternative) if one in citations), "")

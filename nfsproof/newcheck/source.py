@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
 WIDTH = 110
@@ -114,8 +114,8 @@ class Source:
 
     # ---- definitions
 
-    def add_constant(self, lines: list[str], *, like: str) -> None:
-        """After the last constant that calls `like`, or else after the imports."""
+    def add_constant(self, lines: list[str], *, like: Container[str]) -> None:
+        """After the last constant that calls a function in `like`, or else after the imports."""
         end, follows = 0, False
         body = self._body()
         for number, node in enumerate(body):
@@ -179,5 +179,5 @@ def _key(node: ast.Import | ast.ImportFrom) -> tuple[int, int, str]:
     return _section(node.module or ""), 1, node.module or ""
 
 
-def _calls(value: ast.expr | None, name: str) -> bool:
-    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == name
+def _calls(value: ast.expr | None, names: Container[str]) -> bool:
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in names

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfsproof.newcheck.plan import Bent, CannotMake, Plan, rule_of
+from nfsjudge import Level
+from nfsproof.newcheck.plan import DECLARES, Bent, CannotMake, Plan
 from nfsproof.newcheck.source import Source, call_lines
 from nfsproof.unfilled import MARK, NAME
 
@@ -37,7 +38,6 @@ class Written:
 def write_check(plan: Plan, root: Path) -> list[Written]:
     """All files are made first, then written. Raises `CannotMake`."""
     suite = _open(root / plan.suite_file, _suite_header(plan))
-    rules = Source(root / "nfsmutants" / "rules.py")
     sources = [suite]
     _add_check(plan, suite)
     found = [Written(plan.suite_file, suite.line_of(f"def {plan.function}("), f"the check {plan.wish.id}")]
@@ -46,9 +46,8 @@ def write_check(plan: Plan, root: Path) -> list[Written]:
         found.insert(0, Written(plan.suite_file, line, f"its clause, {plan.clause.citation}"))
     if not plan.mutant_exists:
         bending = _open(root / plan.mutant_file, _mutant_header(plan))
-        rule = rule_of(plan.clause) or _add_rule(plan, rules)
-        _add_mutant(plan, bending, rule, after=_mutants_of(suite, _function_before(plan)))
-        sources += [bending, rules]
+        _add_mutant(plan, bending, after=_mutants_of(suite, _function_before(plan)))
+        sources.append(bending)
         line = bending.line_of(f"def {plan.mutant.replace('-', '_')}(")
         found.append(Written(plan.mutant_file, line, f"its mutant {plan.mutant}"))
     for source in sources:
@@ -114,22 +113,15 @@ def _function_before(plan: Plan) -> str:
 def _add_clause(plan: Plan, suite: Source) -> None:
     if plan.clause.name in suite.names():
         raise CannotMake(f"{plan.suite_file} has something else that is named {plan.clause.name}")
-    suite.add_import("nfsjudge", "Level")
-    suite.add_import("nfsjudge", "Requirement")
+    level = (plan.wish.level or Level.STATED).lower()
+    suite.add_import("nfsjudge", level)
     gist = plan.wish.gist or f"{MARK}: the clause in your own words"
-    level = plan.wish.level or "STATED"
-    note = "" if plan.wish.level else f"  # {MARK}: MUST or SHOULD, if the text says so"
-    suite.add_constant(
-        [
-            f"{plan.clause.name} = Requirement(",
-            f'    rfc="{plan.clause.rfc}",',
-            f'    section="{plan.clause.section}",',
-            f"    level=Level.{level},{note}",
-            f"    gist={_quoted(gist)},",
-            ")",
-        ],
-        like="Requirement",
-    )
+    words = [_quoted(plan.clause.rfc), _quoted(plan.clause.section), _quoted(gist)]
+    lines = call_lines(f"{plan.clause.name} = {level}", words, "")
+    if not plan.wish.level:
+        inner = lines[1:-1] or [f"    {', '.join(words)}"]
+        lines = [f"{plan.clause.name} = {level}(  # {MARK}: must or should, if the text says so", *inner, ")"]
+    suite.add_constant(lines, like=DECLARES)
 
 
 def _quoted(text: str) -> str:
@@ -142,17 +134,6 @@ def _quoted(text: str) -> str:
 
 
 # ---------------------------------------------------------------- the mutant
-
-
-def _add_rule(plan: Plan, rules: Source) -> str:
-    """A constant for a section that no mutant broke before."""
-    prefix = plan.clause.rfc.replace(" ", "")
-    name = f"{prefix}_{NAME}"
-    line = f'{name}: t.Final = "{plan.clause.citation}"'
-    same = [number for number, one in enumerate(rules.lines, 1) if one.startswith(f"{prefix}_")]
-    at = same[-1] if same else len(rules.lines)
-    rules.lines.insert(at, line)
-    return name
 
 
 def _mutants_of(suite: Source, check: str) -> tuple[str, ...]:
@@ -170,15 +151,14 @@ def _words(call: ast.expr, argument: str) -> Iterator[str]:
                     yield one.value
 
 
-def _add_mutant(plan: Plan, bending: Source, rule: str, after: tuple[str, ...]) -> None:
+def _add_mutant(plan: Plan, bending: Source, after: tuple[str, ...]) -> None:
     function = plan.mutant.replace("-", "_")
     if function in bending.names():
         raise CannotMake(f"{plan.mutant_file} has something else that is named {function}")
-    bending.add_import("nfsmutants.rules", rule)
     if plan.protocol == "rpc":
-        decorator, call, result, gives = _of_messages(bending, rule)
+        decorator, call, result, gives = _of_messages(bending)
     else:
-        decorator, call, result, gives = _of_calls(plan, bending, rule)
+        decorator, call, result, gives = _of_calls(plan, bending)
     about = plan.subject if plan.subject.isupper() else "the server"
     bending.add_function(
         [
@@ -191,14 +171,14 @@ def _add_mutant(plan: Plan, bending: Source, rule: str, after: tuple[str, ...]) 
     )
 
 
-def _of_messages(bending: Source, rule: str) -> tuple[list[str], str, str, str]:
+def _of_messages(bending: Source) -> tuple[list[str], str, str, str]:
     bending.add_import("nfsmutants.form", "Message")
     bending.add_import("nfsmutants.form", "wire_mutant")
     bending.add_import("nfsserver.middleware", "Answer")
-    return call_lines("@wire_mutant", [rule], ""), "message: Message", "Answer", "message.proceed()"
+    return ["@wire_mutant()"], "message: Message", "Answer", "message.proceed()"
 
 
-def _of_calls(plan: Plan, bending: Source, rule: str) -> tuple[list[str], str, str, str]:
+def _of_calls(plan: Plan, bending: Source) -> tuple[list[str], str, str, str]:
     bending.add_import("nfsmutants.form", "mutant")
     for one in plan.bends:
         bending.add_import(one.module, one.constant)
@@ -207,7 +187,7 @@ def _of_calls(plan: Plan, bending: Source, rule: str) -> tuple[list[str], str, s
         bending.add_typing()
         bending.add_import("nfsmutants.form", "AnyCall")
         bends = f"({', '.join(constants)})"
-        return call_lines("@mutant", [bends, rule], ""), "call: AnyCall", "t.Any", "call.proceed()"
+        return call_lines("@mutant", [bends], ""), "call: AnyCall", "t.Any", "call.proceed()"
     bent = plan.bends[0]
     result = _import_type(bending, bent, bent.procedure.res)
     alias = bent.procedure.name.capitalize()
@@ -217,7 +197,7 @@ def _of_calls(plan: Plan, bending: Source, rule: str) -> tuple[list[str], str, s
     else:
         bending.add_import("nfsmutants.form", "Call")
         call = f"Call[{_import_type(bending, bent, bent.procedure.args)}, {result}]"
-    return call_lines("@mutant", [*constants, rule], ""), f"call: {call}", result, "call.proceed()"
+    return call_lines("@mutant", constants, ""), f"call: {call}", result, "call.proceed()"
 
 
 def _aliases(path: Path) -> Iterator[str]:

@@ -19,7 +19,7 @@ from nfsserver.nfs2 import (
 )
 from nfsserver.nfs2.freedoms import FREEDOMS
 from nfsserver.service import Service, register
-from nfsserver.state.opens import Share
+from nfsserver.state.shares import Share
 
 _HANDLERS: t.Final[Handlers] = dict(
     [

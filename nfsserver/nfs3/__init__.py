@@ -23,7 +23,7 @@ from nfsserver.nfs3 import (
 from nfsserver.nfs3.freedoms import FREEDOMS
 from nfsserver.nfs3.freedoms.withheld import reply_with_nothing
 from nfsserver.service import Service, register
-from nfsserver.state.opens import Share
+from nfsserver.state.shares import Share
 
 _HANDLERS: t.Final[Handlers] = dict(
     [

@@ -25,7 +25,9 @@ from nfsserver.nfs4 import (
     sessions,
     xattrs,
 )
+from nfsserver.nfs4.beginning import Beginning
 from nfsserver.nfs4.freedoms import FREEDOMS
+from nfsserver.nfs4.in_session import IN_SESSION
 from nfsserver.service import Service, register
 
 OPERATIONS: t.Final[Handlers] = dict(
@@ -82,10 +84,13 @@ OPERATIONS: t.Final[Handlers] = dict(
 )
 """What a compound may carry."""
 
+BEGINNINGS: t.Final[dict[int, Beginning]] = {1: IN_SESSION, 2: IN_SESSION}
+"""The minor versions that the server answers."""
+
 HANDLERS: t.Final[Handlers] = dict(
     [
         answers(p.NULL, compound.null4),
-        answers(p.COMPOUND, compound.compound_handler(OPERATIONS)),
+        answers(p.COMPOUND, compound.compound_handler(OPERATIONS, BEGINNINGS)),
     ]
 )
 
@@ -94,4 +99,4 @@ AUTHENTICATED: t.Final = frozenset({p.COMPOUND})
 
 register(Service(NFS4, HANDLERS, AUTHENTICATED, FREEDOMS))
 
-__all__ = ["AUTHENTICATED", "FREEDOMS", "HANDLERS", "NFS4", "OPERATIONS"]
+__all__ = ["AUTHENTICATED", "BEGINNINGS", "FREEDOMS", "HANDLERS", "NFS4", "OPERATIONS"]

@@ -16,7 +16,7 @@ from nfsserver.handlers import ServerApi
 from nfsserver.nfs4 import acls, values
 from nfsserver.nfs4.common import REFUSALS, Nfs4Error, compound_of, current, plain, status_of
 from nfsserver.nfs4.values import View
-from nfsserver.state.opens import Share
+from nfsserver.state.shares import Share
 
 _OK: t.Final = Nfsstat4.NFS4_OK
 _MEANT: t.Final = {
@@ -54,7 +54,7 @@ def getattr4(server: ServerApi, context: CallContext, args: p.Getattr4Args) -> p
     """GETATTR; what a writer may have changed in its cache recalls the delegation (section 10.4.3)."""
     inode, state = current(context), compound_of(context)
     if len(server.states.held.stateids) and not _CACHED_BY_WRITERS.isdisjoint(bits_of(args.attr_request)):
-        clear_way(server, inode, state.client.id, changes=False)
+        clear_way(server, inode, state.clientid, changes=False)
     view = View(server, inode, state.minor)
     return p.Getattr4Res(_OK, p.Getattr4ResOk(values.read(view, args.attr_request)))
 
@@ -67,7 +67,7 @@ def setattr4(server: ServerApi, context: CallContext, args: p.Setattr4Args) -> p
         if inode.kind is not Kind.REGULAR:
             raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
         require_io(server, context, args.stateid, inode, Share.WRITE)
-    clear_way(server, inode, state.client.id, changes=True)
+    clear_way(server, inode, state.clientid, changes=True)
     try:
         apply(context, inode, setting)
     except REFUSALS as refusal:
@@ -88,9 +88,8 @@ def require_io(
 ) -> None:
     """Whether data may be read or written with a stateid. Raises `StateError`."""
     state = compound_of(context)
-    client, meant = state.client, plain(stateid)
-    state.states.require_io(meant, client, inode, access)
-    clear_way(server, inode, client.id, changes=bool(access & Share.WRITE))
+    state.states.require_io(plain(stateid), state.sender, inode, access)
+    clear_way(server, inode, state.clientid, changes=bool(access & Share.WRITE))
 
 
 # ---------------------------------------------------------------- VERIFY and NVERIFY

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import Struct, XdrType
 from nfsserver.fs import Caller, FsError, Inode, Kind
@@ -95,6 +96,8 @@ class CompoundState:
     stateid: Stateid | None = None
     """The current stateid; None: there is none, or only a special one."""
     saved_stateid: Stateid | None = None
+    sender: Client | None = None
+    """Who sends it, as soon as that is known: since 4.1 the client of the session."""
     session: Session | None = None
     slot: Slot | None = None
     cached: bool = False
@@ -102,7 +105,7 @@ class CompoundState:
     replay: t.Any = None
     """The whole reply that a retry gets."""
     room: Room | None = None
-    """How much the reply may still grow; None outside of sessions."""
+    """How much the reply may still grow; None if nothing bounds it."""
     index: int = 0
     """The place of the operation that is executed."""
     last: int = 0
@@ -118,9 +121,20 @@ class CompoundState:
 
     @property
     def client(self) -> Client:
-        """The client of the session. Only what follows SEQUENCE asks."""
-        assert self.session is not None
-        return self.session.client
+        """Who sends it. For operations that only a known client may send: the beginning has refused others."""
+        assert self.sender is not None
+        return self.sender
+
+    @property
+    def clientid(self) -> int | None:
+        """The client ID of who sends it; None if nothing has said it, as in a READ of 4.0 without a stateid."""
+        return None if self.sender is None else self.sender.id
+
+
+def principal_of(context: CallContext) -> t.Hashable:
+    """Who makes a call, as far as client records tell callers apart."""
+    credential = context.credential
+    return ("AUTH_SYS", credential.uid) if isinstance(credential, AuthSys) else ("AUTH_NONE", 0)
 
 
 def compound_of(context: CallContext) -> CompoundState:

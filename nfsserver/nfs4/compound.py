@@ -1,55 +1,49 @@
 # SPDX-License-Identifier: MIT
 """COMPOUND: its operations, one after the other, until one fails (RFC 5661 section 16.2).
 
-What comes first decides what may follow:
-
-    SEQUENCE            the other operations, in its session
-    a sessionless one   nothing: NOT_ONLY_OP
-    any other           nothing is executed: OP_NOT_IN_SESSION
+Nothing here knows sessions: what a compound begins with, and what follows from that, is a `Beginning`.
 """
 
 from __future__ import annotations
 
 import typing as t
-import zlib
 from collections.abc import Callable, Sequence
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.messages import AcceptStat
 from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext, Refused
 from nfsclient.xdr import Unread, Void, XdrType, replace
 from nfsserver.handlers import Handler, Handlers, ServerApi
+from nfsserver.nfs4.beginning import Beginning, Beginnings
 from nfsserver.nfs4.common import REFUSALS, CompoundState, Nfs4Error, failed, is_utf8, status_of
 from nfsserver.nfs4.oversized import has_long_bitmap, operations_of, refusal_of
-from nfsserver.nfs4.room import Room, header_size, least_room, size_of
+from nfsserver.nfs4.room import header_size, least_room, size_of
 from nfsserver.state.stateids import CURRENT, StateError, Stateid
 from nfsserver.waiting import Waits
 
-MINORS: t.Final = frozenset({1, 2})
-"""The minor versions that the server answers."""
-_FINGERPRINTED: t.Final = 8192
-"""Bytes of a request that tell it from others."""
-_SEQUENCE_SIZE: t.Final = 4 + 16 + 4 + 4 + 4 + 4
 
-
-def compound_handler(handlers: Handlers) -> Callable[[ServerApi, CallContext, p.Compound4Args], t.Any]:
-    """The handler of COMPOUND, with those of the operations that it may carry."""
+def compound_handler(
+    handlers: Handlers, beginnings: Beginnings
+) -> Callable[[ServerApi, CallContext, p.Compound4Args], t.Any]:
+    """The handler of COMPOUND, in the minor versions of `beginnings`; `handlers` are of the operations it may carry."""
 
     def compound4(server: ServerApi, context: CallContext, args: p.Compound4Args) -> p.Compound4Res:
         """COMPOUND; over TCP only (RFC 5661 section 2.9.1)."""
         if context.transport != "tcp":
             raise Refused(accept_stat=AcceptStat.PROC_UNAVAIL)
-        if args.minorversion not in MINORS:
+        beginning = beginnings.get(args.minorversion)
+        if beginning is None:
             return p.Compound4Res(Nfsstat4.NFS4ERR_MINOR_VERS_MISMATCH, args.tag, [])
         if not is_utf8(args.tag):
             return p.Compound4Res(Nfsstat4.NFS4ERR_INVAL, args.tag, [])
         count = operations_of(context, args)
         if count > len(args.argarray) == 0:
             return p.Compound4Res(refusal_of(count), args.tag, [])
-        execution = server.waiting.take_compound() or _Execution(server, context, args, handlers, count)
+        execution = server.waiting.take_compound()
+        if execution is None:
+            execution = _Execution(server, context, args, handlers, beginning, count)
         try:
             return t.cast("_Execution", execution).run()
         except Waits:
@@ -73,12 +67,14 @@ class _Execution:
         context: CallContext,
         args: p.Compound4Args,
         handlers: Handlers,
+        beginning: Beginning,
         count: int,
     ) -> None:
         self._server = server
         self._context = context
         self._args = args
         self._handlers = handlers
+        self._beginning = beginning
         states = server.states
         states.look()
         self.state = CompoundState(args.minorversion, server.backend.caller(context), states)
@@ -86,28 +82,24 @@ class _Execution:
         self.state.last = count - 1
         self.state.size = len(context.message)
         self.state.header = header_size(args.tag)
-        self.state.fingerprint = _fingerprint(context, args)
+        beginning.begin(self.state, context, args)
         self._results: list[XdrType] = []
 
     def run(self) -> p.Compound4Res:
         """The reply. After `Waits` it goes on where it was."""
         state, results = self.state, self._results
         status = Nfsstat4.NFS4_OK
-        if state.slot is not None:
-            state.slot.in_progress = False
+        self._beginning.go_on(state)
         for index, asked in enumerate(self._args.argarray[len(results) :], start=len(results)):
             state.index = index
             try:
                 result = self._answer(asked)
             except Waits:
-                if state.slot is not None:
-                    state.slot.in_progress = True
+                self._beginning.wait(state)
                 raise
-            if state.replay is not None:
-                return self._replay(result)
-            if index == 0 and state.session is not None:
-                state.room = Room.of(state.session.fore, is_cached=state.cached)
-                state.room.take(state.header)
+            instead = self._beginning.after(state, self._args, result)
+            if instead is not None:
+                return instead
             if state.room is not None:
                 state.room.take(size_of(result))
             results.append(result)
@@ -115,22 +107,8 @@ class _Execution:
             if status != Nfsstat4.NFS4_OK:
                 break
         reply = p.Compound4Res(status, self._args.tag, results)
-        self._keep(reply)
+        self._beginning.end(self._server, state, reply)
         return reply
-
-    def _replay(self, sequence: XdrType) -> p.Compound4Res:
-        """The reply of the cache; what SEQUENCE says besides its ids is of now (section 2.10.6.1.1)."""
-        reply: p.Compound4Res = self.state.replay
-        return replace(reply, tag=self._args.tag, resarray=[sequence, *reply.resarray[1:]])
-
-    def _keep(self, reply: p.Compound4Res) -> None:
-        """Keep the reply for retries, where the request wants it, or it costs nothing."""
-        slot = self.state.slot
-        if slot is None:
-            return
-        is_kept = self.state.cached or len(reply.resarray) == 1
-        is_kept = is_kept or self._server.knobs.now.caches_all_replies
-        slot.reply = replace(reply, tag=b"") if is_kept else None  # a retry gets its own tag
 
     # ------------------------------------------------------------ one operation
 
@@ -167,16 +145,7 @@ class _Execution:
     def _admit(self, operation: p.AnyOperation4) -> None:
         """Raises what refuses an operation by its place, whatever its arguments are."""
         state = self.state
-        if state.session is not None and state.session.is_destroyed:
-            raise StateError("DEADSESSION")  # while the compound waited
-        if state.index == 0:
-            if operation is not p.SEQUENCE and operation is not p.ILLEGAL:
-                if not operation.is_sessionless:
-                    raise Nfs4Error(Nfsstat4.NFS4ERR_OP_NOT_IN_SESSION)
-                if state.last > 0:
-                    raise Nfs4Error(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
-        elif operation is p.SEQUENCE:
-            raise Nfs4Error(Nfsstat4.NFS4ERR_SEQUENCE_POS)
+        self._beginning.admit(state, operation)
         if operation is p.ILLEGAL:
             raise Nfs4Error(Nfsstat4.NFS4ERR_OP_ILLEGAL)
         if not operation.is_implementable(state.minor) or operation not in self._handlers:
@@ -195,7 +164,9 @@ class _Execution:
         if has_long_bitmap(self.state.size, args):
             raise Nfs4Error(Nfsstat4.NFS4ERR_BADXDR)
         handler: Handler = self._handlers[operation]
-        args = self._with_current_stateid(operation, args)
+        if self.state.minor:  # 4.0 has no current stateid
+            args = self._with_current_stateid(operation, args)
+        self._beginning.identify(self.state, operation, args)
         before = (self.state.current, self.state.handle, self.state.stateid)
         result: XdrType = handler(server, context, args)
         if room is not None and not room.has(size_of(result)):
@@ -235,19 +206,6 @@ def _put(value: t.Any, path: Sequence[str], new: t.Any) -> t.Any:
     """A copy of a structure with another value at a place."""
     name, *rest = path
     return replace(value, **{name: _put(getattr(value, name), rest, new) if rest else new})
-
-
-def _fingerprint(context: CallContext, args: p.Compound4Args) -> tuple[t.Hashable, int]:
-    """(principal, checksum of what follows SEQUENCE): what a retry must have in common with its original."""
-    start = context.arguments_at + 4 + (len(args.tag) + 3) // 4 * 4 + 4 + 4 + _SEQUENCE_SIZE
-    follows = memoryview(context.message)[start : start + _FINGERPRINTED]
-    return principal_of(context), zlib.crc32(follows, len(context.message) - start)
-
-
-def principal_of(context: CallContext) -> t.Hashable:
-    """Who makes a call, as far as client records tell callers apart."""
-    credential = context.credential
-    return ("AUTH_SYS", credential.uid) if isinstance(credential, AuthSys) else ("AUTH_NONE", 0)
 
 
 def table(*rows: tuple[AnyOperation, Handler]) -> Handlers:

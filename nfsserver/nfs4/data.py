@@ -12,7 +12,7 @@ from nfsserver.fs import Stability
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.attributes import require_io
 from nfsserver.nfs4.common import Nfs4Error, compound_of, current, require_file
-from nfsserver.state.opens import Share
+from nfsserver.state.shares import Share
 
 _OK: t.Final = Nfsstat4.NFS4_OK
 

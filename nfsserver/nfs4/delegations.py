@@ -14,7 +14,7 @@ from nfsserver.fs import Inode
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import compound_of, current, on_wire, plain
 from nfsserver.state.delegations import Delegation, Policy
-from nfsserver.state.opens import Share
+from nfsserver.state.shares import Share
 
 _NO_LIMIT: t.Final = p.NfsSpaceLimit4(p.LimitBy4.NFS_LIMIT_SIZE, filesize=p.NFS4_UINT64_MAX)
 _NOBODY: t.Final = p.Nfsace4(p.ACE4_ACCESS_ALLOWED_ACE_TYPE, 0, 0, b"")

@@ -12,7 +12,8 @@ from nfsserver.fs import Inode
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import Nfs4Error, compound_of, current, on_wire, plain, require_file
 from nfsserver.state.locks import Denied, Lock, span
-from nfsserver.state.opens import Open, Share
+from nfsserver.state.opens import Open
+from nfsserver.state.shares import Share
 from nfsserver.state.stateids import StateError
 
 _OK: t.Final = Nfsstat4.NFS4_OK

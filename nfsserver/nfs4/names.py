@@ -80,7 +80,7 @@ def remove4(server: ServerApi, context: CallContext, args: p.Remove4Args) -> p.R
     check_name(server, bytes(name), directory)
     target = _entry(directory, name)
     if target is not None:
-        clear_way(server, target, state.client.id, changes=True)
+        clear_way(server, target, state.clientid, changes=True)
     before = directory.change
     is_directory = target is not None and target.directory is not None
     (directory.fs.rmdir if is_directory else directory.fs.remove)(state.caller, directory, name)
@@ -97,7 +97,7 @@ def rename4(server: ServerApi, context: CallContext, args: p.Rename4Args) -> p.R
             raise FsError(errno.ENOTDIR)
         moved = _entry(directory, bytes(name))
         if moved is not None:
-            clear_way(server, moved, state.client.id, changes=True)
+            clear_way(server, moved, state.clientid, changes=True)
     before = source.change, target.change
     source.fs.rename(state.caller, source, bytes(args.oldname), target, bytes(args.newname))
     atomic = server.knobs.now.atomic_change_info
@@ -109,7 +109,7 @@ def link4(server: ServerApi, context: CallContext, args: p.Link4Args) -> p.Link4
     """LINK of the saved object into the current directory."""
     inode, directory, state = saved(context), current(context), compound_of(context)
     check_name(server, bytes(args.newname), directory)
-    clear_way(server, inode, state.client.id, changes=True)
+    clear_way(server, inode, state.clientid, changes=True)
     before = directory.change
     inode.fs.link(state.caller, inode, directory, bytes(args.newname))
     info = change_info(directory, before, atomic=server.knobs.now.atomic_change_info)

@@ -30,7 +30,8 @@ from nfsserver.nfs4.common import (
     require_file,
 )
 from nfsserver.state.delegations import Delegation
-from nfsserver.state.opens import Open, Share
+from nfsserver.state.opens import Open
+from nfsserver.state.shares import Share
 from nfsserver.state.stateids import INVALID, StateError
 
 _OK: t.Final = Nfsstat4.NFS4_OK

@@ -11,8 +11,7 @@ from nfsclient.rpc.auth import AuthNone, AuthSys
 from nfsclient.rpc.service import CallContext
 from nfsserver.bounds import MOST
 from nfsserver.handlers import ServerApi
-from nfsserver.nfs4.common import CompoundState, Nfs4Error, compound_of, failed, status_of
-from nfsserver.nfs4.compound import principal_of
+from nfsserver.nfs4.common import CompoundState, Nfs4Error, compound_of, failed, principal_of, status_of
 from nfsserver.nfs4.room import REFUSED, SEQUENCED
 from nfsserver.state.clients import Client
 from nfsserver.state.manager import StateManager
@@ -204,6 +203,7 @@ def sequence4(server: ServerApi, context: CallContext, args: p.Sequence4Args) ->
         raise Nfs4Error(Nfsstat4.NFS4ERR_REP_TOO_BIG_TO_CACHE)
     slot.sequence_id, slot.reply, slot.fingerprint = args.sa_sequenceid, None, state.fingerprint
     state.session, state.slot, state.cached = session, slot, args.sa_cachethis
+    state.sender = session.client
     if context.channel is not None and context.channel not in session.connections:
         session.bind(context.channel, Direction.FORE)
     states.renew(session.client)

@@ -54,7 +54,7 @@ def _changing(server: ServerApi, context: CallContext, name: bytes) -> Inode:
     _check_key(name)
     check_writable(inode.fs, inode)
     _may(context, inode, permissions.WRITE)
-    clear_way(server, inode, compound_of(context).client.id, changes=True)
+    clear_way(server, inode, compound_of(context).clientid, changes=True)
     return inode
 
 

@@ -16,7 +16,8 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-from nfsserver.state.opens import Opens, Share
+from nfsserver.state.opens import Opens
+from nfsserver.state.shares import Share, Shares
 from nfsserver.state.stateids import Kind, State, StateError, Stateids
 
 Policy: t.TypeAlias = t.Literal["none", "read", "write"]
@@ -36,9 +37,10 @@ class Delegation(State):
 class Delegations:
     """The delegations of all clients."""
 
-    def __init__(self, stateids: Stateids, opens: Opens) -> None:
+    def __init__(self, stateids: Stateids, opens: Opens, shares: Shares) -> None:
         self._stateids = stateids
         self._opens = opens
+        self._shares = shares
         self._of_file: dict[Hashable, list[Delegation]] = defaultdict(list)
         self.ended = 0
         """How many were returned or revoked."""
@@ -57,7 +59,7 @@ class Delegations:
         if policy == "none" or any(one.client == client or one.recalled_at is not None for one in held):
             return None
         wants_write = bool(access & Share.WRITE)
-        all_access, all_deny = self._opens.shares(file)
+        all_access, all_deny = self._shares.granted(file)
         if wants_write:
             if policy != "write" or held or self._opens.has_others(file, client):
                 return None

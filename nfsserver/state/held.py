@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""All that clients hold of files, in one object: the tables, and what concerns more than one of them."""
+"""All that clients hold of files, in one object: the tables, and what concerns more than one of them.
+
+`shares` and `ranges` say who reserved what, and who locked which bytes, for every protocol. Over them, `opens` and
+`locks` are NFSv4's: owners of client IDs, with stateids. A protocol without stateids uses the two tables themselves.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,9 @@ from collections.abc import Hashable, Iterator
 
 from nfsserver.state.delegations import Delegation, Delegations
 from nfsserver.state.locks import Lock, Locks
-from nfsserver.state.opens import Open, Opens, Share
+from nfsserver.state.opens import Open, Opens
+from nfsserver.state.ranges import Ranges
+from nfsserver.state.shares import Share, Shares
 from nfsserver.state.stateids import Kind, Loss, State, StateError, Stateid, Stateids, special
 
 
@@ -17,9 +23,11 @@ class Held:
 
     def __init__(self, instance: int) -> None:
         self.stateids = Stateids(instance)
-        self.opens = Opens(self.stateids)
-        self.locks = Locks(self.stateids)
-        self.delegations = Delegations(self.stateids, self.opens)
+        self.shares = Shares()
+        self.ranges = Ranges()
+        self.opens = Opens(self.stateids, self.shares)
+        self.locks = Locks(self.stateids, self.ranges)
+        self.delegations = Delegations(self.stateids, self.opens, self.shares)
         self._with_losses: set[Hashable] = set()
         """Clients of which something was taken away, as far as it may matter still."""
 
@@ -47,7 +55,7 @@ class Held:
             raise StateError("BAD_STATEID")
         if meaning is not None:
             # The READ bypass stateid may be treated like the anonymous one, and is.
-            if self.opens.denies(file, access):
+            if self.shares.excludes(file, access):
                 raise StateError("LOCKED")
             return
         state = self.require(stateid, client, file, "open", "lock", "delegation", slots=slots)
@@ -71,6 +79,8 @@ class Held:
         for state in tuple(self.of_file(file)):
             self._take(state)
             self.stateids.remove(state)
+        self.shares.forget(file)
+        self.ranges.forget(file)
 
     def close(self, one: Open, *, frees_locks: bool = True) -> None:
         """CLOSE: the opens of an owner and the locks that belong to them. Raises LOCKS_HELD (section 18.2.3)."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from nfsserver.state.clients import Client, Clients
 from nfsserver.state.held import Held
-from nfsserver.state.opens import Share
 from nfsserver.state.sessions import Sessions
+from nfsserver.state.shares import Share
 from nfsserver.state.stateids import Loss, StateError, Stateid, special
 
 T = t.TypeVar("T")
@@ -118,13 +118,17 @@ class StateManager:
 
     # ------------------------------------------------------------ conflicts
 
-    def require_io(self, stateid: Stateid, client: Client, file: Hashable, access: Share) -> None:
-        """Whether data may be read or written with a stateid. Raises what `Held.require_io` does, and GRACE."""
+    def require_io(self, stateid: Stateid, client: Client | None, file: Hashable, access: Share) -> None:
+        """Whether data may be read or written with a stateid. Raises what `Held.require_io` does, and GRACE.
+
+        `client` None has a special stateid only: any other is BAD_STATEID.
+        """
+        number, slots = (None, 0) if client is None else (client.id, client.slots)
         if self.in_grace and special(stateid) is not None:
             raise StateError("GRACE")
         self._retrying(
             file,
-            lambda: self.held.require_io(stateid, client.id, file, access, slots=client.slots),
+            lambda: self.held.require_io(stateid, number, file, access, slots=slots),
             {"LOCKED"},
         )
 
@@ -136,7 +140,7 @@ class StateManager:
         """Raises LOCKED if an open denies access to others: for callers without a stateid."""
 
         def attempt() -> None:
-            if self.held.opens.denies(file, access):
+            if self.held.shares.excludes(file, access):
                 raise StateError("LOCKED")
 
         self._retrying(file, attempt, {"LOCKED"})

@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from nfsjudge import Requirement
+from nfsjudge import stated
 
-COPIES_ARE_EXECUTIONS = Requirement(
-    rfc="RFC 1831",
-    section="4",
-    gist="a call that comes again is executed once more, or not; it has no other effect",
+COPIES_ARE_EXECUTIONS = stated(
+    "RFC 1831", "4", "a call that comes again is executed once more, or not; it has no other effect"
 )

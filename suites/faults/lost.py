@@ -126,12 +126,12 @@ def state_of(scratch: Nfs4Scratch, file: bytes | None, *, with_data: bool = Fals
 
 def expect_same_state(before: State, after: State) -> None:
     """Fail if the retry has changed something."""
-    expect(list(after.names), "names after the retry").equals(list(before.names))
+    expect(list(after.names), "names after the retry", field="entries").equals(list(before.names))
     expect(list(after.attributes), "size, mode and links after the retry").equals(list(before.attributes))
-    expect(after.data, "data after the retry").equals(before.data)
+    expect(after.data, "data after the retry", field="data").equals(before.data)
 
 
 def expect_lost_reply(lost: Lost, again: CompoundReply) -> None:
     """Fail unless the retry gets the results that were lost."""
-    expect(again.status, "status of the retry").equals(lost.reply.status)
+    expect(again).field("status", "status of the retry").equals(lost.reply.status)
     expect(without_sequence(again), "results of the retry").equals(without_sequence(lost.reply))

@@ -14,7 +14,7 @@ from fixtures.checks.faults import Drop, MakeFaulty, on_callback
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import ChannelDirFromClient4, ChannelDirFromServer4, Nfsstat4
-from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, skip
+from nfsjudge import expect, expect_that, must, observe, proves, should, skip, stated
 from suites.faults.lost import connection_of
 from suites.nfs4.delegations import (
     ACCESS,
@@ -30,22 +30,20 @@ from suites.nfs4.delegations import (
 )
 from suites.nfs4.retries import reconnect
 
-PATH_DOWN_IS_SHOWN = Requirement(
-    rfc="RFC 5661",
-    section="2.10.13.1.2",
-    level=Level.SHOULD,  # section 2.10.13.2.4 says MUST
-    gist="the server indicates in sr_status_flags that it has no connection for callbacks",
+PATH_DOWN_IS_SHOWN = should(  # section 2.10.13.2.4 says MUST
+    "RFC 5661",
+    "2.10.13.1.2",
+    "the server indicates in sr_status_flags that it has no connection for callbacks",
 )
-PATH_UP_IS_SHOWN = Requirement(
-    rfc="RFC 5661",
-    section="18.46.3",
-    gist="SEQ4_STATUS_CB_PATH_DOWN_SESSION remains set until a connection is associated with the backchannel",
+PATH_UP_IS_SHOWN = stated(
+    "RFC 5661",
+    "18.46.3",
+    "SEQ4_STATUS_CB_PATH_DOWN_SESSION remains set until a connection is associated with the backchannel",
 )
-LOST_CALLBACKS_COME_AGAIN = Requirement(
-    rfc="RFC 5661",
-    section="2.10.13.2.4",
-    level=Level.MUST,
-    gist="callback requests that were outstanding when the connection was lost are sent again",
+LOST_CALLBACKS_COME_AGAIN = must(
+    "RFC 5661",
+    "2.10.13.2.4",
+    "callback requests that were outstanding when the connection was lost are sent again",
 )
 _DOWN: t.Final = p.SEQ4_STATUS_CB_PATH_DOWN | p.SEQ4_STATUS_CB_PATH_DOWN_SESSION
 _NOTICES: t.Final = 3.0
@@ -178,7 +176,7 @@ def test_waits_while_down(v4: Nfs4Dialect, access: int) -> None:
     observe("conflict while the backchannel is lost", conflict.manner)
     granted.need_kept()
     if reply is not None:
-        expect(reply.status, "status of OPEN").differs_from(Nfsstat4.NFS4_OK)
+        expect(reply).field("status", "status of OPEN").differs_from(Nfsstat4.NFS4_OK)
     observe("recalls that came", len(recalls(granted.holder)))
     granted.give_back()
     if reply is not None:

@@ -19,7 +19,7 @@ from fixtures.checks.wire import SUCCESS, Answer, Proto, Wire
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3
 from nfsclient.rpc.auth import AuthSys
-from nfsjudge import Harm, Requirement, expect, expect_names, expect_that, observe, proves, show, skip
+from nfsjudge import Harm, expect, expect_names, expect_that, observe, proves, show, skip, stated
 from nfsjudge.duplicates import cell_key
 from suites.faults.cases import EACH_CHANGE, NAME, Case
 from suites.faults.clauses import COPIES_ARE_EXECUTIONS
@@ -28,10 +28,10 @@ from suites.nfs3.permissions import STRANGER
 from suites.rpc.clauses import EXECUTES_AT_LEAST_ONCE
 from suites.rpc.parameters import TRANSPORTS
 
-PERMISSIONS_OF_COPIES = Requirement(
-    rfc="RFC 1813",
-    section="4.4",
-    gist="the server checks the permissions of the user in the credential of each call",
+PERMISSIONS_OF_COPIES = stated(
+    "RFC 1813",
+    "4.4",
+    "the server checks the permissions of the user in the credential of each call",
     harm=Harm.SECRET,
 )
 EACH_WAY = pytest.mark.parametrize("way", ["same", "other", "again"])

@@ -22,7 +22,7 @@ from nfsclient.errors import ConnectionLost
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs3 import COMMIT, WRITE, Commit3Args, StableHow, Write3Args, Write3ResOk
 from nfsclient.rpc.program import Procedure
-from nfsjudge import Harm, Requirement, expect, observe, proves, show, skip
+from nfsjudge import Harm, Requirement, expect, observe, proves, show, skip, stated
 from nfsjudge.deviation import Deviation, OutcomeRecord
 from nfsjudge.expect import fail
 from nfsjudge.terms import NUMBER
@@ -40,10 +40,10 @@ from suites.recovery.test_consistency import UNSTABLE_STAYS_IN_ITS_RANGE
 from suites.rpc.clauses import EXECUTES_AT_LEAST_ONCE
 from suites.rpc.parameters import TRANSPORTS
 
-WRITES_ITS_DATA = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="WRITE writes the bytes of its arguments at its offset; count in the result is how many it has written",
+WRITES_ITS_DATA = stated(
+    "RFC 1813",
+    "3.3.7",
+    "WRITE writes the bytes of its arguments at its offset; count in the result is how many it has written",
     harm=Harm.DATA,
 )
 _SIZE: t.Final = 6000

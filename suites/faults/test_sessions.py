@@ -23,7 +23,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.sessions.session import Request
 from nfsclient.xdr import XdrType
-from nfsjudge import Requirement, expect, expect_data, observe, proves, skip
+from nfsjudge import expect, expect_data, observe, proves, skip, stated
 from suites.faults.changes import CHANGES, PAIRS, VISIBLE
 from suites.faults.lost import (
     Lost,
@@ -46,25 +46,25 @@ from suites.nfs4.retries import reconnect, send_another, session_of_its_own, wit
 from suites.nfs4.test_create_session import REPLAY_IS_CACHED
 from suites.nfs4.test_exchange_id import UNCONFIRMED_IS_REPLACED
 
-CALL_IS_SENT_AGAIN = Requirement(
-    rfc="RFC 5661",
-    section="2.10.13.1.2",
-    gist="after the connection is lost, the client sends the request again on a new one, and the server executes it",
+CALL_IS_SENT_AGAIN = stated(
+    "RFC 5661",
+    "2.10.13.1.2",
+    "after the connection is lost, the client sends the request again on a new one, and the server executes it",
 )
-SESSION_OUTLIVES_CONNECTIONS = Requirement(
-    rfc="RFC 5661",
-    section="2.10.13.1.2",
-    gist="a client that has lost the last connection of a session retains it by making another connection",
+SESSION_OUTLIVES_CONNECTIONS = stated(
+    "RFC 5661",
+    "2.10.13.1.2",
+    "a client that has lost the last connection of a session retains it by making another connection",
 )
-SLOTS_ARE_INDEPENDENT = Requirement(
-    rfc="RFC 5661",
-    section="2.10.6.1",
-    gist="each slot has a separate sequence id, so requests in different slots may arrive in any order",
+SLOTS_ARE_INDEPENDENT = stated(
+    "RFC 5661",
+    "2.10.6.1",
+    "each slot has a separate sequence id, so requests in different slots may arrive in any order",
 )
-CREATION_NEEDS_NO_CONNECTION = Requirement(
-    rfc="RFC 5661",
-    section="2.10.3.1",
-    gist="CREATE_SESSION associates the connection that carries it, which need not be that of EXCHANGE_ID",
+CREATION_NEEDS_NO_CONNECTION = stated(
+    "RFC 5661",
+    "2.10.3.1",
+    "CREATE_SESSION associates the connection that carries it, which need not be that of EXCHANGE_ID",
 )
 _SIZE: t.Final = 4000
 _OLD: t.Final = b"\xaa" * _SIZE
@@ -114,7 +114,7 @@ def test_same_bytes(v4: Nfs4Dialect, faults: MakeFaulty, wire: MakeWire, change:
     before = state_of(scratch, made.file, with_data=made.with_data)
     reconnect(v4, session)
     answer = wire().try_message(kept.data)
-    expect(answer.outcome, "answer to the same bytes").equals(SUCCESS)
+    expect(answer.outcome, "answer to the same bytes", of=answer).equals(SUCCESS)
     again = session.state.finish(request, answer.decode(p.COMPOUND.res))
     if again.status == Nfsstat4.NFS4ERR_DELAY:
         skip("the server answers NFS4ERR_DELAY to a retry")
@@ -290,7 +290,7 @@ def test_create_session_once(v4: Nfs4Dialect, faults: MakeFaulty) -> None:
     assert first is not None
     assert made is not None
     carrier.destroy_session(made.csr_sessionid)
-    expect(made.csr_sessionid, "session id").equals(first.csr_sessionid)
+    expect(made).field("csr_sessionid", "session id").equals(first.csr_sessionid)
 
 
 @proves(UNCONFIRMED_IS_REPLACED, killed_by="exchangeid4-repeat-is-in-use")

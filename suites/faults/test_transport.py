@@ -19,20 +19,18 @@ from fixtures.checks.faults import (
 )
 from fixtures.checks.scratch import Scratch
 from fixtures.checks.wire import RawCall
-from nfsjudge import Harm, Requirement, expect_data, proves, skip
+from nfsjudge import Harm, expect_data, proves, skip, stated
 from suites.faults.cases import EACH_VERSION
 from suites.faults.writes import SIZE, make_write, procedure_of, written
 from suites.nfs3.contents import pattern
 
-RECORD_IS_THE_SAME = Requirement(
-    rfc="RFC 1831",
-    section="10",
-    gist="a record is the same message in whatever fragments and segments it arrives",
+RECORD_IS_THE_SAME = stated(
+    "RFC 1831", "10", "a record is the same message in whatever fragments and segments it arrives"
 )
-ONLY_WHOLE_RECORDS = Requirement(
-    rfc="RFC 1831",
-    section="10",
-    gist="a record ends with its last fragment; what ends before it is no message, so it is not executed",
+ONLY_WHOLE_RECORDS = stated(
+    "RFC 1831",
+    "10",
+    "a record ends with its last fragment; what ends before it is no message, so it is not executed",
     harm=Harm.SUCCESS,
 )
 _GAP: t.Final = 0.002

@@ -89,7 +89,6 @@ class Campaign:
         """Run all programs, as far as time suffices; the shortest one that breaks fails the check."""
         __tracebackhide__ = True
         weak: Run | None = None
-        found: Run | None = None
         deck: Deck = []
         for number in range(programs):
             if self._is_over() or self._experience.is_busy:
@@ -97,17 +96,22 @@ class Campaign:
             drawing = Drawing(f"{self._name} {self._seed} {number}", deck, is_root=self._is_root)
             run = self._try(drawing.program())
             self.steps += len(run.program)
-            if run.broken is not None and run.broken.is_red:
-                found = run
-                break
-            weak = weak or (run if run.broken is not None else None)
-        observe("seed", self._seed)
-        observe("steps of random programs", self.steps)
-        chosen = found or weak
-        if chosen is not None:
-            self._fail(self._show(self._shortest(chosen)))
+            if run.broken is None:
+                continue
+            shown = self._show(self._shortest(run)) if run.broken.is_red else None
+            if shown is not None:
+                self._fail(shown)
+            weak = weak or (None if run.broken.is_red else run)
+        shown = None if weak is None else self._show(self._shortest(weak))
+        if shown is not None:
+            self._fail(shown)
+        self._observe()
         if not self.steps:
             skip("the server refuses the steps of every program")
+
+    def _observe(self) -> None:
+        observe("seed", self._seed)
+        observe("steps of random programs", self.steps)
 
     def _is_over(self) -> bool:
         return self._clock() > self._end or self._experience.calls > MOST_CALLS
@@ -118,12 +122,15 @@ class Campaign:
         roots = self._ground.directory(f"p{next(self._numbers)}", chosen)
         machine = Machine(chosen, roots, self._experience, self._judged, is_over=self._is_over)
         self._done = machine.done
+        copies = sum(player.copies_sent() for player in chosen)
         try:
             machine.run(program)
+            worst = next(iter(machine.weak.values()), None)
         except Broken as broken:
-            return Run(tuple(machine.done), broken)
-        weak = next(iter(machine.weak.values()), None)
-        return Run(tuple(machine.done), weak)
+            worst = broken
+        if sum(player.copies_sent() for player in chosen) != copies:
+            worst = None  # a copy may have been executed after later calls (RFC 1813 section 4.5)
+        return Run(tuple(machine.done), worst)
 
     def _try(self, program: Program) -> Run:
         """Run a program; if it ends with an error of the connection or a reply, once more, recorded.
@@ -164,19 +171,23 @@ class Campaign:
                 return broken
         return broken
 
-    def _show(self, run: Run) -> Run:
-        """Run it again, recorded. It may not break again: then this is what broke."""
+    def _show(self, run: Run) -> Run | None:
+        """Run it again, recorded. It may not break again: then this is what broke; None if it may happen once."""
         self._end, self._experience.calls = self._clock() + BUDGET, 0
         again = self._run(run.program, self._ground.join(recorded=True))
         if _is_same(again, run):
             return again
         assert run.broken is not None
+        if run.broken.may_pass:
+            observe("once, and not again", str(run.broken))
+            return None
         run.broken.subject = None
         observe("the same program again", "did not break")
         return run
 
     def _fail(self, run: Run) -> t.NoReturn:
         __tracebackhide__ = True
+        self._observe()
         found = run.broken
         assert found is not None
         # A note, not a part of the symptom: another seed finds another program for the same cause.

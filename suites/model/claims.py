@@ -7,12 +7,11 @@ import enum
 import typing as t
 from collections.abc import Mapping
 
-from nfsjudge import Harm, Level, Requirement
+from nfsjudge import Harm, Requirement, should, stated
 from nfsjudge.lint.nfs3_rules import COOKIES_DIFFER
+from suites.clauses import FILEID_IS_UNIQUE, FILEID_STAYS, MTIME_STAYS
 from suites.nfs3 import clauses as v3
-from suites.nfs3 import test_pairs as pairs3
 from suites.nfs3.test_create import GUARDED_KEEPS_EXISTING
-from suites.nfs3.test_getattr import FILEID_IS_UNIQUE
 from suites.nfs3.test_setattr_size import SIZE_CHANGE_UPDATES_MTIME
 from suites.nfs3.test_times import WRITE_MOVES_CTIME
 from suites.nfs4 import test_pairs as pairs4
@@ -72,24 +71,20 @@ GROUPS: t.Final[Mapping[str, frozenset[Property]]] = {
 Claims: t.TypeAlias = Mapping[Property, Requirement]
 
 
-def _v3(section: str, gist: str, level: Level = Level.STATED, harm: Harm | None = None) -> Requirement:
-    return Requirement(rfc="RFC 1813", section=section, gist=gist, level=level, harm=harm)
-
-
-def _v4(section: str, gist: str, level: Level = Level.STATED, harm: Harm | None = None) -> Requirement:
-    return Requirement(rfc="RFC 5661", section=section, gist=gist, level=level, harm=harm)
-
-
 V3: t.Final[Claims] = {
-    Property.NAMES: _v3(
+    Property.NAMES: stated(
+        "RFC 1813",
         "1.6",
         "a call is complete when it returns: names that it made are there for all, names that it removed are not",
         harm=Harm.SUCCESS,
     ),
     Property.LISTED: v3.READDIR_LISTS_ENTRIES,
     Property.COOKIES: COOKIES_DIFFER,
-    Property.TYPE: _v3("2.5", "type is the type of the object, as long as it exists", harm=Harm.OBJECT),
-    Property.SIZE: _v3(
+    Property.TYPE: stated(
+        "RFC 1813", "2.5", "type is the type of the object, as long as it exists", harm=Harm.OBJECT
+    ),
+    Property.SIZE: stated(
+        "RFC 1813",
         "2.5",
         "size is the size of the file in bytes, with every change that was answered before",
         harm=Harm.DATA,
@@ -100,86 +95,112 @@ V3: t.Final[Claims] = {
     Property.TEXT: v3.SYMLINK_DATA_IS_NOT_INTERPRETED,
     Property.NLINK: v3.NLINK_COUNTS,
     Property.FILEID: FILEID_IS_UNIQUE,
-    Property.FILEID_STAYS: v3.FILEID_STAYS,
+    Property.FILEID_STAYS: FILEID_STAYS,
     Property.SET: v3.SETATTR_SETS_ATTRIBUTES,
     Property.MTIME_SET: v3.SETS_TIMES_TO_TIME_DELTA,
-    Property.MTIME_STAYS: pairs3.MTIME_STAYS,
+    Property.MTIME_STAYS: MTIME_STAYS,
     Property.WRITE_MOVES_MTIME: WRITE_MOVES_CTIME,
     Property.SIZE_MOVES_MTIME: SIZE_CHANGE_UPDATES_MTIME,
-    Property.TIMES_GO_ON: _v3(
+    Property.TIMES_GO_ON: should(  # the text does not speak of clocks that are set back
+        "RFC 1813",
         "2.5",
         "mtime and ctime are times of last changes: later ones are not earlier, unless SETATTR sets them",
-        Level.SHOULD,  # the text does not speak of clocks that are set back
     ),
     Property.BEFORE: v3.WCC_BEFORE_IS_PRE_OPERATION,
     Property.GUARDED: GUARDED_KEEPS_EXISTING,
     Property.EXCLUSIVE: v3.EXCLUSIVE_NEEDS_ITS_VERIFIER,
 }
 V4: t.Final[Claims] = {
-    Property.NAMES: _v4(
+    Property.NAMES: stated(
+        "RFC 5661",
         "18.13.3",
         "LOOKUP finds the object of a name, and no object of a name that was removed",
         harm=Harm.SUCCESS,
     ),
-    Property.LISTED: _v4(
-        "18.23.3", "READDIR retrieves the entries of the directory, each of them once", harm=Harm.DATA
+    Property.LISTED: stated(
+        "RFC 5661",
+        "18.23.3",
+        "READDIR retrieves the entries of the directory, each of them once",
+        harm=Harm.DATA,
     ),
-    Property.COOKIES: _v4(
+    Property.COOKIES: should(  # the text does not say that two cookies differ, and no listing has gone on from them
+        "RFC 5661",
         "18.23.3",
         "each entry should have another cookie value, which continues the listing after it",
-        Level.SHOULD,  # the text does not say that two cookies differ, and no listing has gone on from them
     ),
-    Property.TYPE: _v4("5.8.1.2", "attribute type designates the type of the object", harm=Harm.OBJECT),
-    Property.SIZE: _v4("5.8.1.5", "attribute size is the size of the object in bytes", harm=Harm.DATA),
-    Property.DATA: _v4(
+    Property.TYPE: stated(
+        "RFC 5661", "5.8.1.2", "attribute type designates the type of the object", harm=Harm.OBJECT
+    ),
+    Property.SIZE: stated(
+        "RFC 5661", "5.8.1.5", "attribute size is the size of the object in bytes", harm=Harm.DATA
+    ),
+    Property.DATA: stated(
+        "RFC 5661",
         "18.22.3",
         "READ returns the data of the file from the offset on, as it was written last",
         harm=Harm.DATA,
     ),
-    Property.GAP: _v4(
+    Property.GAP: stated(
+        "RFC 5661",
         "12.5.4.2",
         "a file that grows is zero extended, also by a WRITE past its end: the gap before the data reads as zeros",
         harm=Harm.DATA,
     ),
-    Property.EXTENSION: _v4("18.30.4", "a larger size adds zeros to the end of the file", harm=Harm.DATA),
-    Property.TEXT: _v4("18.24.3", "READLINK returns the text of the symbolic link", harm=Harm.DATA),
-    Property.NLINK: _v4("5.8.2.25", "attribute numlinks is the number of hard links to the object"),
-    Property.FILEID: _v4("5.8.2.7", "attribute fileid identifies the file uniquely within its file system"),
-    Property.FILEID_STAYS: pairs4.FILEID_STAYS,
-    Property.SET: _v4(
-        "18.30.3", "SETATTR that succeeds has set all attributes of the request", harm=Harm.SUCCESS
+    Property.EXTENSION: stated(
+        "RFC 5661", "18.30.4", "a larger size adds zeros to the end of the file", harm=Harm.DATA
     ),
-    Property.MTIME_SET: _v4("5.8.2.44", "SETATTR of time_modify_set sets the time of the last modification"),
+    Property.TEXT: stated(
+        "RFC 5661", "18.24.3", "READLINK returns the text of the symbolic link", harm=Harm.DATA
+    ),
+    Property.NLINK: stated(
+        "RFC 5661", "5.8.2.25", "attribute numlinks is the number of hard links to the object"
+    ),
+    Property.FILEID: stated(
+        "RFC 5661", "5.8.2.7", "attribute fileid identifies the file uniquely within its file system"
+    ),
+    Property.FILEID_STAYS: FILEID_STAYS,
+    Property.SET: stated(
+        "RFC 5661",
+        "18.30.3",
+        "SETATTR that succeeds has set all attributes of the request",
+        harm=Harm.SUCCESS,
+    ),
+    Property.MTIME_SET: stated(
+        "RFC 5661", "5.8.2.44", "SETATTR of time_modify_set sets the time of the last modification"
+    ),
     Property.MTIME_STAYS: pairs4.MTIME_STAYS,
-    Property.WRITE_MOVES_MTIME: _v4(
-        "18.32.4",
-        "writing data to a file updates its time_modify and its change",
-        Level.SHOULD,  # "it is assumed"
+    Property.WRITE_MOVES_MTIME: should(
+        "RFC 5661", "18.32.4", "writing data to a file updates its time_modify and its change"
     ),
-    Property.SIZE_MOVES_MTIME: _v4(
-        "18.30.4", "SETATTR of another size updates the time_modify and the change of the file"
+    Property.SIZE_MOVES_MTIME: stated(
+        "RFC 5661", "18.30.4", "SETATTR of another size updates the time_modify and the change of the file"
     ),
-    Property.TIMES_GO_ON: _v4(
+    Property.TIMES_GO_ON: should(  # the text does not speak of clocks that are set back
+        "RFC 5661",
         "5.8.2.43",
         "time_modify and time_metadata are times of last changes: later ones are not earlier, unless SETATTR sets them",
-        Level.SHOULD,  # the text does not speak of clocks that are set back
     ),
-    Property.CHANGE: _v4(
+    Property.CHANGE: stated(
+        "RFC 5661",
         "5.8.1.4",
         "by change a client can determine that the object was modified: it has a value that it did not have before",
         harm=Harm.DATA,
     ),
     Property.BEFORE: CHANGE_INFO,
-    Property.TRUNCATES: _v4(
+    Property.TRUNCATES: stated(
+        "RFC 5661",
         "18.16.3",
         "UNCHECKED4 with a size of zero truncates an existing file, and keeps it otherwise",
         harm=Harm.DATA,
     ),
-    Property.GUARDED: _v4(
-        "18.16.3", "GUARDED4 fails if the name exists, and keeps what it names", harm=Harm.OBJECT
+    Property.GUARDED: stated(
+        "RFC 5661", "18.16.3", "GUARDED4 fails if the name exists, and keeps what it names", harm=Harm.OBJECT
     ),
-    Property.EXCLUSIVE: _v4(
-        "18.16.3", "EXCLUSIVE4_1 succeeds only for a file created with its verifier", harm=Harm.OBJECT
+    Property.EXCLUSIVE: stated(
+        "RFC 5661",
+        "18.16.3",
+        "EXCLUSIVE4_1 succeeds only for a file created with its verifier",
+        harm=Harm.OBJECT,
     ),
 }
 CLAIMS: t.Final[Mapping[str, Claims]] = {"v3": V3, "v4": V4}

@@ -75,6 +75,8 @@ class Machine:
         self.world = World()
         self._judge = Judge(self.world, judged)
         self._handles = {(version, self.world.root): handle for version, handle in roots.items()}
+        self._moved: set[tuple[str, Thing]] = set()
+        """Objects that have other paths since their handle was found, by version: handles may be paths."""
         self.done: list[Step] = []
         """The steps that were made."""
 
@@ -102,7 +104,8 @@ class Machine:
         """Make a call with the handle of an object; again with another one if the server has revoked that."""
         self._experience.calls += 1
         answer = call(self._handle(player, thing))
-        if int(answer.status) in _STALE and thing is not self.world.root:
+        lost = (*_STALE, _NOENT) if (player.version, thing) in self._moved else _STALE
+        if int(answer.status) in lost and thing is not self.world.root:
             self._handles.pop((player.version, thing), None)
             answer = call(self._handle(player, thing))
         if int(answer.status) in _LATER:
@@ -140,7 +143,10 @@ class Machine:
         )
         if answer.handle is None:
             raise Inconclusive
-        self._handles.setdefault((player.version, thing), answer.handle)
+        key = player.version, thing
+        if key in self._moved or key not in self._handles:
+            self._handles[key] = answer.handle
+            self._moved.discard(key)
         if is_quiet:
             self._judge.attributes(player, thing, path, answer)
 
@@ -299,6 +305,9 @@ class Machine:
             return False
         self._judge.infos(player, step, [source, target], answer)
         self.world.rename(step.path, step.other)
+        moved = self._there(step.other)
+        for thing in (moved, *(each for _, each in self.world.walk(moved))):
+            self._moved |= {(each.version, thing) for each in self._players}
         return True
 
     def _write(self, player: Player, step: Step) -> bool:

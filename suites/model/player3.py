@@ -10,6 +10,7 @@ from nfsclient.protocol import nfs3 as p
 from suites.model.players import KINDS, SECOND, Player, verifier_of
 from suites.model.seen import Answer, Entry, Seen
 from suites.model.steps import Step
+from suites.replies import copies_sent
 
 
 def _nanoseconds(time: p.Nfstime3) -> int:
@@ -53,6 +54,10 @@ class Player3(Player):
             self.per_write = min(info.wtmax or 8192, 1 << 20)
             self.time_delta = _nanoseconds(info.time_delta) or SECOND
             self.can_set_times = bool(info.properties & p.FSF3_CANSETTIME)
+
+    def copies_sent(self) -> int:
+        """As of `Player`."""
+        return copies_sent(self._nfs3.rpc)
 
     @staticmethod
     def _answer(

@@ -42,6 +42,10 @@ class Player(ABC):
     """Accuracy of times, in nanoseconds."""
     can_set_times: bool = True
 
+    def copies_sent(self) -> int:
+        """How many calls this client has sent again: as `suites.replies.copies_sent`."""
+        return 0
+
     @abstractmethod
     def getattr(self, handle: bytes) -> Answer:
         """GETATTR."""

@@ -49,6 +49,8 @@ class Thing:
     """By version of NFS: `World.moves` when the file id was seen last."""
     fresh: set[str] = field(default_factory=set)
     """The versions in which nothing can have changed the times since then."""
+    ctimes: set[str] = field(default_factory=set)
+    """The versions in which ctime was seen since the last READ: it may move with the time of an access."""
     steady: set[str] = field(default_factory=set)
     """The versions in which later times must not be before the last ones."""
     names: int = 0
@@ -100,8 +102,9 @@ class Thing:
         self.fresh.clear()
 
     def was_read(self) -> None:
-        """The time of the last access may have moved, and `change` with it; the other times stay."""
+        """The time of the last access may have moved, and `change` and ctime with it; mtime stays."""
         self.fresh.discard("v4")
+        self.ctimes.clear()
 
     def data_changed(self, *, by_write: bool) -> None:
         """Its data is different: mtime moves from a value that was set and seen."""

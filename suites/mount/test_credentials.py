@@ -10,22 +10,14 @@ import pytest
 
 from fixtures.checks.mounting import MakeMounting
 from nfsclient.rpc.auth import AuthNone
-from nfsjudge import Level, Part, Requirement, expect_that, observe, proves
+from nfsjudge import Part, Requirement, expect_that, observe, proves, should
 from suites.mount.calls import refusal_of
 
-MNT_REQUIRES_AUTH_SYS = Requirement(
-    rfc="RFC 1813",
-    section="5.2.1",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
-    gist="MNT requires AUTH_UNIX or better",
+MNT_REQUIRES_AUTH_SYS = should(
+    "RFC 1813", "5.2.1", "MNT requires AUTH_UNIX or better", part=Part.IMPLEMENTATION
 )
-UMNT_REQUIRES_AUTH_SYS = Requirement(
-    rfc="RFC 1813", section="5.2.3", level=Level.SHOULD, gist="UMNT requires AUTH_UNIX or better"
-)
-UMNTALL_REQUIRES_AUTH_SYS = Requirement(
-    rfc="RFC 1813", section="5.2.4", level=Level.SHOULD, gist="UMNTALL requires AUTH_UNIX or better"
-)
+UMNT_REQUIRES_AUTH_SYS = should("RFC 1813", "5.2.3", "UMNT requires AUTH_UNIX or better")
+UMNTALL_REQUIRES_AUTH_SYS = should("RFC 1813", "5.2.4", "UMNTALL requires AUTH_UNIX or better")
 
 
 @pytest.mark.parametrize("name", ["mnt", "umnt", "umntall"])

@@ -7,30 +7,30 @@ import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.mounting import MakeMounting, Mounting
-from nfsjudge import Level, Part, Requirement, expect, expect_once, observe, proves, skip
+from nfsjudge import Part, Requirement, expect, expect_once, observe, proves, should, skip
 from suites.mount.clauses import (
     DUMP_HAS_ONE_ENTRY,
     DUMP_LISTS_MOUNTS,
+    DUMP_LISTS_MOUNTS_V1,
     LISTS_RESPECT_LIMITS,
     OLD_VERSIONS,
     V1_AND_V3,
 )
 
-MNT_ADDS_ENTRY = Requirement(
-    rfc="RFC 1813",
-    section="5.2.1",
-    level=Level.SHOULD,
+MNT_ADDS_ENTRY = should(
+    "RFC 1813",
+    "5.2.1",
+    "MNT adds an entry for the directory to the list that DUMP returns",
     part=Part.IMPLEMENTATION,
-    gist="MNT adds an entry for the directory to the list that DUMP returns",
 )
 
 
 @pytest.mark.exclusive
 @OLD_VERSIONS
-@proves(*DUMP_LISTS_MOUNTS, killed_by="mnt1-records-nothing")
+@proves(DUMP_LISTS_MOUNTS_V1, killed_by="mnt1-records-nothing")
 def test_lists_mount_old(mounting: MakeMounting, version: int) -> None:
     """DUMP of MOUNT versions 1 and 2 lists a directory that was mounted."""
-    _expect_listed(mounting(version), DUMP_LISTS_MOUNTS.of(version))
+    _expect_listed(mounting(version), DUMP_LISTS_MOUNTS_V1)
 
 
 def _expect_listed(mount: Mounting, rule: Requirement) -> None:
@@ -42,7 +42,7 @@ def _expect_listed(mount: Mounting, rule: Requirement) -> None:
 
 @pytest.mark.exclusive
 @V1_AND_V3
-@proves(*DUMP_HAS_ONE_ENTRY, killed_by="dump-lists-entries-twice")
+@proves(DUMP_HAS_ONE_ENTRY, killed_by="dump-lists-entries-twice")
 def test_one_entry_per_host(mounting: MakeMounting, version: int) -> None:
     """DUMP lists a directory once per host, although the host mounted it twice."""
     mount = mounting(version)
@@ -51,12 +51,12 @@ def test_one_entry_per_host(mounting: MakeMounting, version: int) -> None:
     hosts = mount.mounts(mount.export)
     observe("entries", len(hosts))
     what = "hosts in DUMP for the mounted directory"
-    expect_once(hosts, what=what, because=DUMP_HAS_ONE_ENTRY.of(version))
+    expect_once(hosts, what=what)
 
 
 @pytest.mark.exclusive
 @V1_AND_V3
-@proves(*DUMP_LISTS_MOUNTS, killed_by="mnt-records-refused-mounts")
+@proves(DUMP_LISTS_MOUNTS_V1, DUMP_LISTS_MOUNTS, killed_by="mnt-records-refused-mounts")
 def test_refused_mount_absent(mounting: MakeMounting, version: int) -> None:
     """DUMP does not list a path that MNT refused."""
     mount = mounting(version)
@@ -66,12 +66,13 @@ def test_refused_mount_absent(mounting: MakeMounting, version: int) -> None:
         skip("MNT of a path that does not exist succeeded; another check judges that")
     mount.list_mount(mount.export, before)  # a list that has this mount is not older than the refusal
     entries = len(mount.mounts(path))
-    expect(entries, "entries of DUMP for the refused path", because=DUMP_LISTS_MOUNTS.of(version)).equals(0)
+    rule = DUMP_LISTS_MOUNTS if version == 3 else DUMP_LISTS_MOUNTS_V1
+    expect(entries, "entries of DUMP for the refused path", because=rule).equals(0)
 
 
 @pytest.mark.exclusive
 @V1_AND_V3
-@proves(*LISTS_RESPECT_LIMITS, killed_by="dump-lists-an-overlong-name")
+@proves(LISTS_RESPECT_LIMITS, killed_by="dump-lists-an-overlong-name")
 def test_well_formed(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """DUMP returns a list that decodes within the limits for names and paths."""
     scratch.directory(b"l" * 200)

@@ -19,16 +19,16 @@ from nfsclient.rpc.auth import AuthNone, AuthSys
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.messages import AuthFlavor, AuthStat
 from nfsjudge import (
-    Level,
     Part,
-    Requirement,
     expect,
     expect_that,
     expect_unchanged,
     observe,
     proves,
+    should,
     show,
     skip,
+    stated,
 )
 from suites.mount.calls import NO_DIRECTORY, Names, expect_refusal
 from suites.mount.clauses import (
@@ -40,51 +40,27 @@ from suites.mount.clauses import (
 )
 from suites.nfs3.bad_names import too_long_name
 
-MNT_LISTS_ACCEPTED_FLAVORS = Requirement(
-    rfc="RFC 1813",
-    section="5.2.1",
-    level=Level.SHOULD,
-    gist="auth_flavors lists the flavors that the server accepts with the handle",
+MNT_LISTS_ACCEPTED_FLAVORS = should(
+    "RFC 1813", "5.2.1", "auth_flavors lists the flavors that the server accepts with the handle"
 )
-MNT_RETURNS_NOENT = Requirement(
-    rfc="RFC 1813",
-    section="5.2.1",
-    level=Level.SHOULD,
+MNT_RETURNS_NOENT = should(
+    "RFC 1813",
+    "5.2.1",
+    "MNT returns MNT3ERR_NOENT or MNT3ERR_ACCES for a path that does not exist",
     part=Part.IMPLEMENTATION,
-    gist="MNT returns MNT3ERR_NOENT or MNT3ERR_ACCES for a path that does not exist",
 )
-MNT_RETURNS_NOTDIR = Requirement(
-    rfc="RFC 1813",
-    section="5.1.5",
-    level=Level.SHOULD,
-    gist="MNT3ERR_NOTDIR reports a path that is not a directory",
+MNT_RETURNS_NOTDIR = should("RFC 1813", "5.1.5", "MNT3ERR_NOTDIR reports a path that is not a directory")
+MNT_HANDLE_IS_32_BYTES = stated(
+    "RFC 1094", "A.4.1", "MNT returns a handle of exactly 32 bytes, without a length field"
 )
-MNT_HANDLE_IS_32_BYTES = Requirement(
-    rfc="RFC 1094", section="A.4.1", gist="MNT returns a handle of exactly 32 bytes, without a length field"
+MNT_HANDLE_FITS_64_BYTES = stated("RFC 1813", "5.1.5", "MNT returns a handle of at most 64 bytes")
+MNT_LISTS_ONLY_ACCEPTED_FLAVORS = should(
+    "RFC 1813", "5.2.1", "the server accepts the listed auth_flavors with the handle"
 )
-MNT_HANDLE_FITS_64_BYTES = Requirement(
-    rfc="RFC 1813", section="5.1.5", gist="MNT returns a handle of at most 64 bytes"
-)
-MNT_LISTS_ONLY_ACCEPTED_FLAVORS = Requirement(
-    rfc="RFC 1813",
-    section="5.2.1",
-    level=Level.SHOULD,
-    gist="the server accepts the listed auth_flavors with the handle",
-)
-MNT_RETURNS_ACCES = Requirement(
-    rfc="RFC 1813",
-    section="5.1.5",
-    level=Level.SHOULD,
-    gist="MNT3ERR_ACCES reports that permission is denied",
-)
-MNT_RETURNS_DEFINED_STATUS = Requirement(
-    rfc="RFC 1813", section="5.1.5", gist="MNT returns a status that mountstat3 defines"
-)
-MNT_RETURNS_NAMETOOLONG = Requirement(
-    rfc="RFC 1813",
-    section="5.1.5",
-    level=Level.SHOULD,
-    gist="MNT3ERR_NAMETOOLONG reports that a name in the path is too long",
+MNT_RETURNS_ACCES = should("RFC 1813", "5.1.5", "MNT3ERR_ACCES reports that permission is denied")
+MNT_RETURNS_DEFINED_STATUS = stated("RFC 1813", "5.1.5", "MNT returns a status that mountstat3 defines")
+MNT_RETURNS_NAMETOOLONG = should(
+    "RFC 1813", "5.1.5", "MNT3ERR_NAMETOOLONG reports that a name in the path is too long"
 )
 AUTH_NONE, AUTH_SYS = 0, 1
 _CREDENTIALS = {AUTH_NONE: AuthNone(), AUTH_SYS: None}
@@ -94,17 +70,17 @@ _CREDENTIALS = {AUTH_NONE: AuthNone(), AUTH_SYS: None}
 # ---------------------------------------------------------------- the export
 
 
-@proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-returns-an-unusable-handle", needs="mount")
+@proves(MNT_RETURNS_HANDLE, killed_by="mnt3-returns-an-unusable-handle", needs="mount")
 def test_usable_handle(mount3: Mount, nfs3: Nfs3, target: TargetView) -> None:
     """MNT returns a usable handle of a directory."""
     for _ in range(2):  # a second MNT of the same path works like the first
         resok = expect(mount3.mnt(target.address.export.encode())).ok()
         attributes = expect(nfs3.getattr(resok.fhandle)).ok().obj_attributes
-        expect(attributes.type, "type of the mounted object").equals(Ftype3.NF3DIR)
+        expect(attributes).field("type", "type of the mounted object").equals(Ftype3.NF3DIR)
         observe("handle", f"{len(resok.fhandle)} bytes")
 
 
-@proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-mounts-another-directory", needs="mount")
+@proves(MNT_RETURNS_HANDLE, killed_by="mnt3-mounts-another-directory", needs="mount")
 def test_same_directory(mount3: Mount, nfs3: Nfs3, target: TargetView, scratch: Nfs3Scratch) -> None:
     """MNT returns the same directory every time."""
     del scratch  # it makes the export contain a directory that a server could mount by mistake
@@ -133,7 +109,7 @@ def test_lists_accepted_flavor(mount3: Mount, nfs3: Nfs3, target: TargetView) ->
     )
 
 
-@proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-mounts-unknown-paths", needs="mount")
+@proves(MNT_RETURNS_HANDLE, killed_by="mnt3-mounts-unknown-paths", needs="mount")
 def test_missing_path(mount3: Mount, target: TargetView) -> None:
     """MNT refuses a path that does not exist."""
     path = target.address.export.rstrip("/").encode() + b"/nfsproof-never-made-this"
@@ -141,7 +117,7 @@ def test_missing_path(mount3: Mount, target: TargetView) -> None:
     expect(reply).refused(MountStat3.MNT3ERR_NOENT, MountStat3.MNT3ERR_ACCES, because=MNT_RETURNS_NOENT)
 
 
-@proves(MNT_MOUNTS_DIRECTORIES.new, killed_by="mnt3-mounts-a-file", needs="mount")
+@proves(MNT_MOUNTS_DIRECTORIES, killed_by="mnt3-mounts-a-file", needs="mount")
 def test_file(mount3: Mount, target: TargetView, scratch: Nfs3Scratch) -> None:
     """MNT refuses a regular file."""
     scratch.file("file")
@@ -152,7 +128,7 @@ def test_file(mount3: Mount, target: TargetView, scratch: Nfs3Scratch) -> None:
     expect(reply).refused(MountStat3.MNT3ERR_NOTDIR, *below, because=MNT_RETURNS_NOTDIR)
 
 
-@proves(MNT_RETURNS_HANDLE.old, killed_by="mnt1-mounts-unknown-paths", needs="mount1")
+@proves(MNT_RETURNS_HANDLE.of("1"), killed_by="mnt1-mounts-unknown-paths", needs="mount1")
 def test_missing_path_v1(mount1: Mount, target: TargetView) -> None:
     """MNT of MOUNT version 1 refuses a path that does not exist."""
     path = target.address.export.rstrip("/").encode() + b"/nfsproof-never-made-this"
@@ -164,17 +140,16 @@ def test_missing_path_v1(mount1: Mount, target: TargetView) -> None:
 
 
 @OLD_VERSIONS
-@proves(*MNT_RETURNS_HANDLE, killed_by="mnt1-returns-an-unusable-handle")
+@proves(MNT_RETURNS_HANDLE, killed_by="mnt1-returns-an-unusable-handle")
 def test_usable_handle_old(mounting: MakeMounting, version: int) -> None:
     """MNT of MOUNT versions 1 and 2 returns a usable handle of a directory."""
     mount = mounting(version)
-    rule = MNT_RETURNS_HANDLE.of(version)
     is_directory = mount.is_directory(mount.need(mount.export))
-    expect_that(is_directory, "a directory", NO_DIRECTORY, "GETATTR of the handle from MNT", because=rule)
+    expect_that(is_directory, "a directory", NO_DIRECTORY, "GETATTR of the handle from MNT")
 
 
 @OLD_VERSIONS
-@proves(*MNT_RETURNS_HANDLE, killed_by="mnt1-mounts-another-directory")
+@proves(MNT_RETURNS_HANDLE, killed_by="mnt1-mounts-another-directory")
 def test_same_directory_old(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """MNT of MOUNT versions 1 and 2 returns the same directory every time."""
     mount = mounting(version)
@@ -184,16 +159,15 @@ def test_same_directory_old(mounting: MakeMounting, version: int, scratch: Nfs3S
         "the same directory each time",
         f"another one {found.count(False)} times",
         "two MNTs of one path",
-        because=MNT_RETURNS_HANDLE.of(version),
     )
 
 
-@proves(MNT_RETURNS_HANDLE.old, killed_by="mnt2-mounts-unknown-paths", needs="mount2")
+@proves(MNT_RETURNS_HANDLE.of("2"), killed_by="mnt2-mounts-unknown-paths", needs="mount2")
 def test_missing_path_v2(mounting: MakeMounting) -> None:
     """MNT of MOUNT version 2 refuses a path that does not exist."""
     mount = mounting(2)
     reply = mount.mnt(mount.below(b"nfsproof-never-made-this"))
-    expect_refusal(reply, "a path that does not exist", because=MNT_RETURNS_HANDLE.of(2))
+    expect_refusal(reply, "a path that does not exist")
 
 
 @OLD_VERSIONS
@@ -267,12 +241,12 @@ def _expect_directory_with(mount: Mounting, path: bytes, mark: bytes, what: str)
     observe(what, "refused" if handle is None else "mounted")
     if handle is not None:
         found = mount.finds(handle, mark)
-        expected, rule = f"the directory with {show(mark)} in it", MNT_RETURNS_HANDLE.of(mount.version)
+        expected, rule = f"the directory with {show(mark)} in it", MNT_RETURNS_HANDLE
         expect_that(found, expected, "another directory", f"MNT of {show(path)}", because=rule)
 
 
 @EVERY_VERSION
-@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-below-export-returns-the-export")
+@proves(MNT_RETURNS_HANDLE, killed_by="mnt-below-export-returns-the-export")
 def test_nested_directory(mounting: MakeMounting, version: int, inner: Names) -> None:
     """MNT of a path below the export returns that directory, or refuses it."""
     mount = mounting(version)
@@ -296,7 +270,7 @@ def _expect_named_directory(mounting: MakeMounting, version: int, written: str, 
 
 @EVERY_VERSION
 @pytest.mark.parametrize("written", ["dot", "dot_dot"], ids=["dot", "dot-dot"])
-@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-swaps-the-dots")
+@proves(MNT_RETURNS_HANDLE, killed_by="mnt-swaps-the-dots")
 def test_dots_in_path(mounting: MakeMounting, version: int, written: str, inner: Names) -> None:
     """MNT resolves dot and dot-dot in a path to the right directory, or refuses the path."""
     _expect_named_directory(mounting, version, written, inner)
@@ -304,14 +278,14 @@ def test_dots_in_path(mounting: MakeMounting, version: int, written: str, inner:
 
 @EVERY_VERSION
 @pytest.mark.parametrize("written", ["slash_at_the_end", "two_slashes"], ids=["trailing", "double"])
-@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-stops-at-a-double-slash")
+@proves(MNT_RETURNS_HANDLE, killed_by="mnt-stops-at-a-double-slash")
 def test_extra_slashes(mounting: MakeMounting, version: int, written: str, inner: Names) -> None:
     """MNT ignores extra slashes in a path, or refuses the path."""
     _expect_named_directory(mounting, version, written, inner)
 
 
 @EVERY_VERSION
-@proves(*MNT_MOUNTS_DIRECTORIES, killed_by="mnt-returns-handles-of-links", needs="symlink")
+@proves(MNT_MOUNTS_DIRECTORIES, killed_by="mnt-returns-handles-of-links", needs="symlink")
 def test_symlink(mounting: MakeMounting, version: int, scratch: Nfs3Scratch, inner: Names) -> None:
     """MNT follows a symbolic link to a directory, or refuses it."""
     scratch.symlink("link", b"inner")
@@ -319,32 +293,31 @@ def test_symlink(mounting: MakeMounting, version: int, scratch: Nfs3Scratch, inn
     handle = mount.handle(mount.below(inner[0], b"link"))
     observe("symbolic links", "refused" if handle is None else "followed")
     if handle is not None:
-        rule = MNT_MOUNTS_DIRECTORIES.of(version)
         is_directory = mount.is_directory(handle)
-        expect_that(is_directory, "a directory", NO_DIRECTORY, "GETATTR of the handle from MNT", because=rule)
+        expect_that(is_directory, "a directory", NO_DIRECTORY, "GETATTR of the handle from MNT")
 
 
 @OLD_VERSIONS
-@proves(*MNT_MOUNTS_DIRECTORIES, killed_by="mnt1-mounts-files")
+@proves(MNT_MOUNTS_DIRECTORIES, killed_by="mnt1-mounts-files")
 def test_file_old(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """MNT of MOUNT versions 1 and 2 refuses a regular file."""
     scratch.file("file")
     mount = mounting(version)
     reply = mount.mnt(mount.below(scratch.name, b"file"))
-    expect_refusal(reply, "a regular file", because=MNT_MOUNTS_DIRECTORIES.of(version))
+    expect_refusal(reply, "a regular file")
 
 
 @OLD_VERSIONS
-@proves(*MNT_MOUNTS_DIRECTORIES, killed_by="mnt1-mounts-files", needs="mknod")
+@proves(MNT_MOUNTS_DIRECTORIES, killed_by="mnt1-mounts-files", needs="mknod")
 def test_fifo_old(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """MNT of MOUNT versions 1 and 2 refuses a FIFO."""
     scratch.fifo("fifo")
     mount = mounting(version)
     reply = mount.mnt(mount.below(scratch.name, b"fifo"))
-    expect_refusal(reply, "a FIFO", because=MNT_MOUNTS_DIRECTORIES.of(version))
+    expect_refusal(reply, "a FIFO")
 
 
-@proves(MNT_MOUNTS_DIRECTORIES.new, killed_by="mnt3-mounts-a-file", needs="mknod")
+@proves(MNT_MOUNTS_DIRECTORIES, killed_by="mnt3-mounts-a-file", needs="mknod")
 def test_fifo(mounting: MakeMounting, scratch: Nfs3Scratch) -> None:
     """MNT refuses a FIFO."""
     scratch.fifo("fifo")
@@ -353,17 +326,17 @@ def test_fifo(mounting: MakeMounting, scratch: Nfs3Scratch) -> None:
 
 
 @EVERY_VERSION
-@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-ignores-names-after-a-file")
+@proves(MNT_RETURNS_HANDLE, killed_by="mnt-ignores-names-after-a-file")
 def test_below_file(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """MNT refuses a path that continues below a regular file."""
     scratch.file("file")
     mount = mounting(version)
     reply = mount.mnt(mount.below(scratch.name, b"file", b"below"))
-    expect_refusal(reply, "a path below a regular file", because=MNT_RETURNS_HANDLE.of(version))
+    expect_refusal(reply, "a path below a regular file")
 
 
 @EVERY_VERSION
-@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-caches-handles-by-path")
+@proves(MNT_RETURNS_HANDLE, killed_by="mnt-caches-handles-by-path")
 def test_renamed_directory(
     mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Nfs3Scratch, inner: Names
 ) -> None:
@@ -373,11 +346,11 @@ def test_renamed_directory(
     mount.mnt(path)
     expect(nfs3.rename(scratch.handle, INNER, scratch.handle, b"former")).ok()
     reply = mount.mnt(path)
-    expect_refusal(reply, "the old path of a renamed directory", because=MNT_RETURNS_HANDLE.of(version))
+    expect_refusal(reply, "the old path of a renamed directory")
 
 
 @EVERY_VERSION
-@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-caches-handles-by-path")
+@proves(MNT_RETURNS_HANDLE, killed_by="mnt-caches-handles-by-path")
 def test_replaced_directory(
     mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Nfs3Scratch, inner: Names
 ) -> None:
@@ -393,7 +366,7 @@ def test_replaced_directory(
 
 
 @EVERY_VERSION
-@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-caches-handles-by-path")
+@proves(MNT_RETURNS_HANDLE, killed_by="mnt-caches-handles-by-path")
 def test_removed_directory(mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MNT refuses the path of a removed directory."""
     scratch.directory(b"removed")
@@ -402,11 +375,11 @@ def test_removed_directory(mounting: MakeMounting, version: int, nfs3: Nfs3, scr
     mount.mnt(path)
     expect(nfs3.rmdir(scratch.handle, b"removed")).ok()
     reply = mount.mnt(path)
-    expect_refusal(reply, "a removed directory", because=MNT_RETURNS_HANDLE.of(version))
+    expect_refusal(reply, "a removed directory")
 
 
 @proves(
-    MNT_RETURNS_HANDLE.new,
+    MNT_RETURNS_HANDLE,
     MNT_RETURNS_NAMETOOLONG,
     killed_by="mnt3-too-long-is-io",
     needs=("mount", "no_trunc"),
@@ -434,7 +407,7 @@ def _path_of(length: int, export: bytes) -> bytes:
 
 @EVERY_VERSION
 @pytest.mark.parametrize("length", [1023, 1024])
-@proves(*LIMITS_PATH_LENGTH, killed_by="mnt-does-not-decode-long-paths")
+@proves(LIMITS_PATH_LENGTH, killed_by="mnt-does-not-decode-long-paths")
 def test_longest_path(mounting: MakeMounting, version: int, length: int) -> None:
     """MNT decodes a path of up to 1024 bytes."""
     mount = mounting(version)
@@ -442,14 +415,14 @@ def test_longest_path(mounting: MakeMounting, version: int, length: int) -> None
         reply = mount.mnt(_path_of(length, mount.export))
     except GarbageArgs:
         what = f"answer to MNT of a path of {length} bytes"
-        expect_that(False, "a status", GARBAGE_ARGS, what, because=LIMITS_PATH_LENGTH.of(version))
+        expect_that(False, "a status", GARBAGE_ARGS, what)
         return
-    expect_refusal(reply, "a path that does not exist", because=MNT_RETURNS_HANDLE.of(version))
+    expect_refusal(reply, "a path that does not exist", because=MNT_RETURNS_HANDLE)
 
 
 @EVERY_VERSION
 @pytest.mark.parametrize("length", [1025, 4096])
-@proves(*MNT_RETURNS_HANDLE, *LIMITS_PATH_LENGTH, killed_by="mnt-cuts-long-paths")
+@proves(MNT_RETURNS_HANDLE, LIMITS_PATH_LENGTH, killed_by="mnt-cuts-long-paths")
 def test_path_too_long(mounting: MakeMounting, wire: MakeWire, version: int, length: int) -> None:
     """MNT does not mount a path of more than 1024 bytes that names nothing."""
     export = mounting(version).export
@@ -457,7 +430,7 @@ def test_path_too_long(mounting: MakeMounting, wire: MakeWire, version: int, len
     said = peer.try_message(peer.make(1, opaque(_path_of(length, export)), vers=version).message())
     observe("answer", said.outcome)
     mounted = said.outcome == SUCCESS and said.results[:4] == words(0)
-    what, rule = f"MNT of a path of {length} bytes that names nothing", MNT_RETURNS_HANDLE.of(version)
+    what, rule = f"MNT of a path of {length} bytes that names nothing", MNT_RETURNS_HANDLE
     expect_that(not mounted, "an error", "success", what, reply=said, because=rule)
 
 

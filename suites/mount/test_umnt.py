@@ -20,7 +20,7 @@ from suites.mount.clauses import (
 
 @pytest.mark.exclusive
 @OLD_VERSIONS
-@proves(*UMNT_REMOVES_ENTRY, killed_by="umnt1-removes-nothing")
+@proves(UMNT_REMOVES_ENTRY, killed_by="umnt1-removes-nothing")
 def test_removes_entry_old(mounting: MakeMounting, version: int, request: pytest.FixtureRequest) -> None:
     """UMNT of MOUNT versions 1 and 2 removes the entry from the mount list."""
     _expect_entry_removed(mounting(version), request)
@@ -33,7 +33,7 @@ def _expect_entry_removed(mount: Mounting, request: pytest.FixtureRequest) -> No
     before = mount.mounts(path)
     need_listed(mount, path, before)
     after = _mounts_after_umnt(mount, path, len(before))
-    rule = UMNT_REMOVES_ENTRY.of(mount.version)
+    rule = UMNT_REMOVES_ENTRY
     expect(after, "entries of DUMP for the unmounted directory", because=rule).at_most(len(before))
 
 
@@ -49,7 +49,7 @@ def _mounts_after_umnt(mount: Mounting, path: bytes, most: int) -> int:
 
 @pytest.mark.exclusive
 @EVERY_VERSION
-@proves(*UMNT_HAS_NO_ERRORS, killed_by="umnt-fails-for-unknown-mounts")
+@proves(UMNT_HAS_NO_ERRORS, killed_by="umnt-fails-for-unknown-mounts")
 def test_not_mounted(mounting: MakeMounting, version: int) -> None:
     """UMNT of a path that was not mounted is answered without an error."""
     mount = mounting(version)
@@ -59,7 +59,7 @@ def test_not_mounted(mounting: MakeMounting, version: int) -> None:
 
 @pytest.mark.exclusive
 @V1_AND_V3
-@proves(*UMNT_REMOVES_ENTRY, killed_by="umnt-removes-every-entry")
+@proves(UMNT_REMOVES_ENTRY, killed_by="umnt-removes-every-entry")
 def test_keeps_other_directories(mounting: MakeMounting, version: int, inner: Names) -> None:
     """UMNT keeps the entries of other directories."""
     mount = mounting(version)
@@ -72,15 +72,13 @@ def test_keeps_other_directories(mounting: MakeMounting, version: int, inner: Na
         skip("DUMP does not list the other mount")
     _mounts_after_umnt(mount, nested, 0)
     left = len(mount.mounts(mount.export))
-    expect(left, "entries of DUMP for the other directory", because=UMNT_REMOVES_ENTRY.of(version)).at_least(
-        1
-    )
+    expect(left, "entries of DUMP for the other directory").at_least(1)
 
 
 @pytest.mark.exclusive
 @EVERY_VERSION
 @pytest.mark.parametrize("name", ["umnt", "umntall"])
-@proves(*UMNT_REMOVES_ENTRY, *UMNTALL_REMOVES_ENTRIES, killed_by="umnt-and-umntall-remove-other-clients")
+@proves(UMNT_REMOVES_ENTRY, UMNTALL_REMOVES_ENTRIES, killed_by="umnt-and-umntall-remove-other-clients")
 def test_keeps_other_clients(
     mounting: MakeMounting, version: int, name: str, request: pytest.FixtureRequest
 ) -> None:
@@ -105,13 +103,13 @@ def test_keeps_other_clients(
 
     unmount()
     left = mount.mounts_when(path, lambda hosts: len(hosts) <= len(before), unmount)
-    rule = (UMNT_REMOVES_ENTRY if name == "umnt" else UMNTALL_REMOVES_ENTRIES).of(version)
+    rule = UMNT_REMOVES_ENTRY if name == "umnt" else UMNTALL_REMOVES_ENTRIES
     other.client.umntall()
     expect_names(left, before, f"hosts in DUMP after {name.upper()} by another", others=True, because=rule)
 
 
 @pytest.mark.exclusive
-@proves(UMNT_REMOVES_ENTRY.new, killed_by="umnt3-removes-nothing", needs="mount")
+@proves(UMNT_REMOVES_ENTRY, killed_by="umnt3-removes-nothing", needs="mount")
 def test_removes_entry(mounting: MakeMounting, request: pytest.FixtureRequest) -> None:
     """UMNT removes the entry from the mount list."""
     _expect_entry_removed(mounting(3), request)

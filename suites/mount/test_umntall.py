@@ -13,7 +13,7 @@ from suites.mount.clauses import EVERY_VERSION, OLD_VERSIONS, UMNTALL_HAS_NO_ERR
 
 @pytest.mark.exclusive
 @EVERY_VERSION
-@proves(*UMNTALL_HAS_NO_ERRORS, killed_by="umntall-fails-without-mounts")
+@proves(UMNTALL_HAS_NO_ERRORS, killed_by="umntall-fails-without-mounts")
 def test_without_mounts(mounting: MakeMounting, version: int) -> None:
     """UMNTALL is answered when the client has mounted nothing."""
     mount = mounting(version)
@@ -23,7 +23,7 @@ def test_without_mounts(mounting: MakeMounting, version: int) -> None:
 
 @pytest.mark.exclusive
 @OLD_VERSIONS
-@proves(*UMNTALL_REMOVES_ENTRIES, killed_by="umntall1-removes-nothing")
+@proves(UMNTALL_REMOVES_ENTRIES, killed_by="umntall1-removes-nothing")
 def test_removes_entries_old(mounting: MakeMounting, version: int, request: pytest.FixtureRequest) -> None:
     """UMNTALL of MOUNT versions 1 and 2 removes the client's entries from the mount list."""
     _expect_entries_removed(mounting(version), request)
@@ -37,13 +37,13 @@ def _expect_entries_removed(mount: Mounting, request: pytest.FixtureRequest) -> 
     need_listed(mount, path, before)
     mount.client.umntall()
     after = mount.mounts_when(path, lambda hosts: len(hosts) <= len(before), mount.client.umntall)
-    rule = UMNTALL_REMOVES_ENTRIES.of(mount.version)
+    rule = UMNTALL_REMOVES_ENTRIES
     expect(len(after), "entries of DUMP after UMNTALL", because=rule).at_most(len(before))
 
 
 @pytest.mark.exclusive
 @EVERY_VERSION
-@proves(*UMNTALL_REMOVES_ENTRIES, killed_by="umntall-keeps-the-last-entry")
+@proves(UMNTALL_REMOVES_ENTRIES, killed_by="umntall-keeps-the-last-entry")
 def test_removes_every_directory(mounting: MakeMounting, version: int, inner: Names) -> None:
     """UMNTALL removes the entries of all directories that the client mounted."""
     mount = mounting(version)
@@ -60,8 +60,7 @@ def test_removes_every_directory(mounting: MakeMounting, version: int, inner: Na
     more = sum(
         _count_more(mount, path, len(once), inner[0]) for path, once in zip(paths, before, strict=True)
     )
-    rule = UMNTALL_REMOVES_ENTRIES.of(version)
-    expect(more, "entries of DUMP that UMNTALL left", because=rule).equals(0)
+    expect(more, "entries of DUMP that UMNTALL left").equals(0)
 
 
 def _count_more(mount: Mounting, path: bytes, most: int, another: bytes) -> int:
@@ -75,7 +74,7 @@ def _count_more(mount: Mounting, path: bytes, most: int, another: bytes) -> int:
 
 
 @pytest.mark.exclusive
-@proves(UMNTALL_REMOVES_ENTRIES.new, killed_by="umntall3-removes-nothing", needs="mount")
+@proves(UMNTALL_REMOVES_ENTRIES, killed_by="umntall3-removes-nothing", needs="mount")
 def test_removes_entries(mounting: MakeMounting, request: pytest.FixtureRequest) -> None:
     """UMNTALL removes the client's entries from the mount list."""
     _expect_entries_removed(mounting(3), request)

@@ -34,10 +34,10 @@ def need_far(nfs2: Nfs2, scratch: Nfs2Scratch, far: int, *, by_setattr: bool = F
     """SKIP where the gap of a file of `far` bytes would be filled, and that takes too long."""
     file = scratch.file("gap", b"x")
 
-    def grow(offset: int) -> bool:
+    def grow(offset: int) -> int:
         if by_setattr:
-            return nfs2.setattr(file, Sattr(size=offset + 1)).status == Nfsstat2.NFS_OK
-        return nfs2.write(file, offset, b"x").status == Nfsstat2.NFS_OK
+            return nfs2.setattr(file, Sattr(size=offset + 1)).status
+        return nfs2.write(file, offset, b"x").status
 
     def used() -> int | None:
         seen = scratch.attributes(file)  # the unit of `blocks` is not defined: 512 bytes or a block

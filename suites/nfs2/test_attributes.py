@@ -7,14 +7,12 @@ import pytest
 
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import expect, proves, stated
+from suites.clauses import FILEID_IS_UNIQUE
 from suites.nfs2.objects import KINDS, make
 
-FILEID_IS_UNIQUE = Requirement(
-    rfc="RFC 1094", section="2.3.5", gist="fileid uniquely identifies the file within its file system"
-)
-FSID_IDENTIFIES_FILE_SYSTEM = Requirement(
-    rfc="RFC 1094", section="2.3.5", gist="fsid identifies the file system that contains the file"
+FSID_IDENTIFIES_FILE_SYSTEM = stated(
+    "RFC 1094", "2.3.5", "fsid identifies the file system that contains the file"
 )
 
 
@@ -36,7 +34,7 @@ def test_stable_fileid(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect(nfs2.rename(scratch.handle, b"f", scratch.handle, b"g")).ok()
     # Look up the new name: a server may build handles from names.
     found = expect(nfs2.lookup(scratch.handle, b"g")).ok()
-    expect(scratch.attributes(found.file).fileid, "fileid after WRITE and RENAME").equals(before)
+    expect(scratch.attributes(found.file)).field("fileid", "fileid after WRITE and RENAME").equals(before)
 
 
 @pytest.mark.parametrize("kind", KINDS)

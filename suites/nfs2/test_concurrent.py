@@ -11,13 +11,13 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import WRITE, Writeargs
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Harm, Requirement, expect, proves, show, skip
+from nfsjudge import Harm, expect, proves, show, skip, stated
 from suites.neighbours import SIZE, Part, Written, expect_nothing_lost, write_at_once
 
-WRITES_DO_NOT_UNDO_OTHERS = Requirement(
-    rfc="RFC 1094",
-    section="2.2.9",
-    gist="WRITE changes the file where its data goes: it undoes no WRITE of another client next to it",
+WRITES_DO_NOT_UNDO_OTHERS = stated(
+    "RFC 1094",
+    "2.2.9",
+    "WRITE changes the file where its data goes: it undoes no WRITE of another client next to it",
     harm=Harm.DATA,
 )
 

@@ -12,50 +12,40 @@ from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Ftype, Nfsstat2, Sattr, Timeval
 from nfsjudge import (
     Harm,
-    Level,
-    Requirement,
     expect,
     expect_attributes,
     expect_data,
     expect_names,
     observe,
     proves,
+    should,
     skip,
+    stated,
 )
 from suites.nfs2.clauses import CHECKS_PERMISSIONS, NAME_IS_KEPT_EXACTLY, SUCCESS_ADDS_NAME
 from suites.nfs2.names import UNUSUAL, expect_exact_name
 from suites.nfs2.objects import expect_same, mode_id, other_user
 
-CREATE_MAKES_FILE = Requirement(
-    rfc="RFC 1094",
-    section="2.2.10",
-    gist="CREATE creates the file under the given name and returns its handle and attributes",
+CREATE_MAKES_FILE = stated(
+    "RFC 1094",
+    "2.2.10",
+    "CREATE creates the file under the given name and returns its handle and attributes",
     harm=Harm.SUCCESS,
 )
-CREATE_SETS_ATTRIBUTES = Requirement(
-    rfc="RFC 1094",
-    section="2.2.10",
-    level=Level.SHOULD,  # a server may mask them
-    gist="attributes are the initial attributes of the new file",
+CREATE_SETS_ATTRIBUTES = should(  # a server may mask them
+    "RFC 1094", "2.2.10", "attributes are the initial attributes of the new file"
 )
-CREATE_NEEDS_NO_ATTRIBUTES = Requirement(
-    rfc="RFC 1094",
-    section="2.3.6",
-    level=Level.SHOULD,  # a server may require a mode: the text defines no default
-    gist="attribute fields of -1 are ignored, so CREATE works without any attribute",
+CREATE_NEEDS_NO_ATTRIBUTES = should(  # a server may require a mode: the text defines no default
+    "RFC 1094", "2.3.6", "attribute fields of -1 are ignored, so CREATE works without any attribute"
 )
-CREATE_IGNORES_MINUS_ONE = Requirement(
-    rfc="RFC 1094",
-    section="2.3.6",
-    level=Level.SHOULD,
-    gist="a field of -1 is ignored: a size of -1 does not truncate an existing file",
+CREATE_IGNORES_MINUS_ONE = should(
+    "RFC 1094",
+    "2.3.6",
+    "a field of -1 is ignored: a size of -1 does not truncate an existing file",
     harm=Harm.DATA,
 )
-CREATE_TRUNCATES_TO_ZERO = Requirement(
-    rfc="RFC 1094",
-    section="2.3.6",
-    level=Level.SHOULD,
-    gist="a size of zero truncates the file, also an existing file of that name",
+CREATE_TRUNCATES_TO_ZERO = should(
+    "RFC 1094", "2.3.6", "a size of zero truncates the file, also an existing file of that name"
 )
 _ROUGHLY = 10
 """Seconds: file systems round times, most of them by less than two."""
@@ -90,7 +80,7 @@ def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
 def test_sets_mode(nfs2: Nfs2, scratch: Nfs2Scratch, mode: int) -> None:
     """CREATE gives the new file the permission bits of the call."""
     made = expect(nfs2.create(scratch.handle, b"new", Sattr(mode=mode))).ok()
-    expect(scratch.attributes(made.file).mode & 0o777, "permission bits of mode").equals(mode)
+    expect(scratch.attributes(made.file).mode & 0o777, "permission bits of mode", field="mode").equals(mode)
 
 
 @proves(CREATE_NEEDS_NO_ATTRIBUTES, killed_by="create2-requires-attributes")
@@ -98,7 +88,7 @@ def test_no_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE makes a regular file when no attributes are given."""
     made = expect(nfs2.create(scratch.handle, b"new", Sattr())).granted()
     expect_names(scratch.names(), [b"new"], "names in the directory after CREATE")
-    expect(expect(nfs2.getattr(made.file)).ok().type, "type").equals(Ftype.NFREG)
+    expect(expect(nfs2.getattr(made.file)).ok()).field("type").equals(Ftype.NFREG)
 
 
 @proves(CREATE_MAKES_FILE, killed_by="create2-makes-a-fifo")
@@ -106,7 +96,7 @@ def test_mode_with_type(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE accepts a mode that includes the type bits of a regular file."""
     # UNIX clients do this: sattr has the fields of fattr, and mode of fattr includes the type.
     made = expect(nfs2.create(scratch.handle, b"new", Sattr(mode=0o100644))).ok()
-    expect(scratch.attributes(made.file).type, "type").equals(Ftype.NFREG)
+    expect(scratch.attributes(made.file)).field("type").equals(Ftype.NFREG)
 
 
 @proves(CREATE_IGNORES_MINUS_ONE, killed_by="create2-truncates-if-size-is-unset")
@@ -124,7 +114,7 @@ def test_existing_truncated(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     reply = nfs2.create(scratch.handle, b"f", Sattr(mode=0o644, size=0))
     if reply.status != Nfsstat2.NFS_OK:
         skip(f"CREATE of an existing file is refused: it answers {reply.status}", reply)
-    expect(scratch.attributes(file).size, "size after CREATE with size 0").equals(0)
+    expect(scratch.attributes(file)).field("size", "size after CREATE with size 0").equals(0)
 
 
 @proves(CHECKS_PERMISSIONS, killed_by="create2-ignores-permissions", needs="other_users")

@@ -9,13 +9,11 @@ from nfsclient.errors import AuthFailed, ProcUnavail, ProgMismatch
 from nfsclient.protocol.nfs2 import PROGRAM, VERSION
 from nfsclient.rpc.program import Procedure
 from nfsclient.xdr import Void
-from nfsjudge import Requirement, expect_error, proves
+from nfsjudge import expect_error, proves, stated
 from suites.nfs2.objects import Connect, size_id
 
-UNKNOWN_PROCEDURE_IS_UNAVAIL = Requirement(
-    rfc="RFC 1831",
-    section="7.1",
-    gist="a call of a procedure that does not exist is answered with PROC_UNAVAIL",
+UNKNOWN_PROCEDURE_IS_UNAVAIL = stated(
+    "RFC 1831", "7.1", "a call of a procedure that does not exist is answered with PROC_UNAVAIL"
 )
 
 

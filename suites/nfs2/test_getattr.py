@@ -7,16 +7,14 @@ import pytest
 
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import expect, proves, stated
 from suites.nfs2.clauses import NLINK_COUNTS_NAMES, TYPE_IS_IN_MODE, TYPE_NAMES_KIND
 from suites.nfs2.objects import KINDS, TYPES, expect_same, make
 from suites.nfs3.contents import pattern
 
-SIZE_IS_IN_BYTES = Requirement(rfc="RFC 1094", section="2.3.5", gist="size is the size of the file in bytes")
-GETATTR_CHANGES_NOTHING = Requirement(
-    rfc="RFC 1094",
-    section="2.2.2",
-    gist="GETATTR returns the attributes of the file and changes none of them",
+SIZE_IS_IN_BYTES = stated("RFC 1094", "2.3.5", "size is the size of the file in bytes")
+GETATTR_CHANGES_NOTHING = stated(
+    "RFC 1094", "2.2.2", "GETATTR returns the attributes of the file and changes none of them"
 )
 TYPE_BITS = 0o170000
 BITS = {"file": 0o100000, "directory": 0o040000, "symlink": 0o120000}
@@ -36,7 +34,9 @@ def test_type(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
 def test_type_in_mode(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """GETATTR returns a mode that includes the type bits of the object."""
     attributes = expect(nfs2.getattr(make(scratch, kind))).ok()
-    expect(attributes.mode & TYPE_BITS, "file type bits of mode").equals(BITS[kind])
+    expect(attributes.mode & TYPE_BITS, "file type bits of mode", of=attributes, field="mode").equals(
+        BITS[kind]
+    )
 
 
 @pytest.mark.parametrize("size", [0, 1, 8192, 100_001])
@@ -65,5 +65,5 @@ def test_no_side_effect(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     first = expect(nfs2.getattr(handle)).ok()
     second = expect(nfs2.getattr(handle)).ok()
     expect_same(second, first)
-    expect(second.mtime, "mtime").equals(first.mtime)
-    expect(second.ctime, "ctime").equals(first.ctime)
+    expect(second).field("mtime").equals(first.mtime)
+    expect(second).field("ctime").equals(first.ctime)

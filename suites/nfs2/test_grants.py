@@ -15,32 +15,20 @@ from collections.abc import Callable
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Nfsstat2, Sattr, Timeval
-from nfsjudge import Level, Requirement, expect, observe, proves, show, skip
+from nfsjudge import expect, observe, proves, should, show, skip
 from nfsjudge.expect import StatusReply
+from suites.clauses import SETATTR_CHANGES_ATTRIBUTES
 
-MODE_SAYS_WHO_MAY = Requirement(
-    rfc="RFC 1094",
-    section="2.3.5",
-    level=Level.SHOULD,  # section 3.3: the protocol does not define which permissions a server checks
-    gist="mode has the permissions of owner, group and others: what it permits all of them is not denied to everybody",
+MODE_SAYS_WHO_MAY = should(  # section 3.3: the protocol does not define which permissions a server checks
+    "RFC 1094",
+    "2.3.5",
+    "mode has the permissions of owner, group and others: what it permits all of them is not denied to everybody",
 )
-SETATTR_CHANGES_ATTRIBUTES = Requirement(
-    rfc="RFC 1094",
-    section="2.2.3",
-    level=Level.SHOULD,  # section 3.3
-    gist="SETATTR changes attributes: it is not denied for every attribute of an object that the user has created",
+READLINK_READS_LINKS = should(  # on other systems than UNIX, links may have permissions
+    "RFC 1094", "2.2.6", "READLINK reads the text of a symbolic link that the user has created"
 )
-READLINK_READS_LINKS = Requirement(
-    rfc="RFC 1094",
-    section="2.2.6",
-    level=Level.SHOULD,  # on other systems than UNIX, links may have permissions
-    gist="READLINK reads the text of a symbolic link that the user has created",
-)
-STATFS_DESCRIBES_FILE_SYSTEM = Requirement(
-    rfc="RFC 1094",
-    section="2.2.18",
-    level=Level.SHOULD,  # section 3.3 leaves permissions to the server
-    gist="STATFS returns the sizes of the file system to a user who may use it",
+STATFS_DESCRIBES_FILE_SYSTEM = should(  # section 3.3 leaves permissions to the server
+    "RFC 1094", "2.2.18", "STATFS returns the sizes of the file system to a user who may use it"
 )
 _DENIED: t.Final = (Nfsstat2.NFSERR_ACCES, Nfsstat2.NFSERR_PERM)
 _ATTEMPTS: t.Final = 3

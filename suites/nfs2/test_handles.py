@@ -9,39 +9,23 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Mount, Nfs2
 from nfsclient.protocol.nfs2 import FHSIZE, Ftype, Nfsstat2
-from nfsjudge import Harm, Level, Requirement, expect, expect_that, observe, proves, skip
+from nfsjudge import Harm, expect, expect_that, observe, proves, should, skip, stated
 from suites.catalogue import Operands
 from suites.nfs2.calls import CALLS
 from suites.nfs2.objects import KINDS, expect_same, make
 
-REFUSES_INVALID_HANDLE = Requirement(
-    rfc="RFC 1094",
-    section="2.3.1",
-    level=Level.SHOULD,
-    gist="a call with an invalid file handle is refused",
+REFUSES_INVALID_HANDLE = should("RFC 1094", "2.3.1", "a call with an invalid file handle is refused")
+HANDLE_IDENTIFIES_FILE = stated(
+    "RFC 1094", "2.3.3", "a file handle identifies one file and keeps identifying it", harm=Harm.DATA
 )
-HANDLE_IDENTIFIES_FILE = Requirement(
-    rfc="RFC 1094",
-    section="2.3.3",
-    gist="a file handle identifies one file and keeps identifying it",
-    harm=Harm.DATA,
+ALTERED_HANDLE_IS_INVALID = should("RFC 1094", "2.3.1", "a file handle with altered bytes is invalid (STALE)")
+MNT_HANDLE_IS_DIRECTORY = stated(
+    "RFC 1094", "A.5.2", "MNT returns the handle of a directory, and NFS calls accept it", harm=Harm.OBJECT
 )
-ALTERED_HANDLE_IS_INVALID = Requirement(
-    rfc="RFC 1094",
-    section="2.3.1",
-    level=Level.SHOULD,
-    gist="a file handle with altered bytes is invalid (STALE)",
-)
-MNT_HANDLE_IS_DIRECTORY = Requirement(
-    rfc="RFC 1094",
-    section="A.5.2",
-    gist="MNT returns the handle of a directory, and NFS calls accept it",
-    harm=Harm.OBJECT,
-)
-HANDLE_IS_NEVER_REUSED = Requirement(
-    rfc="RFC 1094",
-    section="2.3.1",
-    gist="the handle of a removed file is STALE and never refers to another file",
+HANDLE_IS_NEVER_REUSED = stated(
+    "RFC 1094",
+    "2.3.1",
+    "the handle of a removed file is STALE and never refers to another file",
     harm=Harm.DATA,
 )
 
@@ -108,7 +92,7 @@ def test_altered(nfs2: Nfs2, scratch: Nfs2Scratch, at: int) -> None:
     if reply.resok is None:
         return
     # A server may ignore some bytes of a handle; then it is still the same file.
-    expect(reply.resok.fileid, "fileid of the file that the altered handle reaches").equals(
+    expect(reply).field("attributes.fileid", "fileid of the file that the altered handle reaches").equals(
         scratch.attributes(file).fileid
     )
 
@@ -151,6 +135,6 @@ def test_never_reused(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
         return
     if not len(reply.resok.data):
         skip("READ with the handle of the removed file succeeds, but returns no data")
-    expect(bytes(reply.resok.data), "data that the handle of the removed file reads").differs_from(
-        b"new data"
-    )
+    expect(
+        bytes(reply.resok.data), "data that the handle of the removed file reads", field="data"
+    ).differs_from(b"new data")

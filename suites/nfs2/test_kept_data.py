@@ -7,7 +7,8 @@ import pytest
 
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
-from nfsjudge import Harm, Level, Requirement, proves
+from nfsjudge import Harm, Requirement, proves, should
+from suites.clauses import DATA_IS_CURRENT, NAMES_ARE_CURRENT, NEW_BYTES_ARE_ZERO
 from suites.kept_data import (
     ATTRIBUTES,
     CREATE_AGAIN,
@@ -22,13 +23,12 @@ from suites.kept_data import (
 from suites.nfs2.clauses import READ_MAKES_PROGRESS
 from suites.nfs2.common import CommonNfs2
 from suites.nfs2.test_create import CREATE_IGNORES_MINUS_ONE
-from suites.nfs2.test_pairs import DATA_IS_CURRENT, NAMES_ARE_CURRENT, NEW_BYTES_ARE_ZERO
 
-TRUNCATES_ALL_ALIKE = Requirement(
-    rfc="RFC 1094",
-    section="2.3.6",
-    level=Level.SHOULD,  # the text leaves open whether the attributes are for a file that exists already
-    gist="if CREATE with a size of 0 truncates files that exist, it should truncate those of any size",
+TRUNCATES_ALL_ALIKE = should(
+    # the text leaves open whether the attributes are for a file that exists already
+    "RFC 1094",
+    "2.3.6",
+    "if CREATE with a size of 0 truncates files that exist, it should truncate those of any size",
     harm=Harm.SUCCESS,
 )
 

@@ -8,45 +8,40 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Nfsstat2, Sattr
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_data,
+    expect_names,
+    observe,
+    proves,
+    should,
+    skip,
+    stated,
+)
 from suites.nfs2.objects import expect_change, expect_same
 
-LINK_ADDS_NAME = Requirement(
-    rfc="RFC 1094",
-    section="2.2.13",
-    gist="LINK gives an existing file another name, and both names are the same file",
+LINK_ADDS_NAME = stated(
+    "RFC 1094",
+    "2.2.13",
+    "LINK gives an existing file another name, and both names are the same file",
     harm=Harm.SUCCESS,
 )
-LINKS_SHARE_DATA = Requirement(
-    rfc="RFC 1094",
-    section="2.2.13",
-    level=Level.SHOULD,
-    gist="data written under one name of a file is read under its other names",
+LINKS_SHARE_DATA = should(
+    "RFC 1094",
+    "2.2.13",
+    "data written under one name of a file is read under its other names",
     harm=Harm.DATA,
 )
-LINKS_SHARE_ATTRIBUTES = Requirement(
-    rfc="RFC 1094",
-    section="2.2.13",
-    gist="attributes that are set under one name of a file show under its other names",
-    level=Level.SHOULD,
+LINKS_SHARE_ATTRIBUTES = should(
+    "RFC 1094", "2.2.13", "attributes that are set under one name of a file show under its other names"
 )
-LINK_RAISES_NLINK = Requirement(
-    rfc="RFC 1094",
-    section="2.2.13",
-    level=Level.SHOULD,
-    gist="LINK increases nlink by one",
+LINK_RAISES_NLINK = should("RFC 1094", "2.2.13", "LINK increases nlink by one")
+REFUSED_LINK_IS_NOT_CREATED = stated(
+    "RFC 1094", "2.2.13", "any status but NFS_OK means that the link was not created", harm=Harm.SUCCESS
 )
-REFUSED_LINK_IS_NOT_CREATED = Requirement(
-    rfc="RFC 1094",
-    section="2.2.13",
-    gist="any status but NFS_OK means that the link was not created",
-    harm=Harm.SUCCESS,
-)
-LINK_KEEPS_TREE = Requirement(
-    rfc="RFC 1094",
-    section="2.1",
-    level=Level.SHOULD,
-    gist="a file system is a tree: LINK does not put a directory below itself",
+LINK_KEEPS_TREE = should(
+    "RFC 1094", "2.1", "a file system is a tree: LINK does not put a directory below itself"
 )
 
 
@@ -78,9 +73,9 @@ def test_shared_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect(nfs2.link(file, scratch.handle, b"second")).ok()
     second = expect(nfs2.lookup(scratch.handle, b"second")).ok().file
     expect_change(nfs2.setattr(second, Sattr(mode=0o600)))
-    expect(scratch.attributes(file).mode & 0o777, "permission bits of mode under the first name").equals(
-        0o600
-    )
+    expect(
+        scratch.attributes(file).mode & 0o777, "permission bits of mode under the first name", field="mode"
+    ).equals(0o600)
 
 
 @pytest.mark.parametrize("names", [1, 2, 5])
@@ -91,7 +86,7 @@ def test_nlink(nfs2: Nfs2, scratch: Nfs2Scratch, names: int) -> None:
     before = scratch.attributes(file).nlink
     for number in range(names):
         expect(nfs2.link(file, scratch.handle, b"name%d" % number)).ok()
-    expect(scratch.attributes(file).nlink, "nlink after LINK").equals(before + names)
+    expect(scratch.attributes(file)).field("nlink", "nlink after LINK").equals(before + names)
 
 
 @proves(REFUSED_LINK_IS_NOT_CREATED, killed_by="link2-refuses-and-increases-nlink", needs="nfs2_hardlink")
@@ -102,7 +97,7 @@ def test_refused_changes_nothing(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     known = scratch.attributes(file).nlink
     if nfs2.link(file, scratch.handle, b"taken").status == Nfsstat2.NFS_OK:
         skip("LINK to an existing name succeeds; another check judges that")
-    expect(scratch.attributes(file).nlink, "nlink of the file after a refused LINK").equals(known)
+    expect(scratch.attributes(file)).field("nlink", "nlink of the file after a refused LINK").equals(known)
     expect_data(scratch.read(taken), b"other", "data of the existing target")
 
 

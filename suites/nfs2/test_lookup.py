@@ -8,45 +8,35 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXNAMLEN, Ftype, Nfsstat2
-from nfsjudge import Harm, Level, Requirement, expect, expect_that, observe, proves, show
+from nfsjudge import Harm, expect, expect_that, observe, proves, should, show, stated
 from suites.nfs2 import oversized
 from suites.nfs2.clauses import LONG_NAME_IS_REFUSED, ONLY_DIRECTORIES_HAVE_NAMES, RETURNS_NOENT
 from suites.nfs2.objects import KINDS, NOT_DIRECTORIES, TYPES, expect_same, make
 
-LOOKUP_FINDS_NAME = Requirement(
-    rfc="RFC 1094",
-    section="2.2.5",
-    gist="LOOKUP returns handle and attributes of the file with the given name in the directory",
+LOOKUP_FINDS_NAME = stated(
+    "RFC 1094",
+    "2.2.5",
+    "LOOKUP returns handle and attributes of the file with the given name in the directory",
     harm=Harm.DATA,
 )
-RETURNS_NOTDIR = Requirement(
-    rfc="RFC 1094",
-    section="2.3.1",
-    level=Level.SHOULD,
-    gist="NOTDIR means that a directory operation was called on an object that is not a directory",
+RETURNS_NOTDIR = should(
+    "RFC 1094",
+    "2.3.1",
+    "NOTDIR means that a directory operation was called on an object that is not a directory",
 )
-LOOKUP_FOLLOWS_NO_PATH = Requirement(
-    rfc="RFC 1094",
-    section="2.1",
-    level=Level.SHOULD,
-    gist="NFS looks up one component of a pathname at a time and does not follow whole paths",
+LOOKUP_FOLLOWS_NO_PATH = should(
+    "RFC 1094", "2.1", "NFS looks up one component of a pathname at a time and does not follow whole paths"
 )
-DOTS_ARE_ALIASES = Requirement(
-    rfc="RFC 1094",
-    section="3.2",
-    level=Level.SHOULD,
-    gist='the alias "." is the directory, and ".." is its parent, if the server gives them a meaning',
+DOTS_ARE_ALIASES = should(
+    "RFC 1094",
+    "3.2",
+    'the alias "." is the directory, and ".." is its parent, if the server gives them a meaning',
 )
-LOOKUP_MATCHES_WHOLE_NAME = Requirement(
-    rfc="RFC 1094",
-    section="2.2.5",
-    level=Level.SHOULD,  # the text does not mention empty names and NUL
-    gist="LOOKUP finds the file with the given name, not with a part of that name",
+LOOKUP_MATCHES_WHOLE_NAME = should(  # the text does not mention empty names and NUL
+    "RFC 1094", "2.2.5", "LOOKUP finds the file with the given name, not with a part of that name"
 )
-LOOKUP_FOLLOWS_NO_SYMLINK = Requirement(
-    rfc="RFC 1094",
-    section="2.2.14",
-    gist="the client interprets symbolic links: LOOKUP returns the link itself",
+LOOKUP_FOLLOWS_NO_SYMLINK = stated(
+    "RFC 1094", "2.2.14", "the client interprets symbolic links: LOOKUP returns the link itself"
 )
 
 
@@ -57,7 +47,7 @@ def test_returns_handle(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     known = scratch.attributes(make(scratch, kind))
     found = expect(nfs2.lookup(scratch.handle, b"object")).ok()
     reached = scratch.attributes(found.file)
-    expect(reached.type, "type of the object that the handle reaches").equals(TYPES[kind])
+    expect(reached).field("type", "type of the object that the handle reaches").equals(TYPES[kind])
     expect_same(reached, known)
 
 
@@ -68,7 +58,7 @@ def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None
     handle = make(scratch, kind)
     found = expect(nfs2.lookup(scratch.handle, b"object")).ok()
     expect_same(found.attributes, scratch.attributes(handle))
-    expect(found.attributes.type, "type").equals(TYPES[kind])
+    expect(found.attributes).field("type").equals(TYPES[kind])
 
 
 @pytest.mark.parametrize(
@@ -126,8 +116,8 @@ def test_illegal_name(second_client: Nfs2, scratch: Nfs2Scratch, name: bytes) ->
     known = scratch.attributes(scratch.file("object"))
     reply = oversized.tolerate(lambda: second_client.lookup(scratch.handle, name))
     if reply is not None and reply.resok is not None:
-        expect(
-            reply.resok.attributes.fileid, f"fileid of the object that LOOKUP of {show(name)} found"
+        expect(reply.resok.attributes).field(
+            "fileid", f"fileid of the object that LOOKUP of {show(name)} found"
         ).differs_from(known.fileid)
 
 
@@ -140,9 +130,9 @@ def test_dots(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     reply = nfs2.lookup(inner, name)
     observe("answer", reply.status)
     if reply.resok is not None:
-        expect(reply.resok.attributes.fileid, f"fileid that LOOKUP returns for '{name.decode()}'").equals(
-            known.fileid
-        )
+        expect(reply.resok.attributes).field(
+            "fileid", f"fileid that LOOKUP returns for '{name.decode()}'"
+        ).equals(known.fileid)
 
 
 @proves(LOOKUP_FOLLOWS_NO_SYMLINK, killed_by="lookup2-follows-links", needs="nfs2_symlink")

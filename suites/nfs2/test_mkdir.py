@@ -8,20 +8,17 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Ftype, Sattr, Timeval
-from nfsjudge import Harm, Level, Requirement, expect, expect_names, proves
+from nfsjudge import Harm, expect, expect_names, proves, should, stated
 from suites.nfs2.objects import expect_same, mode_id
 
-MKDIR_MAKES_DIRECTORY = Requirement(
-    rfc="RFC 1094",
-    section="2.2.15",
-    gist="MKDIR creates the directory under the given name and returns its handle and attributes",
+MKDIR_MAKES_DIRECTORY = stated(
+    "RFC 1094",
+    "2.2.15",
+    "MKDIR creates the directory under the given name and returns its handle and attributes",
     harm=Harm.SUCCESS,
 )
-MKDIR_SETS_ATTRIBUTES = Requirement(
-    rfc="RFC 1094",
-    section="2.2.15",
-    level=Level.SHOULD,  # a server may mask them
-    gist="attributes are the initial attributes of the new directory",
+MKDIR_SETS_ATTRIBUTES = should(  # a server may mask them
+    "RFC 1094", "2.2.15", "attributes are the initial attributes of the new directory"
 )
 _ROUGHLY = 10
 """Seconds: file systems round times, most of them by less than two."""
@@ -32,7 +29,7 @@ def test_makes_directory(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """MKDIR makes a directory."""
     expect(nfs2.mkdir(scratch.handle, b"new", Sattr(mode=0o755))).ok()
     found = expect(nfs2.lookup(scratch.handle, b"new")).ok()
-    expect(found.attributes.type, "type").equals(Ftype.NFDIR)
+    expect(found.attributes).field("type").equals(Ftype.NFDIR)
 
 
 @proves(MKDIR_MAKES_DIRECTORY, killed_by="mkdir2-creates-a-file-inside")
@@ -56,7 +53,7 @@ def test_returns_handle_and_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None
 def test_sets_mode(nfs2: Nfs2, scratch: Nfs2Scratch, mode: int) -> None:
     """MKDIR gives the new directory the permission bits of the call."""
     made = expect(nfs2.mkdir(scratch.handle, b"new", Sattr(mode=mode))).ok()
-    expect(scratch.attributes(made.file).mode & 0o777, "permission bits of mode").equals(mode)
+    expect(scratch.attributes(made.file).mode & 0o777, "permission bits of mode", field="mode").equals(mode)
 
 
 @proves(MKDIR_SETS_ATTRIBUTES, killed_by="mkdir2-swaps-times")

@@ -8,7 +8,16 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXNAMLEN, Nfsstat2, Sattr
-from nfsjudge import Harm, Level, Requirement, expect, expect_names, expect_that, observe, proves
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_names,
+    expect_that,
+    observe,
+    proves,
+    should,
+    stated,
+)
 from suites.nfs2 import oversized
 from suites.nfs2.clauses import (
     LONG_NAME_IS_REFUSED,
@@ -19,42 +28,32 @@ from suites.nfs2.clauses import (
 from suites.nfs2.names import ADDING, ADDING_NEW, UNUSUAL, expect_exact_name, make_directories, need_procedure
 from suites.nfs2.objects import KINDS, NOT_DIRECTORIES, expect_same, make
 
-REFUSED_CREATES_NOTHING = Requirement(
-    rfc="RFC 1094",
-    section="2.2.10",
-    gist="any status but NFS_OK means that nothing was created",
-    harm=Harm.SUCCESS,
+REFUSED_CREATES_NOTHING = stated(
+    "RFC 1094", "2.2.10", "any status but NFS_OK means that nothing was created", harm=Harm.SUCCESS
 )
-BAD_NAME_IS_REFUSED = Requirement(
-    rfc="RFC 1094",
-    section="2.2.10",
-    level=Level.SHOULD,
-    gist="a name that the server cannot store is refused, not changed into another name",
+BAD_NAME_IS_REFUSED = should(
+    "RFC 1094", "2.2.10", "a name that the server cannot store is refused, not changed into another name"
 )
-EXISTING_OBJECT_STAYS = Requirement(
-    rfc="RFC 1094",
-    section="2.2.15",
-    gist="MKDIR, SYMLINK (2.2.14) and LINK (2.2.13) create a new entry and never change an existing object",
+EXISTING_OBJECT_STAYS = stated(
+    "RFC 1094",
+    "2.2.15",
+    "MKDIR, SYMLINK (2.2.14) and LINK (2.2.13) create a new entry and never change an existing object",
     harm=Harm.OBJECT,
 )
-CREATE_KEEPS_EXISTING_OBJECT = Requirement(
-    rfc="RFC 1094",
-    section="2.2.10",
-    gist="CREATE creates a file: it neither replaces nor empties an existing object of that name",
-    level=Level.SHOULD,
+CREATE_KEEPS_EXISTING_OBJECT = should(
+    "RFC 1094",
+    "2.2.10",
+    "CREATE creates a file: it neither replaces nor empties an existing object of that name",
     harm=Harm.OBJECT,
 )
-CREATE_IS_EXCLUSIVE = Requirement(
-    rfc="RFC 1094",
-    section="2.2.10",
-    gist="CREATE leaves the attributes of an existing object as they are: they are those of a new file only",
-    level=Level.SHOULD,
+CREATE_IS_EXCLUSIVE = should(
+    "RFC 1094",
+    "2.2.10",
+    "CREATE leaves the attributes of an existing object as they are: they are those of a new file only",
 )
 _WHICH_OBJECT = ("type", "size", "fsid", "fileid")
 """Fields of fattr that tell whether an object is still the same, with the same contents."""
-RETURNS_EXIST = Requirement(
-    rfc="RFC 1094", section="2.3.1", level=Level.SHOULD, gist="EXIST means that the file already exists"
-)
+RETURNS_EXIST = should("RFC 1094", "2.3.1", "EXIST means that the file already exists")
 ILLEGAL = {"empty": b"", "dot": b".", "dotdot": b"..", "slash": b"a/b", "nul": b"a\0b"}
 
 

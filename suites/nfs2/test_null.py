@@ -10,16 +10,11 @@ from nfsclient.errors import AuthFailed
 from nfsclient.rpc.auth import AuthNone
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.messages import AuthStat
-from nfsjudge import Level, Requirement, expect_that, proves
+from nfsjudge import expect_that, proves, should, stated
 
-NULL_IS_ANSWERED = Requirement(
-    rfc="RFC 1094", section="2.2.1", gist="NULL takes no arguments, returns no results, and is answered"
-)
-NULL_ALLOWS_AUTH_NONE = Requirement(
-    rfc="RFC 1094",
-    section="3.4",
-    level=Level.SHOULD,  # the text says what NFS uses, not what each server must accept
-    gist="AUTH_NONE is allowed in NULL",
+NULL_IS_ANSWERED = stated("RFC 1094", "2.2.1", "NULL takes no arguments, returns no results, and is answered")
+NULL_ALLOWS_AUTH_NONE = should(  # the text says what NFS uses, not what each server must accept
+    "RFC 1094", "3.4", "AUTH_NONE is allowed in NULL"
 )
 
 

@@ -18,20 +18,14 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.errors import SystemErr
 from nfsclient.protocol.nfs2 import Nfsstat2, Sattr
-from nfsjudge import Level, Requirement, expect, observe, proves, show
+from nfsjudge import expect, observe, proves, should, show
 from nfsjudge.expect import StatusReply, fail
 
-IO_IS_A_HARD_ERROR = Requirement(
-    rfc="RFC 1094",
-    section="2.3.1",
-    level=Level.SHOULD,  # "some sort of hard error": the text has no status for what a server lacks
-    gist="NFSERR_IO reports a hard error, such as that of a disk: no procedure always ends so",
+IO_IS_A_HARD_ERROR = should(  # "some sort of hard error": the text has no status for what a server lacks
+    "RFC 1094", "2.3.1", "NFSERR_IO reports a hard error, such as that of a disk: no procedure always ends so"
 )
-WORKS_OR_IS_UNAVAILABLE = Requirement(
-    rfc="RFC 1094",
-    section="2.2",
-    level=Level.SHOULD,  # no text says how a server reports that it lacks a procedure
-    gist="a procedure works, or the server answers that it does not support it",
+WORKS_OR_IS_UNAVAILABLE = should(  # no text says how a server reports that it lacks a procedure
+    "RFC 1094", "2.2", "a procedure works, or the server answers that it does not support it"
 )
 _ATTEMPTS: t.Final = 2
 """A hard error may be that of one moment."""

@@ -10,79 +10,41 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2
-from nfsjudge import Harm, Level, Requirement, proves
+from nfsjudge import Harm, proves, should, stated
 from suites.changes import CHANGES, WHOLE, Clauses, World
+from suites.clauses import (
+    DATA_IS_CURRENT,
+    FILEID_STAYS,
+    LISTS_ARE_CURRENT,
+    MTIME_IS_OF_DATA,
+    MTIME_STAYS,
+    NAMES_ARE_CURRENT,
+    NAMES_THAT_ARE_GONE,
+    NEW_BYTES_ARE_ZERO,
+    SETATTR_SETS,
+)
 from suites.nfs2.clauses import NLINK_COUNTS_NAMES
 from suites.nfs2.common import CommonNfs2
 from suites.pairs import every_change, every_pair
 
-ATTRIBUTES_ARE_CURRENT = Requirement(
-    rfc="RFC 1094",
-    section="2.2.2",
-    gist="the attributes of a file show every change that was answered before, to every client",
+ATTRIBUTES_ARE_CURRENT = stated(
+    "RFC 1094",
+    "2.2.2",
+    "the attributes of a file show every change that was answered before, to every client",
 )
-DATA_IS_CURRENT = Requirement(
-    rfc="RFC 1094",
-    section="2.2.7",
-    gist="READ returns the data of the file, with every change that was answered before",
-    harm=Harm.DATA,
-)
-NEW_BYTES_ARE_ZERO = Requirement(
-    rfc="RFC 1094",
-    section="2.2.3",
-    level=Level.SHOULD,  # no sentence says what a larger size adds
-    gist="bytes that a larger size or a gap adds to a file are zeros, not what was in the file before",
-    harm=Harm.DATA,
-)
-NAMES_ARE_CURRENT = Requirement(
-    rfc="RFC 1094",
-    section="2.2.5",
-    gist="LOOKUP finds what the directory holds now, with every change of names that was answered before",
-    harm=Harm.DATA,
-)
-LISTS_ARE_CURRENT = Requirement(
-    rfc="RFC 1094",
-    section="2.2.17",
-    gist="READDIR lists what the directory holds now",
-    harm=Harm.DATA,
-)
-CHANGES_FOLLOW_ONE_ANOTHER = Requirement(
-    rfc="RFC 1094",
-    section="2.2",
-    gist="when a procedure returns, the operation is complete: a call that needs its effect succeeds",
+CHANGES_FOLLOW_ONE_ANOTHER = stated(
+    "RFC 1094",
+    "2.2",
+    "when a procedure returns, the operation is complete: a call that needs its effect succeeds",
     harm=Harm.SUCCESS,
 )
-SETATTR_SETS = Requirement(
-    rfc="RFC 1094",
-    section="2.2.3",
-    gist="after a successful SETATTR the attributes have the new values",
-    harm=Harm.SUCCESS,
+SIZE_MOVES_MTIME = should(  # no sentence says what SETATTR of the size does to times
+    "RFC 1094", "2.3.5", "SETATTR that changes the size of a file should update its mtime"
 )
-MTIME_IS_OF_DATA = Requirement(
-    rfc="RFC 1094", section="2.3.5", gist="mtime is the time when the data of the file was last modified"
-)
-SIZE_MOVES_MTIME = Requirement(
-    rfc="RFC 1094",
-    section="2.3.5",
-    level=Level.SHOULD,  # no sentence says what SETATTR of the size does to times
-    gist="SETATTR that changes the size of a file should update its mtime",
-)
-MTIME_STAYS = Requirement(
-    rfc="RFC 1094",
-    section="2.3.5",
-    level=Level.SHOULD,  # the text does not say what else may move it
-    gist="mtime should stay as it was set while the data of the file does not change",
-)
-FILEID_STAYS = Requirement(
-    rfc="RFC 1094",
-    section="2.3.5",
-    level=Level.SHOULD,  # the text says that it is unique, not that it is constant
-    gist="fileid identifies the file: it should stay the same while the file exists",
-)
-ONE_FILE = Requirement(
-    rfc="RFC 1094",
-    section="2.3.3",
-    gist="a handle is of one file: that of a removed file does not reach another one",
+ONE_FILE = stated(
+    "RFC 1094",
+    "2.3.3",
+    "a handle is of one file: that of a removed file does not reach another one",
     harm=Harm.DATA,
 )
 CLAUSES: t.Final = Clauses(
@@ -96,7 +58,7 @@ CLAUSES: t.Final = Clauses(
     fileid_stays=FILEID_STAYS,
     counts_links=NLINK_COUNTS_NAMES,
     finds=NAMES_ARE_CURRENT,
-    misses=NAMES_ARE_CURRENT,
+    misses=NAMES_THAT_ARE_GONE,
     lists=LISTS_ARE_CURRENT,
     one_file=ONE_FILE,
     works=CHANGES_FOLLOW_ONE_ANOTHER,

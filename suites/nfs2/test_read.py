@@ -9,40 +9,30 @@ from fixtures.checks.announcing import Announced
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXDATA, Nfsstat2, Readargs
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves
+from nfsjudge import Harm, expect, expect_data, observe, proves, should, stated
 from nfsjudge.requirement import COUNTS_ARE_CHECKED
+from suites.clauses import READ_COUNT_IS_LIMIT
 from suites.nfs2 import oversized
 from suites.nfs2.clauses import READ_MAKES_PROGRESS
 from suites.nfs2.objects import LONG_AGO, NOT_FILES, expect_same, make, set_old_mtime, size_id
 from suites.nfs3.contents import pattern
 
-READ_RETURNS_FILE_DATA = Requirement(
-    rfc="RFC 1094",
-    section="2.2.7",
-    gist="READ returns the data of the file that starts at the given offset",
-    harm=Harm.DATA,
+READ_RETURNS_FILE_DATA = stated(
+    "RFC 1094", "2.2.7", "READ returns the data of the file that starts at the given offset", harm=Harm.DATA
 )
-READ_RETURNS_UP_TO_COUNT = Requirement(
-    rfc="RFC 1094", section="2.2.7", gist="READ returns at most count bytes"
+READ_IGNORES_TOTALCOUNT = stated("RFC 1094", "2.2.7", "the argument totalcount is unused")
+READ_RETURNS_ATTRIBUTES = stated(
+    "RFC 1094", "2.2.7", "the reply has the attributes of the file after the READ"
 )
-READ_IGNORES_TOTALCOUNT = Requirement(
-    rfc="RFC 1094", section="2.2.7", gist="the argument totalcount is unused"
+READ_NEEDS_FILE = should(
+    "RFC 1094",
+    "2.3.1",
+    "READ is for regular files: a directory is ISDIR, and a symbolic link has no such data",
 )
-READ_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1094",
-    section="2.2.7",
-    gist="the reply has the attributes of the file after the READ",
-)
-READ_NEEDS_FILE = Requirement(
-    rfc="RFC 1094",
-    section="2.3.1",
-    level=Level.SHOULD,
-    gist="READ is for regular files: a directory is ISDIR, and a symbolic link has no such data",
-)
-READ_KEEPS_MTIME = Requirement(
-    rfc="RFC 1094",
-    section="2.3.5",
-    gist="mtime is the time when the data of the file was last written: READ does not change it",
+READ_KEEPS_MTIME = stated(
+    "RFC 1094",
+    "2.3.5",
+    "mtime is the time when the data of the file was last written: READ does not change it",
 )
 SIZE = 10_000
 CONTENT = pattern(SIZE)
@@ -60,7 +50,7 @@ def test_data_at_offset(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int, count: in
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 512, 4096, 8191])
-@proves(READ_RETURNS_UP_TO_COUNT, killed_by="read2-returns-a-byte-too-many")
+@proves(READ_COUNT_IS_LIMIT, killed_by="read2-returns-a-byte-too-many")
 def test_at_most_count(nfs2: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
     """READ returns at most count bytes."""
     file = scratch.file("f", CONTENT)
@@ -90,7 +80,8 @@ def test_offset_after_end(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None
     # The server may refuse an offset after the end; at the end it must answer.
     observe("answer", reply.status)
     if reply.status == Nfsstat2.NFS_OK or offset == SIZE:
-        expect(len(expect(reply, because=READ_MAKES_PROGRESS).ok().data), "bytes of data").equals(0)
+        data = expect(reply, because=READ_MAKES_PROGRESS).ok().data
+        expect(len(data), "bytes of data", of=reply, field="readok.data").equals(0)
 
 
 @proves(READ_RETURNS_FILE_DATA, killed_by="read2-returns-zeros-beyond-the-end")
@@ -118,7 +109,7 @@ def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     returned = expect(nfs2.read(file, 100, 10)).ok().attributes
     known = scratch.attributes(file)
     expect_same(returned, known)
-    expect(returned.mtime, "mtime").equals(known.mtime)
+    expect(returned).field("mtime").equals(known.mtime)
 
 
 @proves(READ_KEEPS_MTIME, killed_by="read2-changes-mtime")
@@ -127,7 +118,7 @@ def test_keeps_mtime(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     file = scratch.file("f", b"data")
     set_old_mtime(nfs2, scratch, file)
     expect(nfs2.read(file, 0, 100)).ok()
-    expect(scratch.attributes(file).mtime, "mtime after READ").equals(LONG_AGO)
+    expect(scratch.attributes(file)).field("mtime", "mtime after READ").equals(LONG_AGO)
 
 
 @pytest.mark.parametrize("kind", NOT_FILES)

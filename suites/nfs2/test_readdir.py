@@ -15,15 +15,15 @@ from nfsclient.clients.nfs2 import START
 from nfsclient.protocol.nfs2 import MAXDATA, Entry, Readdirok, Readdirres, Sattr
 from nfsjudge import (
     Harm,
-    Level,
-    Requirement,
     expect,
     expect_names,
     expect_once,
     expect_that,
     observe,
     proves,
+    should,
     skip,
+    stated,
     unsupported,
 )
 from nfsjudge.requirement import COUNTS_ARE_CHECKED
@@ -31,54 +31,43 @@ from suites.nfs2 import oversized
 from suites.nfs2.objects import KINDS, NOT_DIRECTORIES, make, size_id
 from suites.nfs3.listing import DOTS, many_names
 
-READDIR_LISTS_ENTRIES = Requirement(
-    rfc="RFC 1094",
-    section="2.2.17",
-    gist="READDIR returns the named entries of a directory and continues after the cookie of the last one",
+READDIR_LISTS_ENTRIES = stated(
+    "RFC 1094",
+    "2.2.17",
+    "READDIR returns the named entries of a directory and continues after the cookie of the last one",
     harm=Harm.DATA,
 )
-READDIR_RETURNS_UP_TO_COUNT = Requirement(
-    rfc="RFC 1094", section="2.2.17", gist="the entries have a total size of at most count bytes"
+READDIR_RETURNS_UP_TO_COUNT = stated(
+    "RFC 1094", "2.2.17", "the entries have a total size of at most count bytes"
 )
-COOKIE_LEADS_TO_NEXT = Requirement(
-    rfc="RFC 1094",
-    section="2.2.17",
-    gist="the cookie of an entry points to the next entry, and READDIR can continue there",
+COOKIE_LEADS_TO_NEXT = stated(
+    "RFC 1094",
+    "2.2.17",
+    "the cookie of an entry points to the next entry, and READDIR can continue there",
     harm=Harm.DATA,
 )
-COOKIE_ZERO_IS_START = Requirement(
-    rfc="RFC 1094",
-    section="2.2.17",
-    gist="a cookie of all zero bits starts at the beginning of the directory",
+COOKIE_ZERO_IS_START = stated(
+    "RFC 1094", "2.2.17", "a cookie of all zero bits starts at the beginning of the directory"
 )
-EOF_MARKS_END = Requirement(
-    rfc="RFC 1094", section="2.2.17", gist="eof is TRUE if the directory has no more entries"
+EOF_MARKS_END = stated("RFC 1094", "2.2.17", "eof is TRUE if the directory has no more entries")
+READDIR_MAKES_PROGRESS = should(
+    "RFC 1094",
+    "2.2.17",
+    "a page before the last one has at least one entry, and its cookie leads to the next page",
 )
-READDIR_MAKES_PROGRESS = Requirement(
-    rfc="RFC 1094",
-    section="2.2.17",
-    level=Level.SHOULD,
-    gist="a page before the last one has at least one entry, and its cookie leads to the next page",
+READDIR_FILEID_MATCHES = should(
+    "RFC 1094", "2.2.17", "fileid of an entry is the fileid in the attributes of the file"
 )
-READDIR_FILEID_MATCHES = Requirement(
-    rfc="RFC 1094",
-    section="2.2.17",
-    level=Level.SHOULD,
-    gist="fileid of an entry is the fileid in the attributes of the file",
+READDIR_NEEDS_DIRECTORY = stated(
+    "RFC 1094", "2.2.17", "READDIR lists directories: no other object has entries"
 )
-READDIR_NEEDS_DIRECTORY = Requirement(
-    rfc="RFC 1094", section="2.2.17", gist="READDIR lists directories: no other object has entries"
+STABLE_ENTRIES_COME_ONCE = should(
+    "RFC 1094",
+    "2.2.17",
+    "an entry that exists during the whole listing is listed once, even if other entries change",
 )
-STABLE_ENTRIES_COME_ONCE = Requirement(
-    rfc="RFC 1094",
-    section="2.2.17",
-    level=Level.SHOULD,
-    gist="an entry that exists during the whole listing is listed once, even if other entries change",
-)
-READDIR_INVENTS_NO_ENTRY = Requirement(
-    rfc="RFC 1094",
-    section="2.2.17",
-    gist="whatever the cookie is, READDIR returns only entries of the directory",
+READDIR_INVENTS_NO_ENTRY = stated(
+    "RFC 1094", "2.2.17", "whatever the cookie is, READDIR returns only entries of the directory"
 )
 MOST_PAGES = 2000
 """More than the entries of any directory in this file: a page may have a single entry."""
@@ -155,7 +144,7 @@ def test_removed_entry(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READDIR does not list a removed entry."""
     _fill(scratch, [b"kept", b"removed"])
     expect(nfs2.remove(scratch.handle, b"removed")).ok()
-    expect(_read_all(nfs2, scratch.handle).names, "names in READDIR").lacks(b"removed")
+    expect(_read_all(nfs2, scratch.handle).names, "names in READDIR", field="entries").lacks(b"removed")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -200,7 +189,7 @@ def test_resume_at_cookie(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     names = [entry.name for entry in whole.entries]
     for at, entry in enumerate(whole.entries):
         rest = [one.name for one in _read_all(nfs2, scratch.handle, entry.cookie, MAXDATA).entries]
-        expect(rest, f"names after the cookie of entry {at + 1}").equals(names[at + 1 :])
+        expect(rest, f"names after the cookie of entry {at + 1}", field="entries").equals(names[at + 1 :])
 
 
 @proves(COOKIE_ZERO_IS_START, killed_by="readdir2-lists-a-directory-only-once")
@@ -220,7 +209,7 @@ def test_eof_at_end(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     if not listing.ended:
         # A server may return eof in an extra page without entries.
         page = _page(nfs2, scratch.handle, listing.entries[-1].cookie)
-        expect(page.eof, "eof after the last entry").is_true()
+        expect(page).field("eof", "eof after the last entry").is_true()
 
 
 @proves(EOF_MARKS_END, killed_by="readdir2-returns-eof-early")
@@ -231,7 +220,7 @@ def test_no_early_eof(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     listed = {entry.name for entry in page.entries} >= set(names)
     if listed:
         unsupported("the server returns all entries in the first page")
-    expect(page.eof, "eof before the last entry").is_false()
+    expect(page).field("eof", "eof before the last entry").is_false()
 
 
 @pytest.mark.parametrize("count", [SMALL, 1024])
@@ -250,7 +239,7 @@ def test_fileid(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """READDIR lists the fileid that GETATTR returns."""
     known = scratch.attributes(make(scratch, kind)).fileid
     found = {entry.name: entry.fileid for entry in _read_all(nfs2, scratch.handle).entries}
-    expect(found.get(b"object"), "fileid in READDIR").equals(known)
+    expect(found.get(b"object"), "fileid in READDIR", field="fileid").equals(known)
 
 
 @pytest.mark.parametrize("name", sorted(DOTS), ids=["dot", "dotdot"])
@@ -262,7 +251,7 @@ def test_dot_fileids(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     if name not in found:
         unsupported(f"READDIR does not list '{name.decode()}'")
     known = scratch.attributes(inner if name == b"." else scratch.handle).fileid
-    expect(found[name], f"fileid of '{name.decode()}' in READDIR").equals(known)
+    expect(found[name], f"fileid of '{name.decode()}' in READDIR", field="fileid").equals(known)
 
 
 @pytest.mark.parametrize("kind", NOT_DIRECTORIES)

@@ -8,15 +8,15 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Nfsstat2, Sattr
-from nfsjudge import Harm, Requirement, expect, proves, skip
+from nfsjudge import Harm, expect, proves, skip, stated
 from suites.nfs2 import oversized
 from suites.nfs2.clauses import SYMLINK_TEXT_IS_KEPT
 from suites.nfs2.objects import make
 
-READLINK_NEEDS_SYMLINK = Requirement(
-    rfc="RFC 1094",
-    section="2.2.6",
-    gist="READLINK returns the data of a symbolic link: no other object has such data",
+READLINK_NEEDS_SYMLINK = stated(
+    "RFC 1094",
+    "2.2.6",
+    "READLINK returns the data of a symbolic link: no other object has such data",
     harm=Harm.DATA,
 )
 

@@ -16,16 +16,16 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.errors import AuthFailed, GarbageArgs, ProcUnavail, SystemErr
 from nfsclient.protocol.nfs2 import Nfsstat2, Sattr
-from nfsjudge import Harm, Requirement, expect_that, observe, proves, show, skip
+from nfsjudge import Harm, expect_that, observe, proves, show, skip, stated
 from nfsjudge.expect import StatusReply
 from suites import refused
 from suites.refused import EMPTY, FILE, FULL, NEW, OTHER
 from suites.replies import copies_sent
 
-REFUSED_CALL_CREATES_NOTHING = Requirement(
-    rfc="RFC 1094",
-    section="2.2.10",
-    gist="any status but NFS_OK means that nothing was created (CREATE; LINK, SYMLINK and MKDIR alike)",
+REFUSED_CALL_CREATES_NOTHING = stated(
+    "RFC 1094",
+    "2.2.10",
+    "any status but NFS_OK means that nothing was created (CREATE; LINK, SYMLINK and MKDIR alike)",
     harm=Harm.SUCCESS,
 )
 _FOREIGN: t.Final = Sattr(mode=0o644, uid=4242, gid=4242)
@@ -71,10 +71,10 @@ CALLS: t.Final[dict[str, dict[str, Act]]] = {
 """Calls that some server refuses: plain ones too, since it is about servers that support little."""
 
 
-REFUSED_CALL_CHANGES_NOTHING = Requirement(
-    rfc="RFC 1094",
-    section="2.3.1",
-    gist="a status other than NFS_OK is an error: the objects that the call names stay as they are",
+REFUSED_CALL_CHANGES_NOTHING = stated(
+    "RFC 1094",
+    "2.3.1",
+    "a status other than NFS_OK is an error: the objects that the call names stay as they are",
     harm=Harm.OBJECT,
 )
 _PLAIN: t.Final = Sattr(mode=0o600)

@@ -9,32 +9,26 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.wire import fresh_xid
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import REMOVE, Diropargs, Nfsstat2
-from nfsjudge import Harm, Requirement, expect, expect_data, expect_names, observe, proves
+from nfsjudge import Harm, expect, expect_data, expect_names, observe, proves, stated
 from suites.nfs2.clauses import NLINK_COUNTS_NAMES, RETURNS_NOENT
 from suites.nfs2.objects import NOT_DIRECTORIES, Connect, make
 
-REMOVE_REMOVES_ENTRY = Requirement(
-    rfc="RFC 1094",
-    section="2.2.11",
-    gist="NFS_OK means that the entry was removed from the directory",
-    harm=Harm.SUCCESS,
+REMOVE_REMOVES_ENTRY = stated(
+    "RFC 1094", "2.2.11", "NFS_OK means that the entry was removed from the directory", harm=Harm.SUCCESS
 )
-REMOVE_REMOVES_ONE_NAME = Requirement(
-    rfc="RFC 1094",
-    section="2.2.11",
-    gist="REMOVE removes one entry: other names of the file and other files stay",
+REMOVE_REMOVES_ONE_NAME = stated(
+    "RFC 1094",
+    "2.2.11",
+    "REMOVE removes one entry: other names of the file and other files stay",
     harm=Harm.OBJECT,
 )
-REFUSED_REMOVE_KEEPS_DIRECTORY = Requirement(
-    rfc="RFC 1094",
-    section="2.2.11",
-    gist="a directory that REMOVE refuses stays with everything in it",
-    harm=Harm.OBJECT,
+REFUSED_REMOVE_KEEPS_DIRECTORY = stated(
+    "RFC 1094", "2.2.11", "a directory that REMOVE refuses stays with everything in it", harm=Harm.OBJECT
 )
-REPEATED_REMOVE_IS_HARMLESS = Requirement(
-    rfc="RFC 1094",
-    section="2.2.11",
-    gist="REMOVE removes its entry and no other one, even if the call arrives twice",
+REPEATED_REMOVE_IS_HARMLESS = stated(
+    "RFC 1094",
+    "2.2.11",
+    "REMOVE removes its entry and no other one, even if the call arrives twice",
     harm=Harm.OBJECT,
 )
 
@@ -75,7 +69,7 @@ def test_nlink(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     scratch.link(file, "second")
     scratch.link(file, "third")
     expect(nfs2.remove(scratch.handle, b"second")).ok()
-    expect(scratch.attributes(file).nlink, "nlink after REMOVE of one of three names").equals(2)
+    expect(scratch.attributes(file)).field("nlink", "nlink after REMOVE of one of three names").equals(2)
 
 
 @proves(RETURNS_NOENT, killed_by="nfs2-removes-missing-names")

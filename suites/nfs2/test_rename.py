@@ -11,73 +11,65 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import LOOKUP, RENAME, Diropargs, Diropres, Nfsstat2, Renameargs
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_data,
+    expect_names,
+    observe,
+    proves,
+    should,
+    skip,
+    stated,
+)
+from suites.clauses import RENAME_MOVES_ALL
 from suites.moved import expect_entries_moved, expect_other_name_kept, expect_parent_of_now
 from suites.nfs2.clauses import NLINK_COUNTS_NAMES, RETURNS_NOENT
 from suites.nfs2.common import CommonNfs2
 from suites.nfs2.objects import KINDS, NOT_FILES, expect_same, make, steady_except
 from suites.races import ROUNDS, Race
 
-RENAME_MOVES_ENTRY = Requirement(
-    rfc="RFC 1094",
-    section="2.2.12",
-    gist="NFS_OK means that the file from.name in from.dir is now to.name in to.dir",
+RENAME_MOVES_ENTRY = stated(
+    "RFC 1094",
+    "2.2.12",
+    "NFS_OK means that the file from.name in from.dir is now to.name in to.dir",
     harm=Harm.SUCCESS,
 )
-RENAME_IS_ATOMIC = Requirement(
-    rfc="RFC 1094",
-    section="2.2.12",
-    gist="RENAME is atomic on the server: no client sees an intermediate state",
+RENAME_IS_ATOMIC = stated(
+    "RFC 1094",
+    "2.2.12",
+    "RENAME is atomic on the server: no client sees an intermediate state",
     harm=Harm.OBJECT,
 )
-RENAME_NEEDS_SOURCE = Requirement(
-    rfc="RFC 1094",
-    section="2.2.12",
-    gist="RENAME renames an existing file: without one, nothing is renamed and the target keeps its file",
+RENAME_NEEDS_SOURCE = stated(
+    "RFC 1094",
+    "2.2.12",
+    "RENAME renames an existing file: without one, nothing is renamed and the target keeps its file",
     harm=Harm.OBJECT,
 )
-RENAME_KEEPS_NONEMPTY_TARGET = Requirement(
-    rfc="RFC 1094",
-    section="2.3.1",
-    level=Level.SHOULD,
-    gist="RENAME does not replace a directory that is not empty (NOTEMPTY)",
+RENAME_KEEPS_NONEMPTY_TARGET = should(
+    "RFC 1094", "2.3.1", "RENAME does not replace a directory that is not empty (NOTEMPTY)", harm=Harm.OBJECT
+)
+RENAME_KEEPS_TREE = stated(
+    "RFC 1094",
+    "2.1",
+    "a file system is a tree: RENAME does not move a directory below itself",
     harm=Harm.OBJECT,
 )
-RENAME_KEEPS_TREE = Requirement(
-    rfc="RFC 1094",
-    section="2.1",
-    gist="a file system is a tree: RENAME does not move a directory below itself",
+REFUSED_RENAME_CHANGES_NOTHING = stated(
+    "RFC 1094", "2.2.12", "an object that is not renamed keeps its name and its contents", harm=Harm.OBJECT
+)
+PARENT_IS_WHERE_IT_IS = should(  # the text has it as an example of what names may mean
+    "RFC 1094", "3.2", '".." is the directory that a directory is in now, not one that it was in before'
+)
+RENAME_REPLACES_ONE_NAME = stated(
+    "RFC 1094",
+    "2.2.13",
+    "a hard link is the same file: RENAME over one name of it leaves the file with its other name",
     harm=Harm.OBJECT,
 )
-REFUSED_RENAME_CHANGES_NOTHING = Requirement(
-    rfc="RFC 1094",
-    section="2.2.12",
-    gist="an object that is not renamed keeps its name and its contents",
-    harm=Harm.OBJECT,
-)
-RENAME_MOVES_ALL = Requirement(
-    rfc="RFC 1094",
-    section="2.2.12",
-    gist="RENAME of a directory changes its name and the directory that it is in, and nothing that is in it",
-    harm=Harm.DATA,
-)
-PARENT_IS_WHERE_IT_IS = Requirement(
-    rfc="RFC 1094",
-    section="3.2",
-    level=Level.SHOULD,  # the text has it as an example of what names may mean
-    gist='".." is the directory that a directory is in now, not one that it was in before',
-)
-RENAME_REPLACES_ONE_NAME = Requirement(
-    rfc="RFC 1094",
-    section="2.2.13",
-    gist="a hard link is the same file: RENAME over one name of it leaves the file with its other name",
-    harm=Harm.OBJECT,
-)
-RENAME_REFUSES_DOTS = Requirement(
-    rfc="RFC 1094",
-    section="3.2",
-    level=Level.SHOULD,
-    gist="names with a special meaning are not entries that RENAME can move",
+RENAME_REFUSES_DOTS = should(
+    "RFC 1094", "3.2", "names with a special meaning are not entries that RENAME can move"
 )
 
 
@@ -152,7 +144,7 @@ def test_target_always_exists(
     renaming = Renameargs(Diropargs(scratch.handle, b"old"), target)
 
     def expect_found(reply: Diropres) -> None:
-        expect(reply.status, "status of LOOKUP of the target during RENAME").differs_from(
+        expect(reply).field("status", "status of LOOKUP of the target during RENAME").differs_from(
             Nfsstat2.NFSERR_NOENT
         )
 

@@ -8,32 +8,30 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Nfsstat2
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, expect_names, observe, proves
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_data,
+    expect_names,
+    observe,
+    proves,
+    should,
+    stated,
+)
 from suites.nfs2.clauses import RETURNS_NOENT
 from suites.nfs2.objects import NOT_DIRECTORIES, make
 
-RMDIR_REMOVES_DIRECTORY = Requirement(
-    rfc="RFC 1094",
-    section="2.2.16",
-    gist="NFS_OK means that the empty directory was removed",
-    harm=Harm.SUCCESS,
+RMDIR_REMOVES_DIRECTORY = stated(
+    "RFC 1094", "2.2.16", "NFS_OK means that the empty directory was removed", harm=Harm.SUCCESS
 )
-RETURNS_NOTEMPTY = Requirement(
-    rfc="RFC 1094",
-    section="2.3.1",
-    level=Level.SHOULD,
-    gist="NOTEMPTY means that the directory to remove is not empty",
+RETURNS_NOTEMPTY = should("RFC 1094", "2.3.1", "NOTEMPTY means that the directory to remove is not empty")
+REFUSED_RMDIR_KEEPS_DIRECTORY = stated(
+    "RFC 1094", "2.2.16", "a directory that is not removed stays with everything in it", harm=Harm.OBJECT
 )
-REFUSED_RMDIR_KEEPS_DIRECTORY = Requirement(
-    rfc="RFC 1094",
-    section="2.2.16",
-    gist="a directory that is not removed stays with everything in it",
-    harm=Harm.OBJECT,
-)
-RMDIR_NEEDS_DIRECTORY = Requirement(
-    rfc="RFC 1094",
-    section="2.2.16",
-    gist="RMDIR removes directories only: any other object of that name stays",
+RMDIR_NEEDS_DIRECTORY = stated(
+    "RFC 1094",
+    "2.2.16",
+    "RMDIR removes directories only: any other object of that name stays",
     harm=Harm.OBJECT,
 )
 
@@ -43,7 +41,7 @@ def test_removes_empty_directory(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """RMDIR removes an empty directory."""
     scratch.directory("d")
     expect(nfs2.rmdir(scratch.handle, b"d")).ok()
-    expect(scratch.names(), "names that are left").lacks(b"d")
+    expect(scratch.names(), "names that are left", field="entries").lacks(b"d")
     expect(nfs2.lookup(scratch.handle, b"d")).refused()
 
 

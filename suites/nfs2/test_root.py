@@ -4,14 +4,11 @@
 from __future__ import annotations
 
 from nfsclient.clients import Nfs2
-from nfsjudge import Level, Requirement, expect_that, proves
+from nfsjudge import expect_that, proves, should
 from suites.nfs2.objects import surplus_results
 
-ROOT_RETURNS_NOTHING = Requirement(
-    rfc="RFC 1094",
-    section="2.2.4",
-    level=Level.SHOULD,  # it is no longer used: an answer of another form does no harm
-    gist="the obsolete procedure ROOT takes no arguments and returns no results",
+ROOT_RETURNS_NOTHING = should(  # it is no longer used: an answer of another form does no harm
+    "RFC 1094", "2.2.4", "the obsolete procedure ROOT takes no arguments and returns no results"
 )
 
 

@@ -10,7 +10,18 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Fattr, Sattr, Timeval
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
+from nfsjudge import (
+    Harm,
+    Requirement,
+    expect,
+    expect_data,
+    expect_names,
+    observe,
+    proves,
+    should,
+    skip,
+    stated,
+)
 from suites.nfs2.clauses import CHECKS_PERMISSIONS
 from suites.nfs2.objects import (
     KINDS,
@@ -26,52 +37,34 @@ from suites.nfs2.objects import (
 )
 from suites.nfs3.contents import pattern
 
-SETATTR_SETS_FIELDS = Requirement(
-    rfc="RFC 1094",
-    section="2.2.3",
-    gist="fields that are not -1 become the new attributes of the file",
-    harm=Harm.SUCCESS,
+SETATTR_SETS_FIELDS = stated(
+    "RFC 1094", "2.2.3", "fields that are not -1 become the new attributes of the file", harm=Harm.SUCCESS
 )
-SETATTR_KEEPS_ANY_TIME = Requirement(
-    rfc="RFC 1094",
-    section="2.2.3",
-    level=Level.SHOULD,
-    gist="a time that is set becomes the new time of the file, whatever its value",
+SETATTR_KEEPS_ANY_TIME = should(
+    "RFC 1094", "2.2.3", "a time that is set becomes the new time of the file, whatever its value"
 )
-SETATTR_KEEPS_MINUS_ONE_FIELDS = Requirement(
-    rfc="RFC 1094",
-    section="2.2.3",
-    gist="fields of -1 are ignored (2.3.6): the file keeps these attributes",
+SETATTR_KEEPS_MINUS_ONE_FIELDS = stated(
+    "RFC 1094", "2.2.3", "fields of -1 are ignored (2.3.6): the file keeps these attributes"
 )
-SETATTR_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1094",
-    section="2.2.3",
-    gist="the reply has the attributes of the file after the SETATTR",
+SETATTR_RETURNS_ATTRIBUTES = stated(
+    "RFC 1094", "2.2.3", "the reply has the attributes of the file after the SETATTR"
 )
-SETATTR_SETS_SIZE = Requirement(
-    rfc="RFC 1094",
-    section="2.2.3",
-    gist="a size that is not -1 becomes the new size of the file",
-    harm=Harm.SUCCESS,
+SETATTR_SETS_SIZE = stated(
+    "RFC 1094", "2.2.3", "a size that is not -1 becomes the new size of the file", harm=Harm.SUCCESS
 )
-SETATTR_SIZE_KEEPS_DATA = Requirement(
-    rfc="RFC 1094",
-    section="2.2.3",
-    gist="SETATTR of a size keeps the data below that size",
+SETATTR_SIZE_KEEPS_DATA = stated(
+    "RFC 1094", "2.2.3", "SETATTR of a size keeps the data below that size", harm=Harm.DATA
+)
+EXTENDED_PART_IS_ZERO = should(
+    "RFC 1094",
+    "2.3.6",
+    "the part that a larger size adds to a file reads as zeros, never as old data",
     harm=Harm.DATA,
 )
-EXTENDED_PART_IS_ZERO = Requirement(
-    rfc="RFC 1094",
-    section="2.3.6",
-    level=Level.SHOULD,
-    gist="the part that a larger size adds to a file reads as zeros, never as old data",
-    harm=Harm.DATA,
-)
-SIZE_IS_FOR_FILES = Requirement(
-    rfc="RFC 1094",
-    section="2.2.3",
-    level=Level.SHOULD,
-    gist="a size is set for regular files: other objects keep their contents",
+SIZE_IS_FOR_FILES = should(
+    "RFC 1094",
+    "2.2.3",
+    "a size is set for regular files: other objects keep their contents",
     harm=Harm.OBJECT,
 )
 ONE_FIELD = {
@@ -90,10 +83,10 @@ ZONES = 900
 """Seconds: file systems that store days count them by local time, which differs from UTC by multiples of this."""
 
 
-def _expect_stored(seen: int, asked: int, what: str, because: Requirement) -> None:
+def _expect_stored(seen: int, asked: int, name: str, because: Requirement) -> None:
     """A time in seconds is the requested one, or that rounded down to what the server can store."""
     __tracebackhide__ = True
-    expect(seen, what, because=because).satisfies(
+    expect(seen, f"{name} in seconds", field=f"{name}.seconds", because=because).satisfies(
         lambda time: _is_rounded_down(time, asked),
         f"{asked}, or that rounded down to 2 seconds, a minute, an hour or a day",
     )
@@ -116,7 +109,7 @@ def test_sets_mode(nfs2: Nfs2, scratch: Nfs2Scratch, mode: int) -> None:
     """SETATTR sets the permission bits."""
     file = scratch.file("f", mode=0o640)
     expect_change(nfs2.setattr(file, Sattr(mode=mode)))
-    expect(scratch.attributes(file).mode & 0o777, "permission bits of mode").equals(mode)
+    expect(scratch.attributes(file).mode & 0o777, "permission bits of mode", field="mode").equals(mode)
 
 
 @proves(SETATTR_SETS_FIELDS, killed_by="setattr2-type-bits-change-permissions")
@@ -125,7 +118,7 @@ def test_mode_with_type(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     # UNIX clients do this: sattr has the fields of fattr, and mode of fattr includes the type.
     file = scratch.file("f", mode=0o640)
     expect_change(nfs2.setattr(file, Sattr(mode=0o100604)))
-    expect(scratch.attributes(file).mode & 0o7777, "mode without file type").equals(0o604)
+    expect(scratch.attributes(file).mode & 0o7777, "mode without file type", field="mode").equals(0o604)
 
 
 @pytest.mark.parametrize("field", ["uid", "gid"])
@@ -134,7 +127,7 @@ def test_sets_owner(nfs2: Nfs2, scratch: Nfs2Scratch, field: str) -> None:
     """SETATTR by root sets the owner and the group."""
     file = scratch.file("f")
     expect_change(nfs2.setattr(file, ONE_FIELD[field]))
-    expect(getattr(scratch.attributes(file), field), field).equals(getattr(ONE_FIELD[field], field))
+    expect(scratch.attributes(file)).field(field).equals(getattr(ONE_FIELD[field], field))
 
 
 @pytest.mark.parametrize("field", ["atime", "mtime"])
@@ -144,7 +137,7 @@ def test_sets_time(nfs2: Nfs2, scratch: Nfs2Scratch, field: str) -> None:
     file = scratch.file("f", b"data")
     expect_change(nfs2.setattr(file, ONE_FIELD[field]))
     seen, asked = getattr(scratch.attributes(file), field).seconds, getattr(ONE_FIELD[field], field).seconds
-    _expect_stored(seen, asked, f"{field} in seconds", _broken_by(seen, asked))
+    _expect_stored(seen, asked, field, _broken_by(seen, asked))
 
 
 @pytest.mark.parametrize("seconds", [0, 1, 2**31 - 1, 2**31, 2**32 - 2])
@@ -155,9 +148,7 @@ def test_extreme_times(nfs2: Nfs2, scratch: Nfs2Scratch, seconds: int) -> None:
     reply = nfs2.setattr(file, Sattr(mtime=Timeval(seconds)))
     if reply.resok is None:
         skip(f"the server does not store this time: SETATTR answers {reply.status}", reply)
-    _expect_stored(
-        scratch.attributes(file).mtime.seconds, seconds, "mtime in seconds", SETATTR_KEEPS_ANY_TIME
-    )
+    _expect_stored(scratch.attributes(file).mtime.seconds, seconds, "mtime", SETATTR_KEEPS_ANY_TIME)
 
 
 @proves(SETATTR_KEEPS_ANY_TIME, killed_by="setattr2-rounds-times-up")
@@ -167,7 +158,7 @@ def test_time_not_rounded_up(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect_change(nfs2.setattr(file, Sattr(mtime=Timeval(1_000_000_000, 999_999))))
     seen = scratch.attributes(file).mtime
     observe("microseconds stored of 999999", seen.useconds)
-    _expect_stored(seen.seconds, 1_000_000_000, "mtime in seconds", SETATTR_KEEPS_ANY_TIME)
+    _expect_stored(seen.seconds, 1_000_000_000, "mtime", SETATTR_KEEPS_ANY_TIME)
 
 
 def _other_fields(field: str) -> list[str]:
@@ -204,7 +195,7 @@ def test_all_minus_one(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     observe("answer", nfs2.setattr(handle, Sattr()).status)
     after = scratch.attributes(handle)
     expect_same(after, before)
-    expect(after.mtime, "mtime").equals(before.mtime)
+    expect(after).field("mtime").equals(before.mtime)
 
 
 @proves(SETATTR_SETS_FIELDS, SETATTR_KEEPS_ANY_TIME, killed_by="setattr2-sets-only-the-first-field")
@@ -213,10 +204,10 @@ def test_sets_several_fields(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     file = scratch.file("f", b"data", mode=0o644)
     expect_change(nfs2.setattr(file, Sattr(mode=0o600, size=1, mtime=Timeval(1_000_000_000))))
     seen = scratch.attributes(file)
-    expect(seen.mode & 0o777, "permission bits of mode").equals(0o600)
-    expect(seen.size, "size").equals(1)
+    expect(seen.mode & 0o777, "permission bits of mode", of=seen, field="mode").equals(0o600)
+    expect(seen).field("size").equals(1)
     mtime, asked = seen.mtime.seconds, 1_000_000_000
-    _expect_stored(mtime, asked, "mtime in seconds", _broken_by(mtime, asked))
+    _expect_stored(mtime, asked, "mtime", _broken_by(mtime, asked))
 
 
 @pytest.mark.parametrize("field", ["mode", "size", "mtime"])
@@ -229,7 +220,7 @@ def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, field: str) -> Non
     known = scratch.attributes(file)
     returned: Fattr = expect(reply).ok()
     expect_same(returned, known)
-    expect(returned.mtime, "mtime").equals(known.mtime)
+    expect(returned).field("mtime").equals(known.mtime)
 
 
 @proves(CHECKS_PERMISSIONS, killed_by="setattr2-anybody-changes-the-mode", needs="other_users")
@@ -246,7 +237,7 @@ def test_truncate_to_zero(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
     """SETATTR of size 0 empties the file."""
     file = scratch.file("f", pattern(size))
     expect_change(nfs2.setattr(file, Sattr(size=0)))
-    expect(scratch.attributes(file).size, "size").equals(0)
+    expect(scratch.attributes(file)).field("size").equals(0)
     expect_data(scratch.read(file), b"")
 
 
@@ -273,7 +264,7 @@ def test_extend(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
     """SETATTR of a larger size extends the file and keeps its data."""
     file = scratch.file("f", pattern(100))
     _extend(nfs2, file, size)
-    expect(scratch.attributes(file).size, "size").equals(size)
+    expect(scratch.attributes(file)).field("size").equals(size)
     expect_data(scratch.read(file)[:100], pattern(100), "data below the old size")
 
 
@@ -286,7 +277,7 @@ def test_large_size(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
         reply = nfs2.setattr(file, Sattr(size=size))
     # A server may have a lower limit; then it must not change the file.
     wanted = 4 if reply.resok is None else size
-    expect(scratch.attributes(file).size, "size").equals(wanted)
+    expect(scratch.attributes(file)).field("size").equals(wanted)
 
 
 @pytest.mark.parametrize(("small", "large"), [(0, 100), (50, 10_000), (4096, 8192), (5000, 9000)])

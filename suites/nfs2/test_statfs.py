@@ -8,38 +8,23 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Statfsres
-from nfsjudge import Level, Requirement, expect, proves, skip
+from nfsjudge import expect, proves, should, skip
 from suites.nfs2.objects import NOT_DIRECTORIES, make
 
-BSIZE_IS_BLOCK_SIZE = Requirement(
-    rfc="RFC 1094",
-    section="2.2.18",
-    level=Level.SHOULD,  # a file system may have no blocks, or blocks of several sizes
-    gist="bsize is the size of a block in bytes",
+BSIZE_IS_BLOCK_SIZE = should(  # a file system may have no blocks, or blocks of several sizes
+    "RFC 1094", "2.2.18", "bsize is the size of a block in bytes"
 )
-TSIZE_IS_TRANSFER_SIZE = Requirement(
-    rfc="RFC 1094",
-    section="2.2.18",
-    level=Level.SHOULD,
-    gist="tsize is the number of bytes that the server prefers in a READ or WRITE",
+TSIZE_IS_TRANSFER_SIZE = should(
+    "RFC 1094", "2.2.18", "tsize is the number of bytes that the server prefers in a READ or WRITE"
 )
-BFREE_COUNTS_FREE_BLOCKS = Requirement(
-    rfc="RFC 1094",
-    section="2.2.18",
-    level=Level.SHOULD,
-    gist="bfree is the number of free blocks among the blocks of the file system",
+BFREE_COUNTS_FREE_BLOCKS = should(
+    "RFC 1094", "2.2.18", "bfree is the number of free blocks among the blocks of the file system"
 )
-BAVAIL_COUNTS_USABLE_BLOCKS = Requirement(
-    rfc="RFC 1094",
-    section="2.2.18",
-    level=Level.SHOULD,
-    gist="bavail is the number of free blocks available to non-privileged users",
+BAVAIL_COUNTS_USABLE_BLOCKS = should(
+    "RFC 1094", "2.2.18", "bavail is the number of free blocks available to non-privileged users"
 )
-STATFS_IS_OF_FILE_SYSTEM = Requirement(
-    rfc="RFC 1094",
-    section="2.2.18",
-    level=Level.SHOULD,
-    gist="STATFS describes the file system that contains the file, whichever file it is",
+STATFS_IS_OF_FILE_SYSTEM = should(
+    "RFC 1094", "2.2.18", "STATFS describes the file system that contains the file, whichever file it is"
 )
 
 
@@ -87,4 +72,4 @@ def test_any_object(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """STATFS returns the same block size for every object of a file system."""
     known = expect(nfs2.statfs(scratch.handle)).ok()
     info = expect(nfs2.statfs(make(scratch, kind))).ok()
-    expect(info.bsize, "bsize").equals(known.bsize)
+    expect(info).field("bsize").equals(known.bsize)

@@ -7,22 +7,21 @@ import pytest
 
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
-from nfsjudge import Harm, Level, Requirement, proves
+from nfsjudge import Harm, proves, should, stated
 from suites.nfs2.clauses import SYMLINK_TEXT_IS_KEPT
 from suites.nfs2.common import CommonNfs2
 from suites.symlinks import OF_ATTRIBUTES, OF_NAMES, expect_target_kept, expect_text_of_now
 
-TEXTS_ARE_NOT_INTERPRETED = Requirement(
-    rfc="RFC 1094",
-    section="2.2.14",
-    gist="the server does not interpret the text of a symbolic link: a call with the link leaves its target alone",
+TEXTS_ARE_NOT_INTERPRETED = stated(
+    "RFC 1094",
+    "2.2.14",
+    "the server does not interpret the text of a symbolic link: a call with the link leaves its target alone",
     harm=Harm.OBJECT,
 )
-LINKS_ARE_OBJECTS = Requirement(
-    rfc="RFC 1094",
-    section="2.3.2",
-    level=Level.SHOULD,  # what CREATE does with the name of another object is the server's
-    gist="an object of type NFLNK is a symbolic link, whatever names it has: other objects replace it by RENAME only",
+LINKS_ARE_OBJECTS = should(  # what CREATE does with the name of another object is the server's
+    "RFC 1094",
+    "2.3.2",
+    "an object of type NFLNK is a symbolic link, whatever names it has: other objects replace it by RENAME only",
     harm=Harm.OBJECT,
 )
 _ACTS = [name for name in OF_NAMES if name not in {"create-guarded", "create-exclusive"}]

@@ -11,28 +11,22 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.scratch import need
 from nfsclient.clients import Nfs2
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import expect, observe, proves, should, skip, stated
+from suites.clauses import DIRECTORY_MTIME_FOLLOWS_ENTRIES
 from suites.nfs2.objects import LONG_AGO, set_old_mtime
 
-MICROSECONDS_STAY_IN_RANGE = Requirement(
-    rfc="RFC 1094",
-    section="2.3.4",
-    level=Level.SHOULD,
-    gist="a time is given in seconds and microseconds, with less than one million microseconds",
+MICROSECONDS_STAY_IN_RANGE = should(
+    "RFC 1094",
+    "2.3.4",
+    "a time is given in seconds and microseconds, with less than one million microseconds",
 )
-MTIME_IS_LAST_WRITE = Requirement(
-    rfc="RFC 1094", section="2.3.5", gist="mtime is the time when the data of the file was last written"
+MTIME_IS_LAST_WRITE = stated(
+    "RFC 1094", "2.3.5", "mtime is the time when the data of the file was last written"
 )
-CTIME_CHANGES_WITH_SIZE = Requirement(
-    rfc="RFC 1094", section="2.3.5", gist="a write that changes the size of the file changes ctime"
+CTIME_CHANGES_WITH_SIZE = stated(
+    "RFC 1094", "2.3.5", "a write that changes the size of the file changes ctime"
 )
 
-DIRECTORY_MTIME_FOLLOWS_ENTRIES = Requirement(
-    rfc="RFC 1094",
-    section="2.3.5",
-    level=Level.SHOULD,  # section 2.3.5 defines mtime for the data of files only
-    gist="a change of its entries should update the mtime of a directory",
-)
 CHANGES: t.Final = (
     *("create", "mkdir", "symlink", "link"),
     *("remove", "rmdir", "rename_from", "rename_to"),
@@ -74,7 +68,7 @@ def test_write_moves_ctime(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
         skip("the clock of the server did not move between two operations")
     if written.useconds and not changed.useconds:
         skip("the server may return ctime in coarser units than mtime")
-    expect(after.ctime, "ctime after a WRITE that extended the file").differs_from(before)
+    expect(after).field("ctime", "ctime after a WRITE that extended the file").differs_from(before)
 
 
 # ---------------------------------------------------------------- directories
@@ -112,4 +106,4 @@ def test_directory_mtime(nfs2: Nfs2, scratch: Nfs2Scratch, change: str) -> None:
     act = _arranged(nfs2, scratch, change, here)
     set_old_mtime(nfs2, scratch, here)
     act()
-    expect(scratch.attributes(here).mtime, "mtime of the directory").differs_from(LONG_AGO)
+    expect(scratch.attributes(here)).field("mtime", "mtime of the directory").differs_from(LONG_AGO)

@@ -8,14 +8,12 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXDATA, Sattr
-from nfsjudge import Requirement, expect, expect_data, expect_that, proves
+from nfsjudge import expect, expect_data, expect_that, proves, stated
 from suites.nfs2.objects import Connect, expect_same
 from suites.nfs3.contents import pattern
 
-NFS_RUNS_OVER_UDP = Requirement(rfc="RFC 1094", section="3.4", gist="NFS is normally supported over UDP")
-SAME_OVER_EVERY_TRANSPORT = Requirement(
-    rfc="RFC 1094", section="2.2", gist="a procedure does the same over every transport"
-)
+NFS_RUNS_OVER_UDP = stated("RFC 1094", "3.4", "NFS is normally supported over UDP")
+SAME_OVER_EVERY_TRANSPORT = stated("RFC 1094", "2.2", "a procedure does the same over every transport")
 
 
 @pytest.mark.parametrize("size", [1, 1000, 4096, MAXDATA])
@@ -38,7 +36,7 @@ def test_udp_attributes(rpc_connect: Connect, scratch: Nfs2Scratch) -> None:
     udp = Nfs2(rpc_connect("nfs", proto="udp"))
     file = scratch.file("f", b"data")
     expect_same(expect(udp.getattr(file)).ok(), scratch.attributes(file))
-    expect(expect(udp.lookup(scratch.handle, b"f")).ok().attributes.size, "size over UDP").equals(4)
+    expect(expect(udp.lookup(scratch.handle, b"f")).ok().attributes).field("size", "size over UDP").equals(4)
 
 
 @proves(

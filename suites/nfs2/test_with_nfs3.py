@@ -16,8 +16,6 @@ from nfsclient.protocol import nfs3 as p3
 from nfsclient.protocol.nfs2 import MAXDATA, Fattr, Ftype, Sattr
 from nfsjudge import (
     Harm,
-    Level,
-    Requirement,
     expect,
     expect_data,
     expect_names,
@@ -25,7 +23,9 @@ from nfsjudge import (
     expect_unchanged,
     observe,
     proves,
+    should,
     skip,
+    stated,
     unsupported,
 )
 from suites.nfs2.clauses import (
@@ -38,31 +38,22 @@ from suites.nfs2.objects import KINDS
 from suites.nfs3.contents import pattern
 from suites.nfs3.limits import need_far
 
-V3_SEES_SAME_ATTRIBUTES = Requirement(
-    rfc="RFC 1094",
-    section="2.3.5",
-    gist="attributes belong to the file and do not depend on the NFS version of the call",
+V3_SEES_SAME_ATTRIBUTES = stated(
+    "RFC 1094", "2.3.5", "attributes belong to the file and do not depend on the NFS version of the call"
 )
-V3_SEES_SAME_FILEID = Requirement(
-    rfc="RFC 1094",
-    section="2.3.5",
-    level=Level.SHOULD,
-    gist="fileid identifies the file in every NFS version, as far as it fits into 32 bits",
+V3_SEES_SAME_FILEID = should(
+    "RFC 1094", "2.3.5", "fileid identifies the file in every NFS version, as far as it fits into 32 bits"
 )
-V3_SEES_SAME_DATA = Requirement(
-    rfc="RFC 1094",
-    section="2.2.7",
-    gist="data belongs to the file, whichever NFS version wrote it",
-    harm=Harm.DATA,
+V3_SEES_SAME_DATA = stated(
+    "RFC 1094", "2.2.7", "data belongs to the file, whichever NFS version wrote it", harm=Harm.DATA
 )
-V3_SEES_SAME_NAMES = Requirement(
-    rfc="RFC 1094", section="2.1", gist="names belong to the file system, whichever NFS version created them"
+V3_SEES_SAME_NAMES = stated(
+    "RFC 1094", "2.1", "names belong to the file system, whichever NFS version created them"
 )
-LARGE_FILE_IS_KEPT = Requirement(
-    rfc="RFC 1094",
-    section="2.3.5",
-    level=Level.SHOULD,
-    gist="a size that needs more than 32 bits is cut or clamped, or the call is refused; the file does not change",
+LARGE_FILE_IS_KEPT = should(
+    "RFC 1094",
+    "2.3.5",
+    "a size that needs more than 32 bits is cut or clamped, or the call is refused; the file does not change",
     harm=Harm.DATA,
 )
 LOW = 0xFFFF_FFFF
@@ -120,9 +111,9 @@ def test_attributes(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory: 
 def test_permissions(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes, kind: str) -> None:
     """NFSv2 shows the same permission bits as NFSv3."""
     known = v3.scratch.attributes(_make(target, v3.scratch, kind))
-    expect(_attributes(nfs2, directory).mode & 0o7777, "mode without file type in NFSv2").equals(
-        known.mode & 0o7777
-    )
+    expect(
+        _attributes(nfs2, directory).mode & 0o7777, "mode without file type in NFSv2", field="mode"
+    ).equals(known.mode & 0o7777)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -131,7 +122,7 @@ def test_type(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes,
     """NFSv2 shows the same type as NFSv3."""
     known = v3.scratch.attributes(_make(target, v3.scratch, kind))
     # Types that both versions have are numbered alike.
-    expect(_attributes(nfs2, directory).type, "type in NFSv2").equals(Ftype(int(known.type)))
+    expect(_attributes(nfs2, directory)).field("type", "type in NFSv2").equals(Ftype(int(known.type)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -141,7 +132,7 @@ def test_fileid(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory: byte
     known = v3.scratch.attributes(_make(target, v3.scratch, kind)).fileid
     if known > LOW:
         skip("the fileid does not fit into 32 bits")
-    expect(_attributes(nfs2, directory).fileid, "fileid in NFSv2").equals(known)
+    expect(_attributes(nfs2, directory)).field("fileid", "fileid in NFSv2").equals(known)
 
 
 @pytest.mark.parametrize("field", ["atime", "mtime", "ctime"])
@@ -153,7 +144,7 @@ def test_times(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes
     seen = getattr(_attributes(nfs2, directory), field)
     if getattr(v3.scratch.attributes(file), field) != known:
         skip(f"{field} changes although nobody uses the file")
-    expect(seen.seconds, f"{field} in NFSv2, in seconds").equals(known.seconds)
+    expect(seen).field("seconds", f"{field} in NFSv2, in seconds").equals(known.seconds)
     fine = abs(seen.useconds - known.nseconds // 1000)
     observe("microseconds apart", fine)
 
@@ -177,7 +168,7 @@ def test_special_file_type(nfs2: Nfs2, nfs3: Nfs3, v3: Nfs3Dialect, directory: b
     seen: int = _attributes(nfs2, directory).type
     observe("type", seen)
     because = TYPE_NAMES_KIND if kind in {"block", "character"} else TYPE_IS_IN_MODE
-    expect(seen, "type in NFSv2", because=because).one_of(*SPECIAL[kind][1])
+    expect(seen, "type in NFSv2", field="type", because=because).one_of(*SPECIAL[kind][1])
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
@@ -185,7 +176,8 @@ def test_special_file_type(nfs2: Nfs2, nfs3: Nfs3, v3: Nfs3Dialect, directory: b
 def test_special_file_mode(nfs2: Nfs2, nfs3: Nfs3, v3: Nfs3Dialect, directory: bytes, kind: str) -> None:
     """NFSv2 shows a mode with the type bits of a special file that NFSv3 made."""
     _make_special(nfs3, v3.scratch, kind)
-    expect(_attributes(nfs2, directory).mode & 0o170000, "file type bits of mode in NFSv2").one_of(
+    seen = _attributes(nfs2, directory)
+    expect(seen.mode & 0o170000, "file type bits of mode in NFSv2", of=seen, field="mode").one_of(
         *SPECIAL[kind][2]
     )
 
@@ -256,4 +248,4 @@ def test_large_file_kept(nfs2: Nfs2, nfs3: Nfs3, v3: Nfs3Dialect, directory: byt
         skip(f"the server does not make a file of {size} bytes")
     reply = nfs2.lookup(directory, b"f")
     observe("answer", reply.status if reply.resok is None else f"size {reply.resok.attributes.size}")
-    expect(v3.scratch.attributes(file).size, "size in NFSv3 after LOOKUP by NFSv2").equals(size)
+    expect(v3.scratch.attributes(file)).field("size", "size in NFSv3 after LOOKUP by NFSv2").equals(size)

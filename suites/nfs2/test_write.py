@@ -11,56 +11,40 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXDATA, WRITE, Nfsstat2, Writeargs
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves
+from nfsjudge import Harm, expect, expect_data, observe, proves, should, stated
 from suites.nfs2 import oversized
 from suites.nfs2.objects import NOT_FILES, expect_same, make, need_far, size_id
 from suites.nfs3.contents import pattern
 from suites.races import ROUNDS
 
-WRITE_WRITES_ALL_DATA = Requirement(
-    rfc="RFC 1094",
-    section="2.2.9",
-    gist="WRITE writes all of its data, starting at the given offset",
+WRITE_WRITES_ALL_DATA = stated(
+    "RFC 1094", "2.2.9", "WRITE writes all of its data, starting at the given offset", harm=Harm.DATA
+)
+WRITE_CHANGES_ONLY_ITS_RANGE = stated(
+    "RFC 1094", "2.2.9", "WRITE changes the file where its data goes and nowhere else", harm=Harm.DATA
+)
+WRITE_IGNORES_UNUSED_ARGUMENTS = stated(
+    "RFC 1094", "2.2.9", "the arguments beginoffset and totalcount are ignored"
+)
+WRITE_RETURNS_ATTRIBUTES = stated(
+    "RFC 1094", "2.2.9", "the reply has the attributes of the file after the WRITE"
+)
+WRITE_IS_ATOMIC = stated(
+    "RFC 1094", "2.2.9", "the data of one WRITE is not mixed with the data of another client", harm=Harm.DATA
+)
+HOLE_READS_AS_ZEROS = should(
+    "RFC 1094",
+    "2.2.9",
+    "a gap between the end of the file and data written after it reads as zeros",
     harm=Harm.DATA,
 )
-WRITE_CHANGES_ONLY_ITS_RANGE = Requirement(
-    rfc="RFC 1094",
-    section="2.2.9",
-    gist="WRITE changes the file where its data goes and nowhere else",
-    harm=Harm.DATA,
+WRITE_ABOVE_LIMIT = should(  # the client breaks the limit, not the server
+    "RFC 1094", "3.5", "a WRITE of more than 8192 bytes is refused or writes all of them"
 )
-WRITE_IGNORES_UNUSED_ARGUMENTS = Requirement(
-    rfc="RFC 1094", section="2.2.9", gist="the arguments beginoffset and totalcount are ignored"
-)
-WRITE_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1094",
-    section="2.2.9",
-    gist="the reply has the attributes of the file after the WRITE",
-)
-WRITE_IS_ATOMIC = Requirement(
-    rfc="RFC 1094",
-    section="2.2.9",
-    gist="the data of one WRITE is not mixed with the data of another client",
-    harm=Harm.DATA,
-)
-HOLE_READS_AS_ZEROS = Requirement(
-    rfc="RFC 1094",
-    section="2.2.9",
-    level=Level.SHOULD,
-    gist="a gap between the end of the file and data written after it reads as zeros",
-    harm=Harm.DATA,
-)
-WRITE_ABOVE_LIMIT = Requirement(
-    rfc="RFC 1094",
-    section="3.5",
-    level=Level.SHOULD,  # the client breaks the limit, not the server
-    gist="a WRITE of more than 8192 bytes is refused or writes all of them",
-)
-WRITE_NEEDS_FILE = Requirement(
-    rfc="RFC 1094",
-    section="2.3.1",
-    level=Level.SHOULD,
-    gist="WRITE is for regular files: a directory is ISDIR, and a symbolic link has no data to write",
+WRITE_NEEDS_FILE = should(
+    "RFC 1094",
+    "2.3.1",
+    "WRITE is for regular files: a directory is ISDIR, and a symbolic link has no data to write",
 )
 UNUSED_VALUES = [1, 2**31, 2**32 - 1]
 NEAR_LIMITS = [2**31 - 4, 2**31, 2**32 - 100]
@@ -147,9 +131,9 @@ def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> No
     file = scratch.file("f", b"data")
     returned = expect(nfs2.write(file, offset, b"four")).ok()
     known = scratch.attributes(file)
-    expect(returned.size, "size").equals(max(4, offset + 4))
+    expect(returned).field("size").equals(max(4, offset + 4))
     expect_same(returned, known)
-    expect(returned.mtime, "mtime").equals(known.mtime)
+    expect(returned).field("mtime").equals(known.mtime)
 
 
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write2-no-data-truncates")

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 from nfsclient.clients import Nfs2
-from nfsjudge import Level, Requirement, expect_that, proves
+from nfsjudge import expect_that, proves, should
 from suites.nfs2.objects import surplus_results
 
-WRITECACHE_RETURNS_NOTHING = Requirement(
-    rfc="RFC 1094",
-    section="2.2.8",
-    level=Level.SHOULD,
-    gist="WRITECACHE, reserved for a later revision, takes no arguments and returns no results",
+WRITECACHE_RETURNS_NOTHING = should(
+    "RFC 1094",
+    "2.2.8",
+    "WRITECACHE, reserved for a later revision, takes no arguments and returns no results",
 )
 
 

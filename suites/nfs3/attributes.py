@@ -33,7 +33,7 @@ def expect_same_attributes(seen: Fattr3, known: Fattr3, *, because: Requirement 
     """Attributes from a directory listing agree with GETATTR in every steady field."""
     __tracebackhide__ = True
     for name, broken in _fields(STEADY, known, because):
-        expect(getattr(seen, name), name, because=broken).equals(getattr(known, name))
+        expect(seen, because=broken).field(name).equals(getattr(known, name))
 
 
 def expect_same_object(

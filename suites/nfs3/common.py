@@ -47,6 +47,9 @@ class CommonNfs3(CommittingClient, TreeClient):
     def copies_sent(self) -> int:
         return copies_sent(self._nfs3.rpc)
 
+    def calls_repeated(self) -> int:
+        return self.copies_sent() + self._nfs3.put_off
+
     def connect_again(self) -> None:
         if isinstance(self._nfs3.rpc, RpcClient):
             self._nfs3.rpc.reconnect()

@@ -22,7 +22,7 @@ OTHER_VERIFIER = b"\xee\xdd\xcc\xbb\xaa\x99\x88\x7e"
 
 def expect_type(nfs3: Nfs3, scratch: Nfs3Scratch, name: bytes, kind: Ftype3) -> None:
     """Expect an object of this type with this name, by LOOKUP and GETATTR."""
-    expect(_attributes_of(nfs3, scratch.handle, name).type, f"type of {show(name)}").equals(kind)
+    expect(_attributes_of(nfs3, scratch.handle, name)).field("type", f"type of {show(name)}").equals(kind)
 
 
 def expect_object(nfs3: Nfs3, directory: bytes, name: bytes, fileid: int, kind: Ftype3) -> None:
@@ -61,14 +61,14 @@ def expect_own_handle(nfs3: Nfs3, scratch: Nfs3Scratch, name: bytes, reply: t.An
         unsupported("the reply has no handle of the new object")
     known = _attributes_of(nfs3, scratch.handle, name)
     reached = expect(nfs3.getattr(handle)).ok().obj_attributes
-    expect(reached.fileid, "fileid by GETATTR of obj").equals(known.fileid)
+    expect(reached).field("fileid", "fileid by GETATTR of obj").equals(known.fileid)
 
 
 def expect_file(scratch: Nfs3Scratch, name: bytes, data: bytes) -> None:
     """Expect a file with this name and data."""
     __tracebackhide__ = True
     handle = expect_found(scratch, name)
-    expect(scratch.attributes(handle).type, f"type of {show(name)}").equals(Ftype3.NF3REG)
+    expect(scratch.attributes(handle)).field("type", f"type of {show(name)}").equals(Ftype3.NF3REG)
     expect_data(scratch.read(handle), data, f"data of {show(name)}")
 
 

@@ -6,16 +6,13 @@ from __future__ import annotations
 import typing as t
 
 from nfsclient.clients import Nfs3
-from nfsjudge import Level, Requirement, expect, observe
+from nfsjudge import expect, observe, should
 from nfsjudge.expect import StatusReply
 from suites.nfs3.clauses import DENIES_WITHOUT_PERMISSION
 from suites.nfs3.statuses import NO_PERMISSION
 
-RETURNS_ACCES_OR_PERM = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    level=Level.SHOULD,
-    gist="NFS3ERR_ACCES or NFS3ERR_PERM reports that the caller lacks permission",
+RETURNS_ACCES_OR_PERM = should(
+    "RFC 1813", "2.6", "NFS3ERR_ACCES or NFS3ERR_PERM reports that the caller lacks permission"
 )
 STRANGER: t.Final = (4242, 4242)
 """uid and gid of a user who owns nothing that a check creates."""

@@ -25,46 +25,49 @@ from nfsclient.protocol.nfs3 import (
     Nfsstat3,
     Sattr3,
 )
-from nfsjudge import Level, Part, Requirement, expect, expect_that, observe, proves, skip, unsupported
+from nfsjudge import (
+    Part,
+    expect,
+    expect_that,
+    observe,
+    proves,
+    should,
+    skip,
+    stated,
+    unsupported,
+)
 from suites.nfs3.attributes import expect_same_object, with_mode
 from suites.nfs3.file_types import HAS_NO_DATA, KINDS, make
 from suites.nfs3.permissions import STRANGER
 
-ACCESS_RETURNS_REQUESTED_BITS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.4",
-    gist="ACCESS returns those of the requested permissions that the caller has, and no others",
-    level=Level.SHOULD,
+ACCESS_RETURNS_REQUESTED_BITS = should(
+    "RFC 1813",
+    "3.3.4",
+    "ACCESS returns those of the requested permissions that the caller has, and no others",
 )
-ACCESS_IGNORES_UNDEFINED_BITS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.4",
-    gist="ACCESS has six permission bits; the server should ignore every other bit of the mask",
-    level=Level.SHOULD,
+ACCESS_IGNORES_UNDEFINED_BITS = should(
+    "RFC 1813",
+    "3.3.4",
+    "ACCESS has six permission bits; the server should ignore every other bit of the mask",
 )
-ACCESS_RETURNS_OK = Requirement(
-    rfc="RFC 1813",
-    section="3.3.4",
-    gist="ACCESS should return NFS3_OK whenever the server could check permissions, whatever the result",
-    level=Level.SHOULD,
+ACCESS_RETURNS_OK = should(
+    "RFC 1813",
+    "3.3.4",
+    "ACCESS should return NFS3_OK whenever the server could check permissions, whatever the result",
 )
-CHECKS_PERMISSIONS = Requirement(
-    rfc="RFC 1813",
-    section="4.4",
-    gist="the server is expected to check permissions by uid, gid and groups, as its operating system does",
-    level=Level.SHOULD,
+CHECKS_PERMISSIONS = should(
+    "RFC 1813",
+    "4.4",
+    "the server is expected to check permissions by uid, gid and groups, as its operating system does",
 )
-ACCESS_IS_ACCURATE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.4",
-    gist="the permissions that ACCESS returns are correct at the time of the reply",
-    level=Level.SHOULD,
+ACCESS_IS_ACCURATE = should(
+    "RFC 1813",
+    "3.3.4",
+    "the permissions that ACCESS returns are correct at the time of the reply",
     part=Part.IMPLEMENTATION,
 )
-ACCESS_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.4",
-    gist="obj_attributes of ACCESS are the attributes of the object, if present",
+ACCESS_RETURNS_ATTRIBUTES = stated(
+    "RFC 1813", "3.3.4", "obj_attributes of ACCESS are the attributes of the object, if present"
 )
 BITS = {
     "READ": ACCESS3_READ,

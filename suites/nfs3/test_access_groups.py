@@ -30,4 +30,4 @@ def test_sixteen_groups(nfs3: Nfs3, scratch: Nfs3Scratch, as_user: Callable[...,
         if group == GROUPS[0] and not granted:
             unsupported("the server ignores the groups in the credential, or grants nothing")
         what = f"access of a member of group {group}, the {GROUPS.index(group) + 1}th of its groups"
-        expect(granted, what).equals(ACCESS3_READ)
+        expect(granted, what, field="access").equals(ACCESS3_READ)

@@ -12,24 +12,18 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import LOOKUP, CreateMode3, Diropargs3, Lookup3Args
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Harm, Level, Requirement, expect, expect_once, expect_that, proves, skip
+from nfsjudge import Harm, expect, expect_once, expect_that, proves, should, skip
+from suites.clauses import NAMES_ARE_COMPARED_WHOLE
 from suites.nfs3.clauses import EXCLUSIVE_NEEDS_ITS_VERIFIER, READDIR_LISTS_ENTRIES
 from suites.nfs3.common import CommonNfs3
 from suites.nfs3.limits import name_max_of
 from suites.nfs3.listing import SMALL_PAGE, Fill, page, read_all
 from suites.two_names import MAYBE_ONE, expect_two_files, names_alike
 
-NAMES_ARE_COMPARED_WHOLE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.3",
-    gist="a name is of the object that was created with it, however similar other names are",
-    harm=Harm.DATA,
-)
-FOLDED_NAMES_ARE_CONSISTENT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    level=Level.SHOULD,  # of GUARDED the text says "should"
-    gist="GUARDED creates a file, or fails with NFS3ERR_EXIST where the server takes the name for another one",
+FOLDED_NAMES_ARE_CONSISTENT = should(  # of GUARDED the text says "should"
+    "RFC 1813",
+    "3.3.8",
+    "GUARDED creates a file, or fails with NFS3ERR_EXIST where the server takes the name for another one",
     harm=Harm.OBJECT,
 )
 _MANY = 300

@@ -65,7 +65,7 @@ def test_initial_mode(nfs3: Nfs3, scratch: Nfs3Scratch, creation: str) -> None:
     """A new object has no permission bit that was not requested."""
     mode = new_attributes(nfs3, scratch, creation, Sattr3(mode=0o710)).mode
     observe("permission bits for mode 0710", f"0{mode & 0o777:03o}")
-    expect(mode, "mode of the new object", because=INITIAL[creation]).satisfies(
+    expect(mode, "mode of the new object", field="mode", because=INITIAL[creation]).satisfies(
         lambda mode: not mode & 0o777 & ~0o710, "no permission bits but 0710"
     )
 
@@ -102,7 +102,7 @@ def test_server_time(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, creation: st
     other = "mtime" if which == "atime" else "atime"
     asked = replace(Sattr3(mode=0o644), **{which: SERVER_TIME, other: at_client_time(A_TIME)})
     made = new_attributes(nfs3, scratch, creation, asked)
-    expect(getattr(made, which).seconds, f"seconds of {which}", because=INITIAL[creation]).at_least(
+    expect(made, because=INITIAL[creation]).field(f"{which}.seconds", f"seconds of {which}").at_least(
         A_TIME.seconds + A_DAY
     )
     expect_time(nfs3, root, other, getattr(made, other), A_TIME, tolerance=ROUGHLY, because=INITIAL[creation])

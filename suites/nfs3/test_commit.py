@@ -14,12 +14,12 @@ from nfsclient.protocol.nfs3 import Nfsstat3, StableHow, Write3ResOk
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import (
     Harm,
-    Requirement,
     expect,
     expect_data,
     expect_unchanged,
     observe,
     proves,
+    stated,
     unsupported,
 )
 from suites.nfs3 import file_types
@@ -32,23 +32,18 @@ from suites.nfs3.clauses import (
 )
 from suites.nfs3.contents import need_content, pattern, write_all
 
-COMMIT_ZERO_COUNT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.21",
-    gist="COMMIT with count 0 flushes from offset to the end of the file",
+COMMIT_ZERO_COUNT = stated(
+    "RFC 1813", "3.3.21", "COMMIT with count 0 flushes from offset to the end of the file", harm=Harm.DATA
+)
+COMMIT_CHANGES_NOTHING = stated(
+    "RFC 1813",
+    "3.3.21",
+    "COMMIT flushes data and changes neither the contents nor the size of the file",
     harm=Harm.DATA,
 )
-COMMIT_CHANGES_NOTHING = Requirement(
-    rfc="RFC 1813",
-    section="3.3.21",
-    gist="COMMIT flushes data and changes neither the contents nor the size of the file",
-    harm=Harm.DATA,
-)
-COMMIT_WCC_BEFORE = Requirement(
-    rfc="RFC 1813", section="2.5", gist="file_wcc.before has the size of the file before the COMMIT"
-)
-COMMIT_WCC_AFTER = Requirement(
-    rfc="RFC 1813", section="3.3.21", gist="file_wcc.after has the attributes of the file after the COMMIT"
+COMMIT_WCC_BEFORE = stated("RFC 1813", "2.5", "file_wcc.before has the size of the file before the COMMIT")
+COMMIT_WCC_AFTER = stated(
+    "RFC 1813", "3.3.21", "file_wcc.after has the attributes of the file after the COMMIT"
 )
 RANGES: t.Final = {
     "first-byte": (0, 1),
@@ -155,7 +150,7 @@ def test_beyond_eof(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f")
     _write_unstable(nfs3, file, pattern(1000))
     nfs3.commit(file, 500, 10_000)
-    expect(scratch.attributes(file).size, "size").equals(1000)
+    expect(scratch.attributes(file)).field("size").equals(1000)
 
 
 @proves(COMMIT_WCC_BEFORE, killed_by="commit3-before-has-no-size")
@@ -192,7 +187,7 @@ def test_ranges_keep_data(nfs3: Nfs3, scratch: Nfs3Scratch, where: str) -> None:
     write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
     need_content(scratch, file, data)
     observe("COMMIT of the range", nfs3.commit(file, *RANGES[where]).status)
-    expect(scratch.attributes(file).size, "size").equals(10_000)
+    expect(scratch.attributes(file)).field("size").equals(10_000)
     expect_data(scratch.read(file), data)
 
 

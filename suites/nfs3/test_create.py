@@ -23,26 +23,27 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import (
     Harm,
-    Level,
     Part,
-    Requirement,
     expect,
     expect_names,
     expect_that,
     expect_unchanged,
     observe,
     proves,
+    should,
     skip,
+    stated,
 )
+from suites.clauses import FILEID_STAYS
 from suites.nfs3.attributes import EVERYTHING, PROTECTION, STEADY, with_mode
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.clauses import (
     EXCLUSIVE_NEEDS_ITS_VERIFIER,
-    FILEID_STAYS,
     REFUSES_EMPTY_NAMES,
     RETURNS_EXIST,
     SETS_INITIAL_ATTRIBUTES,
 )
+from suites.nfs3.common import CommonNfs3
 from suites.nfs3.file_types import KINDS, make
 from suites.nfs3.new_objects import (
     OTHER_VERIFIER,
@@ -56,95 +57,74 @@ from suites.nfs3.new_objects import (
     new_attributes,
 )
 from suites.races import ROUNDS
+from suites.replies import need_done
 
-CREATE_CREATES_A_FILE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    gist="CREATE creates a regular file with the given name",
-    harm=Harm.SUCCESS,
+CREATE_CREATES_A_FILE = stated(
+    "RFC 1813", "3.3.8", "CREATE creates a regular file with the given name", harm=Harm.SUCCESS
 )
-CREATE_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813", section="3.3.8", gist="obj_attributes are the attributes of the regular file just created"
+CREATE_RETURNS_ATTRIBUTES = stated(
+    "RFC 1813", "3.3.8", "obj_attributes are the attributes of the regular file just created"
 )
-CREATE_RETURNS_HANDLE = Requirement(
-    rfc="RFC 1813", section="3.3.8", gist="obj is the file handle of the regular file just created"
-)
-UNCHECKED_KEEPS_DATA = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    level=Level.SHOULD,  # the text does not say what UNCHECKED does to a file that exists
-    gist="UNCHECKED without a size does not change the data of an existing file",
+CREATE_RETURNS_HANDLE = stated("RFC 1813", "3.3.8", "obj is the file handle of the regular file just created")
+UNCHECKED_KEEPS_DATA = should(  # the text does not say what UNCHECKED does to a file that exists
+    "RFC 1813",
+    "3.3.8",
+    "UNCHECKED without a size does not change the data of an existing file",
     harm=Harm.DATA,
 )
-UNCHECKED_ACCEPTS_EXISTING = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    level=Level.SHOULD,
-    gist="UNCHECKED creates the file without a check for an existing one: it does not fail with NFS3ERR_EXIST",
+UNCHECKED_ACCEPTS_EXISTING = should(
+    "RFC 1813",
+    "3.3.8",
+    "UNCHECKED creates the file without a check for an existing one: it does not fail with NFS3ERR_EXIST",
 )
-GUARDED_RETURNS_EXIST = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    level=Level.SHOULD,
-    gist="GUARDED fails with NFS3ERR_EXIST if the name exists",
-    harm=Harm.SUCCESS,
+GUARDED_RETURNS_EXIST = should(
+    "RFC 1813", "3.3.8", "GUARDED fails with NFS3ERR_EXIST if the name exists", harm=Harm.SUCCESS
 )
-GUARDED_KEEPS_EXISTING = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    level=Level.SHOULD,  # the text says that the server should check and should fail
-    gist="GUARDED does not change an existing object: the create is not performed",
+GUARDED_KEEPS_EXISTING = should(  # the text says that the server should check and should fail
+    "RFC 1813",
+    "3.3.8",
+    "GUARDED does not change an existing object: the create is not performed",
     harm=Harm.OBJECT,
 )
-GUARDED_KEEPS_TIMES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    level=Level.SHOULD,
-    gist="GUARDED does not perform the create of an existing name: its times stay",
+GUARDED_KEEPS_TIMES = should(
+    "RFC 1813", "3.3.8", "GUARDED does not perform the create of an existing name: its times stay"
 )
-EXCLUSIVE_MAY_BE_REPEATED = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    level=Level.SHOULD,
+EXCLUSIVE_MAY_BE_REPEATED = should(
+    "RFC 1813",
+    "3.3.8",
+    "EXCLUSIVE with the verifier of the existing file is a retransmission: it succeeds and changes nothing",
     part=Part.IMPLEMENTATION,
-    gist="EXCLUSIVE with the verifier of the existing file is a retransmission: it succeeds and changes nothing",
 )
-CREATE_NEEDS_A_DIRECTORY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    gist="CREATE creates the file in a directory, not in another object",
+CREATE_NEEDS_A_DIRECTORY = stated(
+    "RFC 1813", "3.3.8", "CREATE creates the file in a directory, not in another object", harm=Harm.OBJECT
+)
+REPEATED_EXCLUSIVE_KEEPS_DATA = stated(
+    "RFC 1813",
+    "3.3.8",
+    "a repeated EXCLUSIVE does not damage the file that the first one created",
     harm=Harm.OBJECT,
 )
-REPEATED_EXCLUSIVE_KEEPS_DATA = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    gist="a repeated EXCLUSIVE does not damage the file that the first one created",
+EXCLUSIVE_CREATES_ONCE = stated(
+    "RFC 1813",
+    "3.3.8",
+    "EXCLUSIVE ensures exclusive creation: of two requests with different verifiers one creates the file",
     harm=Harm.OBJECT,
 )
-EXCLUSIVE_CREATES_ONCE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    gist="EXCLUSIVE ensures exclusive creation: of two requests with different verifiers one creates the file",
+GUARDED_CREATES_ONCE = should(
+    "RFC 1813",
+    "3.3.8",
+    "GUARDED should check for the file before it creates it: of two requests one creates the file",
+)
+CREATE_KEEPS_OTHER_TYPES = should(
+    "RFC 1813",
+    "3.3.8",
+    "CREATE creates a regular file: it does not replace an object of another type",
     harm=Harm.OBJECT,
 )
-GUARDED_CREATES_ONCE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    level=Level.SHOULD,
-    gist="GUARDED should check for the file before it creates it: of two requests one creates the file",
-)
-CREATE_KEEPS_OTHER_TYPES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    gist="CREATE creates a regular file: it does not replace an object of another type",
-    level=Level.SHOULD,
-    harm=Harm.OBJECT,
-)
-CREATE_FOLLOWS_NO_LINKS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    gist="CREATE creates the name in its arguments: it does not create the target of a symbolic link",
-    level=Level.SHOULD,
+CREATE_FOLLOWS_NO_LINKS = should(
+    "RFC 1813",
+    "3.3.8",
+    "CREATE creates the name in its arguments: it does not create the target of a symbolic link",
 )
 
 
@@ -184,7 +164,7 @@ def test_unchecked_mode(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A file created by CREATE UNCHECKED has no permission bit that was not requested."""
     mode = scratch.attributes(scratch.file("file", mode=0o640)).mode
     observe("permission bits for mode 0640", f"0{mode & 0o777:03o}")
-    expect(mode, "mode of the new file").satisfies(
+    expect(mode, "mode of the new file", field="mode").satisfies(
         lambda mode: not mode & 0o777 & ~0o640, "no permission bits but 0640"
     )
 
@@ -246,7 +226,7 @@ def test_exclusive_repeat(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     kept = nfs3.getattr(handle or b"").resok
     is_same = kept is not None and kept.obj_attributes.fileid == seen
     because = FILEID_STAYS if is_same else REPEATED_EXCLUSIVE_KEEPS_DATA
-    expect(seen, "fileid after the second CREATE", because=because).equals(first)
+    expect(seen, "fileid after the second CREATE", field="fileid", because=because).equals(first)
 
 
 @proves(
@@ -296,7 +276,7 @@ def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 def test_initial_size(nfs3: Nfs3, scratch: Nfs3Scratch, creation: str, size: int) -> None:
     """A file created by CREATE has the requested size."""
     made = new_attributes(nfs3, scratch, creation, Sattr3(mode=0o644, size=size))
-    expect(made.size, "size").equals(size)
+    expect(made).field("size").equals(size)
 
 
 # ---------------------------------------------------------------- GUARDED and EXCLUSIVE: results, repetitions, races
@@ -355,18 +335,25 @@ def test_exclusive_repeat_keeps_mode(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = with_mode(nfs3, scratch.lookup("file") or b"", 0o751)
     reply = nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)
     observe("EXCLUSIVE repeated after a SETATTR", reply.status)
-    expect(scratch.attributes(file).mode & PROTECTION, "mode after the second CREATE").equals(0o751)
+    expect(scratch.attributes(file).mode & PROTECTION, "mode after the second CREATE", field="mode").equals(
+        0o751
+    )
 
 
 @pytest.mark.parametrize("how", ["removed", "replaced"])
-@proves(EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-remembers-names", needs="exclusive_create")
+@proves(
+    EXCLUSIVE_NEEDS_ITS_VERIFIER,
+    killed_by=("create3-exclusive-remembers-names", "create3-exclusive-empties-by-name"),
+    needs="exclusive_create",
+)
 def test_exclusive_name_reused(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, how: str) -> None:
     """CREATE EXCLUSIVE with a verifier of before fails when the name is that of another file now, which stays."""
     expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
     scratch.file("new", b"theirs")
+    other, where = CommonNfs3(second_client), scratch.handle
     if how == "removed":
-        expect(second_client.remove(scratch.handle, b"file")).ok()
-    expect(second_client.rename(scratch.handle, b"new", scratch.handle, b"file")).ok()
+        need_done(other, lambda: other.remove(where, b"file"), "REMOVE")
+    need_done(other, lambda: other.rename(where, b"new", b"file"), "RENAME")
     reply = nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)
     expect_file(scratch, b"file", b"theirs")
     expect(reply).refused()

@@ -20,7 +20,17 @@ from nfsclient.protocol.nfs3 import (
     Nfstime3,
     Sattr3,
 )
-from nfsjudge import Level, Part, Requirement, expect, expect_that, observe, proves, show, unsupported
+from nfsjudge import (
+    Part,
+    expect,
+    expect_that,
+    observe,
+    proves,
+    should,
+    show,
+    stated,
+    unsupported,
+)
 from nfsjudge.expect import StatusReply, fail
 from suites.nfs3.clauses import NSECONDS_BELOW_ONE_SECOND, SETS_TIMES_TO_TIME_DELTA
 from suites.nfs3.limits import fsinfo
@@ -28,38 +38,31 @@ from suites.nfs3.permissions import access_of
 from suites.nfs3.statuses import NO_PERMISSION
 from suites.nfs3.times import A_DAY, WaitForTick, at_client_time, expect_time, is_longer_than_a_day
 
-FSINFO_FOR_ANY_OBJECT = Requirement(
-    rfc="RFC 1813", section="3.3.19", gist="FSINFO accepts the handle of any object of the file system"
+FSINFO_FOR_ANY_OBJECT = stated(
+    "RFC 1813", "3.3.19", "FSINFO accepts the handle of any object of the file system"
 )
-LINK_BIT_MEANS_SUPPORT = Requirement(
-    rfc="RFC 1813", section="3.3.19", gist="a file system that sets FSF3_LINK supports hard links"
+LINK_BIT_MEANS_SUPPORT = stated("RFC 1813", "3.3.19", "a file system that sets FSF3_LINK supports hard links")
+SYMLINK_BIT_MEANS_SUPPORT = stated(
+    "RFC 1813", "3.3.19", "a file system that sets FSF3_SYMLINK supports symbolic links"
 )
-SYMLINK_BIT_MEANS_SUPPORT = Requirement(
-    rfc="RFC 1813", section="3.3.19", gist="a file system that sets FSF3_SYMLINK supports symbolic links"
+TIME_DELTA_IS_GRANULARITY = should(  # "the server should do its best"
+    "RFC 1813",
+    "3.3.19",
+    "time_delta is the granularity of the server's times, to which it keeps the times that SETATTR sets",
 )
-TIME_DELTA_IS_GRANULARITY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    level=Level.SHOULD,  # "the server should do its best"
-    gist="time_delta is the granularity of the server's times, to which it keeps the times that SETATTR sets",
-)
-STATES_ITS_LIMITS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    level=Level.SHOULD,
+STATES_ITS_LIMITS = should(
+    "RFC 1813",
+    "3.3.19",
+    "the server should do its best to state its limits: maxfilesize is not 0",
     part=Part.IMPLEMENTATION,
-    gist="the server should do its best to state its limits: maxfilesize is not 0",
 )
-PREFERS_AT_MOST_MAXIMUM = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    level=Level.SHOULD,
-    gist="the preferred transfer size should be the maximum, or less where less is better",
+PREFERS_AT_MOST_MAXIMUM = should(
+    "RFC 1813", "3.3.19", "the preferred transfer size should be the maximum, or less where less is better"
 )
-PROPERTIES_CLAIM_SUPPORTED_LINKS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    gist="properties has FSF3_LINK and FSF3_SYMLINK only if the file system supports such links",
+PROPERTIES_CLAIM_SUPPORTED_LINKS = stated(
+    "RFC 1813",
+    "3.3.19",
+    "properties has FSF3_LINK and FSF3_SYMLINK only if the file system supports such links",
 )
 
 
@@ -121,7 +124,7 @@ def test_cansettime(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None:
 def test_time_delta(nfs3: Nfs3, root: bytes) -> None:
     """time_delta of FSINFO has fewer than 1,000,000,000 nanoseconds."""
     time_delta = fsinfo(nfs3, root).time_delta
-    expect(time_delta.nseconds, "time_delta.nseconds").at_most(999_999_999)
+    expect(time_delta).field("nseconds", "time_delta.nseconds").at_most(999_999_999)
 
 
 @proves(TIME_DELTA_IS_GRANULARITY, killed_by="fsinfo3-has-no-granularity", needs="cansettime")
@@ -132,13 +135,13 @@ def test_honest_time_delta(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, wait_f
     if is_longer_than_a_day(delta):
         for name in ("f", "g"):  # of two ticks within seconds, one may be that of such a clock
             wait_for_tick(scratch.attributes(scratch.file(name)).mtime, whatever_delta=True)
-        expect(delta.seconds, "seconds of time_delta").at_most(A_DAY)
+        expect(delta).field("seconds", "seconds of time_delta").at_most(A_DAY)
 
 
 @proves(STATES_ITS_LIMITS, killed_by="fsinfo3-returns-maxfilesize-0")
 def test_nonzero_limits(nfs3: Nfs3, root: bytes) -> None:
     """FSINFO returns a maxfilesize above 0."""
-    expect(fsinfo(nfs3, root).maxfilesize, "maxfilesize").at_least(1)
+    expect(fsinfo(nfs3, root)).field("maxfilesize").at_least(1)
 
 
 @pytest.mark.parametrize(
@@ -149,9 +152,7 @@ def test_preferred_size(nfs3: Nfs3, root: bytes, preferred: str, most: str) -> N
     """FSINFO prefers no transfer size above its maximum."""
     told = fsinfo(nfs3, root)
     limit: int = getattr(told, most)
-    expect(getattr(told, preferred), preferred).satisfies(
-        lambda size: size <= limit, f"at most {most} ({limit})"
-    )
+    expect(told).field(preferred).satisfies(lambda size: size <= limit, f"at most {most} ({limit})")
 
 
 # ---------------------------------------------------------------- links that the server does not support

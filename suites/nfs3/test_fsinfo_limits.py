@@ -6,18 +6,18 @@ from __future__ import annotations
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Requirement, expect, observe, proves, skip
+from nfsjudge import expect, observe, proves, skip, stated
 from suites.nfs3.limits import fsinfo, transfer_size
 
-MAXIMA_ARE_TRUE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    gist="rtmax and wtmax are the largest READ and WRITE that the server supports: if it serves any, they are not 0",
+MAXIMA_ARE_TRUE = stated(
+    "RFC 1813",
+    "3.3.19",
+    "rtmax and wtmax are the largest READ and WRITE that the server supports: if it serves any, they are not 0",
 )
-DTPREF_IS_SERVED = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    gist="dtpref is the size of READDIR that the server prefers: it serves READDIR of that size",
+DTPREF_IS_SERVED = stated(
+    "RFC 1813",
+    "3.3.19",
+    "dtpref is the size of READDIR that the server prefers: it serves READDIR of that size",
 )
 
 
@@ -27,9 +27,9 @@ def test_one_byte_fits(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", b"data")
     told = fsinfo(nfs3, root)
     read = expect(nfs3.read(file, 0, 1)).ok().count
-    expect(told.rtmax, "rtmax").at_least(read)
+    expect(told).field("rtmax").at_least(read)
     written = expect(nfs3.write(file, 0, b"m")).ok().count
-    expect(told.wtmax, "wtmax").at_least(written)
+    expect(told).field("wtmax").at_least(written)
 
 
 @proves(DTPREF_IS_SERVED, killed_by="readdir3-refuses-dtpref")
@@ -41,5 +41,6 @@ def test_dtpref(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None:
         skip("FSINFO returns a dtpref of 0")
     scratch.file("f")
     reply = nfs3.readdir(scratch.handle, 0, bytes(8), transfer_size(size))
-    expect(reply.status, "status of READDIR").differs_from(Nfsstat3.NFS3ERR_TOOSMALL)
-    expect(len(expect(reply).ok().entries), "entries").at_least(1)
+    expect(reply).field("status", "status of READDIR").differs_from(Nfsstat3.NFS3ERR_TOOSMALL)
+    entries = expect(reply).ok().entries
+    expect(len(entries), "entries", of=reply, field="resok.entries").at_least(1)

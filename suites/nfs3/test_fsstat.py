@@ -12,16 +12,15 @@ import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
+from nfsjudge import expect, observe, proves, should, stated, unsupported
 
-FSSTAT_FOR_ANY_OBJECT = Requirement(
-    rfc="RFC 1813", section="3.3.18", gist="FSSTAT accepts the handle of any object of the file system"
+FSSTAT_FOR_ANY_OBJECT = stated(
+    "RFC 1813", "3.3.18", "FSSTAT accepts the handle of any object of the file system"
 )
-FREE_IS_PART_OF_ALL = Requirement(
-    rfc="RFC 1813",
-    section="3.3.18",
-    level=Level.SHOULD,  # RFC 1813 asks for a best effort only
-    gist="free space and file slots are a part of all, and those available to the user a part of the free ones",
+FREE_IS_PART_OF_ALL = should(  # RFC 1813 asks for a best effort only
+    "RFC 1813",
+    "3.3.18",
+    "free space and file slots are a part of all, and those available to the user a part of the free ones",
 )
 UNLIMITED: t.Final = 2**64 - 1
 """What file systems that can always create another file return for their free slots."""

@@ -10,7 +10,17 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3, Sattr3
-from nfsjudge import Level, Requirement, expect, expect_that, expect_unchanged, observe, proves, unsupported
+from nfsjudge import (
+    expect,
+    expect_that,
+    expect_unchanged,
+    observe,
+    proves,
+    should,
+    stated,
+    unsupported,
+)
+from suites.clauses import FILEID_IS_UNIQUE
 from suites.nfs3.attributes import EVERYTHING, PROTECTION
 from suites.nfs3.clauses import MODE_HAS_DEFINED_BITS_ONLY, NLINK_COUNTS, NSECONDS_BELOW_ONE_SECOND
 from suites.nfs3.contents import pattern
@@ -19,32 +29,14 @@ from suites.nfs3.limits import need_far
 from suites.nfs3.new_objects import expect_found
 from suites.nfs3.permissions import STRANGER
 
-TYPE = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="type is the file type of the object, one of the seven of ftype3",
+TYPE = stated("RFC 1813", "2.5", "type is the file type of the object, one of the seven of ftype3")
+SIZE_IN_BYTES = stated("RFC 1813", "2.5", "size is the size of the file in bytes, in 64 bits")
+GETATTR_IS_CURRENT = stated("RFC 1813", "3.3.1", "GETATTR returns the current attributes of the object")
+GETATTR_SAME_FOR_EVERY_USER = should(
+    "RFC 1813", "3.3.1", "GETATTR should return the same attributes to every user"
 )
-SIZE_IN_BYTES = Requirement(
-    rfc="RFC 1813", section="2.5", gist="size is the size of the file in bytes, in 64 bits"
-)
-FILEID_IS_UNIQUE = Requirement(
-    rfc="RFC 1813", section="2.5", gist="fileid uniquely identifies the file within its file system"
-)
-GETATTR_IS_CURRENT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.1",
-    gist="GETATTR returns the current attributes of the object",
-)
-GETATTR_SAME_FOR_EVERY_USER = Requirement(
-    rfc="RFC 1813",
-    section="3.3.1",
-    gist="GETATTR should return the same attributes to every user",
-    level=Level.SHOULD,
-)
-RDEV_IS_MAJOR_MINOR = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="rdev of a device has its major number in specdata1, its minor number in specdata2",
+RDEV_IS_MAJOR_MINOR = stated(
+    "RFC 1813", "2.5", "rdev of a device has its major number in specdata1, its minor number in specdata2"
 )
 
 

@@ -27,55 +27,41 @@ from nfsclient.protocol.nfs3 import (
     Sattr3,
     StableHow,
 )
-from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, show, skip
+from nfsjudge import expect, expect_that, observe, proves, should, show, skip, stated
 from nfsjudge.expect import StatusReply
+from suites.clauses import SETATTR_CHANGES_ATTRIBUTES
 from suites.nfs3.permissions import access_of
 from suites.nfs3.statuses import NOT_ALLOWED
 
-ACCESS_RETURNS_WHAT_IS_ALLOWED = Requirement(
-    rfc="RFC 1813",
-    section="3.3.4",
-    gist="ACCESS returns the permissions that the client is allowed: while nothing changes, such calls are not denied",
+ACCESS_RETURNS_WHAT_IS_ALLOWED = stated(
+    "RFC 1813",
+    "3.3.4",
+    "ACCESS returns the permissions that the client is allowed: while nothing changes, such calls are not denied",
 )
-MODIFY_INCLUDES_REMOVAL = Requirement(
-    rfc="RFC 1813",
-    section="3.3.4",
-    level=Level.SHOULD,  # DELETE is the permission to delete an entry, but many servers do not support it directly
-    gist="MODIFY is the permission to modify the entries of a directory, of which removal is one",
+MODIFY_INCLUDES_REMOVAL = should(
+    # DELETE is the permission to delete an entry, but many servers do not support it directly
+    "RFC 1813",
+    "3.3.4",
+    "MODIFY is the permission to modify the entries of a directory, of which removal is one",
 )
-SETATTR_CHANGES_ATTRIBUTES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="SETATTR changes attributes: it is not denied for every attribute of an object that the user has created",
+COMMIT_OF_STABLE_DATA = stated(
+    "RFC 1813",
+    "3.3.21",
+    "COMMIT of data on stable storage has nothing to write: it lacks neither room nor permission",
 )
-COMMIT_OF_STABLE_DATA = Requirement(
-    rfc="RFC 1813",
-    section="3.3.21",
-    gist="COMMIT of data on stable storage has nothing to write: it lacks neither room nor permission",
+READLINK_READS_LINKS = should(  # ACCESS has no bit for it, and section 4.4 leaves permissions to the server
+    "RFC 1813",
+    "3.3.5",
+    "READLINK reads the data of a symbolic link: it is not denied to the user who has created the link",
 )
-READLINK_READS_LINKS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.5",
-    level=Level.SHOULD,  # ACCESS has no bit for it, and section 4.4 leaves permissions to the server
-    gist="READLINK reads the data of a symbolic link: it is not denied to the user who has created the link",
+FSSTAT_DESCRIBES_FILE_SYSTEM = should(  # section 4.4 leaves permissions to the server
+    "RFC 1813", "3.3.18", "FSSTAT returns the state of the file system to a user who may use it"
 )
-FSSTAT_DESCRIBES_FILE_SYSTEM = Requirement(
-    rfc="RFC 1813",
-    section="3.3.18",
-    level=Level.SHOULD,  # section 4.4 leaves permissions to the server
-    gist="FSSTAT returns the state of the file system to a user who may use it",
+FSINFO_DESCRIBES_FILE_SYSTEM = should(
+    "RFC 1813", "3.3.19", "FSINFO returns the limits of the file system to a user who may use it"
 )
-FSINFO_DESCRIBES_FILE_SYSTEM = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    level=Level.SHOULD,
-    gist="FSINFO returns the limits of the file system to a user who may use it",
-)
-PATHCONF_DESCRIBES_OBJECT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.20",
-    level=Level.SHOULD,
-    gist="PATHCONF returns the limits of an object to the user who has created it",
+PATHCONF_DESCRIBES_OBJECT = should(
+    "RFC 1813", "3.3.20", "PATHCONF returns the limits of an object to the user who has created it"
 )
 _ATTEMPTS: t.Final = 3
 _CHANGE: t.Final = ACCESS3_MODIFY | ACCESS3_EXTEND

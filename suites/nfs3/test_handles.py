@@ -19,7 +19,17 @@ from nfsclient.protocol.nfs3 import GETATTR, Getattr3Res, Nfsstat3, Sattr3
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.program import Procedure
 from nfsclient.xdr import Opaque, Struct
-from nfsjudge import Level, Requirement, expect, expect_data, expect_names, expect_that, observe, proves, skip
+from nfsjudge import (
+    expect,
+    expect_data,
+    expect_names,
+    expect_that,
+    observe,
+    proves,
+    should,
+    skip,
+    stated,
+)
 from nfsjudge.expect import StatusReply
 from suites.nfs3.calls import CALLS, IN_A_DIRECTORY, OF_THE_FILE_SYSTEM, ON_A_FILE, Place, call_on
 from suites.nfs3.clauses import HANDLE_IS_OF_ONE_FILE, RETURNS_BADHANDLE, RETURNS_STALE
@@ -38,22 +48,16 @@ from suites.nfs3.handles import (
 from suites.nfs3.statuses import GONE
 from suites.replies import reply_or_none
 
-HANDLE_HAS_AT_MOST_64_BYTES = Requirement(
-    rfc="RFC 1813",
-    section="2.4",
-    gist="a file handle has at most 64 bytes: a longer one is not a valid handle",
+HANDLE_HAS_AT_MOST_64_BYTES = stated(
+    "RFC 1813", "2.4", "a file handle has at most 64 bytes: a longer one is not a valid handle"
 )
-HANDLE_WORKS_ON_ANY_CONNECTION = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="a file handle contains all the server needs to identify the file, on any connection",
-    level=Level.SHOULD,
+HANDLE_WORKS_ON_ANY_CONNECTION = should(
+    "RFC 1813", "2.5", "a file handle contains all the server needs to identify the file, on any connection"
 )
-HANDLE_SURVIVES_RENAME = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="a file handle contains all the server needs to identify the file, also after it was renamed",
-    level=Level.SHOULD,  # a server may revoke a handle at any time
+HANDLE_SURVIVES_RENAME = should(  # a server may revoke a handle at any time
+    "RFC 1813",
+    "2.5",
+    "a file handle contains all the server needs to identify the file, also after it was renamed",
 )
 
 
@@ -124,7 +128,7 @@ def test_inode_reuse_setattr(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     later = [scratch.file(f"later {number}", b"other") for number in range(LATER)]
     observe("SETATTR by the handle of a removed file", nfs3.setattr(removed, Sattr3(size=1)).status)
     for handle in later:
-        expect(scratch.attributes(handle).size, "size of a file created later").equals(len(b"other"))
+        expect(scratch.attributes(handle)).field("size", "size of a file created later").equals(len(b"other"))
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="lookup3-ignores-the-generation-of-handles")
@@ -320,7 +324,7 @@ def test_inode_reuse(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
         expect_names(list_names(nfs3, directory), known, "names in a directory created later")
     entries = getattr(getattr(reply, "resok", None), "entries", [])
     listed = [entry.name for entry in entries]
-    expect(listed, "names listed by the handle of the removed directory").lacks(b"name")
+    expect(listed, "names listed by the handle of the removed directory", field="entries").lacks(b"name")
 
 
 # ---------------------------------------------------------------- after RENAME

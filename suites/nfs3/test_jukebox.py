@@ -17,7 +17,17 @@ from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Harm, Level, Requirement, expect, expect_that, observe, proves, unsupported
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_that,
+    must,
+    observe,
+    proves,
+    should,
+    stated,
+    unsupported,
+)
 from nfsjudge.expect import StatusReply
 from suites.catalogue import Call
 from suites.nfs3.calls import CALLS
@@ -33,34 +43,29 @@ from suites.nfs3.jukebox import (
     with_full_patience,
 )
 
-JUKEBOX_CAN_BE_RETRIED = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    gist="a client can retry a call that failed with NFS3ERR_JUKEBOX with a new xid",
+JUKEBOX_CAN_BE_RETRIED = stated(
+    "RFC 1813", "2.6", "a client can retry a call that failed with NFS3ERR_JUKEBOX with a new xid"
 )
-JUKEBOX_ENDS = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    level=Level.SHOULD,  # no time is named, and a tape may be slower than any client waits
-    gist="NFS3ERR_JUKEBOX is about a time: a call about a quiet object gets another answer when it is made again later",
+JUKEBOX_ENDS = should(  # no time is named, and a tape may be slower than any client waits
+    "RFC 1813",
+    "2.6",
+    "NFS3ERR_JUKEBOX is about a time: a call about a quiet object gets another answer when it is made again later",
 )
-JUKEBOX_IS_NOT_COMPLETE = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    level=Level.SHOULD,  # "initiated the request" leaves open how far the server got
-    gist="a call that fails with NFS3ERR_JUKEBOX is not complete: it should not have changed anything yet",
+JUKEBOX_IS_NOT_COMPLETE = should(  # "initiated the request" leaves open how far the server got
+    "RFC 1813",
+    "2.6",
+    "a call that fails with NFS3ERR_JUKEBOX is not complete: it should not have changed anything yet",
 )
-OK_MEANS_COMPLETED = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    gist="NFS3_OK says that the call completed, whatever an earlier reply to the same call said",
+OK_MEANS_COMPLETED = stated(
+    "RFC 1813",
+    "2.6",
+    "NFS3_OK says that the call completed, whatever an earlier reply to the same call said",
     harm=Harm.SUCCESS,
 )
-CONFLICT_WAITS_FOR_DELEGATION = Requirement(
-    rfc="RFC 5661",
-    section="10.2",
-    level=Level.MUST,
-    gist="an operation of another protocol that conflicts with a delegation waits until the delegation is returned",
+CONFLICT_WAITS_FOR_DELEGATION = must(
+    "RFC 5661",
+    "10.2",
+    "an operation of another protocol that conflicts with a delegation waits until the delegation is returned",
 )
 Connect = Callable[..., RpcClient]
 CHANGES = ["write", "create", "rename", "link"]
@@ -89,7 +94,9 @@ def test_retry_succeeds(
     need_jukebox(rpc_connect("nfs"), knobs, call, args)
     status = final_status(nfs3.call(call.procedure, args))
     observe("status with a new xid", status)
-    expect(status, f"status of {call.procedure.name} with a new xid").one_of(Nfsstat3.NFS3_OK, *call.again)
+    expect(status, f"status of {call.procedure.name} with a new xid", field="status").one_of(
+        Nfsstat3.NFS3_OK, *call.again
+    )
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -145,7 +152,9 @@ def test_retry_after_same_xid(
     need_jukebox(rpc, knobs, call, args, xid=0x4A55_4B46)
     done = rpc.call(call.procedure, args, xid=0x4A55_4B46).status == Nfsstat3.NFS3_OK
     status = final_status(nfs3.call(call.procedure, args))
-    expect(status, f"status of {call.procedure.name} with a new xid").one_of(Nfsstat3.NFS3_OK, *call.again)
+    expect(status, f"status of {call.procedure.name} with a new xid", field="status").one_of(
+        Nfsstat3.NFS3_OK, *call.again
+    )
     observe("NFS3_OK to the same xid", "yes" if done else "no")
 
 
@@ -203,7 +212,9 @@ def test_delegation_returned(
         )
     knobs.set(delegated_names="")
     status = final_status(nfs3.call(call.procedure, args))
-    expect(status, f"status of {call.procedure.name} with a new xid").one_of(Nfsstat3.NFS3_OK, *call.again)
+    expect(status, f"status of {call.procedure.name} with a new xid", field="status").one_of(
+        Nfsstat3.NFS3_OK, *call.again
+    )
 
 
 @pytest.fixture

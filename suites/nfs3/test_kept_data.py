@@ -10,7 +10,8 @@ import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsjudge import Harm, Level, Requirement, proves
+from nfsjudge import Harm, Requirement, proves, should
+from suites.clauses import NAMES_ARE_CURRENT
 from suites.common_client import Sync
 from suites.kept_data import (
     ATTRIBUTES,
@@ -42,14 +43,13 @@ from suites.nfs3.contents import pattern
 from suites.nfs3.limits import fsinfo
 from suites.nfs3.permissions import STRANGER
 from suites.nfs3.test_create import UNCHECKED_KEEPS_DATA
-from suites.nfs3.test_pairs import NAMES_ARE_CURRENT
 from suites.nfs3.test_read import READ_MAKES_PROGRESS
 
-TRUNCATES_ALL_ALIKE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    level=Level.SHOULD,  # the text leaves open whether the attributes are for a file that exists already
-    gist="if CREATE UNCHECKED with a size of 0 truncates files that exist, it should truncate those of any size",
+TRUNCATES_ALL_ALIKE = should(
+    # the text leaves open whether the attributes are for a file that exists already
+    "RFC 1813",
+    "3.3.8",
+    "if CREATE UNCHECKED with a size of 0 truncates files that exist, it should truncate those of any size",
     harm=Harm.SUCCESS,
 )
 _LARGE: t.Final = 12_000

@@ -9,7 +9,18 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
-from nfsjudge import Harm, Level, Part, Requirement, expect, expect_names, observe, proves, unsupported
+from nfsjudge import (
+    Harm,
+    Part,
+    expect,
+    expect_names,
+    must,
+    observe,
+    proves,
+    should,
+    stated,
+    unsupported,
+)
 from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.calls import Place
@@ -33,60 +44,39 @@ from suites.nfs3.limits import name_limit_of
 from suites.nfs3.new_objects import expect_file, expect_not_a_directory, expect_object, expect_type
 from suites.nfs3.statuses import GONE, NOT_A_HANDLE, NOT_ALLOWED
 
-LINK_CREATES_A_HARD_LINK = Requirement(
-    rfc="RFC 1813",
-    section="3.3.15",
-    gist="LINK creates a hard link: another name for the same object",
-    harm=Harm.SUCCESS,
+LINK_CREATES_A_HARD_LINK = stated(
+    "RFC 1813", "3.3.15", "LINK creates a hard link: another name for the same object", harm=Harm.SUCCESS
 )
-LINK_INCREMENTS_NLINK = Requirement(
-    rfc="RFC 1813",
-    section="3.3.15",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
-    gist="LINK increases nlink by one",
+LINK_INCREMENTS_NLINK = should("RFC 1813", "3.3.15", "LINK increases nlink by one", part=Part.IMPLEMENTATION)
+LINK_RETURNS_ATTRIBUTES = stated(
+    "RFC 1813", "3.3.15", "file_attributes are the attributes of the linked object after LINK"
 )
-LINK_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.15",
-    gist="file_attributes are the attributes of the linked object after LINK",
-)
-LINK_REPLACES_NOTHING = Requirement(
-    rfc="RFC 1813",
-    section="3.3.15",
-    gist="LINK fails if the name exists, and leaves the existing object unchanged",
+LINK_REPLACES_NOTHING = stated(
+    "RFC 1813",
+    "3.3.15",
+    "LINK fails if the name exists, and leaves the existing object unchanged",
     harm=Harm.OBJECT,
 )
-LINK_FAILURE_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.15",
-    gist="if LINK fails, file_attributes are those of the object to be linked",
+LINK_FAILURE_RETURNS_ATTRIBUTES = stated(
+    "RFC 1813", "3.3.15", "if LINK fails, file_attributes are those of the object to be linked"
 )
-LINK_OF_DIRECTORY_MATCHES_STATUS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.15",
-    level=Level.SHOULD,  # linkdir_wcc comes with errors too, since a LINK that fails may have changed the directory
-    gist="LINK of a directory creates the name, or fails and creates nothing",
+LINK_OF_DIRECTORY_MATCHES_STATUS = should(
+    # linkdir_wcc comes with errors too, since a LINK that fails may have changed the directory
+    "RFC 1813",
+    "3.3.15",
+    "LINK of a directory creates the name, or fails and creates nothing",
 )
-LINK_NEEDS_A_DIRECTORY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.15",
-    gist="LINK creates the name in a directory, not in another object",
-    harm=Harm.OBJECT,
+LINK_NEEDS_A_DIRECTORY = stated(
+    "RFC 1813", "3.3.15", "LINK creates the name in a directory, not in another object", harm=Harm.OBJECT
 )
-LINK_STAYS_IN_FILE_SYSTEM = Requirement(
-    rfc="RFC 1813",
-    section="3.3.15",
-    level=Level.MUST,
-    gist="LINK fails unless file and link.dir are on the same file system",
-    harm=Harm.SUCCESS,
+LINK_STAYS_IN_FILE_SYSTEM = must(
+    "RFC 1813", "3.3.15", "LINK fails unless file and link.dir are on the same file system", harm=Harm.SUCCESS
 )
-LINK_RETURNS_XDEV = Requirement(
-    rfc="RFC 1813",
-    section="3.3.15",
-    level=Level.SHOULD,
+LINK_RETURNS_XDEV = should(
+    "RFC 1813",
+    "3.3.15",
+    "LINK from one file system to another fails with NFS3ERR_XDEV, as RENAME does",
     part=Part.IMPLEMENTATION,
-    gist="LINK from one file system to another fails with NFS3ERR_XDEV, as RENAME does",
 )
 
 
@@ -96,7 +86,7 @@ def test_same_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("file", b"data")
     expect(nfs3.link(file, scratch.handle, b"link")).ok()
     found = expect(nfs3.lookup(scratch.handle, b"link")).ok()
-    expect(scratch.attributes(found.object).fileid, "fileid of the link").equals(
+    expect(scratch.attributes(found.object)).field("fileid", "fileid of the link").equals(
         scratch.attributes(file).fileid
     )
 
@@ -116,7 +106,7 @@ def test_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("file")
     before = scratch.attributes(file).nlink
     expect(nfs3.link(file, scratch.handle, b"link")).ok()
-    expect(scratch.attributes(file).nlink, "nlink").equals(before + 1)
+    expect(scratch.attributes(file)).field("nlink").equals(before + 1)
 
 
 @proves(LINK_RETURNS_ATTRIBUTES, killed_by="link3-attributes-of-the-directory", needs="hardlink")
@@ -178,7 +168,7 @@ def test_nlink_after_failure(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("there")
     before = scratch.attributes(file).nlink
     expect(nfs3.link(file, scratch.handle, b"there"), because=LINK_REPLACES_NOTHING).refused()
-    expect(scratch.attributes(file).nlink, "nlink").equals(before)
+    expect(scratch.attributes(file)).field("nlink").equals(before)
 
 
 @proves(LINK_FAILURE_RETURNS_ATTRIBUTES, killed_by="link3-refusals-show-the-directory", needs="hardlink")
@@ -250,7 +240,7 @@ def test_inode_reuse(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     known = [scratch.attributes(handle).nlink for handle in later]
     observe("LINK by the handle of a removed file", nfs3.link(removed, scratch.handle, b"link").status)
     for handle, nlink in zip(later, known, strict=True):
-        expect(scratch.attributes(handle).nlink, "nlink of a file created later").equals(nlink)
+        expect(scratch.attributes(handle)).field("nlink", "nlink of a file created later").equals(nlink)
 
 
 # ---------------------------------------------------------------- invalid handles
@@ -284,7 +274,7 @@ def test_across_exports(nfs3: Nfs3, scratch: Nfs3Scratch, elsewhere: bytes) -> N
     reply = nfs3.link(file, elsewhere, name)
     remove_if_created(nfs3, elsewhere, name, reply.status)
     expect(reply).refused()
-    expect(scratch.attributes(file).nlink, "nlink", because=NLINK_COUNTS).equals(known)
+    expect(scratch.attributes(file), because=NLINK_COUNTS).field("nlink").equals(known)
     expect(reply).refused(Nfsstat3.NFS3ERR_XDEV, *NOT_ALLOWED, because=LINK_RETURNS_XDEV)
 
 

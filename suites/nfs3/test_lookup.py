@@ -11,15 +11,15 @@ from nfsclient.clients import Mount, Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
 from nfsjudge import (
     Harm,
-    Level,
     Part,
-    Requirement,
     expect,
     expect_attributes,
     expect_that,
     observe,
     proves,
+    should,
     skip,
+    stated,
     unsupported,
 )
 from suites.nfs3.attributes import expect_same_object
@@ -34,45 +34,32 @@ from suites.nfs3.exports import exported
 from suites.nfs3.file_types import KINDS, make
 from suites.nfs3.limits import name_limit_of
 
-LOOKUP_RETURNS_HANDLE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.3",
-    gist="LOOKUP returns the file handle of the object with the given name",
-    harm=Harm.DATA,
+LOOKUP_RETURNS_HANDLE = stated(
+    "RFC 1813", "3.3.3", "LOOKUP returns the file handle of the object with the given name", harm=Harm.DATA
 )
-LOOKUP_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.3",
-    gist="LOOKUP returns the attributes of the object (obj_attributes) and of the directory (dir_attributes)",
+LOOKUP_RETURNS_ATTRIBUTES = stated(
+    "RFC 1813",
+    "3.3.3",
+    "LOOKUP returns the attributes of the object (obj_attributes) and of the directory (dir_attributes)",
 )
-LOOKUP_NEEDS_AN_ENTRY = Requirement(
-    rfc="RFC 1813", section="3.3.3", gist="LOOKUP returns no handle for a name that is not in the directory"
+LOOKUP_NEEDS_AN_ENTRY = stated(
+    "RFC 1813", "3.3.3", "LOOKUP returns no handle for a name that is not in the directory"
 )
-LOOKUP_NEEDS_A_DIRECTORY = Requirement(
-    rfc="RFC 1813", section="3.3.3", gist="LOOKUP searches a directory: other objects have no entries"
+LOOKUP_NEEDS_A_DIRECTORY = stated(
+    "RFC 1813", "3.3.3", "LOOKUP searches a directory: other objects have no entries"
 )
-DOT_IS_THE_DIRECTORY = Requirement(
-    rfc="RFC 1813", section="3.2", level=Level.SHOULD, gist='the name "." refers to the directory itself'
-)
-EXPORT_HAS_ONE_ROOT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.3",
-    level=Level.SHOULD,
+DOT_IS_THE_DIRECTORY = should("RFC 1813", "3.2", 'the name "." refers to the directory itself')
+EXPORT_HAS_ONE_ROOT = should(
+    "RFC 1813",
+    "3.3.3",
+    'an export is a single-rooted tree: ".." of the root does not lead out of it',
     part=Part.IMPLEMENTATION,
-    gist='an export is a single-rooted tree: ".." of the root does not lead out of it',
 )
-LOOKUP_DOES_NOT_FOLLOW_SYMLINKS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.3",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
-    gist="LOOKUP does not follow symbolic links",
+LOOKUP_DOES_NOT_FOLLOW_SYMLINKS = should(
+    "RFC 1813", "3.3.3", "LOOKUP does not follow symbolic links", part=Part.IMPLEMENTATION
 )
-LOOKUP_SEARCHES_ITS_DIRECTORY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.3",
-    gist="LOOKUP searches the directory of its handle and no other",
-    harm=Harm.OBJECT,
+LOOKUP_SEARCHES_ITS_DIRECTORY = stated(
+    "RFC 1813", "3.3.3", "LOOKUP searches the directory of its handle and no other", harm=Harm.OBJECT
 )
 
 
@@ -83,7 +70,7 @@ def test_finds_object(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("other")
     resok = expect(nfs3.lookup(scratch.handle, b"wanted")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.fileid, "fileid of the object found").equals(known.fileid)
+    expect(found).field("fileid", "fileid of the object found").equals(known.fileid)
 
 
 @proves(LOOKUP_RETURNS_ATTRIBUTES, killed_by="lookup3-attributes-of-the-directory")
@@ -137,7 +124,7 @@ def test_dot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of "." returns the directory itself."""
     resok = expect(nfs3.lookup(scratch.handle, b".")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.fileid, "fileid of '.'").equals(scratch.attributes().fileid)
+    expect(found).field("fileid", "fileid of '.'").equals(scratch.attributes().fileid)
 
 
 @proves(DOTDOT_IS_THE_PARENT, killed_by="lookup3-dotdot-is-the-directory-itself")
@@ -145,7 +132,7 @@ def test_dotdot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of ".." returns the parent directory."""
     resok = expect(nfs3.lookup(scratch.directory("child"), b"..")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.fileid, "fileid of '..'").equals(scratch.attributes().fileid)
+    expect(found).field("fileid", "fileid of '..'").equals(scratch.attributes().fileid)
 
 
 @proves(EXPORT_HAS_ONE_ROOT, killed_by="lookup3-leaves-the-export", needs="mount")
@@ -173,7 +160,7 @@ def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.symlink("link", b"file")
     resok = expect(nfs3.lookup(scratch.handle, b"link")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.type, "type of the object found").equals(Ftype3.NF3LNK)
+    expect(found).field("type", "type of the object found").equals(Ftype3.NF3LNK)
 
 
 @proves(

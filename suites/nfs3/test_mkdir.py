@@ -6,7 +6,7 @@ from __future__ import annotations
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3, Sattr3
-from nfsjudge import Harm, Requirement, expect, expect_names, proves
+from nfsjudge import Harm, expect, expect_names, proves, stated
 from suites.nfs3.clauses import RETURNS_EXIST
 from suites.nfs3.new_objects import (
     expect_file,
@@ -16,28 +16,21 @@ from suites.nfs3.new_objects import (
     expect_type,
 )
 
-MKDIR_CREATES_A_DIRECTORY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.9",
-    gist="MKDIR creates a new subdirectory",
-    harm=Harm.SUCCESS,
+MKDIR_CREATES_A_DIRECTORY = stated("RFC 1813", "3.3.9", "MKDIR creates a new subdirectory", harm=Harm.SUCCESS)
+MKDIR_RETURNS_ATTRIBUTES = stated(
+    "RFC 1813", "3.3.9", "obj_attributes are the attributes of the new subdirectory"
 )
-MKDIR_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813", section="3.3.9", gist="obj_attributes are the attributes of the new subdirectory"
-)
-MKDIR_RETURNS_HANDLE = Requirement(
-    rfc="RFC 1813", section="3.3.9", gist="obj is the file handle of the new subdirectory"
-)
-MKDIR_REPLACES_NOTHING = Requirement(
-    rfc="RFC 1813",
-    section="3.3.9",
-    gist="MKDIR fails if the name exists, and leaves the existing object unchanged",
+MKDIR_RETURNS_HANDLE = stated("RFC 1813", "3.3.9", "obj is the file handle of the new subdirectory")
+MKDIR_REPLACES_NOTHING = stated(
+    "RFC 1813",
+    "3.3.9",
+    "MKDIR fails if the name exists, and leaves the existing object unchanged",
     harm=Harm.OBJECT,
 )
-MKDIR_NEEDS_A_DIRECTORY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.9",
-    gist="MKDIR creates the subdirectory in a directory, not in another object",
+MKDIR_NEEDS_A_DIRECTORY = stated(
+    "RFC 1813",
+    "3.3.9",
+    "MKDIR creates the subdirectory in a directory, not in another object",
     harm=Harm.OBJECT,
 )
 

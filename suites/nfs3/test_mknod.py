@@ -10,14 +10,14 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Devicedata3, Ftype3, Mknoddata3, Nfsstat3, Sattr3, Specdata3
 from nfsjudge import (
     Harm,
-    Level,
     Part,
-    Requirement,
     expect,
     expect_attributes,
     expect_names,
     observe,
     proves,
+    should,
+    stated,
     unsupported,
 )
 from nfsjudge.answers import answer_name
@@ -33,41 +33,33 @@ from suites.nfs3.new_objects import (
 )
 from suites.replies import REJECTIONS
 
-MKNOD_CREATES_A_SPECIAL_FILE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.11",
-    gist="MKNOD creates a special file of the requested type",
-    harm=Harm.SUCCESS,
+MKNOD_CREATES_A_SPECIAL_FILE = stated(
+    "RFC 1813", "3.3.11", "MKNOD creates a special file of the requested type", harm=Harm.SUCCESS
 )
-MKNOD_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813", section="3.3.11", gist="obj_attributes are the attributes of the new special file"
+MKNOD_RETURNS_ATTRIBUTES = stated(
+    "RFC 1813", "3.3.11", "obj_attributes are the attributes of the new special file"
 )
-MKNOD_RETURNS_HANDLE = Requirement(
-    rfc="RFC 1813", section="3.3.11", gist="obj is the file handle of the new special file"
+MKNOD_RETURNS_HANDLE = stated("RFC 1813", "3.3.11", "obj is the file handle of the new special file")
+MKNOD_SETS_DEVICE_NUMBERS = stated(
+    "RFC 1813", "3.3.11", "specdata1 is the major and specdata2 the minor number of the device"
 )
-MKNOD_SETS_DEVICE_NUMBERS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.11",
-    gist="specdata1 is the major and specdata2 the minor number of the device",
-)
-MKNOD_REPLACES_NOTHING = Requirement(
-    rfc="RFC 1813",
-    section="3.3.11",
-    gist="MKNOD fails if the name exists, and leaves the existing object unchanged",
+MKNOD_REPLACES_NOTHING = stated(
+    "RFC 1813",
+    "3.3.11",
+    "MKNOD fails if the name exists, and leaves the existing object unchanged",
     harm=Harm.OBJECT,
 )
-MKNOD_NEEDS_A_DIRECTORY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.11",
-    gist="MKNOD creates the special file in a directory, not in another object",
+MKNOD_NEEDS_A_DIRECTORY = stated(
+    "RFC 1813",
+    "3.3.11",
+    "MKNOD creates the special file in a directory, not in another object",
     harm=Harm.OBJECT,
 )
-MKNOD_REFUSES_OTHER_TYPES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.11",
-    level=Level.SHOULD,
+MKNOD_REFUSES_OTHER_TYPES = should(
+    "RFC 1813",
+    "3.3.11",
+    "MKNOD refuses types that it does not create, with NFS3ERR_BADTYPE",
     part=Part.IMPLEMENTATION,
-    gist="MKNOD refuses types that it does not create, with NFS3ERR_BADTYPE",
 )
 
 

@@ -14,7 +14,17 @@ import pytest
 from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Harm, Level, Requirement, expect, expect_names, observe, proves, skip, unsupported
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_names,
+    observe,
+    proves,
+    should,
+    skip,
+    stated,
+    unsupported,
+)
 from suites.nfs3.bad_names import BelowNfs, expect_name_refused, expect_status, reply_if_decoded
 from suites.nfs3.calls import CREATING_NAMES, USING_NAMES, Place, procedure_name
 from suites.nfs3.clauses import (
@@ -30,44 +40,38 @@ from suites.nfs3.limits import name_limit_of, name_max_of
 from suites.nfs3.listing import page, read_all
 from suites.replies import reply_or_none
 
-NAMES_ONE_DIRECTORY_ENTRY = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="a name refers to an entry of the given directory: no other directory is affected",
+NAMES_ONE_DIRECTORY_ENTRY = stated(
+    "RFC 1813",
+    "2.5",
+    "a name refers to an entry of the given directory: no other directory is affected",
     harm=Harm.OBJECT,
 )
-REFUSES_BAD_CHARACTERS = Requirement(
-    rfc="RFC 1813",
-    section="3.2",
-    level=Level.SHOULD,
-    gist="a name with characters that the server cannot handle should be refused",
+REFUSES_BAD_CHARACTERS = should(
+    "RFC 1813",
+    "3.2",
+    "a name with characters that the server cannot handle should be refused",
     is_general=True,
 )
-COMPARES_WHOLE_NAMES = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    level=Level.SHOULD,  # XDR strings are ASCII, and the text on other bytes says "should" (section 3.2)
-    gist="all bytes of a filename count: a name does not refer to the entry of a different name",
+COMPARES_WHOLE_NAMES = should(
+    # XDR strings are ASCII, and the text on other bytes says "should" (section 3.2)
+    "RFC 1813",
+    "2.5",
+    "all bytes of a filename count: a name does not refer to the entry of a different name",
     harm=Harm.OBJECT,
 )
-DOT_NAMES_ARE_RESERVED = Requirement(
-    rfc="RFC 1813",
-    section="3.2",
-    level=Level.SHOULD,
-    gist='"." and ".." are the directory and its parent: nothing is created, removed or renamed by these names',
+DOT_NAMES_ARE_RESERVED = should(
+    "RFC 1813",
+    "3.2",
+    '"." and ".." are the directory and its parent: nothing is created, removed or renamed by these names',
 )
-DOT_NAMES_LOSE_NOTHING = Requirement(
-    rfc="RFC 1813",
-    section="3.2",
-    gist='"." and ".." are the directory and its parent: no entry of these is removed by such a name',
-    level=Level.SHOULD,
+DOT_NAMES_LOSE_NOTHING = should(
+    "RFC 1813",
+    "3.2",
+    '"." and ".." are the directory and its parent: no entry of these is removed by such a name',
     harm=Harm.OBJECT,
 )
-STORES_NAMES_UNCHANGED = Requirement(
-    rfc="RFC 1813",
-    section="3.2",
-    level=Level.SHOULD,
-    gist="a name is stored exactly as given, or refused if the server cannot handle it",
+STORES_NAMES_UNCHANGED = should(
+    "RFC 1813", "3.2", "a name is stored exactly as given, or refused if the server cannot handle it"
 )
 NOT_UTF_8 = b"caf\xe9-\xff"
 ALSO_NOT_UTF_8 = b"caf\xe8-\xfe"
@@ -220,7 +224,7 @@ def test_nul_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name with a NUL byte is not truncated at the NUL."""
     what = f"{procedure_name(procedure)} of a name with a NUL"
     reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b"cut\0tail"), what)
-    expect(place.names(), "names in the directory").lacks(b"cut")
+    expect(place.names(), "names in the directory", field="entries").lacks(b"cut")
     expect_status(reply, what)
     if not isinstance(reply, BelowNfs):
         observe(what, reply.status)
@@ -274,7 +278,9 @@ def test_name_max_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name may be as long as name_max."""
     name = b"n" * name_max_of(nfs3, place.here)
     reply = place.call(nfs3, procedure, name)
-    expect(reply.status, f"status of {procedure_name(procedure)}").differs_from(Nfsstat3.NFS3ERR_NAMETOOLONG)
+    expect(reply).field("status", f"status of {procedure_name(procedure)}").differs_from(
+        Nfsstat3.NFS3ERR_NAMETOOLONG
+    )
     if reply.status == Nfsstat3.NFS3_OK:
         expect_names(place.names(), [name], "names in the directory")
 
@@ -351,7 +357,9 @@ def test_case_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     _need_case_sensitivity(nfs3, place)
     place.arrange("lookup", b"name")
     reply = place.call(nfs3, procedure, b"NAME")
-    expect(reply.status, f"status of {procedure_name(procedure)}").differs_from(Nfsstat3.NFS3ERR_EXIST)
+    expect(reply).field("status", f"status of {procedure_name(procedure)}").differs_from(
+        Nfsstat3.NFS3ERR_EXIST
+    )
     if reply.status == Nfsstat3.NFS3_OK:
         expect_names(place.names(), [b"NAME", b"name"], "names in the directory")
 

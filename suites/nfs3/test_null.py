@@ -10,17 +10,11 @@ from nfsclient.errors import AuthFailed
 from nfsclient.rpc.auth import AuthNone
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.messages import AuthStat
-from nfsjudge import Level, Part, Requirement, expect_that, proves, show
+from nfsjudge import Part, expect_that, proves, should, show, stated
 
-NULL_RETURNS_NOTHING = Requirement(
-    rfc="RFC 1813", section="3.3.0", gist="NULL takes no arguments and returns no results"
-)
-NULL_NEEDS_NO_AUTHENTICATION = Requirement(
-    rfc="RFC 1813",
-    section="3.3.0",
-    gist="NULL should never require authentication",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
+NULL_RETURNS_NOTHING = stated("RFC 1813", "3.3.0", "NULL takes no arguments and returns no results")
+NULL_NEEDS_NO_AUTHENTICATION = should(
+    "RFC 1813", "3.3.0", "NULL should never require authentication", part=Part.IMPLEMENTATION
 )
 
 

@@ -17,20 +17,17 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.errors import SystemErr
 from nfsclient.protocol.nfs3 import CreateMode3, Nfsstat3
-from nfsjudge import Level, Requirement, expect, observe, proves, show, unsupported
+from nfsjudge import expect, observe, proves, should, show, stated, unsupported
 from nfsjudge.expect import StatusReply, fail
 from suites.nfs3.file_types import FIFO
 
-WORKS_OR_IS_NOT_SUPPORTED = Requirement(
-    rfc="RFC 1813",
-    section="1.6",
-    gist="a procedure works, or the server answers that it does not support it: an internal error is neither",
+WORKS_OR_IS_NOT_SUPPORTED = stated(
+    "RFC 1813",
+    "1.6",
+    "a procedure works, or the server answers that it does not support it: an internal error is neither",
 )
-UNSUPPORTED_IS_NOTSUPP = Requirement(
-    rfc="RFC 1813",
-    section="1.6",
-    level=Level.SHOULD,
-    gist="a server that cannot support a procedure should answer NFS3ERR_NOTSUPP",
+UNSUPPORTED_IS_NOTSUPP = should(
+    "RFC 1813", "1.6", "a server that cannot support a procedure should answer NFS3ERR_NOTSUPP"
 )
 _ATTEMPTS: t.Final = 2
 """A hard error may be that of one moment."""

@@ -10,11 +10,11 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
-from nfsjudge import Harm, Level, Requirement, proves
+from nfsjudge import Harm, proves, stated
 from suites.changes import CHANGES, WHOLE, Clauses, World
+from suites.clauses import FILEID_STAYS, MTIME_IS_OF_DATA, MTIME_STAYS, NAMES_ARE_CURRENT, NAMES_THAT_ARE_GONE
 from suites.nfs3.clauses import (
     EXTENSION_READS_AS_ZEROS,
-    FILEID_STAYS,
     HANDLE_IS_OF_ONE_FILE,
     NLINK_COUNTS,
     READ_RETURNS_CURRENT_DATA,
@@ -25,31 +25,16 @@ from suites.nfs3.common import CommonNfs3
 from suites.nfs3.test_setattr_size import SIZE_CHANGE_UPDATES_MTIME
 from suites.pairs import every_change, every_pair
 
-ATTRIBUTES_ARE_CURRENT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.1",
-    gist="the attributes of an object show every change that was answered before, to every client",
+ATTRIBUTES_ARE_CURRENT = stated(
+    "RFC 1813",
+    "3.3.1",
+    "the attributes of an object show every change that was answered before, to every client",
 )
-NAMES_ARE_CURRENT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.3",
-    gist="LOOKUP finds what the directory holds now, with every change of names that was answered before",
-    harm=Harm.DATA,
-)
-CHANGES_FOLLOW_ONE_ANOTHER = Requirement(
-    rfc="RFC 1813",
-    section="1.6",
-    gist="a modifying call is complete when it returns: a call that needs its effect succeeds",
+CHANGES_FOLLOW_ONE_ANOTHER = stated(
+    "RFC 1813",
+    "1.6",
+    "a modifying call is complete when it returns: a call that needs its effect succeeds",
     harm=Harm.SUCCESS,
-)
-MTIME_IS_OF_DATA = Requirement(
-    rfc="RFC 1813", section="2.5", gist="mtime is the time when the data of the file was last modified"
-)
-MTIME_STAYS = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    level=Level.SHOULD,  # the text does not say what else may move it
-    gist="mtime should stay as it was set while the data of the file does not change",
 )
 CLAUSES: t.Final = Clauses(
     data=READ_RETURNS_CURRENT_DATA,
@@ -62,7 +47,7 @@ CLAUSES: t.Final = Clauses(
     fileid_stays=FILEID_STAYS,
     counts_links=NLINK_COUNTS,
     finds=NAMES_ARE_CURRENT,
-    misses=NAMES_ARE_CURRENT,
+    misses=NAMES_THAT_ARE_GONE,
     lists=READDIR_LISTS_ENTRIES,
     one_file=HANDLE_IS_OF_ONE_FILE,
     works=CHANGES_FOLLOW_ONE_ANOTHER,

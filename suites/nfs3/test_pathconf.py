@@ -24,16 +24,16 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import (
-    Level,
-    Requirement,
     expect,
     expect_names,
     expect_that,
     expect_unchanged,
     observe,
     proves,
+    should,
     show,
     skip,
+    stated,
     unsupported,
 )
 from nfsjudge.answers import answer_name
@@ -45,32 +45,27 @@ from suites.nfs3.permissions import STRANGER
 from suites.nfs3.pipelines import pipelined
 from suites.nfs3.statuses import NO_SPACE
 
-CHOWN_RESTRICTED = Requirement(
-    rfc="RFC 1813",
-    section="3.3.20",
-    gist="with chown_restricted, only uid 0 can change the owner of a file",
+CHOWN_RESTRICTED = stated(
+    "RFC 1813", "3.3.20", "with chown_restricted, only uid 0 can change the owner of a file"
 )
-CASE_PRESERVING = Requirement(
-    rfc="RFC 1813",
-    section="3.3.20",
-    gist="with case_preserving, a name keeps the case in which it was created",
+CASE_PRESERVING = stated(
+    "RFC 1813", "3.3.20", "with case_preserving, a name keeps the case in which it was created"
 )
-HOMOGENEOUS_MEANS_SAME_PATHCONF = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    gist="if FSF3_HOMOGENEOUS is set, PATHCONF returns the same for every file and directory of the file system",
+HOMOGENEOUS_MEANS_SAME_PATHCONF = stated(
+    "RFC 1813",
+    "3.3.19",
+    "if FSF3_HOMOGENEOUS is set, PATHCONF returns the same for every file and directory of the file system",
 )
-TRUNCATES_WITHOUT_NO_TRUNC = Requirement(
-    rfc="RFC 1813",
-    section="3.3.20",
-    level=Level.SHOULD,  # to refuse the name does less harm, and PATHCONF may be simulated
-    gist="without no_trunc, a name longer than name_max is silently truncated to name_max bytes",
+TRUNCATES_WITHOUT_NO_TRUNC = should(  # to refuse the name does less harm, and PATHCONF may be simulated
+    "RFC 1813",
+    "3.3.20",
+    "without no_trunc, a name longer than name_max is silently truncated to name_max bytes",
 )
-LINKMAX_LIMITS_LINKS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.20",
-    level=Level.SHOULD,  # a server of several kinds of file system may not know the exact limit of each
-    gist="linkmax is the maximum number of hard links to an object",
+LINKMAX_LIMITS_LINKS = should(
+    # a server of several kinds of file system may not know the exact limit of each
+    "RFC 1813",
+    "3.3.20",
+    "linkmax is the maximum number of hard links to an object",
 )
 PATHCONF_FIELDS: t.Final = (
     "linkmax",
@@ -95,7 +90,7 @@ def test_name_max_accepted(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE does not refuse a name of name_max bytes as too long."""
     name = b"n" * _pathconf(nfs3, scratch).name_max
     reply = nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
-    expect(reply.status, "status of CREATE").differs_from(Nfsstat3.NFS3ERR_NAMETOOLONG)
+    expect(reply).field("status", "status of CREATE").differs_from(Nfsstat3.NFS3ERR_NAMETOOLONG)
 
 
 @proves(NO_TRUNC, RETURNS_NAMETOOLONG, killed_by="pathconf3-understates-name-max", needs="no_trunc")
@@ -141,7 +136,7 @@ def test_chown_restricted(nfs3: Nfs3, scratch: Nfs3Scratch, as_user: Callable[..
     handle = scratch.file("file")
     expect(nfs3.setattr(handle, Sattr3(uid=STRANGER[0], gid=STRANGER[1]))).ok()
     as_user(*STRANGER).setattr(handle, Sattr3(uid=4343))
-    expect(scratch.attributes(handle).uid, "uid").equals(STRANGER[0])
+    expect(scratch.attributes(handle)).field("uid").equals(STRANGER[0])
 
 
 @proves(CASE_SENSITIVE, killed_by="lookup3-folds-case")

@@ -151,4 +151,4 @@ def test_root_squash_owner(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure
     expect(place.call(nfs3, procedure, b"name")).ok()
     found = expect(nfs3.lookup(place.here, b"name")).ok()
     made = expect(nfs3.getattr(found.object)).ok().obj_attributes
-    expect(made.uid, "uid of the new object").differs_from(0)
+    expect(made).field("uid", "uid of the new object").differs_from(0)

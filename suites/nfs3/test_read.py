@@ -18,19 +18,20 @@ from nfsclient.protocol.nfs3 import READ, Nfsstat3, Read3Args, Read3Res, Sattr3
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import (
     Harm,
-    Level,
     Part,
-    Requirement,
     expect,
     expect_data,
     expect_that,
     observe,
     proves,
+    should,
     show,
     skip,
+    stated,
     unsupported,
 )
 from nfsjudge.requirement import COUNTS_ARE_CHECKED
+from suites.clauses import READ_COUNT_IS_LIMIT
 from suites.nfs3 import file_types
 from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.clauses import (
@@ -49,63 +50,49 @@ from suites.nfs3.pipelines import pipelined
 from suites.replies import reply_or_none
 from suites.steady import expect_steady
 
-READ_COUNT_IS_LIMIT = Requirement(rfc="RFC 1813", section="3.3.6", gist="READ returns at most count bytes")
-READ_COUNT_MATCHES_DATA = Requirement(
-    rfc="RFC 1813", section="3.3.6", gist="count in the reply is the number of bytes of data returned"
+READ_COUNT_MATCHES_DATA = stated(
+    "RFC 1813", "3.3.6", "count in the reply is the number of bytes of data returned"
 )
-READ_EOF_OF_EMPTY_FILE = Requirement(
-    rfc="RFC 1813", section="3.3.6", gist="a successful READ of an empty file sets eof"
-)
-READ_BEYOND_EOF = Requirement(
-    rfc="RFC 1813",
-    section="3.3.6",
-    gist="READ at or beyond the end of the file succeeds with count 0 and eof TRUE",
+READ_EOF_OF_EMPTY_FILE = stated("RFC 1813", "3.3.6", "a successful READ of an empty file sets eof")
+READ_BEYOND_EOF = stated(
+    "RFC 1813",
+    "3.3.6",
+    "READ at or beyond the end of the file succeeds with count 0 and eof TRUE",
     harm=Harm.DATA,
 )
-READ_ZERO_COUNT = Requirement(
-    rfc="RFC 1813", section="3.3.6", gist="READ of 0 bytes succeeds and returns no data"
+READ_ZERO_COUNT = stated("RFC 1813", "3.3.6", "READ of 0 bytes succeeds and returns no data")
+READ_RETURNS_ATTRIBUTES = stated(
+    "RFC 1813", "3.3.6", "file_attributes are the attributes of the file after the READ"
 )
-READ_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813", section="3.3.6", gist="file_attributes are the attributes of the file after the READ"
-)
-READ_MAKES_PROGRESS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.6",
-    gist="a short READ without eof returns some data, so that further READs get the rest",
-    level=Level.SHOULD,
+READ_MAKES_PROGRESS = should(
+    "RFC 1813",
+    "3.3.6",
+    "a short READ without eof returns some data, so that further READs get the rest",
     part=Part.IMPLEMENTATION,
 )
-READ_RETURNS_INVAL = Requirement(
-    rfc="RFC 1813",
-    section="3.3.6",
-    gist="READ of an object that is not a regular file fails with NFS3ERR_INVAL",
-    level=Level.SHOULD,
+READ_RETURNS_INVAL = should(
+    "RFC 1813",
+    "3.3.6",
+    "READ of an object that is not a regular file fails with NFS3ERR_INVAL",
     part=Part.IMPLEMENTATION,
 )
-READ_OFFSET_HAS_64_BITS = Requirement(
-    rfc="RFC 1813", section="2.5", gist="READ uses all 64 bits of offset3", harm=Harm.DATA
+READ_OFFSET_HAS_64_BITS = stated("RFC 1813", "2.5", "READ uses all 64 bits of offset3", harm=Harm.DATA)
+READ_KEEPS_MTIME = stated(
+    "RFC 1813", "2.5", "mtime is the time when the data was last modified: READ does not change it"
 )
-READ_KEEPS_MTIME = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="mtime is the time when the data was last modified: READ does not change it",
+READ_BEYOND_INT64 = should(  # servers with signed offsets cannot represent these ranges, and may return INVAL
+    "RFC 1813",
+    "3.3.6",
+    "READ beyond the end succeeds with count 0 and eof TRUE even if offset plus count is 2^63 or more",
 )
-READ_BEYOND_INT64 = Requirement(
-    rfc="RFC 1813",
-    section="3.3.6",
-    level=Level.SHOULD,  # servers with signed offsets cannot represent these ranges, and may return INVAL
-    gist="READ beyond the end succeeds with count 0 and eof TRUE even if offset plus count is 2^63 or more",
+RTMAX_IS_SUPPORTED = stated(
+    "RFC 1813", "3.3.19", "rtmax is the largest READ that the server supports: READ of rtmax bytes succeeds"
 )
-RTMAX_IS_SUPPORTED = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    gist="rtmax is the largest READ that the server supports: READ of rtmax bytes succeeds",
-)
-READ_NEEDS_REGULAR_FILE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.6",
-    level=Level.SHOULD,  # addressed to clients; only the IMPLEMENTATION part says that the server refuses
-    gist="READ works on regular files only",
+READ_NEEDS_REGULAR_FILE = should(
+    # addressed to clients; only the IMPLEMENTATION part says that the server refuses
+    "RFC 1813",
+    "3.3.6",
+    "READ works on regular files only",
 )
 SIZES: t.Final = (0, 1, 3, 4095, 4096, 4097, 65_536, 100_000)
 
@@ -157,7 +144,7 @@ def test_no_data_beyond_count(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         reply = nfs3.read(file, offset, count)
         resok = expect(reply).ok()
         expect(reply, because=READ_COUNT_IS_LIMIT).field("resok.count").at_most(count)
-        expect(len(resok.data), "bytes of data").equals(resok.count)
+        expect(len(resok.data), "bytes of data", of=resok, field="data").equals(resok.count)
 
 
 @proves(READ_EOF_AT_END, killed_by=("read3-eof-only-when-short", "read3-ignores-eof"))

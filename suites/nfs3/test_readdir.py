@@ -6,7 +6,16 @@ from __future__ import annotations
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Requirement, expect, expect_names, expect_once, observe, proves, show, unsupported
+from nfsjudge import (
+    expect,
+    expect_names,
+    expect_once,
+    observe,
+    proves,
+    show,
+    stated,
+    unsupported,
+)
 from suites.nfs3.clauses import (
     READDIR_COOKIE_RESUMES,
     READDIR_COUNT_IS_LIMIT,
@@ -20,8 +29,8 @@ from suites.nfs3.clauses import (
 )
 from suites.nfs3.listing import DOTS, SMALL_PAGE, many_names, page, read_all, single_page
 
-READDIR_RETURNS_DIR_ATTRIBUTES = Requirement(
-    rfc="RFC 1813", section="3.3.16", gist="dir_attributes are the attributes of the directory"
+READDIR_RETURNS_DIR_ATTRIBUTES = stated(
+    "RFC 1813", "3.3.16", "dir_attributes are the attributes of the directory"
 )
 
 
@@ -60,7 +69,9 @@ def test_removed_entry(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("kept")
     scratch.file("removed")
     expect(nfs3.remove(scratch.handle, b"removed")).ok()
-    expect(read_all(page, nfs3, scratch.handle).names, "names after REMOVE").lacks(b"removed")
+    expect(read_all(page, nfs3, scratch.handle).names, "names after REMOVE", field="entries").lacks(
+        b"removed"
+    )
 
 
 @proves(READDIR_COUNT_IS_LIMIT, killed_by="readdir3-exceeds-count")
@@ -69,7 +80,7 @@ def test_count_limit(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     for name in many_names():
         scratch.file(name)
     resok = expect(page(nfs3, scratch.handle, count=SMALL_PAGE)).ok()
-    expect(len(resok.to_xdr()), "size of READDIR3resok in bytes").at_most(SMALL_PAGE)
+    expect(len(resok.to_xdr()), "size of READDIR3resok in bytes", of=resok).at_most(SMALL_PAGE)
 
 
 @proves(READDIR_EOF_AT_END, killed_by="readdir3-claims-eof-early")
@@ -90,7 +101,7 @@ def test_eof_at_end(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     for name in many_names(5):
         scratch.file(name)
     listing = read_all(page, nfs3, scratch.handle, most_pages=100)
-    expect(listing.ended, "eof at the end of the directory").is_true()
+    expect(listing.ended, "eof at the end of the directory", field="eof").is_true()
 
 
 @proves(READDIR_EOF_AT_END, killed_by="readdir3-empty-directory-lacks-eof")
@@ -101,7 +112,7 @@ def test_empty_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     # Some servers add entries to every directory; LOOKUP finds these.
     strange = [name for name in listing.names if scratch.lookup(name, directory=empty) is None]
     expect_names(strange, [], "listed names that LOOKUP does not find")
-    expect(listing.ended, "eof of an empty directory").is_true()
+    expect(listing.ended, "eof of an empty directory", field="eof").is_true()
     observe("dots", show(sorted(entry.name for entry in listing.entries if entry.name in DOTS)))
 
 
@@ -166,7 +177,9 @@ def test_count_too_small(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         observe("READDIR with count 16", expect(reply).refused())
         return
     observe("READDIR with count 16", f"a page of {len(reply.resok.entries)} entries")
-    expect(len(reply.resok.entries), "number of entries with count 16").equals(0)
+    expect(
+        len(reply.resok.entries), "number of entries with count 16", of=reply, field="resok.entries"
+    ).equals(0)
     expect(reply, because=READDIR_EOF_AT_END).field("resok.eof").is_false()
     expect(reply, because=RETURNS_TOOSMALL).status(Nfsstat3.NFS3ERR_TOOSMALL)
 
@@ -182,7 +195,7 @@ def test_fileid(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     if found.fileid == 0:
         observe("fileid of the entry", "0, which RFC 1813 discourages")
         return
-    expect(found.fileid, "fileid of entry 'file'").equals(scratch.attributes(handle).fileid)
+    expect(found).field("fileid", "fileid of entry 'file'").equals(scratch.attributes(handle).fileid)
 
 
 @proves(READDIR_NEEDS_DIRECTORY, killed_by="readdir3-lists-a-file")

@@ -17,13 +17,12 @@ from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import (
-    Level,
-    Requirement,
     expect,
     expect_names,
     expect_once,
     observe,
     proves,
+    should,
     skip,
     unsupported,
 )
@@ -38,11 +37,10 @@ from suites.nfs3.listing import (
     read_all,
 )
 
-READDIR_CHECKS_VERIFIER = Requirement(
-    rfc="RFC 1813",
-    section="3.3.16",
-    level=Level.SHOULD,  # clients must send the right verifier, and servers may ignore it
-    gist="a cookie with a verifier that is not its own is refused, or the verifier is ignored",
+READDIR_CHECKS_VERIFIER = should(  # clients must send the right verifier, and servers may ignore it
+    "RFC 1813",
+    "3.3.16",
+    "a cookie with a verifier that is not its own is refused, or the verifier is ignored",
 )
 PAGE_SIZE: t.Final = {"READDIR": SMALL_PAGE, "READDIRPLUS": SMALL_PLUS_PAGE}
 CHANGES: t.Final[dict[str, Callable[[Nfs3, Nfs3Scratch, list[bytes]], object]]] = {

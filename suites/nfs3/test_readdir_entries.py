@@ -10,7 +10,7 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Nfsstat3, Sattr3
-from nfsjudge import Level, Requirement, expect, expect_names, observe, proves, unsupported
+from nfsjudge import expect, expect_names, observe, proves, should, unsupported
 from suites.nfs3 import file_types
 from suites.nfs3.clauses import (
     READDIR_NEEDS_DIRECTORY,
@@ -20,11 +20,8 @@ from suites.nfs3.clauses import (
 )
 from suites.nfs3.listing import PROCEDURES, find_entry, read_all
 
-READDIR_KEEPS_NAME_BYTES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.16",
-    level=Level.SHOULD,  # a server may refuse such names, and no RFC forbids it to map them
-    gist="a name that was accepted is listed with exactly the bytes that were given",
+READDIR_KEEPS_NAME_BYTES = should(  # a server may refuse such names, and no RFC forbids it to map them
+    "RFC 1813", "3.3.16", "a name that was accepted is listed with exactly the bytes that were given"
 )
 STRANGE_NAMES: t.Final = {
     "blanks": b" two  blanks ",
@@ -80,7 +77,7 @@ def test_fileid_types(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, kind: st
     if fileid == 0:
         observe("fileid of the entry", "0, which RFC 1813 discourages")
         return
-    expect(fileid, "fileid of entry 'file'").equals(scratch.attributes(handle).fileid)
+    expect(fileid, "fileid of entry 'file'", field="fileid").equals(scratch.attributes(handle).fileid)
 
 
 @pytest.mark.parametrize("dots", [".", ".."], ids=("dot", "dotdot"))
@@ -95,7 +92,7 @@ def test_dots_fileid(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, dots: str
     if not found:
         unsupported(f"the server does not list {dots!r}")
     for entry in found:
-        expect(entry.fileid, f"fileid of entry {dots!r}").equals(known)
+        expect(entry).field("fileid", f"fileid of entry {dots!r}").equals(known)
     expect(len(found), f"number of entries {dots!r}").equals(1)
 
 

@@ -18,7 +18,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Requirement, expect, expect_once, expect_that, observe, proves
+from nfsjudge import expect, expect_once, expect_that, observe, proves, stated
 from nfsjudge.requirement import COUNTS_ARE_CHECKED
 from suites.nfs3.clauses import (
     READDIR_COUNT_IS_LIMIT,
@@ -30,10 +30,8 @@ from suites.nfs3.clauses import (
 from suites.nfs3.limits import fsinfo
 from suites.nfs3.listing import LARGE_PAGE, PROCEDURES, Fill, many_names, page, read_all, remove_all
 
-READDIR_ACCEPTS_ANY_COUNT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.16",
-    gist="count is an upper limit: the server accepts any count and may return less",
+READDIR_ACCEPTS_ANY_COUNT = stated(
+    "RFC 1813", "3.3.16", "count is an upper limit: the server accepts any count and may return less"
 )
 LARGE_DIRECTORY: t.Final = [b"entry-%05d" % number for number in range(10_000)]
 """Names of a directory that takes many pages, however large they are. On a slow server the first of them have to do."""

@@ -10,7 +10,6 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Entryplus3, Nfsstat3, Sattr3
 from nfsjudge import (
     Harm,
-    Requirement,
     expect,
     expect_data,
     expect_names,
@@ -19,6 +18,7 @@ from nfsjudge import (
     observe,
     proves,
     show,
+    stated,
     unsupported,
 )
 from suites.nfs3 import file_types
@@ -38,48 +38,32 @@ from suites.nfs3.listing import (
 )
 from suites.replies import need_done
 
-READDIRPLUS_LISTS_ENTRIES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.17",
-    gist="READDIRPLUS lists each entry of the directory once, and nothing else",
+READDIRPLUS_LISTS_ENTRIES = stated(
+    "RFC 1813",
+    "3.3.17",
+    "READDIRPLUS lists each entry of the directory once, and nothing else",
     harm=Harm.DATA,
 )
-READDIRPLUS_MAXCOUNT_IS_LIMIT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.17",
-    gist="the result is at most maxcount bytes, including all XDR overhead",
+READDIRPLUS_MAXCOUNT_IS_LIMIT = stated(
+    "RFC 1813", "3.3.17", "the result is at most maxcount bytes, including all XDR overhead"
 )
-READDIRPLUS_EOF_AT_END = Requirement(
-    rfc="RFC 1813",
-    section="3.3.17",
-    gist="eof is TRUE if and only if no entries are left after this page",
+READDIRPLUS_EOF_AT_END = stated(
+    "RFC 1813", "3.3.17", "eof is TRUE if and only if no entries are left after this page"
 )
-READDIRPLUS_COOKIE_RESUMES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.17",
-    gist="a cookie with its verifier resumes the listing after its entry",
-    harm=Harm.DATA,
+READDIRPLUS_COOKIE_RESUMES = stated(
+    "RFC 1813", "3.3.17", "a cookie with its verifier resumes the listing after its entry", harm=Harm.DATA
 )
-READDIRPLUS_MATCHES_READDIR = Requirement(
-    rfc="RFC 1813",
-    section="3.3.17",
-    gist="READDIRPLUS differs from READDIR only in how much it returns for each entry",
+READDIRPLUS_MATCHES_READDIR = stated(
+    "RFC 1813", "3.3.17", "READDIRPLUS differs from READDIR only in how much it returns for each entry"
 )
-READDIRPLUS_NEEDS_DIRECTORY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.17",
-    gist="READDIRPLUS works on directories only: other objects have no entries",
+READDIRPLUS_NEEDS_DIRECTORY = stated(
+    "RFC 1813", "3.3.17", "READDIRPLUS works on directories only: other objects have no entries"
 )
-READDIRPLUS_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.17",
-    gist="name_attributes are the attributes of the object that the entry names",
+READDIRPLUS_RETURNS_ATTRIBUTES = stated(
+    "RFC 1813", "3.3.17", "name_attributes are the attributes of the object that the entry names"
 )
-READDIRPLUS_RETURNS_HANDLES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.17",
-    gist="name_handle is a handle of the object that the entry names",
-    harm=Harm.DATA,
+READDIRPLUS_RETURNS_HANDLES = stated(
+    "RFC 1813", "3.3.17", "name_handle is a handle of the object that the entry names", harm=Harm.DATA
 )
 MOST_PAGES = 2000
 """Limit of pages per listing: more than a directory has entries, since a page may hold one."""
@@ -119,7 +103,7 @@ def test_maxcount_limit(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     for name in many_names():
         scratch.file(name)
     resok = expect(plus_page(nfs3, scratch.handle, count=SMALL_PLUS_PAGE)).ok()
-    expect(len(resok.to_xdr()), "size of READDIRPLUS3resok in bytes").at_most(SMALL_PLUS_PAGE)
+    expect(len(resok.to_xdr()), "size of READDIRPLUS3resok in bytes", of=resok).at_most(SMALL_PLUS_PAGE)
 
 
 @proves(READDIRPLUS_EOF_AT_END, killed_by="readdirplus3-claims-eof-early", needs="readdirplus")
@@ -140,7 +124,7 @@ def test_eof_at_end(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     for name in many_names(5):
         scratch.file(name)
     listing = read_all(plus_page, nfs3, scratch.handle, most_pages=100)
-    expect(listing.ended, "eof at the end of the directory").is_true()
+    expect(listing.ended, "eof at the end of the directory", field="eof").is_true()
 
 
 @proves(
@@ -185,7 +169,7 @@ def test_fileid_matches_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     if entry.fileid == 0:
         observe("fileid of the entry", "0, which RFC 1813 discourages")
         return
-    expect(entry.fileid, "fileid of the entry, compared with name_attributes").equals(
+    expect(entry).field("fileid", "fileid of the entry, compared with name_attributes").equals(
         entry.name_attributes.fileid
     )
 
@@ -199,7 +183,7 @@ def test_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     if entry.name_handle is None:
         unsupported("the entry has no name_handle, which is optional")
     reached = expect(nfs3.getattr(entry.name_handle)).ok().obj_attributes
-    expect(reached.fileid, "fileid that GETATTR returns for name_handle").equals(known.fileid)
+    expect(reached).field("fileid", "fileid that GETATTR returns for name_handle").equals(known.fileid)
 
 
 @proves(READDIRPLUS_MATCHES_READDIR, killed_by="readdirplus3-omits-directories", needs="readdirplus")

@@ -10,32 +10,26 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Harm, Level, Part, Requirement, expect, proves, unsupported
+from nfsjudge import Harm, Part, expect, proves, should, stated, unsupported
 from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.clauses import GRANTS_WITH_PERMISSION, SYMLINK_DATA_IS_NOT_INTERPRETED
 from suites.nfs3.file_types import SPECIAL, make
 from suites.nfs3.permissions import STRANGER
 
-READLINK_RETURNS_DATA = Requirement(
-    rfc="RFC 1813",
-    section="3.3.5",
-    gist="READLINK returns the data of the symbolic link",
-    harm=Harm.DATA,
+READLINK_RETURNS_DATA = stated(
+    "RFC 1813", "3.3.5", "READLINK returns the data of the symbolic link", harm=Harm.DATA
 )
-READLINK_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813", section="3.3.5", gist="symlink_attributes are the attributes of the symbolic link"
+READLINK_RETURNS_ATTRIBUTES = stated(
+    "RFC 1813", "3.3.5", "symlink_attributes are the attributes of the symbolic link"
 )
-READLINK_NEEDS_A_SYMLINK = Requirement(
-    rfc="RFC 1813",
-    section="3.3.5",
-    level=Level.SHOULD,
+READLINK_NEEDS_A_SYMLINK = should(
+    "RFC 1813",
+    "3.3.5",
+    "READLINK is allowed only on symbolic links, and returns NFS3ERR_INVAL for other objects",
     part=Part.IMPLEMENTATION,
-    gist="READLINK is allowed only on symbolic links, and returns NFS3ERR_INVAL for other objects",
 )
-READLINK_FAILURE_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.5",
-    gist="if READLINK fails, symlink_attributes are those of the object, if present",
+READLINK_FAILURE_RETURNS_ATTRIBUTES = stated(
+    "RFC 1813", "3.3.5", "if READLINK fails, symlink_attributes are those of the object, if present"
 )
 
 

@@ -17,7 +17,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.scratch import CannotClean
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Mknoddata3, Nfsstat3, Sattr3
-from nfsjudge import Harm, Level, Requirement, expect_that, observe, proves, show, skip
+from nfsjudge import Harm, expect_that, observe, proves, should, show, skip, stated
 from nfsjudge.expect import StatusReply
 from suites import refused
 from suites.nfs3.bad_names import BelowNfs, reply_if_decoded
@@ -26,11 +26,10 @@ from suites.nfs3.permissions import STRANGER
 from suites.refused import EMPTY, FILE, FULL, NEW, OTHER
 from suites.replies import copies_sent
 
-REFUSED_CALL_CREATES_NOTHING = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    level=Level.SHOULD,
-    gist="a call that fails should not create the object (CREATE; MKDIR, SYMLINK, MKNOD and LINK alike)",
+REFUSED_CALL_CREATES_NOTHING = should(
+    "RFC 1813",
+    "3.3.8",
+    "a call that fails should not create the object (CREATE; MKDIR, SYMLINK, MKNOD and LINK alike)",
 )
 _FOREIGN: t.Final = Sattr3(mode=0o644, uid=STRANGER[0], gid=STRANGER[1])
 """An owner that many servers let only root set, after they have made the object."""
@@ -88,10 +87,10 @@ CALLS: t.Final[dict[str, dict[str, Act]]] = {
 """Calls that some server refuses: most plain ones too, since it is about servers that support little."""
 
 
-REFUSED_CALL_CHANGES_NOTHING = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    gist="an error says why a call was not carried out: the objects that it names stay as they are",
+REFUSED_CALL_CHANGES_NOTHING = stated(
+    "RFC 1813",
+    "2.6",
+    "an error says why a call was not carried out: the objects that it names stay as they are",
     harm=Harm.OBJECT,
 )
 REFUSED: t.Final[dict[str, dict[str, refused.Act]]] = {

@@ -8,42 +8,43 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Nfsstat3, Sattr3
-from nfsjudge import Harm, Level, Requirement, expect, expect_names, expect_that, observe, proves, unsupported
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_names,
+    expect_that,
+    observe,
+    proves,
+    should,
+    stated,
+    unsupported,
+)
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.clauses import NLINK_COUNTS, REFUSES_EMPTY_NAMES, RETURNS_NOENT, RETURNS_NOTDIR
 from suites.nfs3.file_types import make
 from suites.nfs3.new_objects import expect_file
 
-REMOVE_REMOVES_THE_ENTRY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.12",
-    gist="REMOVE removes the entry from the directory",
-    harm=Harm.SUCCESS,
+REMOVE_REMOVES_THE_ENTRY = stated(
+    "RFC 1813", "3.3.12", "REMOVE removes the entry from the directory", harm=Harm.SUCCESS
 )
-REMOVE_REMOVES_ONE_ENTRY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.12",
-    gist="REMOVE removes one entry: other entries stay, and the object stays until its last name is removed",
+REMOVE_REMOVES_ONE_ENTRY = stated(
+    "RFC 1813",
+    "3.3.12",
+    "REMOVE removes one entry: other entries stay, and the object stays until its last name is removed",
     harm=Harm.OBJECT,
 )
-REMOVE_NEEDS_AN_ENTRY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.12",
-    gist="REMOVE fails for a name that is not in the directory",
+REMOVE_NEEDS_AN_ENTRY = stated(
+    "RFC 1813", "3.3.12", "REMOVE fails for a name that is not in the directory", harm=Harm.SUCCESS
+)
+REMOVE_OF_DIRECTORY_MATCHES_STATUS = should(
+    # dir_wcc comes with errors because a REMOVE that fails may have changed the directory
+    "RFC 1813",
+    "3.3.12",
+    "REMOVE of a directory removes it, or fails and leaves it unchanged",
     harm=Harm.SUCCESS,
 )
-REMOVE_OF_DIRECTORY_MATCHES_STATUS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.12",
-    level=Level.SHOULD,  # dir_wcc comes with errors because a REMOVE that fails may have changed the directory
-    gist="REMOVE of a directory removes it, or fails and leaves it unchanged",
-    harm=Harm.SUCCESS,
-)
-REMOVE_NEEDS_A_DIRECTORY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.12",
-    gist="REMOVE removes an entry of a directory, not of another object",
-    harm=Harm.OBJECT,
+REMOVE_NEEDS_A_DIRECTORY = stated(
+    "RFC 1813", "3.3.12", "REMOVE removes an entry of a directory, not of another object", harm=Harm.OBJECT
 )
 
 
@@ -80,7 +81,7 @@ def test_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     before = scratch.attributes(file).nlink
     expect(nfs3.remove(scratch.handle, b"file")).ok()
     found = expect(nfs3.lookup(scratch.handle, b"other")).ok()
-    expect(scratch.attributes(found.object).nlink, "nlink").equals(before - 1)
+    expect(scratch.attributes(found.object)).field("nlink").equals(before - 1)
 
 
 @proves(REMOVE_REMOVES_ONE_ENTRY, killed_by="remove3-follows-symlinks", needs="symlink")

@@ -29,15 +29,16 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import (
     Harm,
-    Level,
     Part,
-    Requirement,
     expect,
     expect_names,
+    must,
     observe,
     proves,
+    should,
     show,
     skip,
+    stated,
     unsupported,
 )
 from suites.nfs3.attributes import expect_same_object
@@ -63,65 +64,51 @@ from suites.nfs3.pipelines import pipelined
 from suites.nfs3.statuses import INCOMPATIBLE
 from suites.races import ROUNDS, Race
 
-RENAMES_ATOMICALLY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    level=Level.MUST,
-    gist="RENAME is atomic to the client",
-    harm=Harm.OBJECT,
+RENAMES_ATOMICALLY = must("RFC 1813", "3.3.14", "RENAME is atomic to the client", harm=Harm.OBJECT)
+REPLACES_ATOMICALLY = should(  # also: "the existing target is removed before the rename occurs"
+    "RFC 1813",
+    "3.3.14",
+    "RENAME is atomic to the client, the removal of an existing target too: its name is never missing",
 )
-REPLACES_ATOMICALLY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    level=Level.SHOULD,  # also: "the existing target is removed before the rename occurs"
-    gist="RENAME is atomic to the client, the removal of an existing target too: its name is never missing",
-)
-RENAME_TO_SAME_FILE_DOES_NOTHING = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    level=Level.SHOULD,
+RENAME_TO_SAME_FILE_DOES_NOTHING = should(
+    "RFC 1813",
+    "3.3.14",
+    "RENAME from one name of a file to another of its names succeeds and does nothing",
     part=Part.IMPLEMENTATION,
-    gist="RENAME from one name of a file to another of its names succeeds and does nothing",
 )
-RENAME_TO_ITSELF_KEEPS_THE_FILE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
+RENAME_TO_ITSELF_KEEPS_THE_FILE = should(
+    "RFC 1813",
+    "3.3.14",
+    "RENAME of a file to its own name keeps the file",
     part=Part.IMPLEMENTATION,
-    gist="RENAME of a file to its own name keeps the file",
-    level=Level.SHOULD,
     harm=Harm.OBJECT,
 )
-RENAME_NEEDS_A_SOURCE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    gist="RENAME of a name that is not in the directory fails and replaces nothing",
+RENAME_NEEDS_A_SOURCE = stated(
+    "RFC 1813",
+    "3.3.14",
+    "RENAME of a name that is not in the directory fails and replaces nothing",
     harm=Harm.OBJECT,
 )
-RENAME_REPLACES_ONE_ENTRY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    gist="RENAME replaces one entry: a replaced object keeps its other names",
+RENAME_REPLACES_ONE_ENTRY = stated(
+    "RFC 1813",
+    "3.3.14",
+    "RENAME replaces one entry: a replaced object keeps its other names",
     harm=Harm.OBJECT,
 )
-RENAME_NEEDS_TWO_DIRECTORIES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    gist="RENAME takes both names as entries of directories, not of other objects",
+RENAME_NEEDS_TWO_DIRECTORIES = stated(
+    "RFC 1813",
+    "3.3.14",
+    "RENAME takes both names as entries of directories, not of other objects",
     harm=Harm.OBJECT,
 )
-RENAME_KEEPS_HANDLES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    level=Level.SHOULD,
+RENAME_KEEPS_HANDLES = should(
+    "RFC 1813", "3.3.14", "RENAME does not make the file handle of the object stale", part=Part.IMPLEMENTATION
+)
+DIRECTORIES_FORM_A_TREE = should(
+    "RFC 1813",
+    "3.3.3",
+    "directories form a single-rooted tree: a directory cannot be moved below itself",
     part=Part.IMPLEMENTATION,
-    gist="RENAME does not make the file handle of the object stale",
-)
-DIRECTORIES_FORM_A_TREE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.3",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
-    gist="directories form a single-rooted tree: a directory cannot be moved below itself",
     harm=Harm.OBJECT,
 )
 
@@ -132,7 +119,7 @@ def _names(scratch: Nfs3Scratch, source: bytes, target: bytes) -> Rename3Args:
 
 def _expect_found(reply: Lookup3Res) -> None:
     """LOOKUP finds something: any other error than NOENT does not say that the name is missing."""
-    expect(reply.status, "status of LOOKUP").differs_from(Nfsstat3.NFS3ERR_NOENT)
+    expect(reply).field("status", "status of LOOKUP").differs_from(Nfsstat3.NFS3ERR_NOENT)
 
 
 def _fileid(nfs3: Nfs3, found: Lookup3ResOk) -> int | None:
@@ -170,7 +157,7 @@ def test_same_object(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(nfs3.rename(scratch.handle, b"old", scratch.handle, b"new")).ok()
     expect_file(scratch, b"new", b"data")
     found = expect(nfs3.lookup(scratch.handle, b"new")).ok()
-    expect(scratch.attributes(found.object).fileid, "fileid of the new name").equals(known.fileid)
+    expect(scratch.attributes(found.object)).field("fileid", "fileid of the new name").equals(known.fileid)
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-stays-in-its-directory")
@@ -198,7 +185,7 @@ def test_replaces_empty_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.directory("target")
     expect(nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")).ok()
     found = expect(nfs3.lookup(scratch.handle, b"target")).ok()
-    expect(scratch.attributes(found.object).fileid, "fileid of target").equals(source.fileid)
+    expect(scratch.attributes(found.object)).field("fileid", "fileid of target").equals(source.fileid)
 
 
 @proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-replaces-full-directories")
@@ -253,7 +240,7 @@ def test_target_old_or_new(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callab
     def expect_known(reply: Lookup3Res) -> None:
         fileid = None if reply.resok is None else _fileid(nfs3, reply.resok)
         if fileid is not None:
-            expect(fileid, "fileid of 'target'").satisfies(
+            expect(fileid, "fileid of 'target'", field="fileid").satisfies(
                 known.__contains__,
                 f"that of a file that had this name before, or gets it now: {show(known[-4:])}",
             )
@@ -334,7 +321,9 @@ def test_dotdot_updated(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     parent = scratch.lookup("..", directory=found.object)
     if parent is None:
         unsupported("LOOKUP of '..' fails with NFS3ERR_NOENT")
-    expect(scratch.attributes(parent).fileid, "fileid of '..'").equals(scratch.attributes(elsewhere).fileid)
+    expect(scratch.attributes(parent)).field("fileid", "fileid of '..'").equals(
+        scratch.attributes(elsewhere).fileid
+    )
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-follows-symlinks", needs="symlink")
@@ -378,7 +367,7 @@ def test_target_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     if reply.status != Nfsstat3.NFS3_OK:
         skip(f"the target was not replaced: RENAME answers {reply.status}", reply)
     found = expect(nfs3.lookup(scratch.handle, b"other")).ok()
-    expect(scratch.attributes(found.object).nlink, "nlink of the replaced file").equals(before - 1)
+    expect(scratch.attributes(found.object)).field("nlink", "nlink of the replaced file").equals(before - 1)
 
 
 @proves(

@@ -8,7 +8,17 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, WccAttr
-from nfsjudge import Harm, Level, Part, Requirement, expect, expect_names, expect_that, proves, unsupported
+from nfsjudge import (
+    Part,
+    expect,
+    expect_names,
+    expect_that,
+    must,
+    proves,
+    should,
+    unsupported,
+)
+from suites.clauses import RENAME_MOVES_ALL
 from suites.moved import expect_entries_moved, expect_parent_of_now
 from suites.nfs3.attributes import expect_before, identity_of
 from suites.nfs3.calls import Place
@@ -29,30 +39,19 @@ from suites.nfs3.statuses import INCOMPATIBLE, NOT_A_HANDLE, NOT_ALLOWED
 from suites.nfs3.times import make_old
 from suites.nfs3.wcc import wcc_of
 
-RENAME_STAYS_IN_FILE_SYSTEM = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    level=Level.MUST,
-    gist="RENAME fails unless from.dir and to.dir are on the same file system",
+RENAME_STAYS_IN_FILE_SYSTEM = must(
+    "RFC 1813", "3.3.14", "RENAME fails unless from.dir and to.dir are on the same file system"
 )
-RENAME_RETURNS_XDEV = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    level=Level.SHOULD,
+RENAME_RETURNS_XDEV = should(
+    "RFC 1813",
+    "3.3.14",
+    "RENAME from one file system to another fails with NFS3ERR_XDEV",
     part=Part.IMPLEMENTATION,
-    gist="RENAME from one file system to another fails with NFS3ERR_XDEV",
 )
-RENAME_MOVES_ALL = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    gist="RENAME of a directory changes its name and the directory that it is in, and nothing that is in it",
-    harm=Harm.DATA,
-)
-PARENT_IS_WHERE_IT_IS = Requirement(
-    rfc="RFC 1813",
-    section="3.2",
-    level=Level.SHOULD,  # "commonly used"
-    gist='the name ".." refers to the directory that a directory is in now, not to one that it was in before',
+PARENT_IS_WHERE_IT_IS = should(  # "commonly used"
+    "RFC 1813",
+    "3.2",
+    'the name ".." refers to the directory that a directory is in now, not to one that it was in before',
 )
 OTHERS = ("symlink", *SPECIAL)
 """Types that are neither regular files nor directories."""
@@ -129,7 +128,7 @@ def test_replaces_target(nfs3: Nfs3, scratch: Nfs3Scratch, source: str, target: 
     make(nfs3, scratch, target, b"target", data=b"other")
     expect(nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")).ok()
     # A server may keep the replaced object under a temporary name while it is in use.
-    expect(scratch.names(), "names in the directory").lacks(b"source")
+    expect(scratch.names(), "names in the directory", field="entries").lacks(b"source")
     expect(identity_of(nfs3, scratch.handle, b"target"), "fileid and type of 'target'").equals(
         (known.fileid, known.type.name)
     )

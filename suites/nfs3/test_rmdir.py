@@ -10,14 +10,14 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import (
     Harm,
-    Level,
     Part,
-    Requirement,
     expect,
     expect_names,
     expect_that,
     observe,
     proves,
+    should,
+    stated,
     unsupported,
 )
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
@@ -25,48 +25,31 @@ from suites.nfs3.clauses import REFUSES_EMPTY_NAMES, RETURNS_NOENT, RETURNS_NOTD
 from suites.nfs3.file_types import SPECIAL, make
 from suites.nfs3.new_objects import expect_file
 
-RMDIR_REMOVES_THE_DIRECTORY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.13",
-    gist="RMDIR removes a subdirectory from a directory",
-    harm=Harm.SUCCESS,
+RMDIR_REMOVES_THE_DIRECTORY = stated(
+    "RFC 1813", "3.3.13", "RMDIR removes a subdirectory from a directory", harm=Harm.SUCCESS
 )
-RMDIR_REMOVES_ONLY_DIRECTORIES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.13",
-    gist="RMDIR removes only subdirectories, not objects of other types",
-    harm=Harm.OBJECT,
+RMDIR_REMOVES_ONLY_DIRECTORIES = stated(
+    "RFC 1813", "3.3.13", "RMDIR removes only subdirectories, not objects of other types", harm=Harm.OBJECT
 )
-RMDIR_NEEDS_AN_ENTRY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.13",
-    gist="RMDIR fails for a name that is not in the directory",
-    harm=Harm.SUCCESS,
+RMDIR_NEEDS_AN_ENTRY = stated(
+    "RFC 1813", "3.3.13", "RMDIR fails for a name that is not in the directory", harm=Harm.SUCCESS
 )
-RMDIR_RETURNS_NOTEMPTY = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    level=Level.SHOULD,
-    gist="RMDIR of a directory that is not empty returns NFS3ERR_NOTEMPTY (NFS3ERR_EXIST is common too)",
+RMDIR_RETURNS_NOTEMPTY = should(
+    "RFC 1813",
+    "2.6",
+    "RMDIR of a directory that is not empty returns NFS3ERR_NOTEMPTY (NFS3ERR_EXIST is common too)",
 )
-RMDIR_REMOVES_ONE_ENTRY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.13",
-    gist="RMDIR removes one subdirectory: other entries stay",
-    harm=Harm.OBJECT,
+RMDIR_REMOVES_ONE_ENTRY = stated(
+    "RFC 1813", "3.3.13", "RMDIR removes one subdirectory: other entries stay", harm=Harm.OBJECT
 )
-RMDIR_NEEDS_A_DIRECTORY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.13",
-    gist="RMDIR removes an entry of a directory, not of another object",
-    harm=Harm.OBJECT,
+RMDIR_NEEDS_A_DIRECTORY = stated(
+    "RFC 1813", "3.3.13", "RMDIR removes an entry of a directory, not of another object", harm=Harm.OBJECT
 )
-RMDIR_KEEPS_FULL_DIRECTORIES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.13",
-    level=Level.SHOULD,
+RMDIR_KEEPS_FULL_DIRECTORIES = should(
+    "RFC 1813",
+    "3.3.13",
+    "a server that does not remove non-empty directories leaves them and their contents unchanged",
     part=Part.IMPLEMENTATION,
-    gist="a server that does not remove non-empty directories leaves them and their contents unchanged",
     harm=Harm.OBJECT,
 )
 

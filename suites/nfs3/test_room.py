@@ -12,7 +12,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import KnobsView, TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
-from nfsjudge import Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
+from nfsjudge import expect, expect_data, expect_names, observe, proves, should, skip
 from suites.nfs3.calls import Place
 from suites.nfs3.clauses import (
     NOSPC_LEAVES_NOTHING,
@@ -22,17 +22,13 @@ from suites.nfs3.clauses import (
 )
 from suites.nfs3.contents import need_content, pattern, read_range, stored, write_all
 
-RETURNS_DQUOT = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    level=Level.SHOULD,
-    gist="NFS3ERR_DQUOT reports that the user's quota is exceeded; some servers return NFS3ERR_NOSPC (3.3.7)",
+RETURNS_DQUOT = should(
+    "RFC 1813",
+    "2.6",
+    "NFS3ERR_DQUOT reports that the user's quota is exceeded; some servers return NFS3ERR_NOSPC (3.3.7)",
 )
-FREED_ROOM_IS_USABLE = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    level=Level.SHOULD,  # freed room need not be available at once
-    gist="NFS3ERR_NOSPC describes the current state: WRITE succeeds again once there is room",
+FREED_ROOM_IS_USABLE = should(  # freed room need not be available at once
+    "RFC 1813", "2.6", "NFS3ERR_NOSPC describes the current state: WRITE succeeds again once there is room"
 )
 CREATING_OBJECTS = ("create", "mkdir", "symlink", "mknod")
 
@@ -103,7 +99,7 @@ def test_freed_room(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> Non
     observe("WRITE to a full disk", nfs3.write(file, 0, pattern(8192)).status)
     target.free_disk()
     reply = nfs3.write(file, 0, pattern(8192))
-    expect(reply.status, "status of WRITE after room was freed").equals(Nfsstat3.NFS3_OK)
+    expect(reply).field("status", "status of WRITE after room was freed").equals(Nfsstat3.NFS3_OK)
 
 
 @pytest.mark.exclusive

@@ -16,15 +16,16 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import SERVER_TIME, Nfsstat3, Nfstime3, Sattr3
 from nfsjudge import (
     Harm,
-    Level,
-    Requirement,
     expect,
     expect_data,
     expect_unchanged,
+    must,
     observe,
     proves,
+    should,
     show,
     skip,
+    stated,
     unsupported,
 )
 from suites.nfs3.attributes import (
@@ -57,42 +58,36 @@ from suites.nfs3.times import (
     wrong_guard,
 )
 
-GUARD_IS_COMPARED_TO_CTIME = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="if guard.check is TRUE, the server compares guard.obj_ctime to the current ctime of the object",
-    level=Level.MUST,
+GUARD_IS_COMPARED_TO_CTIME = must(
+    "RFC 1813",
+    "3.3.2",
+    "if guard.check is TRUE, the server compares guard.obj_ctime to the current ctime of the object",
 )
-GUARD_MISMATCH_PRESERVES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="if the guard differs from the ctime of the object, the attributes of the object do not change",
-    level=Level.MUST,
+GUARD_MISMATCH_PRESERVES = must(
+    "RFC 1813",
+    "3.3.2",
+    "if the guard differs from the ctime of the object, the attributes of the object do not change",
     harm=Harm.SUCCESS,
 )
-GUARD_MISMATCH_RETURNS_NOT_SYNC = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="if the guard differs from the ctime of the object, SETATTR fails with NFS3ERR_NOT_SYNC",
-    level=Level.MUST,
+GUARD_MISMATCH_RETURNS_NOT_SYNC = must(
+    "RFC 1813",
+    "3.3.2",
+    "if the guard differs from the ctime of the object, SETATTR fails with NFS3ERR_NOT_SYNC",
     harm=Harm.SUCCESS,
 )
-NO_GUARD_NO_COMPARISON = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="if guard.check is FALSE, the server does not compare the ctime of the object to anything",
+NO_GUARD_NO_COMPARISON = stated(
+    "RFC 1813",
+    "3.3.2",
+    "if guard.check is FALSE, the server does not compare the ctime of the object to anything",
 )
-SETS_SERVER_TIME = Requirement(
-    rfc="RFC 1813", section="2.5", gist="SET_TO_SERVER_TIME sets a time to the local time of the server"
+SETS_SERVER_TIME = stated("RFC 1813", "2.5", "SET_TO_SERVER_TIME sets a time to the local time of the server")
+ONLY_OWNER_CHANGES_MODE = should(
+    "RFC 1813",
+    "4.4",
+    "the server is expected to let only the owner of a file change its mode, as its operating system does",
 )
-ONLY_OWNER_CHANGES_MODE = Requirement(
-    rfc="RFC 1813",
-    section="4.4",
-    gist="the server is expected to let only the owner of a file change its mode, as its operating system does",
-    level=Level.SHOULD,
-)
-SETATTR_RETURNS_WCC = Requirement(
-    rfc="RFC 1813", section="3.3.2", gist="obj_wcc has the attributes of the object before and after SETATTR"
+SETATTR_RETURNS_WCC = stated(
+    "RFC 1813", "3.3.2", "obj_wcc has the attributes of the object before and after SETATTR"
 )
 AFTER_2038 = Nfstime3(3_000_000_000)
 BEYOND_16_BITS = 70_000
@@ -113,7 +108,7 @@ def test_file_mode(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", mode=0o600)
     for mode in (0o626, 0o751, 0o400):
         expect_change(nfs3.setattr(file, Sattr3(mode=mode)))
-        expect(scratch.attributes(file).mode & PROTECTION, "mode").equals(mode)
+        expect(scratch.attributes(file).mode & PROTECTION, "mode", field="mode").equals(mode)
 
 
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-ignores-mode-of-directories")
@@ -122,7 +117,7 @@ def test_directory_mode(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     directory = scratch.directory("d", mode=0o700)
     expect_change(nfs3.setattr(directory, Sattr3(mode=0o751)))
     # A directory may have inherited the set-group-id bit and keep it.
-    expect(scratch.attributes(directory).mode & 0o777, "permission bits of mode").equals(0o751)
+    expect(scratch.attributes(directory).mode & 0o777, "permission bits of mode", field="mode").equals(0o751)
 
 
 @proves(SETATTR_SETS_NOTHING_ELSE, killed_by="setattr3-mode-changes-mtime")
@@ -148,7 +143,7 @@ def test_other_user_mode(as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> 
         skip("the server maps the user of the run and another user to the same uid")
     reply = as_user(*STRANGER).setattr(file, Sattr3(mode=0o751))
     observe("SETATTR of mode by another user", reply.status)
-    expect(scratch.attributes(file).mode, "mode").equals(known.mode)
+    expect(scratch.attributes(file)).field("mode").equals(known.mode)
 
 
 # ---------------------------------------------------------------- owner and group
@@ -161,8 +156,8 @@ def test_uid(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     known = scratch.attributes(file)
     expect_change(nfs3.setattr(file, Sattr3(uid=known.uid ^ 17)))
     seen = scratch.attributes(file)
-    expect(seen.uid, "uid").equals(known.uid ^ 17)
-    expect(seen.gid, "gid", because=SETATTR_SETS_NOTHING_ELSE).equals(known.gid)
+    expect(seen).field("uid").equals(known.uid ^ 17)
+    expect(seen, because=SETATTR_SETS_NOTHING_ELSE).field("gid").equals(known.gid)
 
 
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-ignores-gid")
@@ -172,8 +167,8 @@ def test_gid(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     known = scratch.attributes(file)
     expect_change(nfs3.setattr(file, Sattr3(gid=known.gid ^ 17)))
     seen = scratch.attributes(file)
-    expect(seen.gid, "gid").equals(known.gid ^ 17)
-    expect(seen.uid, "uid", because=SETATTR_SETS_NOTHING_ELSE).equals(known.uid)
+    expect(seen).field("gid").equals(known.gid ^ 17)
+    expect(seen, because=SETATTR_SETS_NOTHING_ELSE).field("uid").equals(known.uid)
 
 
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-truncates-ids")
@@ -182,8 +177,8 @@ def test_ids_above_16_bits(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f")
     expect_change(nfs3.setattr(file, Sattr3(uid=BEYOND_16_BITS, gid=BEYOND_16_BITS + 1)))
     seen = scratch.attributes(file)
-    expect(seen.uid, "uid").equals(BEYOND_16_BITS)
-    expect(seen.gid, "gid").equals(BEYOND_16_BITS + 1)
+    expect(seen).field("uid").equals(BEYOND_16_BITS)
+    expect(seen).field("gid").equals(BEYOND_16_BITS + 1)
 
 
 # ---------------------------------------------------------------- times
@@ -219,7 +214,7 @@ def _expect_now(scratch: Nfs3Scratch, what: str, seen: Nfstime3) -> None:
     """A time is within a day of the server's clock, which shows in the mtime of a new file."""
     __tracebackhide__ = True
     now = scratch.attributes(scratch.file("made now")).mtime.seconds
-    expect(seen, what).satisfies(
+    expect(seen, what, of=seen).satisfies(
         lambda time: now - A_DAY <= time.seconds <= now + A_DAY,
         f"a time within a day of {now} seconds, the mtime of a new file",
     )
@@ -251,7 +246,9 @@ def test_mtime_keeps_atime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     make_old(nfs3, file, mtime=False, atime=True)
     expect(nfs3.setattr(file, Sattr3(mtime=at_client_time(ANOTHER_TIME)))).ok()
     # atime may change by itself, but not to this.
-    expect(scratch.attributes(file).atime.seconds, "seconds of atime").differs_from(ANOTHER_TIME.seconds)
+    expect(scratch.attributes(file).atime).field("seconds", "seconds of atime").differs_from(
+        ANOTHER_TIME.seconds
+    )
 
 
 @proves(SETATTR_SETS_NOTHING_ELSE, killed_by="setattr3-atime-sets-mtime", needs="cansettime")
@@ -285,8 +282,8 @@ def test_several_at_once(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", b"some data", mode=0o600)
     expect_change(nfs3.setattr(file, Sattr3(mode=0o640, size=4, atime=SERVER_TIME)))
     seen = scratch.attributes(file)
-    expect(seen.mode & PROTECTION, "mode").equals(0o640)
-    expect(seen.size, "size").equals(4)
+    expect(seen.mode & PROTECTION, "mode", of=seen, field="mode").equals(0o640)
+    expect(seen).field("size").equals(4)
 
 
 # ---------------------------------------------------------------- guard
@@ -315,7 +312,7 @@ def test_matching_guard(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", b"data")
     reply = nfs3.setattr(file, Sattr3(size=2), guard=scratch.attributes(file).ctime)
     expect_change(reply)
-    expect(scratch.attributes(file).size, "size", because=SETATTR_SETS_ATTRIBUTES).equals(2)
+    expect(scratch.attributes(file), because=SETATTR_SETS_ATTRIBUTES).field("size").equals(2)
 
 
 @proves(GUARD_MISMATCH_RETURNS_NOT_SYNC, killed_by="setattr3-wrong-guard-is-inval")
@@ -355,7 +352,7 @@ def test_guard_is_ctime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     if known.ctime == LONG_AGO:
         unsupported("the server returns mtime as ctime: SETATTR of mtime changed both")
     observe("SETATTR with mtime as the guard", nfs3.setattr(file, Sattr3(mode=0o751), guard=LONG_AGO).status)
-    expect(scratch.attributes(file).mode, "mode").equals(known.mode)
+    expect(scratch.attributes(file)).field("mode").equals(known.mode)
 
 
 @proves(GUARD_MISMATCH_RETURNS_NOT_SYNC, killed_by="setattr3-guard-compares-seconds-only")
@@ -372,7 +369,7 @@ def test_no_guard(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", b"data", mode=0o600)
     for mode in (0o640, 0o644, 0o600):
         reply = nfs3.setattr(file, Sattr3(mode=mode))
-        expect(reply.status, "status of SETATTR").differs_from(Nfsstat3.NFS3ERR_NOT_SYNC)
+        expect(reply).field("status", "status of SETATTR").differs_from(Nfsstat3.NFS3ERR_NOT_SYNC)
 
 
 # ---------------------------------------------------------------- wcc_data

@@ -12,16 +12,17 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3
 from nfsjudge import (
     Harm,
-    Level,
     Part,
-    Requirement,
     expect,
     expect_data,
     expect_names,
     expect_unchanged,
+    must,
     observe,
     proves,
+    should,
     skip,
+    stated,
     unsupported,
 )
 from suites.nfs3.attributes import expect_change
@@ -37,39 +38,33 @@ from suites.nfs3.limits import WITHIN, WITHIN_IDS, clause_within, fsinfo, need_f
 from suites.nfs3.permissions import STRANGER
 from suites.nfs3.times import LONG_AGO, make_old
 
-SETATTR_SETS_SIZE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="after a successful SETATTR of size the file has the requested size",
+SETATTR_SETS_SIZE = stated(
+    "RFC 1813",
+    "3.3.2",
+    "after a successful SETATTR of size the file has the requested size",
     harm=Harm.SUCCESS,
 )
-SETATTR_EXTENDS_FILES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="SETATTR must support extending a file",
-    level=Level.MUST,
+SETATTR_EXTENDS_FILES = must(
+    "RFC 1813",
+    "3.3.2",
+    "SETATTR must support extending a file",
     part=Part.IMPLEMENTATION,
     says_must=True,
     harm=Harm.SUCCESS,
 )
-SIZE_CHANGE_UPDATES_MTIME = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="SETATTR that changes the size of a file updates its mtime",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
+SIZE_CHANGE_UPDATES_MTIME = should(
+    "RFC 1813", "3.3.2", "SETATTR that changes the size of a file updates its mtime", part=Part.IMPLEMENTATION
 )
-SETATTR_KEEPS_ENTRIES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="SETATTR changes attributes: it leaves the entries of a directory alone",
+SETATTR_KEEPS_ENTRIES = stated(
+    "RFC 1813",
+    "3.3.2",
+    "SETATTR changes attributes: it leaves the entries of a directory alone",
     harm=Harm.OBJECT,
 )
-ONLY_WRITERS_TRUNCATE = Requirement(
-    rfc="RFC 1813",
-    section="4.4",
-    gist="the server is expected to let only users with write permission change the size of a file",
-    level=Level.SHOULD,
+ONLY_WRITERS_TRUNCATE = should(
+    "RFC 1813",
+    "4.4",
+    "the server is expected to let only users with write permission change the size of a file",
 )
 
 
@@ -82,7 +77,7 @@ def test_truncate(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", pattern(10_000))
     for size in (9_000, 4096, 513, 1):
         expect_change(nfs3.setattr(file, Sattr3(size=size)))
-        expect(scratch.attributes(file).size, "size").equals(size)
+        expect(scratch.attributes(file)).field("size").equals(size)
 
 
 @proves(SETATTR_SETS_SIZE, killed_by="setattr3-ignores-size-zero")
@@ -90,7 +85,7 @@ def test_truncate_to_zero(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR of size 0 empties the file."""
     file = scratch.file("f", pattern(10_000))
     expect_change(nfs3.setattr(file, Sattr3(size=0)))
-    expect(scratch.attributes(file).size, "size").equals(0)
+    expect(scratch.attributes(file)).field("size").equals(0)
     expect_data(scratch.read(file), b"")
 
 
@@ -136,7 +131,7 @@ def test_extend(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", b"data")
     for size in (5, 4096, 10_001):
         _extend(nfs3, file, size)
-        expect(scratch.attributes(file).size, "size").equals(size)
+        expect(scratch.attributes(file)).field("size").equals(size)
 
 
 @pytest.mark.parametrize("place", WITHIN, ids=WITHIN_IDS)
@@ -187,7 +182,7 @@ def test_size_above_4g(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     observe("SETATTR of a size above 4 GiB", reply.status)
     # A SETATTR that fails may have taken effect in part (section 3.3.2).
     if reply.status == Nfsstat3.NFS3_OK:
-        expect(scratch.attributes(file).size, "size").equals(2**32 + 2)
+        expect(scratch.attributes(file)).field("size").equals(2**32 + 2)
     expect_data(read_range(nfs3, file, 0, 4), b"data", of="range", because=SIZE_CHANGE_KEEPS_DATA)
 
 
@@ -201,7 +196,7 @@ def test_size_updates_mtime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         file = scratch.file(name, b"data")
         make_old(nfs3, file)
         expect_change(nfs3.setattr(file, Sattr3(size=size)))
-        expect(scratch.attributes(file).mtime, f"mtime of the {name} file").differs_from(LONG_AGO)
+        expect(scratch.attributes(file)).field("mtime", f"mtime of the {name} file").differs_from(LONG_AGO)
 
 
 @proves(
@@ -214,7 +209,7 @@ def test_other_user_size(as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> 
         skip("the server maps the user of the run and another user to the same uid")
     reply = as_user(*STRANGER).setattr(file, Sattr3(size=0))
     observe("SETATTR of size by another user", reply.status)
-    expect(scratch.attributes(file).size, "size").equals(4)
+    expect(scratch.attributes(file)).field("size").equals(4)
 
 
 # ---------------------------------------------------------------- objects without a size to set

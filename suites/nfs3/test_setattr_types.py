@@ -10,7 +10,15 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import SERVER_TIME, Nfsstat3, Nfstime3, Sattr3
-from nfsjudge import Harm, Level, Requirement, expect, expect_attributes, expect_unchanged, observe, proves
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_attributes,
+    expect_unchanged,
+    must,
+    observe,
+    proves,
+)
 from suites.nfs3.attributes import (
     EVERYTHING,
     PROTECTION,
@@ -30,11 +38,10 @@ from suites.nfs3.file_types import HAS_NO_DATA, KINDS, SPECIAL, make
 from suites.nfs3.permissions import STRANGER, expect_denied
 from suites.nfs3.times import A_TIME, LONG_AGO, ROUGHLY, at_client_time, expect_time, wrong_guard
 
-GUARD_MISMATCH_FAILS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="if the guard differs from the ctime of the object, SETATTR changes nothing and fails with NFS3ERR_NOT_SYNC",
-    level=Level.MUST,
+GUARD_MISMATCH_FAILS = must(
+    "RFC 1813",
+    "3.3.2",
+    "if the guard differs from the ctime of the object, SETATTR changes nothing and fails with NFS3ERR_NOT_SYNC",
     harm=Harm.SUCCESS,
 )
 REQUESTS = {
@@ -86,7 +93,7 @@ def test_mode_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     handle = make(nfs3, scratch, kind)
     for mode in (0o600, 0o751):
         expect_change(nfs3.setattr(handle, Sattr3(mode=mode)))
-        expect(scratch.attributes(handle).mode & PROTECTION, "mode").equals(mode)
+        expect(scratch.attributes(handle).mode & PROTECTION, "mode", field="mode").equals(mode)
 
 
 @pytest.mark.parametrize("kind", ["directory", *SPECIAL])

@@ -11,7 +11,7 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import DONT_CHANGE_TIME, SERVER_TIME, Nfsstat3, Nfstime3, Sattr3, SetTime
-from nfsjudge import Level, Requirement, expect, expect_data, observe, proves
+from nfsjudge import expect, expect_data, observe, proves, should, stated
 from suites.nfs3.attributes import expect_change
 from suites.nfs3.clauses import (
     MODE_HAS_DEFINED_BITS_ONLY,
@@ -35,22 +35,20 @@ from suites.nfs3.times import (
     make_old,
 )
 
-SETATTR_SETS_THE_LARGEST_ID = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    level=Level.SHOULD,  # many systems use the largest number for "do not change"
-    gist="SETATTR that succeeds has set the owner or group, even to 2^32-1; a server may refuse that number",
+SETATTR_SETS_THE_LARGEST_ID = should(  # many systems use the largest number for "do not change"
+    "RFC 1813",
+    "3.3.2",
+    "SETATTR that succeeds has set the owner or group, even to 2^32-1; a server may refuse that number",
 )
-SETATTR_SETS_LONG_NSECONDS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    level=Level.SHOULD,  # no section says what 1,000,000,000 nanoseconds or more are
-    gist="SETATTR that succeeds has set the time, even if nseconds is a second or more; a server may refuse that",
+SETATTR_SETS_LONG_NSECONDS = should(  # no section says what 1,000,000,000 nanoseconds or more are
+    "RFC 1813",
+    "3.3.2",
+    "SETATTR that succeeds has set the time, even if nseconds is a second or more; a server may refuse that",
 )
-SETATTR_ADDS_NO_MODE_BITS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="SETATTR of mode sets no set-user-id, set-group-id or sticky bit that was not requested",
+SETATTR_ADDS_NO_MODE_BITS = stated(
+    "RFC 1813",
+    "3.3.2",
+    "SETATTR of mode sets no set-user-id, set-group-id or sticky bit that was not requested",
 )
 MODES = [0o0, 0o777, 0o111, 0o4755, 0o2755, 0o1755, 0o7777]
 IDS = [0, 2**16 - 1, 2**16, 2**31 - 1, 2**31, 2**32 - 2, 2**32 - 1]
@@ -88,10 +86,12 @@ def test_file_mode_values(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> None:
     expect_change(nfs3.setattr(file, Sattr3(mode=mode)))
     seen = scratch.attributes(file)
     observe(f"mode after SETATTR of {mode:04o}", f"{seen.mode:04o}")
-    expect(seen.mode & 0o777, "permission bits of mode").equals(mode & 0o777)
+    expect(seen.mode & 0o777, "permission bits of mode", of=seen, field="mode").equals(mode & 0o777)
     expect(
         seen.mode & 0o7000 & ~mode,
         "set-id and sticky bits of mode, not requested",
+        of=seen,
+        field="mode",
         because=SETATTR_ADDS_NO_MODE_BITS,
     ).equals(0)
 
@@ -105,7 +105,7 @@ def test_directory_mode_values(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> N
     seen = scratch.attributes(directory)
     observe(f"mode after SETATTR of {mode:04o}", f"{seen.mode:04o}")
     # A directory may have inherited the set-group-id bit and keep it.
-    expect(seen.mode & 0o777, "permission bits of mode").equals(mode & 0o777)
+    expect(seen.mode & 0o777, "permission bits of mode", of=seen, field="mode").equals(mode & 0o777)
 
 
 @pytest.mark.parametrize("mode", [0o10644, 0o100644, 0xFFFF_F1A4], ids=_octal)
@@ -116,7 +116,7 @@ def test_undefined_mode_bits(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> Non
     reply = nfs3.setattr(file, Sattr3(mode=mode))
     observe(f"SETATTR of mode {mode:04o}", reply.status)
     seen = scratch.attributes(file)
-    expect(seen.mode & ~0o7777, "undefined bits of mode, above 07777").equals(0)
+    expect(seen.mode & ~0o7777, "undefined bits of mode, above 07777", of=seen, field="mode").equals(0)
 
 
 # ---------------------------------------------------------------- owner and group
@@ -132,7 +132,7 @@ def test_id_values(nfs3: Nfs3, scratch: Nfs3Scratch, which: str, number: int) ->
     expect_change(nfs3.setattr(file, Sattr3(uid=4242, gid=4343)))
     expect_change(nfs3.setattr(file, Sattr3(uid=number) if which == "uid" else Sattr3(gid=number)))
     because = SETATTR_SETS_THE_LARGEST_ID if number == 2**32 - 1 else None
-    expect(getattr(scratch.attributes(file), which), which, because=because).equals(number)
+    expect(scratch.attributes(file), because=because).field(which).equals(number)
 
 
 # ---------------------------------------------------------------- size
@@ -147,7 +147,7 @@ def test_large_size(nfs3: Nfs3, scratch: Nfs3Scratch, size: int) -> None:
         reply = nfs3.setattr(file, Sattr3(size=size))
     observe(f"SETATTR of size {size}", reply.status)
     if reply.status == Nfsstat3.NFS3_OK:
-        expect(scratch.attributes(file).size, "size").equals(size)
+        expect(scratch.attributes(file)).field("size").equals(size)
     else:
         expect(reply).refused()
     # A SETATTR that fails may have taken effect in part (section 3.3.2), but not on the data.
@@ -207,7 +207,7 @@ def test_nseconds_overflow(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, which:
     reply = nfs3.setattr(file, _times(which, at_client_time(asked)))
     observe(f"SETATTR of {nseconds} nanoseconds", reply.status)
     seen = getattr(scratch.attributes(file), which)
-    expect(seen.nseconds, f"nseconds of {which}").at_most(SECOND - 1)
+    expect(seen).field("nseconds", f"nseconds of {which}").at_most(SECOND - 1)
     if reply.status == Nfsstat3.NFS3_OK:
         # Other checks judge the accuracy.
         expect_time(nfs3, root, which, seen, asked, tolerance=SECOND // 2, because=SETATTR_SETS_LONG_NSECONDS)
@@ -224,4 +224,4 @@ def test_mixed_time_sources(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, which
     expect_change(nfs3.setattr(file, Sattr3(atime=asked["atime"], mtime=asked["mtime"])))
     seen = scratch.attributes(file)
     expect_time(nfs3, root, which, getattr(seen, which), mine, tolerance=ROUGHLY)
-    expect(getattr(seen, other).seconds, f"seconds of {other}").at_least(LONG_AGO.seconds + A_DAY)
+    expect(seen).field(f"{other}.seconds", f"seconds of {other}").at_least(LONG_AGO.seconds + A_DAY)

@@ -23,7 +23,19 @@ from nfsclient.protocol.nfs3 import (
     Symlinkdata3,
 )
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Harm, Level, Part, Requirement, expect, expect_names, observe, proves, skip, unsupported
+from nfsjudge import (
+    Harm,
+    Part,
+    expect,
+    expect_names,
+    must,
+    observe,
+    proves,
+    should,
+    skip,
+    stated,
+    unsupported,
+)
 from suites.nfs3.bad_names import BelowNfs, reply_if_decoded
 from suites.nfs3.calls import Place
 from suites.nfs3.clauses import (
@@ -43,44 +55,35 @@ from suites.nfs3.new_objects import (
 )
 from suites.races import ROUNDS, Race
 
-SYMLINK_CREATES_A_SYMLINK = Requirement(
-    rfc="RFC 1813",
-    section="3.3.10",
-    gist="SYMLINK creates a new symbolic link",
-    harm=Harm.SUCCESS,
+SYMLINK_CREATES_A_SYMLINK = stated(
+    "RFC 1813", "3.3.10", "SYMLINK creates a new symbolic link", harm=Harm.SUCCESS
 )
-SYMLINK_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813", section="3.3.10", gist="obj_attributes are the attributes of the new symbolic link"
+SYMLINK_RETURNS_ATTRIBUTES = stated(
+    "RFC 1813", "3.3.10", "obj_attributes are the attributes of the new symbolic link"
 )
-SYMLINK_RETURNS_HANDLE = Requirement(
-    rfc="RFC 1813", section="3.3.10", gist="obj is the file handle of the new symbolic link"
-)
-SYMLINK_REPLACES_NOTHING = Requirement(
-    rfc="RFC 1813",
-    section="3.3.10",
-    gist="SYMLINK fails if the name exists, and leaves the existing object unchanged",
+SYMLINK_RETURNS_HANDLE = stated("RFC 1813", "3.3.10", "obj is the file handle of the new symbolic link")
+SYMLINK_REPLACES_NOTHING = stated(
+    "RFC 1813",
+    "3.3.10",
+    "SYMLINK fails if the name exists, and leaves the existing object unchanged",
     harm=Harm.OBJECT,
 )
-SYMLINK_NEEDS_A_DIRECTORY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.10",
-    gist="SYMLINK creates the link in a directory, not in another object",
-    harm=Harm.OBJECT,
+SYMLINK_NEEDS_A_DIRECTORY = stated(
+    "RFC 1813", "3.3.10", "SYMLINK creates the link in a directory, not in another object", harm=Harm.OBJECT
 )
-SYMLINK_DATA_MAY_BE_BINARY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.5",
-    level=Level.SHOULD,  # the text calls it "an ASCII string", and says little about NUL and other bytes
-    gist="the data of a symbolic link is stored as it is, even if it is not ASCII text",
+SYMLINK_DATA_MAY_BE_BINARY = should(
+    # the text calls it "an ASCII string", and says little about NUL and other bytes
+    "RFC 1813",
+    "3.3.5",
+    "the data of a symbolic link is stored as it is, even if it is not ASCII text",
     harm=Harm.DATA,
 )
-SYMLINK_IS_ATOMIC = Requirement(
-    rfc="RFC 1813",
-    section="3.3.10",
-    level=Level.MUST,
+SYMLINK_IS_ATOMIC = must(
+    "RFC 1813",
+    "3.3.10",
+    "once a symbolic link is visible, READLINK must not fail or return incorrect data",
     part=Part.IMPLEMENTATION,
     says_must=True,
-    gist="once a symbolic link is visible, READLINK must not fail or return incorrect data",
     harm=Harm.DATA,
 )
 TARGETS = {

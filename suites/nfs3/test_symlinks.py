@@ -10,34 +10,39 @@ import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsjudge import Harm, Level, Requirement, proves
+from nfsjudge import Harm, proves, should, stated
 from suites.nfs3.common import CommonNfs3
 from suites.symlinks import OF_ATTRIBUTES, OF_NAMES, expect_target_kept, expect_text_of_now
 
-CREATE_LEAVES_TARGETS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    level=Level.SHOULD,  # the text does not speak of links: it creates the file with the name in where
-    gist="CREATE is about the name in its arguments: it does not empty the target of a symbolic link",
+CREATE_LEAVES_TARGETS = should(
+    # the text does not speak of links: it creates the file with the name in where
+    "RFC 1813",
+    "3.3.8",
+    "CREATE is about the name in its arguments: it does not empty the target of a symbolic link",
     harm=Harm.OBJECT,
 )
-CREATE_KEEPS_LINKS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    level=Level.SHOULD,
-    gist="CREATE creates a regular file: it does not replace a symbolic link, nor make another object",
+CREATE_KEEPS_LINKS = should(
+    "RFC 1813",
+    "3.3.8",
+    "CREATE creates a regular file: it does not replace a symbolic link, nor make another object",
     harm=Harm.OBJECT,
 )
-LINKS_ARE_NOT_FOLLOWED = Requirement(
-    rfc="RFC 1813",
-    section="3.3.10",
-    gist="the server does not interpret the data of a symbolic link: a call with the link leaves its target alone",
+RENAME_IS_TO_THE_NAME = stated(
+    "RFC 1813",
+    "3.3.14",
+    "RENAME gives the object the name in its arguments: it does not move it to what a link of that name names",
     harm=Harm.OBJECT,
 )
-TEXT_IS_CURRENT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.5",
-    gist="READLINK returns the data of the link that has the name now, not of one that had it before",
+SETATTR_IS_OF_THE_LINK = stated(
+    "RFC 1813",
+    "3.3.2",
+    "SETATTR changes the object of the file handle: with that of a symbolic link, not what the link names",
+    harm=Harm.OBJECT,
+)
+TEXT_IS_CURRENT = stated(
+    "RFC 1813",
+    "3.3.5",
+    "READLINK returns the data of the link that has the name now, not of one that had it before",
     harm=Harm.DATA,
 )
 
@@ -54,18 +59,18 @@ def test_target_kept(nfs3: Nfs3, scratch: Nfs3Scratch, act: str) -> None:
     expect_target_kept(CommonNfs3(nfs3), scratch, act, CREATE_LEAVES_TARGETS, CREATE_KEEPS_LINKS)
 
 
-@proves(LINKS_ARE_NOT_FOLLOWED, killed_by="rename3-moves-into-targets-of-links", needs="symlink")
+@proves(RENAME_IS_TO_THE_NAME, killed_by="rename3-moves-into-targets-of-links", needs="symlink")
 def test_directory_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME over a symbolic link to a directory puts nothing into that directory."""
-    kept = LINKS_ARE_NOT_FOLLOWED
+    kept = RENAME_IS_TO_THE_NAME
     expect_target_kept(CommonNfs3(nfs3), scratch, "replace-directory", kept, kept)
 
 
 @pytest.mark.parametrize("act", OF_ATTRIBUTES)
-@proves(LINKS_ARE_NOT_FOLLOWED, killed_by="setattr3-follows-links", needs="symlink")
+@proves(SETATTR_IS_OF_THE_LINK, killed_by="setattr3-follows-links", needs="symlink")
 def test_not_set(nfs3: Nfs3, scratch: Nfs3Scratch, act: str) -> None:
     """SETATTR of a symbolic link sets nothing of its target."""
-    kept = LINKS_ARE_NOT_FOLLOWED
+    kept = SETATTR_IS_OF_THE_LINK
     expect_target_kept(CommonNfs3(nfs3), scratch, act, kept, kept)
 
 

@@ -10,28 +10,18 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Sattr3, StableHow
-from nfsjudge import Level, Requirement, expect, proves, show, skip, unsupported
+from nfsjudge import expect, proves, should, show, skip, stated, unsupported
+from suites.clauses import DIRECTORY_MTIME_FOLLOWS_ENTRIES
 from suites.nfs3.attributes import expect_change
 from suites.nfs3.calls import Place
 from suites.nfs3.times import LONG_AGO, WaitForTick, make_old, nanoseconds
 from suites.nfs3.wcc import CHANGES, wcc_field, wcc_of
 
-WRITE_MOVES_CTIME = Requirement(
-    rfc="RFC 1813", section="2.5", gist="writing to a file changes its ctime in addition to its mtime"
-)
-SETATTR_MOVES_CTIME = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    level=Level.SHOULD,  # a server may have to simulate ctime (section 1.6)
-    gist="ctime is the time when the attributes of the file were last changed",
+WRITE_MOVES_CTIME = stated("RFC 1813", "2.5", "writing to a file changes its ctime in addition to its mtime")
+SETATTR_MOVES_CTIME = should(  # a server may have to simulate ctime (section 1.6)
+    "RFC 1813", "2.5", "ctime is the time when the attributes of the file were last changed"
 )
 
-DIRECTORY_MTIME_FOLLOWS_ENTRIES = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    level=Level.SHOULD,  # section 2.5 defines mtime for the data of files only
-    gist="a change of its entries should update the mtime of a directory",
-)
 ATTRIBUTES: t.Final = {"mode": Sattr3(mode=0o640), "owner": Sattr3(uid=4242)}
 
 
@@ -47,7 +37,7 @@ def test_write_ctime(nfs3: Nfs3, scratch: Nfs3Scratch, wait_for_tick: WaitForTic
         skip(
             f"WRITE sets mtime to {show(after.mtime)}, before the ctime that the file had: nothing shows a change"
         )
-    expect(after.ctime, "ctime").differs_from(before.ctime)
+    expect(after).field("ctime").differs_from(before.ctime)
 
 
 @pytest.mark.parametrize("what", ATTRIBUTES)
@@ -64,7 +54,7 @@ def test_setattr_ctime(nfs3: Nfs3, scratch: Nfs3Scratch, wait_for_tick: WaitForT
     after = scratch.attributes(file)
     if (after.mode, after.uid) == (before.mode, before.uid):
         skip("SETATTR succeeds and changes nothing: other checks judge that")
-    expect(after.ctime, "ctime").differs_from(before.ctime)
+    expect(after).field("ctime").differs_from(before.ctime)
 
 
 # ---------------------------------------------------------------- directories
@@ -77,4 +67,6 @@ def test_directory_mtime(nfs3: Nfs3, place: Place, change: str) -> None:
     place.arrange(change, b"name")
     make_old(nfs3, place.here)
     wcc_of(place.call(nfs3, change, b"name"), wcc_field(change))
-    expect(place.scratch.attributes(place.here).mtime, "mtime of the directory").differs_from(LONG_AGO)
+    expect(place.scratch.attributes(place.here)).field("mtime", "mtime of the directory").differs_from(
+        LONG_AGO
+    )

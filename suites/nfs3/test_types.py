@@ -8,33 +8,33 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Harm, Requirement, expect, expect_names, expect_unchanged, proves
+from nfsjudge import Harm, expect, expect_names, expect_unchanged, proves, stated
 from suites.nfs3.attributes import EVERYTHING, identity_of
 from suites.nfs3.calls import ON_NAMES, Place, call_on
 from suites.nfs3.clauses import RETURNS_EXIST, RETURNS_NOTDIR
 from suites.nfs3.file_types import KINDS, SAMPLE, SPECIAL, make
 
-FS_INFO_FOR_ANY_OBJECT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.18",
-    gist="FSSTAT, FSINFO (3.3.19) and PATHCONF (3.3.20) accept the handle of any object of the file system",
+FS_INFO_FOR_ANY_OBJECT = stated(
+    "RFC 1813",
+    "3.3.18",
+    "FSSTAT, FSINFO (3.3.19) and PATHCONF (3.3.20) accept the handle of any object of the file system",
 )
-ONLY_DIRECTORIES_HAVE_NAMES = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="only a directory has entries: an object of another type has no names, and none can be created in it",
+ONLY_DIRECTORIES_HAVE_NAMES = stated(
+    "RFC 1813",
+    "2.5",
+    "only a directory has entries: an object of another type has no names, and none can be created in it",
     harm=Harm.OBJECT,
 )
-SYMLINK_IS_NOT_ITS_TARGET = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="a handle refers to one object: that of a symbolic link is not that of the directory it points to",
+SYMLINK_IS_NOT_ITS_TARGET = stated(
+    "RFC 1813",
+    "2.5",
+    "a handle refers to one object: that of a symbolic link is not that of the directory it points to",
     harm=Harm.OBJECT,
 )
-CREATING_REPLACES_NOTHING = Requirement(
-    rfc="RFC 1813",
-    section="3.3.9",
-    gist="MKDIR, SYMLINK, MKNOD and LINK fail if the name exists, and leave the existing object unchanged",
+CREATING_REPLACES_NOTHING = stated(
+    "RFC 1813",
+    "3.3.9",
+    "MKDIR, SYMLINK, MKNOD and LINK fail if the name exists, and leave the existing object unchanged",
     harm=Harm.OBJECT,
 )
 OVER_EXISTING = [

@@ -62,7 +62,7 @@ def test_same_after(nfs3: Nfs3, scratch: Nfs3Scratch, call: str) -> None:
     before = verifier(nfs3, probe)
     description, act = WITHOUT_LOSS[call]
     act(nfs3, scratch, file)
-    expect(verifier(nfs3, probe), f"verf after {description}").equals(before)
+    expect(verifier(nfs3, probe), f"verf after {description}", field="verf").equals(before)
 
 
 @proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-by-user", needs="other_users")
@@ -72,7 +72,7 @@ def test_same_for_users(nfs3: Nfs3, scratch: Nfs3Scratch, as_user: Callable[...,
     reply = as_user(*STRANGER).write(file, 0, b"data", StableHow.UNSTABLE)
     if reply.resok is None:
         unsupported(f"another user cannot write to a file of mode 0666: WRITE answers {reply.status}", reply)
-    expect(reply.resok.verf, "verf for another user").equals(verifier(nfs3, file))
+    expect(reply).field("resok.verf", "verf for another user").equals(verifier(nfs3, file))
 
 
 @proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-by-transport", needs="udp")
@@ -80,7 +80,7 @@ def test_same_over_udp(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[.
     """The write verifier is the same over UDP and TCP."""
     file = scratch.file("f")
     over_udp = verifier(Nfs3(rpc_connect("nfs", proto="udp"), patience=nfs3.patience), file)
-    expect(over_udp, "verf over UDP").equals(verifier(nfs3, file))
+    expect(over_udp, "verf over UDP", field="verf").equals(verifier(nfs3, file))
 
 
 # ---------------------------------------------------------------- crash and restart

@@ -11,7 +11,19 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import WRITE, Nfsstat3, Sattr3, StableHow, Write3Args
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Harm, Level, Part, Requirement, expect, expect_data, observe, proves, skip, unsupported
+from nfsjudge import (
+    Harm,
+    Part,
+    expect,
+    expect_data,
+    must,
+    observe,
+    proves,
+    should,
+    skip,
+    stated,
+    unsupported,
+)
 from suites.nfs3.attributes import expect_before, expect_same_object
 from suites.nfs3.clauses import (
     HANDLE_IS_OF_ONE_FILE,
@@ -31,72 +43,44 @@ from suites.nfs3.pipelines import pipelined
 from suites.nfs3.times import LONG_AGO, at_client_time
 from suites.replies import reply_or_none
 
-WRITE_COUNT_IS_LIMIT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="count is the number of bytes written, which is never more than the number sent",
+WRITE_COUNT_IS_LIMIT = stated(
+    "RFC 1813", "3.3.7", "count is the number of bytes written, which is never more than the number sent"
 )
-WRITE_ZERO_COUNT = Requirement(
-    rfc="RFC 1813", section="3.3.7", gist="WRITE of 0 bytes succeeds and returns a count of 0"
-)
-WRITE_ZERO_KEEPS_DATA = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
+WRITE_ZERO_COUNT = stated("RFC 1813", "3.3.7", "WRITE of 0 bytes succeeds and returns a count of 0")
+WRITE_ZERO_KEEPS_DATA = should(  # the text speaks of mtime: "contents" is what it implies
+    "RFC 1813",
+    "3.3.7",
+    "WRITE of 0 bytes does not change the contents",
     part=Part.IMPLEMENTATION,
-    gist="WRITE of 0 bytes does not change the contents",
-    level=Level.SHOULD,  # the text speaks of mtime: "contents" is what it implies
     harm=Harm.DATA,
 )
-WRITE_ZERO_KEEPS_SIZE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    part=Part.IMPLEMENTATION,
-    gist="WRITE of 0 bytes does not extend the file",
-    level=Level.SHOULD,  # as above; a file that is longer by zeros has lost nothing
+WRITE_ZERO_KEEPS_SIZE = should(  # as above; a file that is longer by zeros has lost nothing
+    "RFC 1813", "3.3.7", "WRITE of 0 bytes does not extend the file", part=Part.IMPLEMENTATION
 )
-WRITE_ZERO_KEEPS_MTIME = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    part=Part.IMPLEMENTATION,
-    gist="WRITE of 0 bytes does not change mtime",
-    level=Level.SHOULD,
+WRITE_ZERO_KEEPS_MTIME = should(
+    "RFC 1813", "3.3.7", "WRITE of 0 bytes does not change mtime", part=Part.IMPLEMENTATION
 )
-WRITE_COMMITS_FILE_SYNC = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="WRITE with FILE_SYNC returns committed FILE_SYNC",
-    level=Level.MUST,
+WRITE_COMMITS_FILE_SYNC = must("RFC 1813", "3.3.7", "WRITE with FILE_SYNC returns committed FILE_SYNC")
+WRITE_COMMITS_DATA_SYNC = must(
+    "RFC 1813", "3.3.7", "WRITE with DATA_SYNC returns committed DATA_SYNC or FILE_SYNC"
 )
-WRITE_COMMITS_DATA_SYNC = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="WRITE with DATA_SYNC returns committed DATA_SYNC or FILE_SYNC",
-    level=Level.MUST,
+WRITE_COMMITS_UNSTABLE = stated(
+    "RFC 1813", "3.3.7", "WRITE with UNSTABLE returns committed UNSTABLE, DATA_SYNC or FILE_SYNC"
 )
-WRITE_COMMITS_UNSTABLE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="WRITE with UNSTABLE returns committed UNSTABLE, DATA_SYNC or FILE_SYNC",
+WRITE_MOVES_MTIME = stated(
+    "RFC 1813", "2.5", "mtime is the time when the data was last modified: WRITE updates it"
 )
-WRITE_MOVES_MTIME = Requirement(
-    rfc="RFC 1813", section="2.5", gist="mtime is the time when the data was last modified: WRITE updates it"
-)
-WRITE_ABOVE_WTMAX = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="WRITE of more than wtmax may be short; it stores what it counts and nothing that was not sent",
+WRITE_ABOVE_WTMAX = stated(
+    "RFC 1813",
+    "3.3.7",
+    "WRITE of more than wtmax may be short; it stores what it counts and nothing that was not sent",
     harm=Harm.DATA,
 )
-WRITE_WCC_BEFORE = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="file_wcc.before has size, mtime and ctime of the file before the WRITE",
+WRITE_WCC_BEFORE = stated(
+    "RFC 1813", "2.5", "file_wcc.before has size, mtime and ctime of the file before the WRITE"
 )
-WRITE_STORES_COUNTED_BYTES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="the bytes that WRITE counts are in the file, beginning at offset",
-    harm=Harm.DATA,
+WRITE_STORES_COUNTED_BYTES = stated(
+    "RFC 1813", "3.3.7", "the bytes that WRITE counts are in the file, beginning at offset", harm=Harm.DATA
 )
 MOST_SENT = 8 * 1024 * 1024
 """Bytes. Checks of WRITEs above wtmax are skipped if wtmax exceeds this."""
@@ -142,7 +126,7 @@ def test_zero_count_keeps_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     for offset in (2, 1000):
         observe(f"WRITE of 0 bytes at {offset}", nfs3.write(file, offset, b"").status)
         expect_data(scratch.read(file)[:4], b"data", because=WRITE_ZERO_KEEPS_DATA)
-    expect(scratch.attributes(file).size, "size").equals(4)
+    expect(scratch.attributes(file)).field("size").equals(4)
 
 
 @proves(WRITE_ZERO_KEEPS_MTIME, killed_by="write3-no-data-changes-mtime")
@@ -151,7 +135,7 @@ def test_zero_count_keeps_mtime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", b"data")
     before = scratch.attributes(file)
     observe("WRITE of 0 bytes", nfs3.write(file, 0, b"").status)
-    expect(scratch.attributes(file).mtime, "mtime").equals(before.mtime)
+    expect(scratch.attributes(file)).field("mtime").equals(before.mtime)
 
 
 def _expect_only_range_written(client: Nfs3, scratch: Nfs3Scratch, new: bytes, count: int) -> None:
@@ -195,7 +179,7 @@ def test_above_wtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Nfs3
     reply = reply_or_none(lambda: second_client.write(file, 0, data), "WRITE of more than wtmax")
     counted = reply.resok.count if reply is not None and reply.resok is not None else 0
     seen = read_range(nfs3, file, 0, len(data) + 1)
-    expect(len(seen), "size of the file in bytes").between(counted, len(data))
+    expect(len(seen), "size of the file in bytes", field="size").between(counted, len(data))
     expect_data(seen, data[: len(seen)])
 
 
@@ -290,7 +274,7 @@ def test_overwrite_keeps_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE at the beginning of a file keeps its size."""
     file = scratch.file("f", pattern(1000))
     expect(nfs3.write(file, 0, b"data")).ok()
-    expect(scratch.attributes(file).size, "size").equals(1000)
+    expect(scratch.attributes(file)).field("size").equals(1000)
 
 
 @proves(WRITE_EXTENDS_SIZE, killed_by="write3-appends-whole-blocks")
@@ -298,7 +282,7 @@ def test_append_grows_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE at the end of a file extends it by the count."""
     file = scratch.file("f", pattern(1000))
     written = expect(nfs3.write(file, 1000, pattern(77))).ok().count
-    expect(scratch.attributes(file).size, "size").equals(1000 + written)
+    expect(scratch.attributes(file)).field("size").equals(1000 + written)
 
 
 @proves(WRITE_GAP_IS_ZERO, killed_by="write3-fills-gap")
@@ -367,7 +351,7 @@ def test_moves_mtime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     if scratch.attributes(file).mtime != LONG_AGO:
         skip("SETATTR does not set mtime to the year 2000, so a later change would not show")
     expect(nfs3.write(file, 0, b"DATA", StableHow.FILE_SYNC)).ok()
-    expect(scratch.attributes(file).mtime, "mtime").differs_from(LONG_AGO)
+    expect(scratch.attributes(file)).field("mtime").differs_from(LONG_AGO)
 
 
 # ---------------------------------------------------------------- other types of object

@@ -12,7 +12,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves, skip
+from nfsjudge import Harm, expect, expect_data, observe, proves, should, skip, stated
 from suites.nfs3.attributes import with_mode
 from suites.nfs3.clauses import (
     MAXFILESIZE_IS_LIMIT,
@@ -27,17 +27,14 @@ from suites.nfs3.limits import WITHIN, WITHIN_IDS, clause_within, fsinfo, need_s
 from suites.nfs3.permissions import STRANGER
 from suites.nfs3.statuses import NO_PERMISSION, NOT_ALLOWED
 
-DENIED_WRITE_CHANGES_NOTHING = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    gist="a WRITE that fails with NFS3ERR_ACCES or NFS3ERR_PERM writes nothing",
+DENIED_WRITE_CHANGES_NOTHING = stated(
+    "RFC 1813",
+    "2.6",
+    "a WRITE that fails with NFS3ERR_ACCES or NFS3ERR_PERM writes nothing",
     harm=Harm.OBJECT,
 )
-RETURNS_FBIG = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    level=Level.SHOULD,
-    gist="NFS3ERR_FBIG reports that the file would grow beyond the server's limit",
+RETURNS_FBIG = should(
+    "RFC 1813", "2.6", "NFS3ERR_FBIG reports that the file would grow beyond the server's limit"
 )
 LIMITS: t.Final = {"as-is": None, "100000": 100_000}
 """The largest file: the target's own maxfilesize, or one that a knob sets."""
@@ -108,7 +105,7 @@ def test_maxfilesize_exceeded(
     file, data, offset = scratch.file("f"), pattern(16), max(0, most + beyond - 16)
     reply = nfs3.write(file, offset, data)
     observe(f"WRITE that ends {beyond} bytes beyond maxfilesize", reply.status)
-    expect(scratch.attributes(file).size, "size").at_most(most)
+    expect(scratch.attributes(file)).field("size").at_most(most)
     if reply.resok is not None:
         seen = read_range(nfs3, file, offset, reply.resok.count)
         expect_data(seen, data[: reply.resok.count], at=offset, because=WRITES_COUNT_BYTES)

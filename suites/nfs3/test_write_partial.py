@@ -12,7 +12,17 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Write3ResOk
-from nfsjudge import Harm, Level, Part, Requirement, expect, expect_data, observe, proves, unsupported
+from nfsjudge import (
+    Harm,
+    Part,
+    expect,
+    expect_data,
+    observe,
+    proves,
+    should,
+    stated,
+    unsupported,
+)
 from suites.nfs3.clauses import (
     WRITE_EXTENDS_SIZE,
     WRITE_MAKES_PROGRESS,
@@ -22,18 +32,14 @@ from suites.nfs3.clauses import (
 from suites.nfs3.contents import pattern, read_range
 from suites.nfs3.short_writes import CAUSES, Sender, sender
 
-WRITE_STOPS_AT_COUNT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="count is the number of bytes written: bytes beyond it are unchanged",
-    harm=Harm.DATA,
+WRITE_STOPS_AT_COUNT = stated(
+    "RFC 1813", "3.3.7", "count is the number of bytes written: bytes beyond it are unchanged", harm=Harm.DATA
 )
-WRITE_ACCEPTS_THE_REST = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    level=Level.SHOULD,
+WRITE_ACCEPTS_THE_REST = should(
+    "RFC 1813",
+    "3.3.7",
+    "the client sends the rest of a short WRITE in another WRITE, which succeeds",
     part=Part.IMPLEMENTATION,
-    gist="the client sends the rest of a short WRITE in another WRITE, which succeeds",
 )
 NOT_HANDLED = "the server refuses WRITEs this large"
 STEPS = 256
@@ -62,7 +68,7 @@ def test_short_count(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
     """A short WRITE stores the bytes that it counts."""
     file, data = scratch.file("f"), pattern(send.most, salt=1)
     count = _written(send, file, 0, data).count
-    expect(count, "count").at_most(send.most)
+    expect(count, "count", field="count").at_most(send.most)
     seen = read_range(nfs3, file, 0, count)
     expect_data(seen, data[:count])
 
@@ -89,7 +95,7 @@ def test_short_size(scratch: Nfs3Scratch, send: Sender) -> None:
     """A short WRITE at the end of a file extends it by the count."""
     file = scratch.file("f", pattern(100))
     count = _written(send, file, 100, pattern(send.most, salt=1)).count
-    expect(scratch.attributes(file).size, "size").equals(100 + count)
+    expect(scratch.attributes(file)).field("size").equals(100 + count)
 
 
 @pytest.mark.exclusive
@@ -101,7 +107,7 @@ def test_short_wcc_after(scratch: Nfs3Scratch, send: Sender) -> None:
     after = _written(send, file, 100, pattern(send.most, salt=1)).file_wcc.after
     if after is None:
         unsupported("WRITE returned no file_wcc.after, which is optional")
-    expect(after.size, "size in file_wcc.after").equals(scratch.attributes(file).size)
+    expect(after).field("size", "size in file_wcc.after").equals(scratch.attributes(file).size)
 
 
 @pytest.mark.exclusive
@@ -126,7 +132,7 @@ def test_short_progress(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
     end = len(data)
     while at < end:
         count = _written(send, file, at, data[at:]).count
-        expect(count, "count of WRITE").between(1, len(data) - at)
+        expect(count, "count of WRITE", field="count").between(1, len(data) - at)
         # Stop after about STEPS WRITEs: more of the same small counts show nothing new.
         end = min(end, at + count * (STEPS - calls)) if calls < STEPS else at
         at, calls = at + count, calls + 1

@@ -14,7 +14,17 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, expect_unchanged, observe, proves, skip
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_data,
+    expect_unchanged,
+    observe,
+    proves,
+    should,
+    skip,
+    stated,
+)
 from nfsjudge.requirement import COUNTS_ARE_CHECKED
 from suites.nfs3 import file_types
 from suites.nfs3.clauses import (
@@ -28,22 +38,15 @@ from suites.nfs3.contents import pattern, read_range, stored, write_all, write_f
 from suites.nfs3.limits import FAR, FAR_IDS, fsinfo, need_far, transfer_size
 from suites.replies import reply_or_none
 
-WTMAX_IS_SUPPORTED = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    gist="wtmax is the largest WRITE that the server supports: WRITE of wtmax bytes succeeds",
+WTMAX_IS_SUPPORTED = stated(
+    "RFC 1813", "3.3.19", "wtmax is the largest WRITE that the server supports: WRITE of wtmax bytes succeeds"
 )
-WRITE_OFFSET_HAS_64_BITS = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="WRITE uses all 64 bits of offset3",
-    harm=Harm.DATA,
-)
-WRITE_NEEDS_REGULAR_FILE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    level=Level.SHOULD,  # addressed to clients; only the IMPLEMENTATION part says that the server refuses
-    gist="WRITE works on regular files only",
+WRITE_OFFSET_HAS_64_BITS = stated("RFC 1813", "2.5", "WRITE uses all 64 bits of offset3", harm=Harm.DATA)
+WRITE_NEEDS_REGULAR_FILE = should(
+    # addressed to clients; only the IMPLEMENTATION part says that the server refuses
+    "RFC 1813",
+    "3.3.7",
+    "WRITE works on regular files only",
 )
 TOO_FAR: t.Final = {
     "2^63-8": 2**63 - 8,
@@ -88,7 +91,7 @@ def test_far_offsets(nfs3: Nfs3, scratch: Nfs3Scratch, place: str) -> None:
         write_far(nfs3, file, FAR[place] - 8, data[:8] + bytes(8))
     write_far(nfs3, file, FAR[place], data[8:])
     expect_data(read_range(nfs3, file, FAR[place] - 8, 16), data, at=FAR[place] - 8)
-    expect(scratch.attributes(file).size, "size").equals(FAR[place] + 8)
+    expect(scratch.attributes(file)).field("size").equals(FAR[place] + 8)
     expect_data(read_range(nfs3, file, 0, 4), b"near", of="range", because=WRITE_CHANGES_ONLY_ITS_RANGE)
 
 

@@ -101,7 +101,7 @@ def expect_time(
         skip(f"time_delta is {show(info.resok.time_delta)} seconds, which promises nothing of a time")
     accuracy = max(nanoseconds(info.resok.time_delta) or SECOND, tolerance)
     wanted = nanoseconds(asked)
-    expect(seen, what, because=because).satisfies(
+    expect(seen, what, of=seen, because=because).satisfies(
         lambda time: wanted - accuracy <= nanoseconds(time) <= wanted + accuracy,
         f"{show(asked)} to within {show(Nfstime3(*divmod(accuracy, SECOND)))} seconds",
     )

@@ -19,7 +19,9 @@ def verifier_after(nfs3: Nfs3, file: bytes) -> bytes:
 def expect_new(verf: bytes, lost: set[bytes]) -> None:
     """The verifier is none of those under which data was lost."""
     __tracebackhide__ = True
-    expect(verf, "verf after unstable data was lost").satisfies(lambda now: now not in lost, "a new verifier")
+    expect(verf, "verf after unstable data was lost", field="verf").satisfies(
+        lambda now: now not in lost, "a new verifier"
+    )
 
 
 def verifier(nfs3: Nfs3, file: bytes) -> bytes:

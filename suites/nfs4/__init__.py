@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 
 BEGINS_WITH: t.Final = (
-    ("session", "Session4", "nfsclient.clients.nfs4"),
+    ("compounds", "Compounds", "nfsclient.clients.nfs4"),
     ("scratch", "Nfs4Scratch", "fixtures.checks.dialects.nfs4"),
 )
 """The fixtures of a check that `nfsproof new-check` begins: name, type, module of the type."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import ATTRIBUTES, NUMBERS, Fattr4, NfsFtype4, Nfsstat4
@@ -116,15 +116,17 @@ def _bits(words: list[int]) -> list[int]:
 
 
 def failures(
-    session: Session4, handle: bytes, verifying: Verifying, values: dict[str, Fattr4]
+    compounds: Compounds, handle: bytes, verifying: Verifying, values: dict[str, Fattr4]
 ) -> dict[str, Nfsstat4]:
     """Those of the attributes for which VERIFY or NVERIFY does not succeed, with the status."""
     found: dict[str, Nfsstat4] = {}
     names = list(values)
-    most = max(1, min(session.state.fore.ca_maxoperations - 2, _FEW))
+    most = _FEW
+    if isinstance(compounds, Session4):
+        most = max(1, min(compounds.state.fore.ca_maxoperations - 2, _FEW))
     while names:
         some = names[:most]
-        reply = session.compound(op.putfh(handle), *(verifying(values[name]) for name in some))
+        reply = compounds.compound(op.putfh(handle), *(verifying(values[name]) for name in some))
         done = len(reply) - 1
         if reply.status != Nfsstat4.NFS4_OK:
             if reply.failed not in {p.VERIFY, p.NVERIFY} or reply.status == Nfsstat4.NFS4ERR_DELAY:
@@ -135,12 +137,12 @@ def failures(
 
 
 def statuses(
-    session: Session4, handle: bytes, verifying: Verifying, values: dict[str, Fattr4]
+    compounds: Compounds, handle: bytes, verifying: Verifying, values: dict[str, Fattr4]
 ) -> dict[str, Nfsstat4]:
     """The status of VERIFY or NVERIFY of each attribute. SKIP where the server answers DELAY."""
     found: dict[str, Nfsstat4] = {}
     for name, one in values.items():
-        reply = session.compound(op.putfh(handle), verifying(one))
+        reply = compounds.compound(op.putfh(handle), verifying(one))
         if reply.status == Nfsstat4.NFS4ERR_DELAY:
             skip("the server answers NFS4ERR_DELAY")
         found[name] = reply.status
@@ -149,7 +151,7 @@ def statuses(
 
 
 def steady(
-    session: Session4, handle: bytes, verifying: Verifying, values: dict[str, Fattr4], wrong: list[str]
+    compounds: Compounds, handle: bytes, verifying: Verifying, values: dict[str, Fattr4], wrong: list[str]
 ) -> dict[str, Nfsstat4]:
     """The statuses, asked for again, of those of the `wrong` attributes that have kept their values all the time.
 
@@ -158,9 +160,9 @@ def steady(
     found: dict[str, Nfsstat4] = {}
     for name in wrong:
         reading = (op.putfh(handle), op.getattr(name))
-        before = expect(session.compound(*reading)).ok().attributes
-        again = statuses(session, handle, verifying, {name: values[name]})
-        after = expect(session.compound(*reading)).ok().attributes
+        before = expect(compounds.compound(*reading)).ok().attributes
+        again = statuses(compounds, handle, verifying, {name: values[name]})
+        after = expect(compounds.compound(*reading)).ok().attributes
         sent = getattr(values[name], name)
         if getattr(before, name) == sent == getattr(after, name):
             found |= again
@@ -191,20 +193,20 @@ _WITHOUT_A_VALUE: t.Final[dict[str, t.Any]] = {
 }
 
 
-def expect_attrnotsupp(session: Session4, scratch: Nfs4Scratch, verifying: Verifying) -> None:
+def expect_attrnotsupp(compounds: Compounds, scratch: Nfs4Scratch, verifying: Verifying) -> None:
     """VERIFY or NVERIFY of an attribute that is not in `supported_attrs` fails with ATTRNOTSUPP."""
     __tracebackhide__ = True
     file = scratch.file("file")
     supported = supported_names(scratch, file)
     for name, value in _RARE.items():
         if name not in supported:
-            reply = session.compound(op.putfh(file), verifying(Fattr4().changed(**{name: value})))
+            reply = compounds.compound(op.putfh(file), verifying(Fattr4().changed(**{name: value})))
             expect(reply).status(Nfsstat4.NFS4ERR_ATTRNOTSUPP)
             return
     skip(f"the server supports {', '.join(_RARE)}")
 
 
-def expect_inval_without_value(session: Session4, scratch: Nfs4Scratch, verifying: Verifying) -> None:
+def expect_inval_without_value(compounds: Compounds, scratch: Nfs4Scratch, verifying: Verifying) -> None:
     """VERIFY or NVERIFY of rdattr_error, and of a time that can only be set, fails with INVAL."""
     __tracebackhide__ = True
     file = scratch.file("file")
@@ -214,7 +216,7 @@ def expect_inval_without_value(session: Session4, scratch: Nfs4Scratch, verifyin
         for name, value in _WITHOUT_A_VALUE.items()
         if name in supported
     }
-    seen = statuses(session, file, verifying, asked)
+    seen = statuses(compounds, file, verifying, asked)
     expect(mismatches(seen, Nfsstat4.NFS4ERR_INVAL), "attributes that are not INVAL").equals([])
 
 
@@ -225,5 +227,9 @@ def expect_near(known: Fattr4, name: str, seconds: int, because: Requirement | N
     expect(found, name, because=because).is_present()
     width = 1 if delta is None else delta.seconds + 1
     expect(
-        abs(found.seconds - seconds), f"seconds between the time that was set and {name}", because=because
+        abs(found.seconds - seconds),
+        f"seconds between the time that was set and {name}",
+        of=found,
+        field="seconds",
+        because=because,
     ).at_most(width)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import typing as t
 
-from fixtures.checks.dialects.nfs4 import new_state_owner, through_grace
-from nfsclient.clients.nfs4 import CompoundReply, Session4
+from fixtures.checks.dialects.nfs4 import new_state_owner, note_open, through_grace
+from nfsclient.clients.nfs4 import CompoundReply, Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, NfsFtype4, StableHow4
@@ -29,13 +29,13 @@ def _seen(attributes: Fattr4) -> Seen | None:
 
 
 class CommonNfs4(CommittingClient, TreeClient):
-    """A session of NFSv4. A write is an OPEN, a WRITE and a CLOSE; no file stays open."""
+    """A client of NFSv4. A write is an OPEN, a WRITE and a CLOSE; no file stays open."""
 
-    def __init__(self, session: Session4) -> None:
-        self._session = session
+    def __init__(self, compounds: Compounds) -> None:
+        self._compounds = compounds
 
     def _run(self, *operations: XdrType) -> CompoundReply:
-        return through_grace(self._session, *operations)
+        return through_grace(self._compounds, *operations)
 
     def getattr(self, handle: bytes) -> Answer[Seen]:
         reply = self._run(op.putfh(handle), op.getattr(*_ATTRIBUTES))
@@ -166,8 +166,8 @@ class CommonNfs4(CommittingClient, TreeClient):
 class OpenNfs4(CommonNfs4):
     """The same, but a file stays open from its first `put` on: a server may commit what it has at OPEN and CLOSE."""
 
-    def __init__(self, session: Session4) -> None:
-        super().__init__(session)
+    def __init__(self, compounds: Compounds) -> None:
+        super().__init__(compounds)
         self._opens: dict[bytes, p.Stateid4] = {}
 
     def put(self, handle: bytes, offset: int, data: bytes, how: Sync) -> Answer[Put]:
@@ -176,4 +176,5 @@ class OpenNfs4(CommonNfs4):
             if opened.status:
                 return Answer(opened)
             self._opens[handle] = opened.stateid
+            note_open(self._compounds, handle, opened.stateid)
         return self._write(self._opens[handle], handle, offset, data, how)

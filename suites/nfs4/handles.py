@@ -24,7 +24,9 @@ def expect_same_object(
         _expect_same_effect(scratch, seen, known, what, because)
         return
     ids = (second.fsid, second.fileid)
-    expect((first.fsid, first.fileid), f"fsid and fileid of the {what}", because=because).equals(ids)
+    expect(
+        (first.fsid, first.fileid), f"fsid and fileid of the {what}", of=first, field="fsid", because=because
+    ).equals(ids)
 
 
 def _expect_same_effect(
@@ -36,6 +38,6 @@ def _expect_same_effect(
     reply = scratch.run(op.putfh(known), setting)
     expect(reply).ok()
     after = scratch.attributes(seen, "change")
-    expect(
-        after.change, f"change by the {what}, after SETATTR by the other filehandle", because=because
+    expect(after, because=because).field(
+        "change", f"change by the {what}, after SETATTR by the other filehandle"
     ).differs_from(before.change)

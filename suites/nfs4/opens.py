@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import typing as t
 
-from fixtures.checks.dialects.nfs4 import Nfs4Dialect, new_state_owner, through_grace
-from nfsclient.clients.nfs4 import CompoundReply, Session4
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, new_state_owner, note_open, through_grace
+from nfsclient.clients.nfs4 import CompoundReply, Compounds, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsjudge import expect, skip, unsupported
@@ -26,31 +26,40 @@ class Opened(t.NamedTuple):
 
 
 def try_open(
-    session: Session4, file: bytes, access: int = READ, deny: int = 0, **more: t.Any
+    compounds: Compounds, file: bytes, access: int = READ, deny: int = 0, **more: t.Any
 ) -> CompoundReply:
     """The reply to an OPEN of a file by its handle, by a new open owner unless one is given."""
     more.setdefault("owner", new_state_owner())
-    return through_grace(session, op.putfh(file), op.open(None, access, deny, **more))
+    reply = through_grace(compounds, op.putfh(file), op.open(None, access, deny, **more))
+    if reply.status == p.Nfsstat4.NFS4_OK:
+        note_open(compounds, file, reply.stateid)
+    return reply
 
 
-def open_file(session: Session4, file: bytes, access: int = READ, deny: int = 0, **more: t.Any) -> Opened:
+def open_file(compounds: Compounds, file: bytes, access: int = READ, deny: int = 0, **more: t.Any) -> Opened:
     """Open a file by its handle."""
-    reply = expect(try_open(session, file, access, deny, **more)).ok()
+    reply = expect(try_open(compounds, file, access, deny, **more)).ok()
     result = reply.of(p.OPEN).resok4
     assert result is not None
     return Opened(file, result.stateid, result)
 
 
-def open_again(session: Session4, first: Opened, access: int, deny: int, owner: bytes) -> Opened:
+def open_again(compounds: Compounds, first: Opened, access: int, deny: int, owner: bytes) -> Opened:
     """A further OPEN by the same owner, which changes the first one. SKIP if the server makes a separate open of it."""
-    second = open_file(session, first.handle, access, deny, owner=owner)
+    second = open_file(compounds, first.handle, access, deny, owner=owner)
     if second.stateid.other != first.stateid.other:
         skip("a second OPEN by the same owner gets a stateid with another other field")
     return second
 
 
+def need_exclusive_creation(reply: CompoundReply) -> None:
+    """UNSUPPORTED where OPEN with EXCLUSIVE4_1 has answered NOTSUPP."""
+    if reply.status == p.Nfsstat4.NFS4ERR_NOTSUPP:
+        unsupported("the server does not support exclusive creation: OPEN answers NFS4ERR_NOTSUPP", reply)
+
+
 def create_file(
-    session: Session4,
+    compounds: Compounds,
     directory: bytes,
     name: bytes,
     how: p.Createhow4 | None = None,
@@ -64,15 +73,29 @@ def create_file(
     servers that cannot do it, and Table 10 of section 18.16.3 requires it: the check of the method itself judges that.
     """
     creating = op.open(name, access, owner=new_state_owner(), how=how or op.guarded())
-    reply = through_grace(session, op.putfh(directory), creating, op.getfh())
-    if may_lack_exclusive and reply.status == p.Nfsstat4.NFS4ERR_NOTSUPP:
-        unsupported("the server does not support exclusive creation: OPEN answers NFS4ERR_NOTSUPP", reply)
+    reply = through_grace(compounds, op.putfh(directory), creating, op.getfh())
+    if may_lack_exclusive:
+        need_exclusive_creation(reply)
     expect(reply).ok()
     result = reply.of(p.OPEN).resok4
     assert result is not None
+    note_open(compounds, reply.handle, result.stateid)
     return Opened(reply.handle, result.stateid, result)
 
 
-def another_client(v4: Nfs4Dialect) -> Session4:
-    """A session of another client, on another connection."""
+def need_exclusive(compounds: Compounds) -> None:
+    """UNSUPPORTED where the reply cache is persistent: exclusive creation has no place there (Table 10)."""
+    if isinstance(compounds, Session4) and compounds.state.flags & p.CREATE_SESSION4_FLAG_PERSIST:
+        unsupported(
+            "the reply cache is persistent: GUARDED4 takes the place of exclusive creation (Table 10)"
+        )
+
+
+def another_client(v4: Nfs4Dialect) -> Compounds:
+    """Another client, on another connection."""
+    return v4.new_compounds(v4.connections.connect("nfs"))
+
+
+def another_session(v4: Nfs4Dialect) -> Session4:
+    """The same, where its session matters."""
     return v4.new_session(v4.connections.connect("nfs"))

@@ -10,22 +10,21 @@ from fixtures.checks.dialects.nfs3 import Nfs3Dialect
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
-from nfsjudge import Level, Requirement, expect, observe, skip
+from nfsjudge import Requirement, expect, must, observe, skip, stated
 from suites.catalogue import Call, Operands
 from suites.nfs4.delegations import ACCESS, Granted, conflict_beside, delegated, seconds_to_see_nothing
 
-OTHERS_WAIT = Requirement(
-    rfc="RFC 5661",
-    section="10.2",
-    level=Level.MUST,
-    gist="a change by another protocol, or on the server itself, recalls a delegation, and waits for its end",
+OTHERS_WAIT = must(
+    "RFC 5661",
+    "10.2",
+    "a change by another protocol, or on the server itself, recalls a delegation, and waits for its end",
 )
 # "A guarantee that no open, and thus no READ or WRITE, has been done by another client"; and section 10.2 has other
 # protocols recall where they would invalidate the guarantees of the delegation.
-READS_CONFLICT = Requirement(
-    rfc="RFC 5661",
-    section="10.4.1",
-    gist="as long as a write delegation is out no READ without an OPEN is done: it recalls, and waits for the end",
+READS_CONFLICT = stated(
+    "RFC 5661",
+    "10.4.1",
+    "as long as a write delegation is out no READ without an OPEN is done: it recalls, and waits for the end",
 )
 NAME: t.Final = b"file"
 NEW_NAME: t.Final = b"new"
@@ -69,7 +68,7 @@ def expect_recall(
     granted.need_kept()
     if early is not None:
         what = f"status of {name} before DELEGRETURN"
-        expect(early.status, what, because=because).differs_from(type(early.status)(0))
+        expect(early, because=because).field("status", what).differs_from(type(early.status)(0))
     granted.give_back()
     if early is not None:
         skip(f"{name} answers {early.status.name} while a delegation is out, instead of being put off")

@@ -11,7 +11,7 @@ from nfsclient.clients.nfs4 import CompoundReply, Session4
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.xdr import XdrType
-from suites.nfs4.opens import another_client
+from suites.nfs4.opens import another_session
 from suites.races import AT_ONCE, LOOKS, MOST_LOOKS
 
 
@@ -44,7 +44,7 @@ class Race4:
     """As `suites.races.Race`, by two clients with a session each."""
 
     def __init__(self, v4: Nfs4Dialect) -> None:
-        self._looker, self._changer = another_client(v4), another_client(v4)
+        self._looker, self._changer = another_session(v4), another_session(v4)
 
     def run(
         self,

@@ -39,6 +39,12 @@ def performed(
     reply, patience = attempt(), session.nfs4.patience
     if reply.status and patience is not None:
         reply = patience.retry(attempt, may_be_tried_again, reply)
+    if cache_this and reply.status == Nfsstat4.NFS4ERR_REP_TOO_BIG_TO_CACHE:
+        # ca_maxresponsesize_cached may be any number (section 18.36.3); another check judges replies that fit.
+        skip(
+            "the server keeps no replies of this size for retries: it answers NFS4ERR_REP_TOO_BIG_TO_CACHE",
+            reply,
+        )
     return made[-1], reply
 
 

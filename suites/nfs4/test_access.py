@@ -6,28 +6,25 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
-from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge import expect, must, observe, proves, should, skip, stated, unsupported
 from suites.nfs4.minors import MINORS
 
-WITHIN_WHAT_IS_ASKED = Requirement(
-    rfc="RFC 5661",
-    section="18.1.3",
-    level=Level.MUST,
-    gist="supported and access have no bits that the request does not name, and access has none that supported lacks",
+WITHIN_WHAT_IS_ASKED = must(
+    "RFC 5661",
+    "18.1.3",
+    "supported and access have no bits that the request does not name, and access has none that supported lacks",
 )
-ONLY_DEFINED_ARE_SUPPORTED = Requirement(
-    rfc="RFC 5661",
-    section="18.1.3",
-    gist="supported has the access rights that the server can verify reliably: bits without a meaning are none",
+ONLY_DEFINED_ARE_SUPPORTED = stated(
+    "RFC 5661",
+    "18.1.3",
+    "supported has the access rights that the server can verify reliably: bits without a meaning are none",
+    also={"4.0": ("RFC 7530", "16.1.4")},
 )
-OWNERS_MAY = Requirement(
-    rfc="RFC 5661",
-    section="6.2.4",
-    level=Level.SHOULD,  # access control lists, and how users are mapped, are the server's
-    gist="the mode of an object should decide what its owner may do with it",
+OWNERS_MAY = should(  # access control lists, and how users are mapped, are the server's
+    "RFC 5661", "6.2.4", "the mode of an object should decide what its owner may do with it"
 )
 _RIGHTS = {
     "read": p.ACCESS4_READ,
@@ -42,53 +39,62 @@ _RIGHTS = {
 @MINORS
 @pytest.mark.parametrize("name", _RIGHTS)
 @proves(WITHIN_WHAT_IS_ASKED, killed_by=("access4-supports-everything", "access4-grants-everything"))
-def test_within_asked(session: Session4, scratch: Nfs4Scratch, name: str) -> None:
+def test_within_asked(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> None:
     """ACCESS of one right says nothing of others."""
     asked = _RIGHTS[name]
-    result = expect(session.compound(op.putfh(scratch.handle), op.access(asked))).of(p.ACCESS).ok()
-    expect(result.supported & ~asked, "supported, but not asked for").equals(0)
-    expect(result.access & ~result.supported, "access, but not supported").equals(0)
+    result = expect(compounds.compound(op.putfh(scratch.handle), op.access(asked))).of(p.ACCESS).ok()
+    expect(result.supported & ~asked, "supported, but not asked for", of=result, field="supported").equals(0)
+    expect(result.access & ~result.supported, "access, but not supported", of=result, field="access").equals(
+        0
+    )
 
 
 @MINORS
 @proves(ONLY_DEFINED_ARE_SUPPORTED, killed_by="access4-supports-undefined-bits")
-def test_undefined(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_undefined(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """ACCESS with a bit that is not defined says nothing of it, or is invalid."""
-    reply = session.compound(op.putfh(scratch.handle), op.access(p.ACCESS4_READ | 1 << 31))
+    reply = compounds.compound(op.putfh(scratch.handle), op.access(p.ACCESS4_READ | 1 << 31))
     observe("ACCESS with an undefined bit", reply.status.name)
     if reply.failed is p.ACCESS and reply.status == p.Nfsstat4.NFS4ERR_INVAL:
         return
     result = expect(reply).of(p.ACCESS).ok()
-    expect((result.supported | result.access) & (1 << 31), "bit that is not defined").equals(0)
+    expect(
+        (result.supported | result.access) & (1 << 31),
+        "bit that is not defined",
+        of=result,
+        field="supported",
+    ).equals(0)
 
 
 @pytest.mark.parametrize("minor", [2], ids=["4.2"])
 @proves(WITHIN_WHAT_IS_ASKED, killed_by="access4-supports-everything")
-def test_extended_attributes(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_extended_attributes(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """ACCESS of the three rights to extended attributes (RFC 8276) says nothing of others."""
     asked = p.ACCESS4_XAREAD | p.ACCESS4_XAWRITE | p.ACCESS4_XALIST
-    reply = session.compound(op.putfh(scratch.file("file")), op.access(asked))
+    reply = compounds.compound(op.putfh(scratch.file("file")), op.access(asked))
     if reply.failed is p.ACCESS and reply.status == p.Nfsstat4.NFS4ERR_INVAL:
         unsupported("the server does not know the rights to extended attributes")
     result = expect(reply).of(p.ACCESS).ok()
-    expect(result.supported & ~asked, "supported, but not asked for").equals(0)
-    expect(result.access & ~result.supported, "access, but not supported").equals(0)
+    expect(result.supported & ~asked, "supported, but not asked for", of=result, field="supported").equals(0)
+    expect(result.access & ~result.supported, "access, but not supported", of=result, field="access").equals(
+        0
+    )
 
 
 # ---------------------------------------------------------------- what the owner may do
 
 
 @proves(WITHIN_WHAT_IS_ASKED, killed_by="access4-supports-everything")
-def test_empty_mask(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_empty_mask(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """ACCESS of no right at all succeeds, and says nothing."""
-    result = expect(session.compound(op.putfh(scratch.handle), op.access(0))).of(p.ACCESS).ok()
-    expect(result.supported, "supported").equals(0)
-    expect(result.access, "access").equals(0)
+    result = expect(compounds.compound(op.putfh(scratch.handle), op.access(0))).of(p.ACCESS).ok()
+    expect(result).field("supported").equals(0)
+    expect(result).field("access").equals(0)
 
 
 @pytest.mark.parametrize("kind", ["file", "directory"])
 @proves(OWNERS_MAY, killed_by="access4-never-grants-extend")
-def test_owner(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
+def test_owner(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None:
     """ACCESS grants the owner to read, modify and extend a file of mode 0600, and to use a directory of mode 0700."""
     wanted = p.ACCESS4_READ | p.ACCESS4_MODIFY | p.ACCESS4_EXTEND
     if kind == "file":
@@ -97,8 +103,8 @@ def test_owner(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
     else:
         handle, wanted = scratch.directory("directory", mode=0o700), wanted | p.ACCESS4_LOOKUP
         scratch.file("file", directory=handle)
-    result = expect(session.compound(op.putfh(handle), op.access(wanted))).of(p.ACCESS).ok()
+    result = expect(compounds.compound(op.putfh(handle), op.access(wanted))).of(p.ACCESS).ok()
     observe("supported", f"{result.supported:#x} of {wanted:#x}")
     if not result.supported & wanted:  # section 18.1.3
         skip("the server says that it can verify none of the rights reliably")
-    expect(result.access, "rights of the owner").equals(result.supported & wanted)
+    expect(result).field("access", "rights of the owner").equals(result.supported & wanted)

@@ -10,36 +10,29 @@ from nfsclient.clients.nfs4 import Nfs4, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import ChannelDirFromClient4, ChannelDirFromServer4, Nfsstat4
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import expect, must, observe, proves, should, skip, stated
 from suites.nfs4.minors import MINORS
 from suites.nfs4.retries import need_answer
 
-DIRECTION_FITS = Requirement(
-    rfc="RFC 5661",
-    section="18.34.3",
-    level=Level.MUST,
-    gist="CDFC4_FORE gets CDFS4_FORE; CDFC4_FORE_OR_BOTH gets CDFS4_FORE or CDFS4_BOTH",
+DIRECTION_FITS = must(
+    "RFC 5661", "18.34.3", "CDFC4_FORE gets CDFS4_FORE; CDFC4_FORE_OR_BOTH gets CDFS4_FORE or CDFS4_BOTH"
 )
-UNKNOWN_IS_BADSESSION = Requirement(
-    rfc="RFC 5661",
-    section="15.1.11.1",
-    gist="a session id that the server does not know gets NFS4ERR_BADSESSION",
+UNKNOWN_IS_BADSESSION = stated(
+    "RFC 5661", "15.1.11.1", "a session id that the server does not know gets NFS4ERR_BADSESSION"
 )
-IS_ALONE = Requirement(
-    rfc="RFC 5661",
-    section="15.1.3.3",
-    gist="an operation outside of a session that is not the only one in its COMPOUND gets NFS4ERR_NOT_ONLY_OP",
+IS_ALONE = stated(
+    "RFC 5661",
+    "15.1.3.3",
+    "an operation outside of a session that is not the only one in its COMPOUND gets NFS4ERR_NOT_ONLY_OP",
 )
-ECHOES_THE_SESSION = Requirement(
-    rfc="RFC 5661",
-    section="18.34.3",
-    gist="the connection is associated with the session of the arguments",
+ECHOES_THE_SESSION = stated(
+    "RFC 5661", "18.34.3", "the connection is associated with the session of the arguments"
 )
-IS_THE_ONLY_OPERATION = Requirement(
-    rfc="RFC 5661",
-    section="18.34.3",
-    level=Level.SHOULD,  # "It MUST be" binds the client; no text names what a server does after SEQUENCE
-    gist="BIND_CONN_TO_SESSION is the only operation in its COMPOUND",
+IS_THE_ONLY_OPERATION = should(
+    # "It MUST be" binds the client; no text names what a server does after SEQUENCE
+    "RFC 5661",
+    "18.34.3",
+    "BIND_CONN_TO_SESSION is the only operation in its COMPOUND",
 )
 _FORE = ChannelDirFromClient4.CDFC4_FORE
 
@@ -51,7 +44,7 @@ def test_session(v4: Nfs4Dialect, session: Session4) -> None:
     expect(session.renew()).ok()
     second = v4.client(v4.connections.connect("nfs"))
     result = expect(second.bind_conn_to_session(session.id, _FORE)).ok()
-    expect(result.bctsr_sessid, "session id").equals(session.id)
+    expect(result).field("bctsr_sessid", "session id").equals(session.id)
     expect(second.compound(session.sequence(0), op.putrootfh())).ok()
 
 
@@ -78,7 +71,7 @@ def test_direction(
     expect(session.renew()).ok()
     second = v4.client(v4.connections.connect("nfs"))
     result = expect(second.bind_conn_to_session(session.id, asked)).ok()
-    expect(result.bctsr_dir, "bctsr_dir").one_of(*allowed)
+    expect(result).field("bctsr_dir").one_of(*allowed)
 
 
 @MINORS
@@ -96,7 +89,7 @@ def test_with_company(nfs4: Nfs4, session: Session4) -> None:
     """BIND_CONN_TO_SESSION with another operation after it is refused."""
     reply = need_answer(nfs4.compound(op.bind_conn_to_session(session.id, _FORE), op.putrootfh()))
     expect(len(reply), "results").at_most(1)
-    expect(reply.status, "status").equals(p.Nfsstat4.NFS4ERR_NOT_ONLY_OP)
+    expect(reply).field("status").equals(p.Nfsstat4.NFS4ERR_NOT_ONLY_OP)
 
 
 @MINORS
@@ -124,4 +117,4 @@ def test_back(v4: Nfs4Dialect, session: Session4, asked: str) -> None:
     allowed = [ChannelDirFromServer4.CDFS4_BACK]
     if asked != "back":
         allowed.append(ChannelDirFromServer4.CDFS4_BOTH)
-    expect(expect(result).ok().bctsr_dir, "bctsr_dir").one_of(*allowed)
+    expect(expect(result).ok()).field("bctsr_dir").one_of(*allowed)

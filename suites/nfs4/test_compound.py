@@ -6,13 +6,13 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Nfs4, Session4
+from nfsclient.clients.nfs4 import Compounds, Nfs4, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.errors import GarbageArgs
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import Unread, XdrType
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import expect, must, observe, proves, should, skip, stated
 from suites.nfs4.clauses import (
     ENDS_AT_THE_FIRST_ERROR,
     MINOR_VERSION_IS_KNOWN,
@@ -22,38 +22,35 @@ from suites.nfs4.clauses import (
 from suites.nfs4.minors import MINORS
 from suites.nfs4.retries import need_answer
 
-ECHOES_TAG = Requirement(
-    rfc="RFC 5661",
-    section="16.2.3",
-    level=Level.SHOULD,
-    gist="the tag of the results should be the tag of the request",
+ECHOES_TAG = should(
+    "RFC 5661",
+    "16.2.3",
+    "the tag of the results should be the tag of the request",
+    also={"4.0": ("RFC 7530", "15.2.4")},
 )
-UNKNOWN_IS_ILLEGAL = Requirement(
-    rfc="RFC 5661",
-    section="16.2.3",
-    gist="a number that is no operation is answered by OP_ILLEGAL with NFS4ERR_OP_ILLEGAL",
+UNKNOWN_IS_ILLEGAL = stated(
+    "RFC 5661",
+    "16.2.3",
+    "a number that is no operation is answered by OP_ILLEGAL with NFS4ERR_OP_ILLEGAL",
+    also={"4.0": ("RFC 7530", "15.2.4")},
 )
-NOT_IN_SESSION = Requirement(
-    rfc="RFC 5661",
-    section="18.46.3",
-    level=Level.MUST,
-    gist="operations that may not begin a COMPOUND yield NFS4ERR_OP_NOT_IN_SESSION if they do",
+NOT_IN_SESSION = must(
+    "RFC 5661",
+    "18.46.3",
+    "operations that may not begin a COMPOUND yield NFS4ERR_OP_NOT_IN_SESSION if they do",
 )
-REMOVED_IS_NOTSUPP = Requirement(
-    rfc="RFC 5661",
-    section="15.1.1.5",
-    gist="NFS4ERR_NOTSUPP: the operation must not be implemented in the current minor version",
+REMOVED_IS_NOTSUPP = stated(
+    "RFC 5661",
+    "15.1.1.5",
+    "NFS4ERR_NOTSUPP: the operation must not be implemented in the current minor version",
 )
-MAXOPERATIONS_IS_A_LIMIT = Requirement(
-    rfc="RFC 5661",
-    section="18.36.3",
-    level=Level.MUST,
-    gist="a COMPOUND of more operations than ca_maxoperations gets NFS4ERR_TOO_MANY_OPS",
+MAXOPERATIONS_IS_A_LIMIT = must(
+    "RFC 5661", "18.36.3", "a COMPOUND of more operations than ca_maxoperations gets NFS4ERR_TOO_MANY_OPS"
 )
-KEEPS_THE_FILEHANDLE = Requirement(
-    rfc="RFC 5661",
-    section="16.2.3.1.1",
-    gist="the current filehandle stays what it is, but for operations that set another one",
+KEEPS_THE_FILEHANDLE = stated(
+    "RFC 5661",
+    "16.2.3.1.1",
+    "the current filehandle stays what it is, but for operations that set another one",
 )
 _MOST_OPERATIONS = 2000
 """A server that grants more is not tried."""
@@ -63,37 +60,37 @@ _MOST_OPERATIONS = 2000
 def test_minor_mismatch(nfs4: Nfs4) -> None:
     """A minor version that nobody has gets MINOR_VERS_MISMATCH, and no results."""
     reply = nfs4.compound(op.putrootfh(), op.getfh(), minor=0xFFFF_FFFF)
-    expect(reply.res.resarray, "results").equals([])
+    expect(reply).field("resarray", "results").equals([])
     expect(reply).status(Nfsstat4.NFS4ERR_MINOR_VERS_MISMATCH)
 
 
 @MINORS
 @proves(ECHOES_TAG, killed_by="compound4-drops-the-tag")
-def test_tag(session: Session4) -> None:
+def test_tag(compounds: Compounds) -> None:
     """The results have the tag of the request."""
-    reply = expect(session.compound(op.putrootfh(), tag=b"nfsproof tag")).ok()
-    expect(reply.res.tag, "tag").equals(b"nfsproof tag")
+    reply = expect(compounds.compound(op.putrootfh(), tag=b"nfsproof tag")).ok()
+    expect(reply.res.tag, "tag", field="tag").equals(b"nfsproof tag")
 
 
 @MINORS
 @proves(ENDS_AT_THE_FIRST_ERROR, killed_by="compound4-goes-on-after-an-error")
-def test_stops_at_error(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_stops_at_error(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """Nothing that follows a failed operation is executed, or has a result."""
     failing = (op.putfh(scratch.handle), op.lookup(b"absent"), op.mkdir(b"made"))
-    reply = session.compound(*failing)
+    reply = compounds.compound(*failing)
     expect(len(reply), "results").equals(2)
     expect(reply).of(p.LOOKUP).status(Nfsstat4.NFS4ERR_NOENT)
     expect(reply).field("status").equals(Nfsstat4.NFS4ERR_NOENT)
-    expect(scratch.names(), "names").equals([])
+    expect(scratch.names(), "names", field="entries").equals([])
 
 
 @MINORS
 @pytest.mark.parametrize("number", [0, 2, 10043, 0x7FFF_FFFF])
 @proves(UNKNOWN_IS_ILLEGAL, killed_by="compound4-unknown-is-notsupp")
-def test_illegal(session: Session4, number: int) -> None:
+def test_illegal(compounds: Compounds, number: int) -> None:
     """A number that is no operation is answered by ILLEGAL with OP_ILLEGAL."""
     try:
-        reply = session.compound(op.putrootfh(), Unread(number, b""))
+        reply = compounds.compound(op.putrootfh(), Unread(number, b""))
     except GarbageArgs:  # all operations may be parsed first (section 15.1.3.4)
         observe("operation that does not exist", "GARBAGE_ARGS")
         return
@@ -121,7 +118,7 @@ def test_not_only_operation(nfs4: Nfs4) -> None:
     """DESTROY_CLIENTID without SEQUENCE, and with another operation after it, is refused."""
     reply = need_answer(nfs4.compound(op.destroy_clientid(nfs4.new_client().id), op.putrootfh()))
     expect(len(reply), "results").at_most(1)
-    expect(reply.status, "status").equals(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
+    expect(reply).field("status").equals(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
 
 
 _REMOVED: dict[str, XdrType] = {
@@ -138,9 +135,9 @@ _REMOVED: dict[str, XdrType] = {
 @MINORS
 @pytest.mark.parametrize("name", _REMOVED)
 @proves(REMOVED_IS_NOTSUPP, killed_by="compound4-removed-is-illegal")
-def test_removed(session: Session4, scratch: Nfs4Scratch, name: str) -> None:
+def test_removed(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> None:
     """An operation that NFSv4.1 has removed gets NOTSUPP."""
-    reply = session.compound(op.putfh(scratch.handle), _REMOVED[name])
+    reply = compounds.compound(op.putfh(scratch.handle), _REMOVED[name])
     expect(reply).refused(Nfsstat4.NFS4ERR_NOTSUPP, because=REMOVED_IS_NOTSUPP)
 
 
@@ -152,7 +149,7 @@ def test_too_many_operations(session: Session4) -> None:
     if most > _MOST_OPERATIONS:
         skip(f"the session allows {most} operations")
     reply = need_answer(session.compound(*[op.putrootfh()] * most))  # SEQUENCE is one more
-    expect(reply.status, "status").equals(Nfsstat4.NFS4ERR_TOO_MANY_OPS)
+    expect(reply).field("status").equals(Nfsstat4.NFS4ERR_TOO_MANY_OPS)
 
 
 _HANDLELESS: dict[str, XdrType] = {
@@ -186,17 +183,17 @@ _HANDLELESS: dict[str, XdrType] = {
 @MINORS
 @pytest.mark.parametrize("operation", [op.link(b"n"), op.rename(b"n", b"m")], ids=["link", "rename"])
 @proves(NEEDS_A_FILEHANDLE, killed_by="compound4-current-is-saved")
-def test_no_saved_filehandle(session: Session4, scratch: Nfs4Scratch, operation: XdrType) -> None:
+def test_no_saved_filehandle(compounds: Compounds, scratch: Nfs4Scratch, operation: XdrType) -> None:
     """LINK and RENAME without a saved filehandle fail with NOFILEHANDLE, although there is a current one."""
-    reply = session.compound(op.putfh(scratch.handle), operation)
+    reply = compounds.compound(op.putfh(scratch.handle), operation)
     expect(reply).refused(Nfsstat4.NFS4ERR_NOFILEHANDLE, because=NEEDS_A_FILEHANDLE)
 
 
 @pytest.mark.parametrize("name", _HANDLELESS)
 @proves(NEEDS_A_FILEHANDLE, killed_by="compound4-begins-at-the-root")
-def test_no_filehandle(session: Session4, name: str) -> None:
+def test_no_filehandle(compounds: Compounds, name: str) -> None:
     """An operation on the current or the saved filehandle fails with NOFILEHANDLE if there is none."""
-    reply = session.compound(_HANDLELESS[name])
+    reply = compounds.compound(_HANDLELESS[name])
     expect(reply).refused(Nfsstat4.NFS4ERR_NOFILEHANDLE, because=NEEDS_A_FILEHANDLE)
 
 
@@ -223,7 +220,7 @@ _KEEPING: dict[str, dict[str, list[XdrType]]] = {
 
 @pytest.mark.parametrize("kind", _KEEPING)
 @proves(KEEPS_THE_FILEHANDLE, killed_by="compound4-writes-and-removes-go-up")
-def test_keeps_filehandle(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
+def test_keeps_filehandle(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None:
     """After an operation that is not about filehandles, the current filehandle is that of the same object."""
     file = scratch.file("file", b"four")
     scratch.file("third")
@@ -232,5 +229,5 @@ def test_keeps_filehandle(session: Session4, scratch: Nfs4Scratch, kind: str) ->
     if fileid is None:
         skip("the server does not support fileid")
     for name, operations in _KEEPING[kind].items():
-        reply = expect(session.compound(op.putfh(handle), *operations, op.getattr("fileid"))).ok()
-        expect(reply.attributes.fileid, f"fileid after {name}").equals(fileid)
+        reply = expect(compounds.compound(op.putfh(handle), *operations, op.getattr("fileid"))).ok()
+        expect(reply.attributes).field("fileid", f"fileid after {name}").equals(fileid)

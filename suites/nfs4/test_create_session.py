@@ -9,57 +9,46 @@ from nfsclient.clients.nfs4 import Nfs4, new_owner
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, proves
+from nfsjudge import Harm, expect, must, proves, stated
 from suites.nfs4.clauses import NOT_ONLY_OP
 from suites.nfs4.minors import MINORS
 from suites.nfs4.retries import need_answer
 
-ECHOES_SEQUENCE = Requirement(
-    rfc="RFC 5661", section="18.36.3", level=Level.MUST, gist="csr_sequence equals csa_sequence"
+ECHOES_SEQUENCE = must("RFC 5661", "18.36.3", "csr_sequence equals csa_sequence")
+SEQUENCE_ID_COUNTS = stated(
+    "RFC 5661",
+    "18.36.4",
+    "a sequence id more than one above that of the client id gets NFS4ERR_SEQ_MISORDERED",
 )
-SEQUENCE_ID_COUNTS = Requirement(
-    rfc="RFC 5661",
-    section="18.36.4",
-    gist="a sequence id more than one above that of the client id gets NFS4ERR_SEQ_MISORDERED",
+NEXT_MAKES_ANOTHER = stated(
+    "RFC 5661",
+    "18.36.4",
+    "the sequence id after that of the client id goes on to the creation of another session",
 )
-NEXT_MAKES_ANOTHER = Requirement(
-    rfc="RFC 5661",
-    section="18.36.4",
-    gist="the sequence id after that of the client id goes on to the creation of another session",
-)
-REPLAY_IS_CACHED = Requirement(
-    rfc="RFC 5661",
-    section="18.36.4",
-    gist="CREATE_SESSION with the sequence id of the last one is a replay: the server returns the cached result",
+REPLAY_IS_CACHED = stated(
+    "RFC 5661",
+    "18.36.4",
+    "CREATE_SESSION with the sequence id of the last one is a replay: the server returns the cached result",
     harm=Harm.SUCCESS,
 )
-UNKNOWN_IS_STALE = Requirement(
-    rfc="RFC 5661",
-    section="18.36.4",
-    gist="a client id without a record gets NFS4ERR_STALE_CLIENTID",
+UNKNOWN_IS_STALE = stated("RFC 5661", "18.36.4", "a client id without a record gets NFS4ERR_STALE_CLIENTID")
+SIZES_DO_NOT_GROW = must(
+    "RFC 5661",
+    "18.36.3",
+    "the server may decrease header padding and sizes of a channel, and does not increase them",
 )
-SIZES_DO_NOT_GROW = Requirement(
-    rfc="RFC 5661",
-    section="18.36.3",
-    level=Level.MUST,
-    gist="the server may decrease header padding and sizes of a channel, and does not increase them",
+BACKCHANNEL_IS_KEPT = must(
+    "RFC 5661", "18.36.3", "ca_maxoperations and ca_maxrequests of the backchannel are what the client offers"
 )
-BACKCHANNEL_IS_KEPT = Requirement(
-    rfc="RFC 5661",
-    section="18.36.3",
-    level=Level.MUST,
-    gist="ca_maxoperations and ca_maxrequests of the backchannel are what the client offers",
+FLAGS_ARE_NOT_ADDED = must(
+    "RFC 5661",
+    "18.36.3",
+    "CONN_BACK_CHAN and CONN_RDMA are not set in the result if the client did not set them",
 )
-FLAGS_ARE_NOT_ADDED = Requirement(
-    rfc="RFC 5661",
-    section="18.36.3",
-    level=Level.MUST,
-    gist="CONN_BACK_CHAN and CONN_RDMA are not set in the result if the client did not set them",
-)
-RESTART_ENDS_THE_OLD = Requirement(
-    rfc="RFC 5661",
-    section="18.35.4",
-    gist="case 5: once the new incarnation is confirmed, the record of the earlier one is destroyed",
+RESTART_ENDS_THE_OLD = stated(
+    "RFC 5661",
+    "18.35.4",
+    "case 5: once the new incarnation is confirmed, the record of the earlier one is destroyed",
 )
 _AUTH_SYS = p.CallbackSecParms4(p.AUTH_SYS, cbsp_sys_cred=p.AuthsysParms(0, b"nfsproof", 0, 0, []))
 _SIZES = ("ca_headerpadsize", "ca_maxrequestsize", "ca_maxresponsesize", "ca_maxresponsesize_cached")
@@ -71,7 +60,7 @@ def test_echo(nfs4: Nfs4) -> None:
     """CREATE_SESSION returns the sequence id that it was sent."""
     client = nfs4.new_client()
     result = expect(nfs4.create_session(client.id, client.sequence_id)).ok()
-    expect(result.csr_sequence, "csr_sequence").equals(client.sequence_id)
+    expect(result).field("csr_sequence").equals(client.sequence_id)
 
 
 @MINORS
@@ -92,7 +81,7 @@ def test_replay(nfs4: Nfs4) -> None:
     client = nfs4.new_client()
     first = expect(nfs4.create_session(client.id, client.sequence_id)).ok()
     again = expect(nfs4.create_session(client.id, client.sequence_id)).ok()
-    expect(again.csr_sessionid, "session id").equals(first.csr_sessionid)
+    expect(again).field("csr_sessionid", "session id").equals(first.csr_sessionid)
 
 
 @MINORS
@@ -102,7 +91,7 @@ def test_second_session(nfs4: Nfs4) -> None:
     client = nfs4.new_client()
     first = client.create_session()
     result = expect(nfs4.create_session(client.id, client.sequence_id)).ok()
-    expect(result.csr_sessionid, "session id").differs_from(first.id)
+    expect(result).field("csr_sessionid", "session id").differs_from(first.id)
     expect(first.renew()).ok()
 
 
@@ -123,7 +112,7 @@ def test_sizes(nfs4: Nfs4) -> None:
     asked = op.channel(requestsize=32768, responsesize=32768, responsesize_cached=4096)
     granted = expect(nfs4.create_session(client.id, client.sequence_id, fore=asked)).ok().csr_fore_chan_attrs
     for name in _SIZES:
-        expect(getattr(granted, name), name).at_most(getattr(asked, name))
+        expect(granted).field(name).at_most(getattr(asked, name))
 
 
 @MINORS
@@ -134,8 +123,8 @@ def test_backchannel(nfs4: Nfs4) -> None:
     asked = op.channel(requestsize=8192, responsesize=8192, operations=6, requests=5)
     created = expect(nfs4.create_session(client.id, client.sequence_id, back=asked)).ok()
     granted = created.csr_back_chan_attrs
-    expect(granted.ca_maxoperations, "ca_maxoperations").equals(6)
-    expect(granted.ca_maxrequests, "ca_maxrequests").equals(5)
+    expect(granted).field("ca_maxoperations").equals(6)
+    expect(granted).field("ca_maxrequests").equals(5)
 
 
 @MINORS
@@ -154,7 +143,7 @@ def test_with_company(nfs4: Nfs4) -> None:
     """CREATE_SESSION without SEQUENCE, and with another operation after it, fails with NOT_ONLY_OP."""
     client = nfs4.new_client()
     reply = need_answer(nfs4.compound(op.create_session(client.id, client.sequence_id), op.putrootfh()))
-    expect(reply.status, "status").equals(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
+    expect(reply).field("status").equals(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
 
 
 @MINORS
@@ -195,8 +184,10 @@ def test_back_sizes(nfs4: Nfs4) -> None:
             sec_parms=parms,
         )
     ).ok()
-    expect(created.csr_flags & ~flags, "flags that the request does not name").equals(0)
+    expect(
+        created.csr_flags & ~flags, "flags that the request does not name", of=created, field="csr_flags"
+    ).equals(0)
     for channel, asked in (("fore", fore), ("back", back)):
         granted = getattr(created, f"csr_{channel}_chan_attrs")
         for name in _SIZES:
-            expect(getattr(granted, name), f"{name} of the {channel} channel").at_most(getattr(asked, name))
+            expect(granted).field(name, f"{name} of the {channel} channel").at_most(getattr(asked, name))

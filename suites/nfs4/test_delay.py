@@ -13,67 +13,67 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch, new_state_owner
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsclient.xdr import XdrType
-from nfsjudge import Level, Requirement, expect_that, proves, skip
+from nfsjudge import expect_that, proves, should, skip
 from suites.nfs4.locks import WRITE_LT, lock_range
 from suites.nfs4.opens import BOTH, READ, open_file
 
-DELAY_ENDS = Requirement(
-    rfc="RFC 5661",
-    section="15.1.1.3",
-    level=Level.SHOULD,  # no time is named, and a tape may be slower than any client waits
-    gist="DELAY is about a time: an operation on a quiet object gets another answer when it is sent again later",
+DELAY_ENDS = should(  # no time is named, and a tape may be slower than any client waits
+    "RFC 5661",
+    "15.1.1.3",
+    "DELAY is about a time: an operation on a quiet object gets another answer when it is sent again later",
+    also={"4.0": ("RFC 7530", "13.1.1.3")},
 )
 Operations: t.TypeAlias = Sequence[XdrType]
 _FILE: t.Final = b"file"
 
 
-def _on_file(*operations: XdrType) -> Callable[[Session4, Nfs4Scratch], Operations]:
-    return lambda _session, scratch: [op.putfh(scratch.file(_FILE, b"data")), *operations]
+def _on_file(*operations: XdrType) -> Callable[[Compounds, Nfs4Scratch], Operations]:
+    return lambda _compounds, scratch: [op.putfh(scratch.file(_FILE, b"data")), *operations]
 
 
-def _in_directory(*operations: XdrType) -> Callable[[Session4, Nfs4Scratch], Operations]:
-    def arrange(_session: Session4, scratch: Nfs4Scratch) -> Operations:
+def _in_directory(*operations: XdrType) -> Callable[[Compounds, Nfs4Scratch], Operations]:
+    def arrange(_compounds: Compounds, scratch: Nfs4Scratch) -> Operations:
         scratch.file(_FILE, b"data")
         return [op.putfh(scratch.handle), *operations]
 
     return arrange
 
 
-def _rename(_session: Session4, scratch: Nfs4Scratch) -> Operations:
+def _rename(_compounds: Compounds, scratch: Nfs4Scratch) -> Operations:
     scratch.file(_FILE)
     return [op.putfh(scratch.handle), op.savefh(), op.rename(_FILE, b"other")]
 
 
-def _link(_session: Session4, scratch: Nfs4Scratch) -> Operations:
+def _link(_compounds: Compounds, scratch: Nfs4Scratch) -> Operations:
     return [op.putfh(scratch.file(_FILE)), op.savefh(), op.putfh(scratch.handle), op.link(b"other")]
 
 
-def _readlink(_session: Session4, scratch: Nfs4Scratch) -> Operations:
+def _readlink(_compounds: Compounds, scratch: Nfs4Scratch) -> Operations:
     return [op.putfh(scratch.symlink(_FILE, b"target")), op.readlink()]
 
 
-def _close(session: Session4, scratch: Nfs4Scratch) -> Operations:
-    opened = open_file(session, scratch.file(_FILE))
+def _close(compounds: Compounds, scratch: Nfs4Scratch) -> Operations:
+    opened = open_file(compounds, scratch.file(_FILE))
     return [op.putfh(opened.handle), op.close(opened.stateid)]
 
 
-def _lock(session: Session4, scratch: Nfs4Scratch) -> Operations:
-    opened = open_file(session, scratch.file(_FILE), BOTH)
+def _lock(compounds: Compounds, scratch: Nfs4Scratch) -> Operations:
+    opened = open_file(compounds, scratch.file(_FILE), BOTH)
     return [op.putfh(opened.handle), op.lock(opened.stateid, WRITE_LT, 0, 1, owner=new_state_owner())]
 
 
-def _unlock(session: Session4, scratch: Nfs4Scratch) -> Operations:
-    opened = open_file(session, scratch.file(_FILE), BOTH)
-    held = lock_range(session, opened, WRITE_LT, 0, 1)
+def _unlock(compounds: Compounds, scratch: Nfs4Scratch) -> Operations:
+    opened = open_file(compounds, scratch.file(_FILE), BOTH)
+    held = lock_range(compounds, opened, WRITE_LT, 0, 1)
     return [op.putfh(opened.handle), op.locku(held, 0, 1)]
 
 
-ASKED: t.Final[dict[str, Callable[[Session4, Nfs4Scratch], Operations]]] = {
+ASKED: t.Final[dict[str, Callable[[Compounds, Nfs4Scratch], Operations]]] = {
     "access": _on_file(op.access(p.ACCESS4_READ)),
     "close": _close,
     "commit": _on_file(op.commit()),
@@ -83,16 +83,16 @@ ASKED: t.Final[dict[str, Callable[[Session4, Nfs4Scratch], Operations]]] = {
     "lock": _lock,
     "locku": _unlock,
     "lookup": _in_directory(op.lookup(_FILE)),
-    "lookupp": lambda _session, scratch: [op.putfh(scratch.handle), op.lookupp()],
+    "lookupp": lambda _compounds, scratch: [op.putfh(scratch.handle), op.lookupp()],
     "open": _in_directory(op.open(_FILE, READ, owner=b"an owner")),
     "putfh": _on_file(),
-    "putrootfh": lambda _session, _scratch: [op.putrootfh()],
+    "putrootfh": lambda _compounds, _scratch: [op.putrootfh()],
     "read": _on_file(op.read(op.ANONYMOUS, 0, 4)),
     "readdir": _in_directory(op.readdir(0, bytes(8), dircount=4096, maxcount=4096)),
     "readlink": _readlink,
     "remove": _in_directory(op.remove(_FILE)),
     "rename": _rename,
-    "sequence": lambda _session, _scratch: [],
+    "sequence": lambda _compounds, _scratch: [],
     "setattr": _on_file(op.setattr(Fattr4(mode=0o600))),
     "write": _on_file(op.write(op.ANONYMOUS, 0, b"data")),
 }
@@ -100,16 +100,16 @@ ASKED: t.Final[dict[str, Callable[[Session4, Nfs4Scratch], Operations]]] = {
 
 
 @pytest.fixture
-def operations(session: Session4, scratch: Nfs4Scratch, name: str) -> Operations:
+def operations(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> Operations:
     """Creates what the operation needs, which it can then do at once."""
-    return ASKED[name](session, scratch)
+    return ASKED[name](compounds, scratch)
 
 
 @pytest.mark.parametrize("name", ASKED)
 @proves(DELAY_ENDS, killed_by="delay4-never-ends")
-def test_ends(session: Session4, operations: Operations, name: str) -> None:
+def test_ends(compounds: Compounds, operations: Operations, name: str) -> None:
     """An operation on a quiet object that is sent again after DELAY gets another answer."""
-    reply = session.compound(*operations)
+    reply = compounds.compound(*operations)
     if reply.status == Nfsstat4.NFS4ERR_DELAY and reply.failed is not p.BY_NAME[name.upper()]:
         skip(f"{'COMPOUND' if reply.failed is None else reply.failed.name} answers NFS4ERR_DELAY")
     result = reply.res.resarray[-1] if reply.res.resarray else reply.res

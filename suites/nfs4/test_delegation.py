@@ -17,7 +17,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsclient.xdr import XdrType
-from nfsjudge import Level, Part, Requirement, expect, expect_that, observe, proves, skip
+from nfsjudge import Part, Requirement, expect, expect_that, must, observe, proves, skip, stated
 from suites.nfs4.delegations import (
     ACCESS,
     CONFLICT_RECALLS,
@@ -33,50 +33,43 @@ from suites.nfs4.delegations import (
 from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
 
-RECALL_NAMES_THE_DELEGATION = Requirement(
-    rfc="RFC 5661",
-    section="20.2.3",
-    gist="CB_RECALL has the stateid of the delegation, and the filehandle",
+RECALL_NAMES_THE_DELEGATION = stated(
+    "RFC 5661", "20.2.3", "CB_RECALL has the stateid of the delegation, and the filehandle"
 )
-SEQID_IS_ZERO = Requirement(
-    rfc="RFC 5661",
-    section="8.2.2",
-    level=Level.MUST,  # "is required to be zero"
-    gist="the seqid of a stateid in a callback is zero",
+SEQID_IS_ZERO = must(  # "is required to be zero"
+    "RFC 5661", "8.2.2", "the seqid of a stateid in a callback is zero"
 )
-RETURNED_IS_BAD = Requirement(
-    rfc="RFC 5661",
-    section="8.2.4",
-    gist="a stateid is valid until what it stands for is returned by an operation such as CLOSE or DELEGRETURN",
+RETURNED_IS_BAD = stated(
+    "RFC 5661",
+    "8.2.4",
+    "a stateid is valid until what it stands for is returned by an operation such as CLOSE or DELEGRETURN",
+    also={"4.0": ("RFC 7530", "9.1.4.4")},
 )
-WRITER_IS_ASKED = Requirement(
-    rfc="RFC 5661",
-    section="18.7.4",
+WRITER_IS_ASKED = must(
+    "RFC 5661",
+    "18.7.4",
+    "GETATTR of size or change waits for CB_GETATTR, or for the end of a write delegation of another client",
     part=Part.IMPLEMENTATION,
-    level=Level.MUST,
     says_must=True,
-    gist="GETATTR of size or change waits for CB_GETATTR, or for the end of a write delegation of another client",
 )
-EVENTS_RECALL = Requirement(
-    rfc="RFC 5661",
-    section="10.4.4",
-    gist="READ or WRITE with a special stateid, SETATTR, and RENAME of or onto the file make recall necessary",
+EVENTS_RECALL = stated(
+    "RFC 5661",
+    "10.4.4",
+    "READ or WRITE with a special stateid, SETATTR, and RENAME of or onto the file make recall necessary",
 )
-LINK_RECALLS = Requirement(
-    rfc="RFC 5661",
-    section="18.9.4",
+LINK_RECALLS = must(
+    "RFC 5661",
+    "18.9.4",
+    "LINK recalls the delegations that other clients have of the file, and waits until they are returned",
     part=Part.IMPLEMENTATION,
-    level=Level.MUST,
     says_must=True,
-    gist="LINK recalls the delegations that other clients have of the file, and waits until they are returned",
 )
-SETXATTR_RECALLS = Requirement(
-    rfc="RFC 8276",
-    section="8.4.2.4",
+SETXATTR_RECALLS = must(
+    "RFC 8276",
+    "8.4.2.4",
+    "SETXATTR recalls the delegations that other clients have of the file, and waits until they are returned",
     part=Part.IMPLEMENTATION,
-    level=Level.MUST,
     says_must=True,
-    gist="SETXATTR recalls the delegations that other clients have of the file, and waits until they are returned",
 )
 _QUIET: t.Final = 1.5
 """Seconds in which a conflicting request must not succeed while the delegation is neither returned nor revoked."""
@@ -114,7 +107,7 @@ def test_recall(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
 def test_recall_names_it(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
     """CB_RECALL has the stateid of the delegation, apart from its seqid, and the filehandle."""
     granted, _, call = _recalled(v4, scratch, access)
-    expect(call.stateid.other, "other field of the stateid").equals(granted.stateid.other)
+    expect(call.stateid).field("other", "other field of the stateid").equals(granted.stateid.other)
     granted.give_back()
     expect_same_object(scratch, call.fh, granted.file, "fh of CB_RECALL")
 
@@ -125,7 +118,7 @@ def test_recall_seqid(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Non
     """The seqid of the stateid in CB_RECALL is zero."""
     granted, _, call = _recalled(v4, scratch, access)
     granted.give_back()
-    expect(call.stateid.seqid, "seqid of the stateid").equals(0)
+    expect(call.stateid).field("seqid", "seqid of the stateid").equals(0)
 
 
 @MINORS
@@ -141,7 +134,7 @@ def test_waits(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
     reply = conflicting_open(granted).ends(seconds_to_see_nothing(v4, _QUIET, granted.lease))
     granted.need_kept()
     if reply is not None:
-        expect(reply.status, "status of OPEN").differs_from(Nfsstat4.NFS4_OK)
+        expect(reply).field("status", "status of OPEN").differs_from(Nfsstat4.NFS4_OK)
     granted.give_back()
     if reply is not None:
         skip(f"OPEN answers {reply.status.name} while a delegation is out, instead of being put off")
@@ -156,7 +149,7 @@ def test_returned(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
     granted.give_back()
     tested = expect(granted.holder.compound(op.test_stateid(granted.stateid))).of(p.TEST_STATEID).ok()
     # A server may retain the stateid for the same purpose.
-    expect(list(tested.tsr_status_codes), "status codes").one_of(
+    expect(list(tested.tsr_status_codes), "status codes", of=tested, field="tsr_status_codes").one_of(
         [Nfsstat4.NFS4ERR_BAD_STATEID], [Nfsstat4.NFS4ERR_OLD_STATEID]
     )
     expect(granted.holder.compound(op.putfh(granted.file), op.read(granted.opened, 0, 4))).ok()
@@ -180,7 +173,7 @@ def _expect_recall(
     expect_that(came, "CB_RECALL", "no CB_RECALL", because=because)
     granted.need_kept()
     if reply is not None:
-        expect(reply.status, f"status of {name}", because=because).differs_from(Nfsstat4.NFS4_OK)
+        expect(reply, because=because).field("status", f"status of {name}").differs_from(Nfsstat4.NFS4_OK)
     granted.give_back()
     if reply is not None:
         skip(f"{name} answers {reply.status.name} while a delegation is out, instead of being put off")
@@ -301,5 +294,5 @@ def test_getattr_waits(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     reply = conflict.ends(seconds_to_see_nothing(v4, _QUIET, granted.lease))
     granted.need_kept()
     if reply is not None:
-        expect(reply.status, "status of GETATTR").differs_from(Nfsstat4.NFS4_OK)
+        expect(reply).field("status", "status of GETATTR").differs_from(Nfsstat4.NFS4_OK)
     granted.give_back()

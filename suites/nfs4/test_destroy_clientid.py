@@ -7,29 +7,21 @@ from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Nfs4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import expect, must, proves, stated
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import READ, open_file
 
-DESTROYS_THE_CLIENT = Requirement(
-    rfc="RFC 5661", section="18.50.3", gist="DESTROY_CLIENTID destroys the client id"
+DESTROYS_THE_CLIENT = stated("RFC 5661", "18.50.3", "DESTROY_CLIENTID destroys the client id")
+BUSY_WITH_SESSIONS = must(
+    "RFC 5661", "18.50.3", "DESTROY_CLIENTID of a client id with sessions gets NFS4ERR_CLIENTID_BUSY"
 )
-BUSY_WITH_SESSIONS = Requirement(
-    rfc="RFC 5661",
-    section="18.50.3",
-    level=Level.MUST,
-    gist="DESTROY_CLIENTID of a client id with sessions gets NFS4ERR_CLIENTID_BUSY",
+BUSY_WITH_STATE = must(
+    "RFC 5661",
+    "18.50.3",
+    "DESTROY_CLIENTID of a client id with opens gets NFS4ERR_CLIENTID_BUSY, also without a session",
 )
-BUSY_WITH_STATE = Requirement(
-    rfc="RFC 5661",
-    section="18.50.3",
-    level=Level.MUST,
-    gist="DESTROY_CLIENTID of a client id with opens gets NFS4ERR_CLIENTID_BUSY, also without a session",
-)
-UNKNOWN_IS_STALE = Requirement(
-    rfc="RFC 5661",
-    section="15.1.13.5",
-    gist="a client id that the server does not recognize gets NFS4ERR_STALE_CLIENTID",
+UNKNOWN_IS_STALE = stated(
+    "RFC 5661", "15.1.13.5", "a client id that the server does not recognize gets NFS4ERR_STALE_CLIENTID"
 )
 
 

@@ -6,25 +6,20 @@ from __future__ import annotations
 from nfsclient.clients.nfs4 import Nfs4, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import expect, must, proves, stated
 from suites.nfs4.minors import MINORS
 from suites.nfs4.retries import need_answer
 
-CLOSES_THE_SESSION = Requirement(
-    rfc="RFC 5661",
-    section="18.37.3",
-    gist="DESTROY_SESSION closes the session: its id is not known any more (NFS4ERR_BADSESSION)",
+CLOSES_THE_SESSION = stated(
+    "RFC 5661",
+    "18.37.3",
+    "DESTROY_SESSION closes the session: its id is not known any more (NFS4ERR_BADSESSION)",
 )
-UNKNOWN_IS_BADSESSION = Requirement(
-    rfc="RFC 5661",
-    section="15.1.11.1",
-    gist="a session id that the server does not know gets NFS4ERR_BADSESSION",
+UNKNOWN_IS_BADSESSION = stated(
+    "RFC 5661", "15.1.11.1", "a session id that the server does not know gets NFS4ERR_BADSESSION"
 )
-IS_FINAL = Requirement(
-    rfc="RFC 5661",
-    section="18.37.3",
-    level=Level.MUST,
-    gist="DESTROY_SESSION of the session in SEQUENCE must be the final operation",
+IS_FINAL = must(
+    "RFC 5661", "18.37.3", "DESTROY_SESSION of the session in SEQUENCE must be the final operation"
 )
 
 
@@ -65,4 +60,4 @@ def test_not_final(nfs4: Nfs4) -> None:
     session = nfs4.new_client().create_session()
     reply = need_answer(session.compound(op.destroy_session(session.id), op.putrootfh()))
     expect(len(reply), "results after SEQUENCE").at_most(1)
-    expect(reply.status, "status").satisfies(lambda status: status != Nfsstat4.NFS4_OK, "an error")
+    expect(reply).field("status").satisfies(lambda status: status != Nfsstat4.NFS4_OK, "an error")

@@ -11,76 +11,56 @@ from nfsclient.clients.nfs4 import Nfs4, new_owner
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import expect, must, observe, proves, should, stated
 from suites.nfs4.clauses import NOT_ONLY_OP
 from suites.nfs4.minors import MINORS
 from suites.nfs4.retries import need_answer
 
-CONFIRMED_R = Requirement(
-    rfc="RFC 5661",
-    section="18.35.3",
-    level=Level.MUST,
-    gist="EXCHGID4_FLAG_CONFIRMED_R is set in the result if the client id was confirmed before, and not otherwise",
+CONFIRMED_R = must(
+    "RFC 5661",
+    "18.35.3",
+    "EXCHGID4_FLAG_CONFIRMED_R is set in the result if the client id was confirmed before, and not otherwise",
 )
-UPDATE_FLAG_IS_NEVER_RETURNED = Requirement(
-    rfc="RFC 5661",
-    section="18.35.3",
-    gist="EXCHGID4_FLAG_UPD_CONFIRMED_REC_A is always off in the result",
+UPDATE_FLAG_IS_NEVER_RETURNED = stated(
+    "RFC 5661", "18.35.3", "EXCHGID4_FLAG_UPD_CONFIRMED_REC_A is always off in the result"
 )
-ROLES_ARE_ACCEPTABLE = Requirement(
-    rfc="RFC 5661",
-    section="13.1",
-    level=Level.MUST,
-    gist="the result has one of the five acceptable combinations of pNFS roles",
+ROLES_ARE_ACCEPTABLE = must(
+    "RFC 5661", "13.1", "the result has one of the five acceptable combinations of pNFS roles"
 )
-UNDEFINED_FLAGS_ARE_INVALID = Requirement(
-    rfc="RFC 5661",
-    section="18.35.3",
-    level=Level.MUST,
-    gist="a bit that is not defined in eia_flags gets NFS4ERR_INVAL",
+UNDEFINED_FLAGS_ARE_INVALID = must(
+    "RFC 5661", "18.35.3", "a bit that is not defined in eia_flags gets NFS4ERR_INVAL"
 )
-INCARNATIONS_DIFFER = Requirement(
-    rfc="RFC 5661",
-    section="18.35.3",
-    level=Level.MUST,
-    gist="two incarnations of a client owner never get the same client id",
+INCARNATIONS_DIFFER = must(
+    "RFC 5661", "18.35.3", "two incarnations of a client owner never get the same client id"
 )
-SAME_CLIENT_SAME_RESULT = Requirement(
-    rfc="RFC 5661",
-    section="18.35.4",
-    gist="case 2: a confirmed owner and verifier get the result of before, but for so_minor_id",
+SAME_CLIENT_SAME_RESULT = stated(
+    "RFC 5661",
+    "18.35.4",
+    "case 2: a confirmed owner and verifier get the result of before, but for so_minor_id",
 )
-UNCONFIRMED_IS_REPLACED = Requirement(
-    rfc="RFC 5661",
-    section="18.35.4",
-    level=Level.SHOULD,  # how a server knows a retry is its affair
-    gist="case 4: an owner with an unconfirmed record gets a new client id",
+UNCONFIRMED_IS_REPLACED = should(  # how a server knows a retry is its affair
+    "RFC 5661", "18.35.4", "case 4: an owner with an unconfirmed record gets a new client id"
 )
-RESTART_KEEPS_THE_OLD = Requirement(
-    rfc="RFC 5661",
-    section="18.35.4",
-    gist="case 5: the confirmed record of the earlier incarnation exists until the new one is confirmed",
+RESTART_KEEPS_THE_OLD = stated(
+    "RFC 5661",
+    "18.35.4",
+    "case 5: the confirmed record of the earlier incarnation exists until the new one is confirmed",
 )
-UPDATE_OF_NOTHING = Requirement(
-    rfc="RFC 5661",
-    section="18.35.4",
-    gist="case 7: an update without a confirmed record gets NFS4ERR_NOENT",
+UPDATE_OF_NOTHING = stated(
+    "RFC 5661", "18.35.4", "case 7: an update without a confirmed record gets NFS4ERR_NOENT"
 )
-UPDATE_OF_ANOTHER = Requirement(
-    rfc="RFC 5661",
-    section="18.35.4",
-    gist="case 8: an update with another verifier gets NFS4ERR_NOT_SAME",
+UPDATE_OF_ANOTHER = stated(
+    "RFC 5661", "18.35.4", "case 8: an update with another verifier gets NFS4ERR_NOT_SAME"
 )
-DEFINED_FLAGS_ARE_TAKEN = Requirement(
-    rfc="RFC 5661",
-    section="18.35.3",
-    gist="eia_flags and eir_flags have bits of a list; a bit of the list for the arguments is no error",
+DEFINED_FLAGS_ARE_TAKEN = stated(
+    "RFC 5661",
+    "18.35.3",
+    "eia_flags and eir_flags have bits of a list; a bit of the list for the arguments is no error",
 )
-IMPLEMENTATION_DECIDES_NOTHING = Requirement(
-    rfc="RFC 5661",
-    section="18.35.3",
-    level=Level.MUST,
-    gist="servers accept a zero-length eia_client_impl_id, and do not change their behavior because of one",
+IMPLEMENTATION_DECIDES_NOTHING = must(
+    "RFC 5661",
+    "18.35.3",
+    "servers accept a zero-length eia_client_impl_id, and do not change their behavior because of one",
 )
 _DEFINED: t.Final = {
     "moved_refer": p.EXCHGID4_FLAG_SUPP_MOVED_REFER,
@@ -104,10 +84,14 @@ _ROLES: t.Final = frozenset(
 def test_new_owner(nfs4: Nfs4) -> None:
     """The client id of a new owner is not confirmed."""
     result = expect(nfs4.exchange_id(new_owner())).ok()
-    expect(result.eir_flags & p.EXCHGID4_FLAG_CONFIRMED_R, "CONFIRMED_R").equals(0)
+    expect(
+        result.eir_flags & p.EXCHGID4_FLAG_CONFIRMED_R, "CONFIRMED_R", of=result, field="eir_flags"
+    ).equals(0)
     expect(
         result.eir_flags & p.EXCHGID4_FLAG_UPD_CONFIRMED_REC_A,
         "UPD_CONFIRMED_REC_A",
+        of=result,
+        field="eir_flags",
         because=UPDATE_FLAG_IS_NEVER_RETURNED,
     ).equals(0)
 
@@ -122,7 +106,9 @@ def test_new_owner(nfs4: Nfs4) -> None:
 def test_roles(nfs4: Nfs4, asked: int) -> None:
     """The result has an acceptable combination of pNFS roles, whichever the request names."""
     result = expect(nfs4.exchange_id(new_owner(), asked)).ok()
-    expect(result.eir_flags & p.EXCHGID4_FLAG_MASK_PNFS, "roles").one_of(*sorted(_ROLES))
+    expect(result.eir_flags & p.EXCHGID4_FLAG_MASK_PNFS, "roles", of=result, field="eir_flags").one_of(
+        *sorted(_ROLES)
+    )
 
 
 @MINORS
@@ -143,7 +129,7 @@ def test_undefined_flag(nfs4: Nfs4, flags: int) -> None:
 def test_with_company(nfs4: Nfs4) -> None:
     """EXCHANGE_ID without SEQUENCE, and with another operation after it, fails with NOT_ONLY_OP."""
     reply = need_answer(nfs4.compound(op.exchange_id(new_owner()), op.putrootfh()))
-    expect(reply.status, "status").equals(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
+    expect(reply).field("status").equals(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
 
 
 @MINORS
@@ -158,13 +144,17 @@ def test_confirmed_again(nfs4: Nfs4) -> None:
     client = nfs4.new_client(owner)
     client.create_session()
     result = expect(nfs4.exchange_id(owner)).ok()
-    expect(result.eir_clientid, "client id").equals(client.id)
-    expect(result.eir_flags & p.EXCHGID4_FLAG_CONFIRMED_R, "CONFIRMED_R", because=CONFIRMED_R).equals(
-        p.EXCHGID4_FLAG_CONFIRMED_R
-    )
-    expect(result.eir_server_scope, "server scope").equals(client.result.eir_server_scope)
+    expect(result).field("eir_clientid", "client id").equals(client.id)
+    expect(
+        result.eir_flags & p.EXCHGID4_FLAG_CONFIRMED_R,
+        "CONFIRMED_R",
+        of=result,
+        field="eir_flags",
+        because=CONFIRMED_R,
+    ).equals(p.EXCHGID4_FLAG_CONFIRMED_R)
+    expect(result).field("eir_server_scope", "server scope").equals(client.result.eir_server_scope)
     major = client.result.eir_server_owner.so_major_id
-    expect(result.eir_server_owner.so_major_id, "so_major_id").equals(major)
+    expect(result.eir_server_owner).field("so_major_id").equals(major)
 
 
 @MINORS
@@ -174,7 +164,7 @@ def test_unconfirmed_again(nfs4: Nfs4) -> None:
     owner = new_owner()
     first = expect(nfs4.exchange_id(owner)).ok()
     second = expect(nfs4.exchange_id(owner)).ok()
-    expect(second.eir_clientid, "second client id").differs_from(first.eir_clientid)
+    expect(second).field("eir_clientid", "second client id").differs_from(first.eir_clientid)
     result = nfs4.create_session(first.eir_clientid, first.eir_sequenceid)
     expect(result).refused(Nfsstat4.NFS4ERR_STALE_CLIENTID)
 
@@ -187,8 +177,14 @@ def test_restarted_client(nfs4: Nfs4) -> None:
     client = nfs4.new_client(owner)
     client.create_session()
     result = expect(nfs4.exchange_id(new_owner(owner.co_ownerid))).ok()
-    expect(result.eir_clientid, "client id").differs_from(client.id)
-    expect(result.eir_flags & p.EXCHGID4_FLAG_CONFIRMED_R, "CONFIRMED_R", because=CONFIRMED_R).equals(0)
+    expect(result).field("eir_clientid", "client id").differs_from(client.id)
+    expect(
+        result.eir_flags & p.EXCHGID4_FLAG_CONFIRMED_R,
+        "CONFIRMED_R",
+        of=result,
+        field="eir_flags",
+        because=CONFIRMED_R,
+    ).equals(0)
 
 
 @MINORS
@@ -241,4 +237,4 @@ def test_implementation(nfs4: Nfs4) -> None:
     first = expect(nfs4.exchange_id(owner, impl_id=[name])).ok()
     expect(nfs4.create_session(first.eir_clientid, first.eir_sequenceid)).ok()
     again = expect(nfs4.exchange_id(owner)).ok()
-    expect(again.eir_clientid, "client id").equals(first.eir_clientid)
+    expect(again).field("eir_clientid", "client id").equals(first.eir_clientid)

@@ -14,23 +14,24 @@ from collections.abc import Callable
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch, new_state_owner, through_grace
-from nfsclient.clients.nfs4 import CompoundReply, Session4
+from nfsclient.clients.nfs4 import CompoundReply, Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import expect, observe, proves, should, skip, stated
 from suites.nfs4.opens import BOTH
 
-ACCESS_SAYS_WHAT_IS_ALLOWED = Requirement(
-    rfc="RFC 5661",
-    section="18.1.3",
-    gist="ACCESS returns the rights that the user has: while nothing changes, such operations are not denied",
+ACCESS_SAYS_WHAT_IS_ALLOWED = stated(
+    "RFC 5661",
+    "18.1.3",
+    "ACCESS returns the rights that the user has: while nothing changes, such operations are not denied",
+    also={"4.0": ("RFC 7530", "16.1.4")},
 )
-ACCESS_IS_ADVICE = Requirement(
-    rfc="RFC 5661",
-    section="18.1.3",
-    level=Level.SHOULD,  # "necessarily advisory in nature"
-    gist="an operation is not denied where ACCESS returns the rights for it, but a policy may know more than they say",
+ACCESS_IS_ADVICE = should(  # "necessarily advisory in nature"
+    "RFC 5661",
+    "18.1.3",
+    "an operation is not denied where ACCESS returns the rights for it, but a policy may know more than they say",
+    also={"4.0": ("RFC 7530", "16.1.4")},
 )
 """Retention, and rules for the removal of names, are such policies."""
 _ADVICE: t.Final = frozenset({"remove", "rename"})
@@ -44,12 +45,12 @@ class _Case(t.NamedTuple):
 
     rights: int
     is_in_directory: bool
-    act: Callable[[Session4, bytes], CompoundReply]
+    act: Callable[[Compounds, bytes], CompoundReply]
 
 
-def _open(session: Session4, directory: bytes) -> CompoundReply:
+def _open(compounds: Compounds, directory: bytes) -> CompoundReply:
     opening = op.open(b"new", BOTH, owner=new_state_owner(), how=op.guarded(Fattr4(mode=0o644)))
-    return through_grace(session, op.putfh(directory), opening)
+    return through_grace(compounds, op.putfh(directory), opening)
 
 
 _CASES: t.Final = {
@@ -70,27 +71,27 @@ _CASES: t.Final = {
 }
 
 
-def _may(session: Session4, handle: bytes, rights: int) -> bool:
+def _may(compounds: Compounds, handle: bytes, rights: int) -> bool:
     """Whether ACCESS grants all of the rights."""
-    reply = session.compound(op.putfh(handle), op.access(rights))
+    reply = compounds.compound(op.putfh(handle), op.access(rights))
     return bool(expect(reply).of(p.ACCESS).ok().access & rights == rights)
 
 
 @pytest.mark.parametrize("operation", _CASES)
 @proves(ACCESS_SAYS_WHAT_IS_ALLOWED, ACCESS_IS_ADVICE, killed_by="operations4-deny-what-access-grants")
-def test_not_denied(session: Session4, scratch: Nfs4Scratch, operation: str) -> None:
+def test_not_denied(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
     """An operation on a new object is not denied to a user to whom ACCESS grants the rights for it."""
     case = _CASES[operation]
     made = [_make(scratch, number, case) for number in range(_ATTEMPTS)]
     for handle in made:
-        if not _may(session, handle, case.rights):
+        if not _may(compounds, handle, case.rights):
             skip("ACCESS does not grant the rights for this operation")
-        reply = case.act(session, handle)
+        reply = case.act(compounds, handle)
         if reply.status not in _DENIALS:
             expect(reply).ok()
             return
         observe("denied", reply.status)
-        if not _may(session, handle, case.rights):
+        if not _may(compounds, handle, case.rights):
             skip(f"ACCESS does not grant the rights any more: the server has revoked them ({reply.status})")
     expect(reply, because=ACCESS_IS_ADVICE if operation in _ADVICE else ACCESS_SAYS_WHAT_IS_ALLOWED).granted()
 

@@ -14,20 +14,19 @@ import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect
 from fixtures.checks.target import TargetView
-from nfsclient.clients.nfs4 import CompoundReply, Session4
+from nfsclient.clients.nfs4 import CompoundReply, Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import expect, must, observe, proves, skip
 from suites.nfs4.delegations import LEASE_IS_RENEWED, Lease
 from suites.nfs4.locks import lock_range, try_lock
-from suites.nfs4.opens import BOTH, READ, Opened, another_client, open_file, try_open
+from suites.nfs4.opens import BOTH, READ, Opened, another_session, open_file, try_open
 
-EXPIRED_YIELDS = Requirement(
-    rfc="RFC 5661",
-    section="8.4.3",
-    level=Level.MUST,
-    gist="locks of a client whose lease has expired are revoked as necessary, so that others get conflicting ones",
+EXPIRED_YIELDS = must(
+    "RFC 5661",
+    "8.4.3",
+    "locks of a client whose lease has expired are revoked as necessary, so that others get conflicting ones",
 )
 _SHORT: t.Final = 3
 """Seconds of a lease, where it can be set."""
@@ -72,8 +71,8 @@ def _need(kept: Sequence[Lease]) -> None:
         lease.need()
 
 
-def _opened(session: Session4, v4: Nfs4Dialect, deny: int) -> Opened:
-    return open_file(session, v4.scratch.file("file", b"data"), BOTH, deny)
+def _opened(compounds: Compounds, v4: Nfs4Dialect, deny: int) -> Opened:
+    return open_file(compounds, v4.scratch.file("file", b"data"), BOTH, deny)
 
 
 @pytest.mark.exclusive
@@ -82,12 +81,12 @@ def test_renewed(target: TargetView, v4: Nfs4Dialect) -> None:
     """A client that sends SEQUENCE within each lease keeps what it has open: any of its sessions will do."""
     lease = _short_lease(target, v4)
     began = v4.connections.loop.clock()
-    holder = another_client(v4)
+    holder = another_session(v4)
     held = _opened(holder, v4, p.OPEN4_SHARE_DENY_BOTH)
     client = holder.client
     assert client is not None
     renewing = client.create_session()
-    other = another_client(v4)
+    other = another_session(v4)
     kept = [Lease(session, lease, began) for session in (v4.session, renewing, other)]
     _pass(target, lease, kept)
     reply = try_open(other, held.handle, READ)
@@ -104,7 +103,7 @@ def test_expired(target: TargetView, v4: Nfs4Dialect, kind: str) -> None:
     lease = _short_lease(target, v4)
     loop = v4.connections.loop
     began = loop.clock()
-    silent, other = another_client(v4), another_client(v4)
+    silent, other = another_session(v4), another_session(v4)
     held = _opened(silent, v4, p.OPEN4_SHARE_DENY_BOTH if kind == "open" else 0)
     if kind == "lock":
         lock_range(silent, held)

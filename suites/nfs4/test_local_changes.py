@@ -15,7 +15,7 @@ from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
-from nfsjudge import Requirement, expect, expect_data, expect_that, proves, skip
+from nfsjudge import expect, expect_data, expect_that, proves, skip, stated
 from suites.nfs4.delegations import (
     ACCESS,
     CONFLICT_RECALLS,
@@ -29,10 +29,11 @@ from suites.nfs4.delegations import (
 from suites.nfs4.other_versions import OTHERS_WAIT
 from suites.nfs4.test_destroy_clientid import DESTROYS_THE_CLIENT
 
-CHANGE_TELLS = Requirement(
-    rfc="RFC 5661",
-    section="5.8.1.4",
-    gist="by the value of change a client can tell whether data or attributes of the object have been modified",
+CHANGE_TELLS = stated(
+    "RFC 5661",
+    "5.8.1.4",
+    "by the value of change a client can tell whether data or attributes of the object have been modified",
+    also={"4.0": ("RFC 7530", "5.8.1.4")},
 )
 _NAME: t.Final = b"file"
 _ARRIVES: t.Final = 8.0
@@ -84,7 +85,7 @@ def test_recall(target: TargetView, v4: Nfs4Dialect, how: str, access: int) -> N
     change.wait(seconds_to_see_nothing(v4, _QUIET, granted.lease))
     granted.need_kept()
     if how == "touch":
-        expect(_size(granted), "size of the file before DELEGRETURN").equals(0)
+        expect(_size(granted), "size of the file before DELEGRETURN", field="size").equals(0)
     else:
         names = v4.scratch.names()
         expect_that(_NAME in names, "the name of the file before DELEGRETURN", "no such name")
@@ -112,7 +113,7 @@ def test_change_attribute(target: TargetView, scratch: Nfs4Scratch, v4: Nfs4Dial
     v4.connections.waits.note("local change", came=seen.size != before.size)
     if seen.size == before.size:
         skip("the server has not noticed the change yet")
-    expect(seen.change, "change").differs_from(before.change)
+    expect(seen).field("change").differs_from(before.change)
     data = scratch.read(file)
     expect(len(data), "bytes that can be read").at_least(seen.size or 0)
     expect_data(data[:4], b"data")

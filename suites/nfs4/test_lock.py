@@ -6,11 +6,11 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import NfsLockType4, Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, observe, proves
+from nfsjudge import Harm, Level, expect, must, observe, proves, stated
 from suites.nfs4.locks import (
     READ_LT,
     TO_THE_END,
@@ -25,84 +25,81 @@ from suites.nfs4.locks import (
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, open_file
 
-CONFLICT_IS_DENIED = Requirement(
-    rfc="RFC 5661",
-    section="15.1.8.3",
-    gist="NFS4ERR_DENIED: an attempt to lock a file is denied",
+CONFLICT_IS_DENIED = stated(
+    "RFC 5661",
+    "15.1.8.3",
+    "NFS4ERR_DENIED: an attempt to lock a file is denied",
+    harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "13.1.8.4")},
+)
+READERS_SHARE = stated(
+    "RFC 5661", "9.1.2", "READ_LT is a shared lock, WRITE_LT an exclusive one", harm=Harm.DATA
+)
+DENIED_NAMES_THE_LOCK = stated(
+    "RFC 5661",
+    "18.10.3",
+    "NFS4ERR_DENIED comes with owner, offset, and length of a conflicting lock",
+    also={"4.0": ("RFC 7530", "16.10.4")},
+)
+DENIED_HAS_A_CLIENTID = must(
+    "RFC 5661", "18.10.3", "the owner in LOCK4denied has the client id of the conflicting lock"
+)
+RANGE_IS_CHECKED = must(
+    "RFC 5661",
+    "18.10.3",
+    "a length of zero, or a range that exceeds NFS4_UINT64_MAX, gets NFS4ERR_INVAL",
+    also={"4.0": ("RFC 7530", "16.10.4", Level.STATED)},
+)
+LOCKS_TO_THE_END = stated(
+    "RFC 5661",
+    "18.10.3",
+    "a length of NFS4_UINT64_MAX locks from the offset through the end of the file, however long it is",
+    also={"4.0": ("RFC 7530", "16.10.4")},
+)
+ONE_OWNER_REPLACES = stated(
+    "RFC 5661",
+    "9.3",
+    "an upgrade or downgrade without a conflict succeeds, or the server does not support it",
+    also={"4.0": ("RFC 7530", "9.3")},
+)
+WAITING_IS_NO_OTHER_LOCK = stated(
+    "RFC 5661",
+    "9.6",
+    "READW_LT and WRITEW_LT ask for a read or write lock; a conflict is denied, and the client asks again",
+)
+LOCKS_WHAT_IS_ASKED = stated(
+    "RFC 5661",
+    "18.10.3",
+    "LOCK is for the byte-range of its offset and length: bytes between two locks of an owner are nobody's",
+    also={"4.0": ("RFC 7530", "16.10.4")},
+)
+OWNERS_EXCLUDE_EACH_OTHER = stated(
+    "RFC 5661",
+    "9.1.1",
+    "a lock belongs to a lock-owner: it excludes other lock-owners of the same client like those of others",
     harm=Harm.DATA,
 )
-READERS_SHARE = Requirement(
-    rfc="RFC 5661",
-    section="9.1.2",
-    gist="READ_LT is a shared lock, WRITE_LT an exclusive one",
+UPGRADE_NEEDS_THE_RANGE = stated(
+    "RFC 5661",
+    "9.3",
+    "an upgrade to WRITE_LT that conflicts with a lock of another owner is denied",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "9.3")},
 )
-DENIED_NAMES_THE_LOCK = Requirement(
-    rfc="RFC 5661",
-    section="18.10.3",
-    gist="NFS4ERR_DENIED comes with owner, offset, and length of a conflicting lock",
+SEQIDS_ARE_IGNORED = must(
+    "RFC 5661",
+    "18.10.3",
+    "open_seqid and lock_seqid may have any value and are ignored, as is seqid of OPEN, LOCKU and CLOSE",
 )
-DENIED_HAS_A_CLIENTID = Requirement(
-    rfc="RFC 5661",
-    section="18.10.3",
-    level=Level.MUST,
-    gist="the owner in LOCK4denied has the client id of the conflicting lock",
+SAME_OWNER_SAME_STATEID = must(
+    "RFC 5661",
+    "9.4",
+    "LOCK returns the other field of the stateid in its arguments, and increments seqid whenever locks change",
 )
-RANGE_IS_CHECKED = Requirement(
-    rfc="RFC 5661",
-    section="18.10.3",
-    level=Level.MUST,
-    gist="a length of zero, or a range that exceeds NFS4_UINT64_MAX, gets NFS4ERR_INVAL",
-)
-LOCKS_TO_THE_END = Requirement(
-    rfc="RFC 5661",
-    section="18.10.3",
-    gist="a length of NFS4_UINT64_MAX locks from the offset through the end of the file, however long it is",
-)
-ONE_OWNER_REPLACES = Requirement(
-    rfc="RFC 5661",
-    section="9.3",
-    gist="an upgrade or downgrade without a conflict succeeds, or the server does not support it",
-)
-WAITING_IS_NO_OTHER_LOCK = Requirement(
-    rfc="RFC 5661",
-    section="9.6",
-    gist="READW_LT and WRITEW_LT ask for a read or write lock; a conflict is denied, and the client asks again",
-)
-LOCKS_WHAT_IS_ASKED = Requirement(
-    rfc="RFC 5661",
-    section="18.10.3",
-    gist="LOCK is for the byte-range of its offset and length: bytes between two locks of an owner are nobody's",
-)
-OWNERS_EXCLUDE_EACH_OTHER = Requirement(
-    rfc="RFC 5661",
-    section="9.1.2",
-    gist="a lock belongs to a lock-owner: it excludes other lock-owners of the same client like those of others",
-    harm=Harm.DATA,
-)
-UPGRADE_NEEDS_THE_RANGE = Requirement(
-    rfc="RFC 5661",
-    section="9.3",
-    gist="an upgrade to WRITE_LT that conflicts with a lock of another owner is denied",
-    harm=Harm.DATA,
-)
-SEQIDS_ARE_IGNORED = Requirement(
-    rfc="RFC 5661",
-    section="18.10.3",
-    level=Level.MUST,
-    gist="open_seqid and lock_seqid may have any value and are ignored, as is seqid of OPEN, LOCKU and CLOSE",
-)
-SAME_OWNER_SAME_STATEID = Requirement(
-    rfc="RFC 5661",
-    section="9.4",
-    level=Level.MUST,
-    gist="LOCK returns the other field of the stateid in its arguments, and increments seqid whenever locks change",
-)
-OWNERS_CLIENTID_IS_IGNORED = Requirement(
-    rfc="RFC 5661",
-    section="18.10.3",
-    level=Level.MUST,
-    gist="the client may set the clientid in the lock-owner of LOCK to any value, and the server ignores it",
+OWNERS_CLIENTID_IS_IGNORED = must(
+    "RFC 5661",
+    "18.10.3",
+    "the client may set the clientid in the lock-owner of LOCK to any value, and the server ignores it",
 )
 
 
@@ -114,33 +111,33 @@ OWNERS_CLIENTID_IS_IGNORED = Requirement(
 )
 @proves(CONFLICT_IS_DENIED, killed_by="lock4-grants-always")
 def test_conflict(
-    v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, held: NfsLockType4, wanted: NfsLockType4
+    v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, held: NfsLockType4, wanted: NfsLockType4
 ) -> None:
     """A lock that conflicts with one of another client is denied."""
-    pair = opened_by_two(v4, session, scratch)
+    pair = opened_by_two(v4, compounds, scratch)
     lock_range(pair.other, pair.theirs, held, 5, 10)
-    expect(try_lock(session, pair.mine, wanted, 14, 1)).refused(
+    expect(try_lock(compounds, pair.mine, wanted, 14, 1)).refused(
         Nfsstat4.NFS4ERR_DENIED, because=CONFLICT_IS_DENIED
     )
 
 
 @MINORS
 @proves(CONFLICT_IS_DENIED, killed_by="lock4-locks-whole-files")
-def test_neighbours(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_neighbours(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """Locks of ranges that touch do not conflict."""
-    pair = opened_by_two(v4, session, scratch)
+    pair = opened_by_two(v4, compounds, scratch)
     lock_range(pair.other, pair.theirs, WRITE_LT, 5, 10)
-    expect(try_lock(session, pair.mine, WRITE_LT, 15, 5)).ok()
-    expect(try_lock(session, pair.mine, WRITE_LT, 0, 5)).ok()
+    expect(try_lock(compounds, pair.mine, WRITE_LT, 15, 5)).ok()
+    expect(try_lock(compounds, pair.mine, WRITE_LT, 0, 5)).ok()
 
 
 @MINORS
 @proves(READERS_SHARE, killed_by="lock4-read-locks-exclude")
-def test_shared(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_shared(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """Two clients may lock the same range for reading."""
-    pair = opened_by_two(v4, session, scratch)
+    pair = opened_by_two(v4, compounds, scratch)
     lock_range(pair.other, pair.theirs, READ_LT, 0, 10)
-    expect(try_lock(session, pair.mine, READ_LT, 0, 10)).ok()
+    expect(try_lock(compounds, pair.mine, READ_LT, 0, 10)).ok()
 
 
 @MINORS
@@ -149,20 +146,23 @@ def test_shared(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> Non
     DENIED_HAS_A_CLIENTID,
     killed_by=("lock4-denied-has-another-range", "lock4-denied-names-nobody"),
 )
-def test_denied(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_denied(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """LOCK4denied has the range, the type and the owner of the lock in the way."""
-    pair, owner = opened_by_two(v4, session, scratch), new_state_owner()
+    pair, owner = opened_by_two(v4, compounds, scratch), new_state_owner()
     lock_range(pair.other, pair.theirs, WRITE_LT, 100, 50, owner=owner)
-    reply = try_lock(session, pair.mine, READ_LT, 0, TO_THE_END)
+    reply = try_lock(compounds, pair.mine, READ_LT, 0, TO_THE_END)
     expect(reply).refused(Nfsstat4.NFS4ERR_DENIED)
     denied = reply.of(p.LOCK).denied
     assert denied is not None
     # The range of the request, where the server cannot tell that of the lock (section 18.10.4).
-    expect((denied.offset, denied.length), "offset and length").one_of((100, 50), (0, TO_THE_END))
-    expect(denied.locktype, "locktype").equals(WRITE_LT)
-    expect(bytes(denied.owner.owner), "owner").equals(owner)
-    assert pair.other.client is not None
-    expect(denied.owner.clientid, "client id", because=DENIED_HAS_A_CLIENTID).equals(pair.other.client.id)
+    expect((denied.offset, denied.length), "offset and length", of=denied, field="offset").one_of(
+        (100, 50), (0, TO_THE_END)
+    )
+    expect(denied).field("locktype").equals(WRITE_LT)
+    expect(bytes(denied.owner.owner), "owner", of=denied, field="owner.owner").equals(owner)
+    expect(denied.owner, because=DENIED_HAS_A_CLIENTID).field("clientid", "client id").equals(
+        pair.other.clientid
+    )
 
 
 @MINORS
@@ -172,23 +172,23 @@ def test_denied(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> Non
     ids=["zero", "zero-inside", "last-byte", "beyond"],
 )
 @proves(RANGE_IS_CHECKED, killed_by="lock4-wrong-range-is-badrange")
-def test_invalid_range(session: Session4, scratch: Nfs4Scratch, offset: int, length: int) -> None:
+def test_invalid_range(compounds: Compounds, scratch: Nfs4Scratch, offset: int, length: int) -> None:
     """A range without bytes, or with bytes that no file can have, is invalid."""
-    opened = open_file(session, scratch.file("file"), BOTH)
+    opened = open_file(compounds, scratch.file("file"), BOTH)
     if offset > p.NFS4_UINT32_MAX:
-        need_64_bits(session, opened.handle)
-    expect(try_lock(session, opened, WRITE_LT, offset, length)).refused(
+        need_64_bits(compounds, opened.handle)
+    expect(try_lock(compounds, opened, WRITE_LT, offset, length)).refused(
         Nfsstat4.NFS4ERR_INVAL, because=RANGE_IS_CHECKED
     )
 
 
 @MINORS
 @proves(LOCKS_TO_THE_END, killed_by="lock4-to-the-end-is-to-the-size")
-def test_to_the_end(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_to_the_end(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """A lock to the end of the file excludes bytes that the file does not have yet."""
-    pair = opened_by_two(v4, session, scratch)
+    pair = opened_by_two(v4, compounds, scratch)
     lock_range(pair.other, pair.theirs, WRITE_LT, 5, TO_THE_END)
-    expect(try_lock(session, pair.mine, READ_LT, 1 << 30, 1)).refused(
+    expect(try_lock(compounds, pair.mine, READ_LT, 1 << 30, 1)).refused(
         Nfsstat4.NFS4ERR_DENIED, because=LOCKS_TO_THE_END
     )
 
@@ -199,12 +199,12 @@ def test_to_the_end(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) ->
 )
 @proves(ONE_OWNER_REPLACES, killed_by="lock4-own-locks-conflict")
 def test_change_type(
-    v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, first: NfsLockType4, second: NfsLockType4
+    v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, first: NfsLockType4, second: NfsLockType4
 ) -> None:
     """A lock-owner may lock a range again with the other type; then the range has that type."""
-    pair = opened_by_two(v4, session, scratch)
-    stateid = lock_range(session, pair.mine, first, 0, 10)
-    reply = try_lock_more(session, pair.mine, stateid, second, 0, 10)
+    pair = opened_by_two(v4, compounds, scratch)
+    stateid = lock_range(compounds, pair.mine, first, 0, 10)
+    reply = try_lock_more(compounds, pair.mine, stateid, second, 0, 10)
     observe("change of the type of a lock", reply.status.name)
     expect(reply).status(Nfsstat4.NFS4_OK, Nfsstat4.NFS4ERR_LOCK_NOTSUPP, Nfsstat4.NFS4ERR_LOCK_RANGE)
     if reply.status == Nfsstat4.NFS4_OK:
@@ -218,11 +218,11 @@ def test_change_type(
     CONFLICT_IS_DENIED,
     killed_by=("lock4-locks-the-gap", "lock4-forgets-the-range-before"),
 )
-def test_gap(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_gap(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """Two ranges that one owner has locked exclude another client, and the bytes between them do not."""
-    pair = opened_by_two(v4, session, scratch)
-    stateid = lock_range(session, pair.mine, WRITE_LT, 0, 10)
-    expect(try_lock_more(session, pair.mine, stateid, WRITE_LT, 20, 10)).ok()
+    pair = opened_by_two(v4, compounds, scratch)
+    stateid = lock_range(compounds, pair.mine, WRITE_LT, 0, 10)
+    expect(try_lock_more(compounds, pair.mine, stateid, WRITE_LT, 20, 10)).ok()
     expect(test_range(pair.other, pair.file, WRITE_LT, 12, 2), because=LOCKS_WHAT_IS_ASKED).ok()
     expect(try_lock(pair.other, pair.theirs, WRITE_LT, 12, 2), because=LOCKS_WHAT_IS_ASKED).ok()
     for offset in (5, 25):
@@ -238,13 +238,13 @@ def test_gap(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
 )
 @proves(OWNERS_EXCLUDE_EACH_OTHER, killed_by="lock4-one-client-has-no-conflicts")
 def test_owners_of_one_client(
-    session: Session4, scratch: Nfs4Scratch, held: NfsLockType4, wanted: NfsLockType4
+    compounds: Compounds, scratch: Nfs4Scratch, held: NfsLockType4, wanted: NfsLockType4
 ) -> None:
     """A lock that conflicts with one of another lock-owner of the same client is denied, by any open of the file."""
-    opened = open_file(session, scratch.file("file", b"0123456789"), BOTH)
-    lock_range(session, opened, held, 0, 10)
-    for one in (opened, open_file(session, opened.handle, BOTH)):
-        expect(try_lock(session, one, wanted, 5, 10)).refused(
+    opened = open_file(compounds, scratch.file("file", b"0123456789"), BOTH)
+    lock_range(compounds, opened, held, 0, 10)
+    for one in (opened, open_file(compounds, opened.handle, BOTH)):
+        expect(try_lock(compounds, one, wanted, 5, 10)).refused(
             Nfsstat4.NFS4ERR_DENIED, because=OWNERS_EXCLUDE_EACH_OTHER
         )
 
@@ -256,15 +256,15 @@ def test_owners_of_one_client(
     CONFLICT_IS_DENIED,
     killed_by=("lock4-upgrades-over-readers", "lock4-denied-upgrades-unlock"),
 )
-def test_upgrade_denied(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, reader: str) -> None:
+def test_upgrade_denied(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, reader: str) -> None:
     """A read lock becomes no write lock while another owner has a read lock of the range, and stays a read lock."""
-    pair = opened_by_two(v4, session, scratch)
-    stateid = lock_range(session, pair.mine, READ_LT, 0, 10)
+    pair = opened_by_two(v4, compounds, scratch)
+    stateid = lock_range(compounds, pair.mine, READ_LT, 0, 10)
     if reader == "another-client":
         expect(try_lock(pair.other, pair.theirs, READ_LT, 5, 10), because=READERS_SHARE).ok()
     else:
-        expect(try_lock(session, pair.mine, READ_LT, 5, 10), because=READERS_SHARE).ok()
-    reply = try_lock_more(session, pair.mine, stateid, WRITE_LT, 0, 10)
+        expect(try_lock(compounds, pair.mine, READ_LT, 5, 10), because=READERS_SHARE).ok()
+    reply = try_lock_more(compounds, pair.mine, stateid, WRITE_LT, 0, 10)
     observe("upgrade with another reader", reply.status.name)
     # A server that cannot upgrade says so, whatever the conflict (sections 9.2 and 9.3).
     expect(reply).refused(
@@ -281,37 +281,37 @@ def test_upgrade_denied(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch
 
 @MINORS
 @proves(SAME_OWNER_SAME_STATEID, killed_by="lock4-second-keeps-the-seqid")
-def test_seqid(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_seqid(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """A further LOCK of a lock-owner returns the same stateid, one seqid on."""
-    opened = open_file(session, scratch.file("file"), BOTH)
-    first = lock_range(session, opened, WRITE_LT, 0, 10)
-    second = expect(try_lock_more(session, opened, first, WRITE_LT, 20, 10)).ok().stateid
-    expect(second.other, "other").equals(first.other)
-    expect(second.seqid, "seqid").equals(first.seqid + 1)
+    opened = open_file(compounds, scratch.file("file"), BOTH)
+    first = lock_range(compounds, opened, WRITE_LT, 0, 10)
+    second = expect(try_lock_more(compounds, opened, first, WRITE_LT, 20, 10)).ok().stateid
+    expect(second).field("other").equals(first.other)
+    expect(second).field("seqid").equals(first.seqid + 1)
 
 
 @MINORS
 @proves(OWNERS_CLIENTID_IS_IGNORED, killed_by="lock4-compares-the-clientid")
-def test_clientid_of_owner(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_clientid_of_owner(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """What LOCK returns works in LOCK and LOCKU although the client ID in the lock-owner is another one."""
-    opened = open_file(session, scratch.file("file", b"0123456789"), BOTH)
-    owner = p.StateOwner4((session.client.id if session.client else 0) ^ 1, new_state_owner())
-    stateid = lock_range(session, opened, WRITE_LT, 0, 2, owner=owner)
-    more = expect(try_lock_more(session, opened, stateid, WRITE_LT, 4, 2)).ok().stateid
-    expect(session.compound(op.putfh(opened.handle), op.locku(more, 4, 2))).ok()
+    opened = open_file(compounds, scratch.file("file", b"0123456789"), BOTH)
+    owner = p.StateOwner4(compounds.clientid ^ 1, new_state_owner())
+    stateid = lock_range(compounds, opened, WRITE_LT, 0, 2, owner=owner)
+    more = expect(try_lock_more(compounds, opened, stateid, WRITE_LT, 4, 2)).ok().stateid
+    expect(compounds.compound(op.putfh(opened.handle), op.locku(more, 4, 2))).ok()
 
 
 @MINORS
 @pytest.mark.parametrize("wanted", [NfsLockType4.READW_LT, NfsLockType4.WRITEW_LT], ids=["readw", "writew"])
 @proves(WAITING_IS_NO_OTHER_LOCK, killed_by=("lock4-waits-without-a-conflict", "lockt4-waiting-is-free"))
-def test_waiting(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, wanted: NfsLockType4) -> None:
+def test_waiting(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, wanted: NfsLockType4) -> None:
     """A lock for which the client would wait is granted or denied at once, as LOCKT says."""
-    pair = opened_by_two(v4, session, scratch)
+    pair = opened_by_two(v4, compounds, scratch)
     lock_range(pair.other, pair.theirs, WRITE_LT, 0, 10)
-    expect(test_range(session, pair.file, wanted, 0, 10)).refused(Nfsstat4.NFS4ERR_DENIED)
-    expect(try_lock(session, pair.mine, wanted, 0, 10)).refused(Nfsstat4.NFS4ERR_DENIED)
-    expect(test_range(session, pair.file, wanted, 10, 10)).ok()
-    expect(try_lock(session, pair.mine, wanted, 10, 10)).ok()
+    expect(test_range(compounds, pair.file, wanted, 0, 10)).refused(Nfsstat4.NFS4ERR_DENIED)
+    expect(try_lock(compounds, pair.mine, wanted, 0, 10)).refused(Nfsstat4.NFS4ERR_DENIED)
+    expect(test_range(compounds, pair.file, wanted, 10, 10)).ok()
+    expect(try_lock(compounds, pair.mine, wanted, 10, 10)).ok()
     held = test_range(pair.other, pair.file, READ_LT, 10, 10)
     is_free = wanted is NfsLockType4.READW_LT
     expect(held).status(Nfsstat4.NFS4_OK if is_free else Nfsstat4.NFS4ERR_DENIED)
@@ -319,17 +319,17 @@ def test_waiting(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, wante
 
 @MINORS
 @proves(SEQIDS_ARE_IGNORED, killed_by=("lock4-compares-seqids", "locku4-compares-seqids"))
-def test_any_seqid(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_any_seqid(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """OPEN, LOCK, LOCKU and CLOSE succeed with any seqid of an owner."""
     file, seqid = scratch.file("file"), 0x1234_5678
-    opened = open_file(session, file, BOTH, seqid=seqid)
-    first = lock_range(session, opened, WRITE_LT, 0, 10, open_seqid=seqid, lock_seqid=seqid)
+    opened = open_file(compounds, file, BOTH, seqid=seqid)
+    first = lock_range(compounds, opened, WRITE_LT, 0, 10, open_seqid=seqid, lock_seqid=seqid)
     more = op.lock_more(first, WRITE_LT, 20, 10, lock_seqid=seqid)
-    second = expect(through_grace(session, op.putfh(file), more)).ok().stateid
+    second = expect(through_grace(compounds, op.putfh(file), more)).ok().stateid
     # Each of one lock, as it was locked: a server may refuse any other range (LOCK_RANGE, section 18.12.4).
     for offset in (0, 20):
         second = (
-            expect(session.compound(op.putfh(file), op.locku(second, offset, 10, seqid=seqid))).ok().stateid
+            expect(compounds.compound(op.putfh(file), op.locku(second, offset, 10, seqid=seqid))).ok().stateid
         )
-    expect(second.other, "other").equals(first.other)
-    expect(session.compound(op.putfh(file), op.close(opened.stateid, seqid=seqid))).ok()
+    expect(second).field("other").equals(first.other)
+    expect(compounds.compound(op.putfh(file), op.close(opened.stateid, seqid=seqid))).ok()

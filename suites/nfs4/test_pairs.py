@@ -9,82 +9,60 @@ import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
 from fixtures.checks.target import TargetView
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.protocol import nfs4 as p
-from nfsjudge import Harm, Level, Requirement, proves
+from nfsjudge import Harm, must, proves, should, stated
 from suites.changes import CHANGES, FEW, WHOLE, Clauses, World
+from suites.clauses import (
+    DATA_IS_CURRENT,
+    FILEID_STAYS,
+    LISTS_ARE_CURRENT,
+    NAMES_ARE_CURRENT,
+    NAMES_THAT_ARE_GONE,
+    NEW_BYTES_ARE_ZERO,
+    SETATTR_SETS,
+)
 from suites.nfs4.common import CommonNfs4
 from suites.nfs4.opens import another_client
 from suites.pairs import every_change, every_pair
 
-ATTRIBUTES_ARE_CURRENT = Requirement(
-    rfc="RFC 5661",
-    section="18.7.3",
-    gist="GETATTR obtains the attributes of the object, with every change that was answered before",
+ATTRIBUTES_ARE_CURRENT = stated(
+    "RFC 5661",
+    "18.7.3",
+    "GETATTR obtains the attributes of the object, with every change that was answered before",
+    also={"4.0": ("RFC 7530", "16.7.4")},
 )
-DATA_IS_CURRENT = Requirement(
-    rfc="RFC 5661",
-    section="18.22.3",
-    gist="READ returns the data of the file, with every change that was answered before",
+MTIME_MOVES = stated(
+    "RFC 5661",
+    "5.8.2.43",
+    "time_modify is the time of the last modification to the object",
+    also={"4.0": ("RFC 7530", "5.8.2.39")},
+)
+MTIME_STAYS = should(  # the text does not say what counts as a modification
+    "RFC 5661",
+    "5.8.2.43",
+    "time_modify should stay as it was set while the data of the file does not change",
+    also={"4.0": ("RFC 7530", "5.8.2.39")},
+)
+COUNTS_LINKS = stated(
+    "RFC 5661",
+    "5.8.2.25",
+    "numlinks is the number of hard links to the object",
+    also={"4.0": ("RFC 7530", "5.8.2.21")},
+)
+ONE_FILE = must(
+    "RFC 5661",
+    "4.2.1",
+    "a filehandle is of one object: that of a removed file does not reach another one",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "4.2.1")},
 )
-NEW_BYTES_ARE_ZERO = Requirement(
-    rfc="RFC 5661",
-    section="18.30.4",
-    gist="bytes that a larger size or a gap adds to a file are zeros, not what was in the file before",
-    harm=Harm.DATA,
-)
-SETATTR_SETS = Requirement(
-    rfc="RFC 5661",
-    section="18.30.3",
-    gist="after a successful SETATTR the attributes have the new values",
+CHANGES_FOLLOW_ONE_ANOTHER = must(
+    "RFC 5661",
+    "4.2.2",
+    "a filehandle is accepted for the lifetime of its object: no earlier change makes an operation fail",
     harm=Harm.SUCCESS,
-)
-MTIME_MOVES = Requirement(
-    rfc="RFC 5661",
-    section="5.8.2.43",
-    gist="time_modify is the time of the last modification to the object",
-)
-MTIME_STAYS = Requirement(
-    rfc="RFC 5661",
-    section="5.8.2.43",
-    level=Level.SHOULD,  # the text does not say what counts as a modification
-    gist="time_modify should stay as it was set while the data of the file does not change",
-)
-FILEID_STAYS = Requirement(
-    rfc="RFC 5661",
-    section="5.8.2.7",
-    level=Level.SHOULD,  # the text says that it is unique, not that it is constant
-    gist="fileid identifies the file: it should stay the same while the file exists",
-)
-COUNTS_LINKS = Requirement(
-    rfc="RFC 5661", section="5.8.2.25", gist="numlinks is the number of hard links to the object"
-)
-NAMES_ARE_CURRENT = Requirement(
-    rfc="RFC 5661",
-    section="18.13.3",
-    gist="LOOKUP finds what the directory holds now, with every change of names that was answered before",
-    harm=Harm.DATA,
-)
-LISTS_ARE_CURRENT = Requirement(
-    rfc="RFC 5661",
-    section="18.23.3",
-    gist="READDIR lists what the directory holds now",
-    harm=Harm.DATA,
-)
-ONE_FILE = Requirement(
-    rfc="RFC 5661",
-    section="4.2.1",
-    level=Level.MUST,
-    gist="a filehandle is of one object: that of a removed file does not reach another one",
-    harm=Harm.DATA,
-)
-CHANGES_FOLLOW_ONE_ANOTHER = Requirement(
-    rfc="RFC 5661",
-    section="4.2.2",
-    level=Level.MUST,
-    gist="a filehandle is accepted for the lifetime of its object: no earlier change makes an operation fail",
-    harm=Harm.SUCCESS,
+    also={"4.0": ("RFC 7530", "4.2.2")},
 )
 CLAUSES: t.Final = Clauses(
     data=DATA_IS_CURRENT,
@@ -97,7 +75,7 @@ CLAUSES: t.Final = Clauses(
     fileid_stays=FILEID_STAYS,
     counts_links=COUNTS_LINKS,
     finds=NAMES_ARE_CURRENT,
-    misses=NAMES_ARE_CURRENT,
+    misses=NAMES_THAT_ARE_GONE,
     lists=LISTS_ARE_CURRENT,
     one_file=ONE_FILE,
     works=CHANGES_FOLLOW_ONE_ANOTHER,
@@ -105,9 +83,9 @@ CLAUSES: t.Final = Clauses(
 
 
 def _world(
-    v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, target: TargetView, *, size: int = FEW
+    v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, target: TargetView, *, size: int = FEW
 ) -> World:
-    clients = CommonNfs4(session), CommonNfs4(another_client(v4))
+    clients = CommonNfs4(compounds), CommonNfs4(another_client(v4))
     kind = scratch.attributes(None, "fh_expire_type").fh_expire_type
     return World(
         *clients,
@@ -129,15 +107,15 @@ def _world(
         "names4-keep-one-page",
     ),
 )
-def test_single(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, target: TargetView) -> None:
+def test_single(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, target: TargetView) -> None:
     """After each of the changes that programs make, two clients see what it made."""
-    every_change(_world(v4, session, scratch, target, size=WHOLE))
+    every_change(_world(v4, compounds, scratch, target, size=WHOLE))
 
 
 @pytest.mark.parametrize("first", CHANGES)
 @proves(ATTRIBUTES_ARE_CURRENT, killed_by="setattr4-after-a-change-is-lost")
 def test_after(
-    v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, target: TargetView, first: str
+    v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, target: TargetView, first: str
 ) -> None:
     """After each pair of changes that begins with this one, two clients see what both changes made."""
-    every_pair(_world(v4, session, scratch, target), first)
+    every_pair(_world(v4, compounds, scratch, target), first)

@@ -4,41 +4,43 @@
 from __future__ import annotations
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import expect, proves, stated
 from suites.nfs4.minors import MINORS
 
-SETS_THE_CURRENT = Requirement(
-    rfc="RFC 5661",
-    section="18.19.3",
-    gist="PUTFH replaces the current filehandle with the one that it is given",
+SETS_THE_CURRENT = stated(
+    "RFC 5661",
+    "18.19.3",
+    "PUTFH replaces the current filehandle with the one that it is given",
+    also={"4.0": ("RFC 7530", "16.20.4")},
 )
-BADHANDLE = Requirement(
-    rfc="RFC 5661",
-    section="15.1.2.1",
-    gist="NFS4ERR_BADHANDLE: the filehandle fails internal consistency checks",
+BADHANDLE = stated(
+    "RFC 5661",
+    "15.1.2.1",
+    "NFS4ERR_BADHANDLE: the filehandle fails internal consistency checks",
+    also={"4.0": ("RFC 7530", "13.1.2.1")},
 )
 
 
 @MINORS
 @proves(SETS_THE_CURRENT, killed_by="getfh4-changes-the-handle")
-def test_getfh(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_getfh(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """GETFH after PUTFH returns the handle that was put."""
     file = scratch.file("file")
-    reply = expect(session.compound(op.putfh(file), op.getfh())).ok()
-    expect(reply.handle, "object").equals(file)
+    reply = expect(compounds.compound(op.putfh(file), op.getfh())).ok()
+    expect(reply.handle, "object", field="object").equals(file)
 
 
 @MINORS
 @proves(SETS_THE_CURRENT, killed_by="putfh4-keeps-the-first")
-def test_last_counts(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_last_counts(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """The second PUTFH of a COMPOUND replaces the first."""
     first, second = scratch.file("first", b"1"), scratch.file("second", b"22")
-    reply = expect(session.compound(op.putfh(first), op.putfh(second), op.getattr("size"))).ok()
-    expect(reply.attributes.size, "size").equals(2)
+    reply = expect(compounds.compound(op.putfh(first), op.putfh(second), op.getattr("size"))).ok()
+    expect(reply.attributes).field("size").equals(2)
 
 
 @MINORS

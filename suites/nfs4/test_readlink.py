@@ -6,41 +6,42 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Level, Part, Requirement, expect, proves
+from nfsjudge import Harm, Part, expect, proves, should, stated
 from suites.nfs4.minors import MINORS
 
-READS_THE_LINK = Requirement(
-    rfc="RFC 5661",
-    section="18.24.3",
-    gist="READLINK reads the data associated with a symbolic link",
+READS_THE_LINK = stated(
+    "RFC 5661",
+    "18.24.3",
+    "READLINK reads the data associated with a symbolic link",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.25.4")},
 )
-NEEDS_A_LINK = Requirement(
-    rfc="RFC 5661",
-    section="18.24.4",
-    gist="READLINK is only allowed on objects of type NF4LNK",
+NEEDS_A_LINK = stated(
+    "RFC 5661",
+    "18.24.4",
+    "READLINK is only allowed on objects of type NF4LNK",
+    also={"4.0": ("RFC 7530", "16.25.5")},
 )
-RETURNS_WRONG_TYPE = Requirement(
-    rfc="RFC 5661",
-    section="18.24.4",
+RETURNS_WRONG_TYPE = should(
+    "RFC 5661",
+    "18.24.4",
+    "READLINK of an object of another type than NF4LNK returns NFS4ERR_WRONG_TYPE",
     part=Part.IMPLEMENTATION,
-    level=Level.SHOULD,
-    gist="READLINK of an object of another type than NF4LNK returns NFS4ERR_WRONG_TYPE",
 )
 
 
 @MINORS
 @pytest.mark.parametrize("text", [b"target", b"../up/./a//b", b"x" * 1000], ids=["name", "path", "long"])
 @proves(READS_THE_LINK, killed_by="readlink4-cuts-the-text")
-def test_text(session: Session4, scratch: Nfs4Scratch, text: bytes) -> None:
+def test_text(compounds: Compounds, scratch: Nfs4Scratch, text: bytes) -> None:
     """READLINK returns the text that the link was made with."""
     link = scratch.symlink("link", text)
-    result = expect(session.compound(op.putfh(link), op.readlink())).of(p.READLINK).ok()
-    expect(bytes(result.link), "link").equals(text)
+    result = expect(compounds.compound(op.putfh(link), op.readlink())).of(p.READLINK).ok()
+    expect(bytes(result.link), "link", of=result, field="link").equals(text)
 
 
 @MINORS
@@ -50,8 +51,8 @@ def test_text(session: Session4, scratch: Nfs4Scratch, text: bytes) -> None:
     RETURNS_WRONG_TYPE,
     killed_by=("readlink4-of-a-file-is-empty", "readlink4-of-a-file-is-inval"),
 )
-def test_other_types(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
+def test_other_types(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None:
     """READLINK of a file or a directory is refused with WRONG_TYPE."""
     handle = scratch.file("file") if kind == "file" else scratch.handle
-    reply = session.compound(op.putfh(handle), op.readlink())
+    reply = compounds.compound(op.putfh(handle), op.readlink())
     expect(reply).refused(Nfsstat4.NFS4ERR_WRONG_TYPE, because=RETURNS_WRONG_TYPE)

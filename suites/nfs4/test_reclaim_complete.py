@@ -4,21 +4,19 @@
 from __future__ import annotations
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch, new_state_owner
-from nfsclient.clients.nfs4 import Nfs4, Session4
+from nfsclient.clients.nfs4 import Compounds, Nfs4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import expect, proves, stated
 from suites.nfs4.minors import MINORS
 
-SECOND_IS_ALREADY = Requirement(
-    rfc="RFC 5661",
-    section="15.1.9.1",
-    gist="a second RECLAIM_COMPLETE of the same client gets NFS4ERR_COMPLETE_ALREADY",
+SECOND_IS_ALREADY = stated(
+    "RFC 5661", "15.1.9.1", "a second RECLAIM_COMPLETE of the same client gets NFS4ERR_COMPLETE_ALREADY"
 )
-LOCKS_WAIT_FOR_IT = Requirement(
-    rfc="RFC 5661",
-    section="18.51.3",
-    gist="a non-reclaim operation that obtains a lock gets NFS4ERR_GRACE before RECLAIM_COMPLETE",
+LOCKS_WAIT_FOR_IT = stated(
+    "RFC 5661",
+    "18.51.3",
+    "a non-reclaim operation that obtains a lock gets NFS4ERR_GRACE before RECLAIM_COMPLETE",
 )
 
 
@@ -34,10 +32,10 @@ def test_twice(nfs4: Nfs4) -> None:
 
 @MINORS
 @proves(LOCKS_WAIT_FOR_IT, killed_by="open4-before-reclaim-complete-is-inval")
-def test_open_before(nfs4: Nfs4, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_open_before(nfs4: Nfs4, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """OPEN before RECLAIM_COMPLETE fails with GRACE, in the grace period and after it."""
     file = scratch.file("file")
-    expect(session.renew()).ok()
+    expect(compounds.renew()).ok()
     new = nfs4.new_client().create_session()
     reply = new.compound(op.putfh(file), op.open(None, owner=new_state_owner()))
     expect(reply).status(Nfsstat4.NFS4ERR_GRACE)

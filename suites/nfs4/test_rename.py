@@ -8,11 +8,24 @@ from collections.abc import Callable
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
-from nfsclient.clients.nfs4 import CompoundReply, Session4
+from nfsclient.clients.nfs4 import CompoundReply, Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
+from nfsjudge import (
+    Harm,
+    Level,
+    expect,
+    expect_data,
+    expect_names,
+    must,
+    observe,
+    proves,
+    should,
+    skip,
+    stated,
+)
+from suites.clauses import RENAME_MOVES_ALL
 from suites.moved import (
     expect_entries_moved,
     expect_not_below_itself,
@@ -26,78 +39,80 @@ from suites.nfs4.opens import another_client
 from suites.nfs4.races import Race4
 from suites.races import ROUNDS
 
-RENAMES = Requirement(
-    rfc="RFC 5661",
-    section="18.26.3",
-    gist="RENAME gives the object of the old name in the saved directory the new name in the current one",
+RENAMES = stated(
+    "RFC 5661",
+    "18.26.3",
+    "RENAME gives the object of the old name in the saved directory the new name in the current one",
     harm=Harm.SUCCESS,
+    also={"4.0": ("RFC 7530", "16.27.4")},
 )
-REPLACES_WHAT_IS_COMPATIBLE = Requirement(
-    rfc="RFC 5661",
-    section="18.26.3",
-    gist="an existing target that is compatible with the source is removed",
+REPLACES_WHAT_IS_COMPATIBLE = stated(
+    "RFC 5661",
+    "18.26.3",
+    "an existing target that is compatible with the source is removed",
     harm=Harm.SUCCESS,
+    also={"4.0": ("RFC 7530", "16.27.4")},
 )
-INCOMPATIBLE_IS_EXIST = Requirement(
-    rfc="RFC 5661",
-    section="18.26.3",
-    gist="a target that is not compatible, or a directory that is not empty, gets NFS4ERR_EXIST",
+INCOMPATIBLE_IS_EXIST = stated(
+    "RFC 5661",
+    "18.26.3",
+    "a target that is not compatible, or a directory that is not empty, gets NFS4ERR_EXIST",
+    harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.27.4")},
+)
+SAME_FILE_IS_NO_ACTION = must(
+    "RFC 5661",
+    "18.26.3",
+    "if both names refer to the same file, which is not open, RENAME performs no action and returns NFS4_OK",
+    harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.27.4", Level.SHOULD)},
+)
+PARENT_IS_WHERE_IT_IS = stated(
+    "RFC 5661",
+    "18.14.3",
+    "LOOKUPP finds the directory that a directory is in now, not one that it was in before",
+    also={"4.0": ("RFC 7530", "16.14.4")},
+)
+REPLACES_ONE_NAME = stated(
+    "RFC 5661",
+    "18.26.3",
+    "RENAME removes the target as REMOVE does: one name, while the file with its other names stays",
+    harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.27.4")},
+)
+COUNTS_NAMES = stated(
+    "RFC 5661",
+    "5.8.2.25",
+    "numlinks is the number of hard links to the object",
+    also={"4.0": ("RFC 7530", "5.8.2.21")},
+)
+DIRECTORIES_FORM_A_TREE = should(  # the text says that file systems are hierarchical, and no more
+    "RFC 5661",
+    "1.7.3",
+    "the file system is hierarchical: a directory cannot be moved below itself",
     harm=Harm.OBJECT,
 )
-SAME_FILE_IS_NO_ACTION = Requirement(
-    rfc="RFC 5661",
-    section="18.26.3",
-    level=Level.MUST,
-    gist="if both names refer to the same file, which is not open, RENAME performs no action and returns NFS4_OK",
+RENAMES_ATOMICALLY = must(
+    "RFC 5661",
+    "18.26.3",
+    "RENAME is required to be atomic to the client: the object has its old name or its new one at each moment",
     harm=Harm.OBJECT,
+    also={"4.0": ("RFC 7530", "16.27.4")},
 )
-RENAMES_WHOLE_DIRECTORIES = Requirement(
-    rfc="RFC 5661",
-    section="18.26.3",
-    gist="RENAME of a directory changes its name and the directory that it is in, and nothing that is in it",
-    harm=Harm.DATA,
+REPLACES_ATOMICALLY = should(
+    # "removed before the rename occurs or, preferably, ... atomically as part of the rename"
+    "RFC 5661",
+    "18.26.3",
+    "an existing target is preferably removed as part of the rename: its name is never missing",
 )
-PARENT_IS_WHERE_IT_IS = Requirement(
-    rfc="RFC 5661",
-    section="18.14.3",
-    gist="LOOKUPP finds the directory that a directory is in now, not one that it was in before",
+EMPTY_NAME_IS_INVALID = stated(
+    "RFC 5661", "18.26.3", "a name of zero length gets NFS4ERR_INVAL", also={"4.0": ("RFC 7530", "16.27.4")}
 )
-REPLACES_ONE_NAME = Requirement(
-    rfc="RFC 5661",
-    section="18.26.3",
-    gist="RENAME removes the target as REMOVE does: one name, while the file with its other names stays",
-    harm=Harm.OBJECT,
-)
-COUNTS_NAMES = Requirement(
-    rfc="RFC 5661", section="5.8.2.25", gist="numlinks is the number of hard links to the object"
-)
-DIRECTORIES_FORM_A_TREE = Requirement(
-    rfc="RFC 5661",
-    section="1.7.3",
-    level=Level.SHOULD,  # the text says that file systems are hierarchical, and no more
-    gist="the file system is hierarchical: a directory cannot be moved below itself",
-    harm=Harm.OBJECT,
-)
-RENAMES_ATOMICALLY = Requirement(
-    rfc="RFC 5661",
-    section="18.26.3",
-    level=Level.MUST,
-    gist="RENAME is required to be atomic to the client: the object has its old name or its new one at each moment",
-    harm=Harm.OBJECT,
-)
-REPLACES_ATOMICALLY = Requirement(
-    rfc="RFC 5661",
-    section="18.26.3",
-    level=Level.SHOULD,  # "removed before the rename occurs or, preferably, ... atomically as part of the rename"
-    gist="an existing target is preferably removed as part of the rename: its name is never missing",
-)
-EMPTY_NAME_IS_INVALID = Requirement(
-    rfc="RFC 5661", section="18.26.3", gist="a name of zero length gets NFS4ERR_INVAL"
-)
-ABSENT_IS_NOENT = Requirement(
-    rfc="RFC 5661",
-    section="15.1.4.8",
-    gist="NFS4ERR_NOENT: the file or directory that is named does not exist",
+ABSENT_IS_NOENT = stated(
+    "RFC 5661",
+    "15.1.4.8",
+    "NFS4ERR_NOENT: the file or directory that is named does not exist",
+    also={"4.0": ("RFC 7530", "13.1.4.8")},
 )
 
 
@@ -111,60 +126,60 @@ _INCOMPATIBLE = (
 
 
 def rename(
-    session: Session4, scratch: Nfs4Scratch, old: bytes, new: bytes, target: bytes | None = None
+    compounds: Compounds, scratch: Nfs4Scratch, old: bytes, new: bytes, target: bytes | None = None
 ) -> CompoundReply:
     """The reply to RENAME from the scratch directory, into it or into another one."""
     moving = (op.savefh(), op.putfh(target or scratch.handle), op.rename(old, new))
-    return session.compound(op.putfh(scratch.handle), *moving)
+    return compounds.compound(op.putfh(scratch.handle), *moving)
 
 
 @MINORS
 @proves(RENAMES, killed_by="rename4-renames-nothing")
-def test_same_directory(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_same_directory(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """RENAME changes the name of a file, and keeps its data."""
     scratch.file("old", b"data")
-    expect(rename(session, scratch, b"old", b"new")).ok()
-    expect(scratch.names(), "names").equals([b"new"])
+    expect(rename(compounds, scratch, b"old", b"new")).ok()
+    expect(scratch.names(), "names", field="entries").equals([b"new"])
     expect_data(scratch.read(scratch.lookup("new") or b""), b"data")
 
 
 @MINORS
 @pytest.mark.parametrize("kind", ["file", "directory"])
 @proves(RENAMES, killed_by="rename4-stays-in-the-directory")
-def test_other_directory(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
+def test_other_directory(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None:
     """RENAME moves a file or a directory into another directory."""
     (scratch.file if kind == "file" else scratch.directory)("old")
     target = scratch.directory("target")
-    expect(rename(session, scratch, b"old", b"new", target)).ok()
-    expect(scratch.names(), "names").equals([b"target"])
-    expect(scratch.names(target), "names in the target").equals([b"new"])
+    expect(rename(compounds, scratch, b"old", b"new", target)).ok()
+    expect(scratch.names(), "names", field="entries").equals([b"target"])
+    expect(scratch.names(target), "names in the target", field="entries").equals([b"new"])
 
 
 @MINORS
 @pytest.mark.parametrize("kind", ["file", "directory"])
 @proves(REPLACES_WHAT_IS_COMPATIBLE, killed_by="rename4-never-replaces")
-def test_replaces(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
+def test_replaces(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None:
     """RENAME over a file by a file, or over an empty directory by a directory, replaces it."""
     make = scratch.file if kind == "file" else scratch.directory
     source = make("old")
     make("new")
     fileid = scratch.attributes(source, "fileid").fileid
-    expect(rename(session, scratch, b"old", b"new")).ok()
-    expect(scratch.names(), "names").equals([b"new"])
+    expect(rename(compounds, scratch, b"old", b"new")).ok()
+    expect(scratch.names(), "names", field="entries").equals([b"new"])
     found = scratch.attributes(scratch.lookup("new"), "fileid").fileid
-    expect(found, "fileid of the new name").equals(fileid)
+    expect(found, "fileid of the new name", field="fileid").equals(fileid)
 
 
 @MINORS
 @pytest.mark.parametrize("case", ["file-directory", "directory-file", "entries"])
 @proves(INCOMPATIBLE_IS_EXIST, killed_by="rename4-incompatible-is-inval")
-def test_incompatible(session: Session4, scratch: Nfs4Scratch, case: str) -> None:
+def test_incompatible(compounds: Compounds, scratch: Nfs4Scratch, case: str) -> None:
     """RENAME over an object of the other sort, or over a directory with entries, fails, and changes nothing."""
     (scratch.file if case == "file-directory" else scratch.directory)("old")
     target = (scratch.file if case == "directory-file" else scratch.directory)("new")
     if case == "entries":
         scratch.file("inside", directory=target)
-    reply = rename(session, scratch, b"old", b"new")
+    reply = rename(compounds, scratch, b"old", b"new")
     observe(f"RENAME {case}", reply.status.name)
     expect(reply).refused(*_INCOMPATIBLE, because=INCOMPATIBLE_IS_EXIST)
     expect_names(scratch.names(), [b"old", b"new"])
@@ -172,62 +187,62 @@ def test_incompatible(session: Session4, scratch: Nfs4Scratch, case: str) -> Non
 
 @MINORS
 @proves(SAME_FILE_IS_NO_ACTION, killed_by="rename4-takes-a-link-away")
-def test_same_file(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_same_file(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """RENAME of one hard link to another link of the same file does nothing."""
     scratch.link(scratch.file("old"), "new")
-    expect(rename(session, scratch, b"old", b"new")).ok()
+    expect(rename(compounds, scratch, b"old", b"new")).ok()
     expect_names(scratch.names(), [b"old", b"new"])
 
 
 @MINORS
 @pytest.mark.parametrize(("old", "new"), [(b"", b"new"), (b"old", b"")], ids=["old", "new"])
 @proves(EMPTY_NAME_IS_INVALID, killed_by="rename4-empty-name-is-noent")
-def test_empty_name(session: Session4, scratch: Nfs4Scratch, old: bytes, new: bytes) -> None:
+def test_empty_name(compounds: Compounds, scratch: Nfs4Scratch, old: bytes, new: bytes) -> None:
     """RENAME with an empty name fails with INVAL."""
     scratch.file("old")
-    reply = rename(session, scratch, old, new)
+    reply = rename(compounds, scratch, old, new)
     expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=EMPTY_NAME_IS_INVALID)
 
 
 @MINORS
 @proves(ABSENT_IS_NOENT, killed_by="rename4-absent-is-ok")
-def test_absent(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_absent(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """RENAME of a name that does not exist fails with NOENT."""
-    reply = rename(session, scratch, b"absent", b"new")
+    reply = rename(compounds, scratch, b"absent", b"new")
     expect(reply).refused(Nfsstat4.NFS4ERR_NOENT, because=ABSENT_IS_NOENT)
 
 
 @MINORS
 @proves(CHANGE_INFO, killed_by="rename4-change-info-is-swapped")
-def test_change_info(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_change_info(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """change_info has the change of each directory before and after RENAME, where it is atomic."""
     scratch.file("old")
     target = scratch.directory("target")
     before = [scratch.attributes(one, "change").change for one in (None, target)]
-    reply = rename(session, scratch, b"old", b"new", target)
+    reply = rename(compounds, scratch, b"old", b"new", target)
     result = expect(reply).of(p.RENAME).ok()
     infos = (result.source_cinfo, result.target_cinfo)
     if not all(one.atomic for one in infos):
         skip("change_info is not atomic")
     after = [scratch.attributes(one, "change").change for one in (None, target)]
-    expect([one.before for one in infos], "before").equals([one or 0 for one in before])
-    expect([one.after for one in infos], "after").equals([one or 0 for one in after])
+    expect([one.before for one in infos], "before", of=result).equals([one or 0 for one in before])
+    expect([one.after for one in infos], "after", of=result).equals([one or 0 for one in after])
 
 
 # ---------------------------------------------------------------- what moves along, what stays
 
 
-@proves(RENAMES_WHOLE_DIRECTORIES, killed_by="rename4-loses-an-entry")
-def test_directory_with_entries(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+@proves(RENAME_MOVES_ALL, killed_by="rename4-loses-an-entry")
+def test_directory_with_entries(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """RENAME moves a directory with its entries, for a client that has listed it before, too."""
-    clients = CommonNfs4(session), CommonNfs4(another_client(v4))
-    expect_entries_moved([*clients], scratch, RENAMES_WHOLE_DIRECTORIES)
+    clients = CommonNfs4(compounds), CommonNfs4(another_client(v4))
+    expect_entries_moved([*clients], scratch, RENAME_MOVES_ALL)
 
 
 @proves(PARENT_IS_WHERE_IT_IS, killed_by="lookupp4-finds-the-first-parent")
-def test_parent_of_now(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_parent_of_now(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """After RENAME to another directory, LOOKUPP of the moved directory finds that one."""
-    clients = CommonNfs4(session), CommonNfs4(another_client(v4))
+    clients = CommonNfs4(compounds), CommonNfs4(another_client(v4))
     expect_parent_of_now([*clients], scratch, PARENT_IS_WHERE_IT_IS)
 
 
@@ -237,22 +252,22 @@ def test_parent_of_now(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch)
     killed_by=("rename4-destroys-replaced-files", "rename4-keeps-numlinks-of-replaced-files"),
     needs="nfs4_hardlink",
 )
-def test_other_name_kept(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_other_name_kept(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """A file that RENAME replaces keeps its other name with its data, and has a link less."""
-    expect_other_name_kept(CommonNfs4(session), scratch, REPLACES_ONE_NAME, COUNTS_NAMES)
+    expect_other_name_kept(CommonNfs4(compounds), scratch, REPLACES_ONE_NAME, COUNTS_NAMES)
 
 
 @proves(DIRECTORIES_FORM_A_TREE, killed_by="rename4-moves-below-itself")
-def test_below_itself(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_below_itself(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """RENAME does not move a directory below itself."""
-    expect_not_below_itself(CommonNfs4(session), scratch, DIRECTORIES_FORM_A_TREE)
+    expect_not_below_itself(CommonNfs4(compounds), scratch, DIRECTORIES_FORM_A_TREE)
 
 
 @proves(SAME_FILE_IS_NO_ACTION, killed_by="rename4-of-itself-removes")
-def test_same_name(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_same_name(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """RENAME of a file to the name that it has does nothing."""
     scratch.file("file", b"data")
-    expect(rename(session, scratch, b"file", b"file")).ok()
+    expect(rename(compounds, scratch, b"file", b"file")).ok()
     expect_names(scratch.names(), [b"file"])
     expect_data(scratch.read(scratch.lookup("file") or b""), b"data")
 
@@ -268,13 +283,13 @@ def test_target_always_exists(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
 
 
 @proves(RENAMES_ATOMICALLY, killed_by="rename4-removes-the-old-name-in-a-first-step")
-def test_source_always_named(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_source_always_named(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """A file has its old or its new name at every moment of a RENAME, also of one that replaces a file."""
 
     def expect_moved(reply: CompoundReply) -> None:
         # The new name is looked up after the old one was missing: if both are, there was a moment without either.
         if reply.status == Nfsstat4.NFS4ERR_NOENT:
-            _expect_found(session.compound(op.putfh(scratch.handle), op.lookup(b"new")))
+            _expect_found(compounds.compound(op.putfh(scratch.handle), op.lookup(b"new")))
 
     race = Race4(v4)
     for _ in range(ROUNDS // 2):
@@ -294,4 +309,4 @@ def _race(race: Race4, scratch: Nfs4Scratch, name: bytes, judge: Callable[[Compo
 
 def _expect_found(reply: CompoundReply) -> None:
     """LOOKUP finds something: any other error than NOENT does not say that the name is missing."""
-    expect(reply.status, "status of LOOKUP").differs_from(Nfsstat4.NFS4ERR_NOENT)
+    expect(reply).field("status", "status of LOOKUP").differs_from(Nfsstat4.NFS4ERR_NOENT)

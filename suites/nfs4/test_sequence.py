@@ -10,52 +10,33 @@ from nfsclient.clients.nfs4 import Nfs4, Request, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, expect_names, observe, proves, skip
+from nfsjudge import expect, expect_names, must, observe, proves, should, skip, stated
 from nfsjudge.requirement import SEQUENCE_ECHOES
 from suites.nfs4.clauses import MISORDERED_IS_REFUSED, RETRY_GETS_THE_CACHED_REPLY, RETRY_IS_NOT_EXECUTED
 from suites.nfs4.minors import MINORS
 from suites.nfs4.retries import performed, send_again, send_another, session_of_its_own, without_sequence
 
-STANDS_FIRST = Requirement(
-    rfc="RFC 5661",
-    section="18.46.3",
-    level=Level.MUST,
-    gist="SEQUENCE in any position of a COMPOUND beyond the first gets NFS4ERR_SEQUENCE_POS",
+STANDS_FIRST = must(
+    "RFC 5661", "18.46.3", "SEQUENCE in any position of a COMPOUND beyond the first gets NFS4ERR_SEQUENCE_POS"
 )
-UNKNOWN_IS_BADSESSION = Requirement(
-    rfc="RFC 5661",
-    section="15.1.11.1",
-    gist="a session id that the server does not know gets NFS4ERR_BADSESSION",
+UNKNOWN_IS_BADSESSION = stated(
+    "RFC 5661", "15.1.11.1", "a session id that the server does not know gets NFS4ERR_BADSESSION"
 )
-SLOTS_ARE_LIMITED = Requirement(
-    rfc="RFC 5661",
-    section="15.1.11.2",
-    gist="a slot that the replier does not have in its slot table gets NFS4ERR_BADSLOT",
+SLOTS_ARE_LIMITED = stated(
+    "RFC 5661", "15.1.11.2", "a slot that the replier does not have in its slot table gets NFS4ERR_BADSLOT"
 )
-CACHE_HAS_A_SIZE = Requirement(
-    rfc="RFC 5661",
-    section="2.10.6.4",
-    level=Level.MUST,
-    gist="a reply that is to be cached and exceeds ca_maxresponsesize_cached gets NFS4ERR_REP_TOO_BIG_TO_CACHE",
+CACHE_HAS_A_SIZE = must(
+    "RFC 5661",
+    "2.10.6.4",
+    "a reply that is to be cached and exceeds ca_maxresponsesize_cached gets NFS4ERR_REP_TOO_BIG_TO_CACHE",
 )
-FIRST_SEQUENCE_ID_IS_ONE = Requirement(
-    rfc="RFC 5661",
-    section="2.10.6.1",
-    level=Level.MUST,
-    gist="the first request in each slot of a new session has sequence id 1",
+FIRST_SEQUENCE_ID_IS_ONE = must(
+    "RFC 5661", "2.10.6.1", "the first request in each slot of a new session has sequence id 1"
 )
-ERRORS_KEEP_THE_SLOT = Requirement(
-    rfc="RFC 5661",
-    section="2.10.6.1.2",
-    level=Level.MUST,
-    gist="if SEQUENCE returns an error, the sequence id of the slot does not change",
+ERRORS_KEEP_THE_SLOT = must(
+    "RFC 5661", "2.10.6.1.2", "if SEQUENCE returns an error, the sequence id of the slot does not change"
 )
-HIGHEST_SLOT = Requirement(
-    rfc="RFC 5661",
-    section="18.46.3",
-    level=Level.SHOULD,
-    gist="sr_highest_slotid should not be less than sa_highest_slotid",
-)
+HIGHEST_SLOT = should("RFC 5661", "18.46.3", "sr_highest_slotid should not be less than sa_highest_slotid")
 _MOST = 8
 """Requests until the slots of two sessions have the same sequence id: a server may have asked one of them to wait."""
 
@@ -68,9 +49,9 @@ def test_echo(nfs4: Nfs4, session: Session4) -> None:
         skip("the session has one slot")
     sent = session.sequence(1)
     result = expect(nfs4.compound(sent)).of(p.SEQUENCE).ok()
-    expect(result.sr_sessionid, "session id").equals(sent.sa_sessionid)
-    expect(result.sr_slotid, "slot id").equals(sent.sa_slotid)
-    expect(result.sr_sequenceid, "sequence id").equals(sent.sa_sequenceid)
+    expect(result).field("sr_sessionid", "session id").equals(sent.sa_sessionid)
+    expect(result).field("sr_slotid", "slot id").equals(sent.sa_slotid)
+    expect(result).field("sr_sequenceid", "sequence id").equals(sent.sa_sequenceid)
 
 
 @MINORS
@@ -119,7 +100,7 @@ def test_misordered(session: Session4, scratch: Nfs4Scratch, step: int) -> None:
     wrong = session.state.slots[0].sequence_id + step
     reply = session.compound(op.putfh(scratch.handle), op.mkdir(b"made"), slot=0, sequence_id=wrong)
     expect(reply).of(p.SEQUENCE).status(Nfsstat4.NFS4ERR_SEQ_MISORDERED)
-    expect(scratch.names(), "names").equals([])
+    expect(scratch.names(), "names", field="entries").equals([])
 
 
 @MINORS
@@ -141,7 +122,7 @@ def test_retry_of_success(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     request, reply = performed(session, making, cache_this=True)
     first = expect(reply).ok()
     again = send_again(v4, session, request)
-    expect(again.status, "status of the retry").equals(Nfsstat4.NFS4_OK)
+    expect(again).field("status", "status of the retry").equals(Nfsstat4.NFS4_OK)
     expect(without_sequence(again), "results of the retry").equals(without_sequence(first))
 
 
@@ -167,14 +148,14 @@ def test_uncached_retry(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     first = expect(reply).ok()
     expect(scratch.run(op.putfh(scratch.handle), op.remove(b"made"))).ok()
     again = send_again(v4, session, request)
-    expect(scratch.names(), "names").equals([])
+    expect(scratch.names(), "names", field="entries").equals([])
     expect(again).of(p.SEQUENCE).ok()
     observe("retry of an uncached request", again.status.name)
     if again.status == Nfsstat4.NFS4_OK:
         expect(without_sequence(again), "results of the retry").equals(without_sequence(first))
         return
     expect(len(again), "results after SEQUENCE").equals(1)
-    expect(again.status, "status").satisfies(lambda status: status.is_known, "a status of nfsstat4")
+    expect(again).field("status").satisfies(lambda status: status.is_known, "a status of nfsstat4")
 
 
 @MINORS
@@ -187,7 +168,7 @@ def test_false_retry(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     other = (op.putfh(scratch.handle), op.mkdir(b"second"))
     reply = send_another(v4, session, request, *other)
     observe("false retry", reply.status.name)
-    expect(scratch.names(), "names").equals([b"first"])
+    expect(scratch.names(), "names", field="entries").equals([b"first"])
 
 
 @MINORS
@@ -241,7 +222,7 @@ def test_highest_slot(nfs4: Nfs4, session: Session4) -> None:
     """SEQUENCE does not take away slots that are in use."""
     last = session.state.slots.allowed - 1
     result = expect(nfs4.compound(session.sequence(0, highest_slot=last))).of(p.SEQUENCE).ok()
-    expect(result.sr_highest_slotid, "sr_highest_slotid").at_least(last)
+    expect(result).field("sr_highest_slotid").at_least(last)
 
 
 @MINORS

@@ -15,18 +15,15 @@ from nfsclient.errors import ConnectionLost, RpcRejected
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4, StableHow4
 from nfsclient.xdr import Unread, XdrType
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import expect, must, observe, proves, skip, stated
 
-ERRORS_KEEP_THE_SLOT = Requirement(
-    rfc="RFC 5661",
-    section="2.10.6.1.2",
-    level=Level.MUST,
-    gist="if SEQUENCE returns an error, the sequence id of the slot does not change",
+ERRORS_KEEP_THE_SLOT = must(
+    "RFC 5661", "2.10.6.1.2", "if SEQUENCE returns an error, the sequence id of the slot does not change"
 )
-REQUESTS_MOVE_THE_SLOT = Requirement(
-    rfc="RFC 5661",
-    section="2.10.6.1",
-    gist="a new request has the sequence id of the one before it plus one, however that ended after SEQUENCE",
+REQUESTS_MOVE_THE_SLOT = stated(
+    "RFC 5661",
+    "2.10.6.1",
+    "a new request has the sequence id of the one before it plus one, however that ended after SEQUENCE",
 )
 _SMALL: t.Final[dict[str, t.Any]] = {
     "requestsize": 4096,
@@ -100,11 +97,13 @@ def _expect_that_the_slot_follows(on: _On, reply: CompoundReply) -> None:
     if following.status == Nfsstat4.NFS4ERR_DELAY:
         skip("the server answers NFS4ERR_DELAY")
     number = "next" if moved else "same"
-    expect(following.status, f"status of a request with the {number} sequence id", because=because).equals(
-        Nfsstat4.NFS4_OK
-    )
+    expect(following, because=because).field(
+        "status", f"status of a request with the {number} sequence id"
+    ).equals(Nfsstat4.NFS4_OK)
     # Not what the failed request got, which a server might take this one for a retry of.
-    expect(following.attributes.type, "type of the directory", because=because).equals(p.NfsFtype4.NF4DIR)
+    expect(following.attributes, because=because).field("type", "type of the directory").equals(
+        p.NfsFtype4.NF4DIR
+    )
 
 
 @pytest.mark.parametrize("case", AFTER_SEQUENCE)

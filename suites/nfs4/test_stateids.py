@@ -7,162 +7,149 @@ import typing as t
 
 import pytest
 
-from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner
-from nfsclient.clients.nfs4 import Session4
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, note_open
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import XdrType
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves
+from nfsjudge import Harm, expect, expect_data, must, observe, proves, should, stated
 from suites.nfs4.locks import WRITE_LT, lock_range, test_range
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, another_client, open_again, open_file
 
-ZERO_IS_THE_LATEST = Requirement(
-    rfc="RFC 5661",
-    section="8.2.2",
-    gist="a seqid of zero in a request means the most up-to-date one",
+ZERO_IS_THE_LATEST = stated("RFC 5661", "8.2.2", "a seqid of zero in a request means the most up-to-date one")
+LOWER_IS_OLD = must(  # "the server is required to return"
+    "RFC 5661", "8.2.2", "a seqid that is lower than the most current value gets NFS4ERR_OLD_STATEID"
 )
-LOWER_IS_OLD = Requirement(
-    rfc="RFC 5661",
-    section="8.2.2",
-    level=Level.MUST,  # "the server is required to return"
-    gist="a seqid that is lower than the most current value gets NFS4ERR_OLD_STATEID",
+HIGHER_IS_BAD = must(
+    "RFC 5661", "8.2.2", "a seqid that is greater than the most current value gets NFS4ERR_BAD_STATEID"
 )
-HIGHER_IS_BAD = Requirement(
-    rfc="RFC 5661",
-    section="8.2.2",
-    level=Level.MUST,
-    gist="a seqid that is greater than the most current value gets NFS4ERR_BAD_STATEID",
+TYPE_MUST_FIT = must(
+    "RFC 5661",
+    "8.2.4",
+    "a stateid of another type than the operation needs gets NFS4ERR_BAD_STATEID",
+    also={"4.0": ("RFC 7530", "9.1.4.4")},
 )
-TYPE_MUST_FIT = Requirement(
-    rfc="RFC 5661",
-    section="8.2.4",
-    level=Level.MUST,
-    gist="a stateid of another type than the operation needs gets NFS4ERR_BAD_STATEID",
+CLIENT_MUST_FIT = stated(
+    "RFC 5661", "8.2.4", "a stateid that is not associated with the client of the session is refused"
 )
-CLIENT_MUST_FIT = Requirement(
-    rfc="RFC 5661",
-    section="8.2.4",
-    gist="a stateid that is not associated with the client of the session gets NFS4ERR_BAD_STATEID",
+OF_OTHERS_IS_BAD = should(  # "the following procedure could be used"
+    "RFC 5661",
+    "8.2.4",
+    "a stateid that is not associated with the client of the session should get NFS4ERR_BAD_STATEID",
 )
-FILE_MUST_FIT = Requirement(
-    rfc="RFC 5661",
-    section="8.2.4",
-    gist="a stateid that does not belong to the current filehandle is refused: NFS4ERR_BAD_STATEID",
+FILE_MUST_FIT = stated(
+    "RFC 5661",
+    "8.2.4",
+    "a stateid that does not belong to the current filehandle is refused: NFS4ERR_BAD_STATEID",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "9.1.4.4")},
 )
-UNKNOWN_IS_BAD = Requirement(
-    rfc="RFC 5661",
-    section="8.2.4",
-    gist="a stateid that the server does not know is refused: NFS4ERR_BAD_STATEID",
+UNKNOWN_IS_BAD = stated(
+    "RFC 5661", "8.2.4", "a stateid that the server does not know is refused: NFS4ERR_BAD_STATEID"
 )
-INVALID_IS_BAD = Requirement(
-    rfc="RFC 5661",
-    section="8.2.3",
-    gist="the invalid special stateid is never valid in a request: NFS4ERR_BAD_STATEID",
+INVALID_IS_BAD = stated(
+    "RFC 5661", "8.2.3", "the invalid special stateid is never valid in a request: NFS4ERR_BAD_STATEID"
 )
-CURRENT_IS_USED = Requirement(
-    rfc="RFC 5661",
-    section="16.2.3.1.2",
-    gist="an operation that returns a stateid sets the current stateid, which the special one stands for",
+CURRENT_IS_USED = stated(
+    "RFC 5661",
+    "16.2.3.1.2",
+    "an operation that returns a stateid sets the current stateid, which the special one stands for",
 )
-SPECIAL_IS_NOT_PASSED = Requirement(
-    rfc="RFC 5661",
-    section="16.2.3.1.2",
-    level=Level.MUST,
-    gist="the anonymous stateid cannot be passed as the current one: NFS4ERR_BAD_STATEID",
+SPECIAL_IS_NOT_PASSED = must(
+    "RFC 5661", "16.2.3.1.2", "the anonymous stateid cannot be passed as the current one: NFS4ERR_BAD_STATEID"
 )
-SAVED_WITH_THE_FILEHANDLE = Requirement(
-    rfc="RFC 5661",
-    section="16.2.3.1.2",
-    gist="SAVEFH and RESTOREFH save and restore the current filehandle and the current stateid as a set",
+SAVED_WITH_THE_FILEHANDLE = stated(
+    "RFC 5661",
+    "16.2.3.1.2",
+    "SAVEFH and RESTOREFH save and restore the current filehandle and the current stateid as a set",
 )
 
 
 @MINORS
 @proves(ZERO_IS_THE_LATEST, killed_by="read4-seqid-zero-is-bad")
-def test_seqid_zero(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_seqid_zero(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """READ with a seqid of zero succeeds after the open was changed."""
     file, owner = scratch.file("file", b"data"), new_state_owner()
-    first = open_file(session, file, READ, owner=owner)
-    open_file(session, file, BOTH, owner=owner)
+    first = open_file(compounds, file, READ, owner=owner)
+    open_again(compounds, first, BOTH, 0, owner)
     stateid = p.Stateid4(0, first.stateid.other)
-    result = expect(session.compound(op.putfh(file), op.read(stateid, 0, 4))).of(p.READ).ok()
+    result = expect(compounds.compound(op.putfh(file), op.read(stateid, 0, 4))).of(p.READ).ok()
     expect_data(result.data, b"data"[: len(result.data)])
 
 
 @MINORS
 @proves(LOWER_IS_OLD, killed_by="close4-takes-any-seqid")
-def test_old(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_old(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """CLOSE with the seqid of before an upgrade is refused, and the file stays open."""
     file, owner = scratch.file("file", b"data"), new_state_owner()
-    first = open_file(session, file, READ, owner=owner)
-    second = open_again(session, first, BOTH, 0, owner)
-    reply = session.compound(op.putfh(file), op.close(first.stateid))
+    first = open_file(compounds, file, READ, owner=owner)
+    second = open_again(compounds, first, BOTH, 0, owner)
+    reply = compounds.compound(op.putfh(file), op.close(first.stateid))
     expect(reply).refused(Nfsstat4.NFS4ERR_OLD_STATEID, because=LOWER_IS_OLD)
-    expect(session.compound(op.putfh(file), op.read(second.stateid, 0, 4))).ok()
+    expect(compounds.compound(op.putfh(file), op.read(second.stateid, 0, 4))).ok()
 
 
 @MINORS
 @pytest.mark.parametrize("step", [1, 1000])
 @proves(HIGHER_IS_BAD, killed_by="close4-takes-any-seqid")
-def test_future(session: Session4, scratch: Nfs4Scratch, step: int) -> None:
+def test_future(compounds: Compounds, scratch: Nfs4Scratch, step: int) -> None:
     """CLOSE with a seqid that the stateid never had is refused."""
-    opened = open_file(session, scratch.file("file"), READ)
+    opened = open_file(compounds, scratch.file("file"), READ)
     stateid = p.Stateid4(opened.stateid.seqid + step, opened.stateid.other)
-    reply = session.compound(op.putfh(opened.handle), op.close(stateid))
+    reply = compounds.compound(op.putfh(opened.handle), op.close(stateid))
     expect(reply).refused(Nfsstat4.NFS4ERR_BAD_STATEID, because=HIGHER_IS_BAD)
 
 
 @MINORS
 @proves(TYPE_MUST_FIT, killed_by="close4-takes-lock-stateids")
-def test_lock_stateid_in_close(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_lock_stateid_in_close(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """CLOSE with the stateid of a lock-owner is refused."""
-    opened = open_file(session, scratch.file("file"), BOTH)
-    stateid = lock_range(session, opened, WRITE_LT, 0, 10)
+    opened = open_file(compounds, scratch.file("file"), BOTH)
+    stateid = lock_range(compounds, opened, WRITE_LT, 0, 10)
     # While there is a lock, NFS4ERR_LOCKS_HELD would be right too.
-    unlocked = expect(session.compound(op.putfh(opened.handle), op.locku(stateid, 0, 10))).ok().stateid
-    reply = session.compound(op.putfh(opened.handle), op.close(unlocked))
+    unlocked = expect(compounds.compound(op.putfh(opened.handle), op.locku(stateid, 0, 10))).ok().stateid
+    reply = compounds.compound(op.putfh(opened.handle), op.close(unlocked))
     expect(reply).refused(Nfsstat4.NFS4ERR_BAD_STATEID, because=TYPE_MUST_FIT)
 
 
 @MINORS
 @proves(TYPE_MUST_FIT, killed_by="locku4-takes-open-stateids")
-def test_open_stateid_in_locku(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_open_stateid_in_locku(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """LOCKU with the stateid of an open is refused."""
-    opened = open_file(session, scratch.file("file"), BOTH)
-    reply = session.compound(op.putfh(opened.handle), op.locku(opened.stateid, 0, 10))
+    opened = open_file(compounds, scratch.file("file"), BOTH)
+    reply = compounds.compound(op.putfh(opened.handle), op.locku(opened.stateid, 0, 10))
     expect(reply).refused(Nfsstat4.NFS4ERR_BAD_STATEID, because=TYPE_MUST_FIT)
 
 
 @MINORS
 @proves(CLIENT_MUST_FIT, killed_by="read4-takes-stateids-of-others")
-def test_other_client(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_other_client(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """READ with the stateid of another client is refused."""
-    opened = open_file(session, scratch.file("file", b"data"), READ)
+    opened = open_file(compounds, scratch.file("file", b"data"), READ)
     reply = another_client(v4).compound(op.putfh(opened.handle), op.read(opened.stateid, 0, 4))
-    expect(reply).refused(Nfsstat4.NFS4ERR_BAD_STATEID, because=CLIENT_MUST_FIT)
+    expect(reply, because=CLIENT_MUST_FIT).refused(Nfsstat4.NFS4ERR_BAD_STATEID, because=OF_OTHERS_IS_BAD)
 
 
 @MINORS
 @proves(INVALID_IS_BAD, killed_by="write4-takes-the-invalid-stateid")
-def test_invalid_special(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_invalid_special(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """WRITE with the invalid special stateid is refused, and changes nothing."""
     file = scratch.file("file", b"data")
-    reply = session.compound(op.putfh(file), op.write(p.INVALID_STATEID, 0, b"more"))
+    reply = compounds.compound(op.putfh(file), op.write(p.INVALID_STATEID, 0, b"more"))
     expect_data(scratch.read(file), b"data")
     expect(reply).refused(Nfsstat4.NFS4ERR_BAD_STATEID, because=INVALID_IS_BAD)
 
 
 @MINORS
 @proves(CURRENT_IS_USED, killed_by="open4-sets-no-current-stateid")
-def test_current(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_current(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """READ and CLOSE with the current stateid use that of the OPEN before them."""
     file = scratch.file("file", b"data")
     opening = op.open(None, READ, owner=new_state_owner())
     reading = op.read(p.CURRENT_STATEID, 0, 4)
-    reply = session.compound(op.putfh(file), opening, reading, op.close(p.CURRENT_STATEID))
+    reply = compounds.compound(op.putfh(file), opening, reading, op.close(p.CURRENT_STATEID))
     result = expect(reply).of(p.READ).ok()
     expect_data(result.data, b"data"[: len(result.data)])
     expect(reply).ok()
@@ -170,21 +157,22 @@ def test_current(session: Session4, scratch: Nfs4Scratch) -> None:
 
 @MINORS
 @proves(SPECIAL_IS_NOT_PASSED, killed_by="read4-current-is-anonymous")
-def test_no_current(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_no_current(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """READ with the current stateid after PUTFH is refused."""
     file = scratch.file("file", b"data")
-    reply = session.compound(op.putfh(file), op.read(p.CURRENT_STATEID, 0, 4))
+    reply = compounds.compound(op.putfh(file), op.read(p.CURRENT_STATEID, 0, 4))
     expect(reply).refused(Nfsstat4.NFS4ERR_BAD_STATEID, because=SPECIAL_IS_NOT_PASSED)
 
 
 @MINORS
 @proves(SAVED_WITH_THE_FILEHANDLE, killed_by="restorefh4-restores-no-stateid")
-def test_saved(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_saved(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """RESTOREFH brings back the current stateid that SAVEFH has saved."""
     file, other = scratch.file("file", b"data"), scratch.file("other")
     opening = op.open(None, READ, owner=new_state_owner())
     away = (op.savefh(), op.putfh(other), op.restorefh())
-    reply = session.compound(op.putfh(file), opening, *away, op.read(p.CURRENT_STATEID, 0, 4))
+    reply = compounds.compound(op.putfh(file), opening, *away, op.read(p.CURRENT_STATEID, 0, 4))
+    note_open(compounds, file, expect(reply).of(p.OPEN).ok().stateid)
     result = expect(reply).of(p.READ).ok()
     expect_data(result.data, b"data"[: len(result.data)])
 
@@ -209,26 +197,28 @@ _NOBODYS = p.Stateid4(1, bytes.fromhex("a55a5aa5a55a5aa5a55a5aa5"))
 
 
 @pytest.mark.parametrize("operation", _OF_OPENS)
-@proves(FILE_MUST_FIT, killed_by="stateids4-of-any-file")
-def test_other_file(session: Session4, scratch: Nfs4Scratch, operation: str) -> None:
+@proves(FILE_MUST_FIT, killed_by=("stateids4-of-any-file", "stateids4-that-are-bad-write"))
+def test_other_file(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
     """An operation with the stateid of an open of another file is refused, and changes nothing."""
     file = scratch.file("file", b"data")
-    opened = open_file(session, scratch.file("another", b"0123"), BOTH)
-    reply = session.compound(op.putfh(file), _WITH_STATEID[operation](opened.stateid))
+    opened = open_file(compounds, scratch.file("another", b"0123"), BOTH)
+    reply = compounds.compound(op.putfh(file), _WITH_STATEID[operation](opened.stateid))
     expect_data(scratch.read(file), b"data")
     if operation == "lock":
-        tested = test_range(session, file, WRITE_LT, 0, 10)
-        expect(tested.status, "status of LOCKT of the other file").differs_from(Nfsstat4.NFS4ERR_DENIED)
+        tested = test_range(compounds, file, WRITE_LT, 0, 10)
+        expect(tested).field("status", "status of LOCKT of the other file").differs_from(
+            Nfsstat4.NFS4ERR_DENIED
+        )
     observe("stateid of another file", reply.status.name)
     expect(reply).refused()
 
 
 @pytest.mark.parametrize("operation", _WITH_STATEID)
-@proves(UNKNOWN_IS_BAD, killed_by="stateids4-unknown-is-anonymous")
-def test_unknown(session: Session4, scratch: Nfs4Scratch, operation: str) -> None:
+@proves(UNKNOWN_IS_BAD, killed_by=("stateids4-unknown-is-anonymous", "stateids4-that-are-bad-write"))
+def test_unknown(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
     """An operation with a stateid that the server never gave is refused, and changes nothing."""
     file = scratch.file("file", b"data")
-    reply = session.compound(op.putfh(file), _WITH_STATEID[operation](_NOBODYS))
+    reply = compounds.compound(op.putfh(file), _WITH_STATEID[operation](_NOBODYS))
     expect_data(scratch.read(file), b"data")
     observe("stateid that was never given", reply.status.name)
     expect(reply).refused()

@@ -6,49 +6,49 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import expect, proves, stated
 from suites.nfs4.locks import WRITE_LT, lock_range
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, open_file
 
-A_STATUS_FOR_EACH = Requirement(
-    rfc="RFC 5661",
-    section="18.48.3",
-    gist="for each stateid, the status that its use in normal operation would have is returned",
+A_STATUS_FOR_EACH = stated(
+    "RFC 5661",
+    "18.48.3",
+    "for each stateid, the status that its use in normal operation would have is returned",
 )
-SPECIAL_IS_BAD = Requirement(
-    rfc="RFC 5661",
-    section="18.48.3",
-    gist="special stateids are always considered invalid: NFS4ERR_BAD_STATEID",
+SPECIAL_IS_BAD = stated(
+    "RFC 5661", "18.48.3", "special stateids are always considered invalid: NFS4ERR_BAD_STATEID"
 )
 
 
-def codes(session: Session4, *stateids: p.Stateid4) -> list[Nfsstat4]:
+def codes(compounds: Compounds, *stateids: p.Stateid4) -> list[Nfsstat4]:
     """The status of each stateid."""
-    result = expect(session.compound(op.test_stateid(*stateids))).of(p.TEST_STATEID).ok()
+    result = expect(compounds.compound(op.test_stateid(*stateids))).of(p.TEST_STATEID).ok()
     return list(result.tsr_status_codes)
 
 
 @MINORS
 @proves(A_STATUS_FOR_EACH, killed_by="teststateid4-nothing-is-valid")
-def test_valid(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_valid(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """The stateids of an open and of locks are valid, without a current filehandle."""
-    opened = open_file(session, scratch.file("file"), BOTH)
-    locked = lock_range(session, opened, WRITE_LT, 0, 10)
-    expect(codes(session, opened.stateid, locked), "status codes").equals([Nfsstat4.NFS4_OK] * 2)
+    opened = open_file(compounds, scratch.file("file"), BOTH)
+    locked = lock_range(compounds, opened, WRITE_LT, 0, 10)
+    expect(codes(compounds, opened.stateid, locked), "status codes", field="tsr_status_codes").equals(
+        [Nfsstat4.NFS4_OK] * 2
+    )
 
 
 @MINORS
 @proves(A_STATUS_FOR_EACH, killed_by="teststateid4-all-are-valid")
-def test_order(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_order(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """Among stateids of which one was closed, that one is bad."""
-    one, other = (open_file(session, scratch.file(name), BOTH) for name in ("one", "other"))
-    expect(session.compound(op.putfh(one.handle), op.close(one.stateid))).ok()
-    found = codes(session, other.stateid, one.stateid, other.stateid)
+    one, other = (open_file(compounds, scratch.file(name), BOTH) for name in ("one", "other"))
+    expect(compounds.compound(op.putfh(one.handle), op.close(one.stateid))).ok()
+    found = codes(compounds, other.stateid, one.stateid, other.stateid)
     expect(len(found), "status codes").equals(3)
     expect([found[0], found[2]], "status codes of the open").equals([Nfsstat4.NFS4_OK] * 2)
     expect(found[1], "status code of the stateid that was closed").one_of(
@@ -58,11 +58,13 @@ def test_order(session: Session4, scratch: Nfs4Scratch) -> None:
 
 @MINORS
 @proves(A_STATUS_FOR_EACH, killed_by="teststateid4-ignores-the-seqid")
-def test_future_seqid(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_future_seqid(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """A seqid that the stateid never had is bad."""
-    opened = open_file(session, scratch.file("file"), BOTH)
+    opened = open_file(compounds, scratch.file("file"), BOTH)
     future = p.Stateid4(opened.stateid.seqid + 5, opened.stateid.other)
-    expect(codes(session, future), "status codes").equals([Nfsstat4.NFS4ERR_BAD_STATEID])
+    expect(codes(compounds, future), "status codes", field="tsr_status_codes").equals(
+        [Nfsstat4.NFS4ERR_BAD_STATEID]
+    )
 
 
 @MINORS
@@ -72,6 +74,8 @@ def test_future_seqid(session: Session4, scratch: Nfs4Scratch) -> None:
     ids=["anonymous", "bypass", "current", "invalid"],
 )
 @proves(SPECIAL_IS_BAD, killed_by="teststateid4-all-are-valid")
-def test_special(session: Session4, stateid: p.Stateid4) -> None:
+def test_special(compounds: Compounds, stateid: p.Stateid4) -> None:
     """Special stateids are bad."""
-    expect(codes(session, stateid), "status codes").equals([Nfsstat4.NFS4ERR_BAD_STATEID])
+    expect(codes(compounds, stateid), "status codes", field="tsr_status_codes").equals(
+        [Nfsstat4.NFS4ERR_BAD_STATEID]
+    )

@@ -9,38 +9,39 @@ from collections.abc import Callable
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch, new_state_owner
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import XdrType
-from nfsjudge import Level, Requirement, expect, expect_names, proves
+from nfsjudge import expect, expect_names, proves, should, stated
 from suites.nfs4.opens import READ
 
-DIRECTORY_IS_ISDIR = Requirement(
-    rfc="RFC 5661",
-    section="15.1.2.3",
-    gist="NFS4ERR_ISDIR: the filehandle designates a directory, which the operation does not allow",
+DIRECTORY_IS_ISDIR = stated(
+    "RFC 5661",
+    "15.1.2.3",
+    "NFS4ERR_ISDIR: the filehandle designates a directory, which the operation does not allow",
+    also={"4.0": ("RFC 7530", "13.1.2.3")},
 )
-OTHERS_ARE_NOTDIR = Requirement(
-    rfc="RFC 5661",
-    section="15.1.2.6",
-    gist="NFS4ERR_NOTDIR: the current or saved filehandle is no directory, and the operation requires one",
+OTHERS_ARE_NOTDIR = stated(
+    "RFC 5661",
+    "15.1.2.6",
+    "NFS4ERR_NOTDIR: the current or saved filehandle is no directory, and the operation requires one",
+    also={"4.0": ("RFC 7530", "13.1.2.6")},
 )
-LINK_IS_SYMLINK = Requirement(
-    rfc="RFC 5661",
-    section="15.1.2.8",
-    gist="NFS4ERR_SYMLINK: the filehandle designates a symbolic link, which the operation does not allow",
+LINK_IS_SYMLINK = stated(
+    "RFC 5661",
+    "15.1.2.8",
+    "NFS4ERR_SYMLINK: the filehandle designates a symbolic link, which the operation does not allow",
 )
-OTHERS_ARE_WRONG_TYPE = Requirement(
-    rfc="RFC 5661",
-    section="15.1.2.9",
-    gist="NFS4ERR_WRONG_TYPE: the type is invalid for the operation, and no more specific error applies",
+OTHERS_ARE_WRONG_TYPE = stated(
+    "RFC 5661",
+    "15.1.2.9",
+    "NFS4ERR_WRONG_TYPE: the type is invalid for the operation, and no more specific error applies",
 )
-OPEN_NAMES_THE_TYPE = Requirement(
-    rfc="RFC 5661",
-    section="18.16.4",
-    level=Level.SHOULD,
-    gist="OPEN of a directory gets NFS4ERR_ISDIR, of a symbolic link NFS4ERR_SYMLINK, of others NFS4ERR_WRONG_TYPE",
+OPEN_NAMES_THE_TYPE = should(
+    "RFC 5661",
+    "18.16.4",
+    "OPEN of a directory gets NFS4ERR_ISDIR, of a symbolic link NFS4ERR_SYMLINK, of others NFS4ERR_WRONG_TYPE",
 )
 """The errors of section 15.1.2 are about filehandles, and an OPEN by name has that of the directory."""
 _CLAUSES: t.Final = {
@@ -137,11 +138,11 @@ _ALSO: t.Final = {
 
 @pytest.mark.parametrize("case", WRONG)
 @proves(*_CLAUSES.values(), OPEN_NAMES_THE_TYPE, killed_by="types4-wrong-one-is-serverfault")
-def test_wrong(session: Session4, scratch: Nfs4Scratch, case: str) -> None:
+def test_wrong(compounds: Compounds, scratch: Nfs4Scratch, case: str) -> None:
     """An operation on an object of the wrong type gets the error of that type, and changes nothing."""
     wrong = WRONG[case]
     handle = _make(scratch, wrong.kind)
-    reply = session.compound(*wrong.operations(handle, scratch.handle))
+    reply = compounds.compound(*wrong.operations(handle, scratch.handle))
     expect_names(scratch.names(), [_NAMES[wrong.kind]])
     is_of_open = case in {"open-directory", "open-link", "open-fifo"}
     because = OPEN_NAMES_THE_TYPE if is_of_open else _CLAUSES[wrong.status]

@@ -6,30 +6,26 @@ from __future__ import annotations
 import typing as t
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsclient.rpc.auth import AuthSys
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves, skip, unsupported
+from nfsjudge import Harm, expect, expect_data, proves, should, skip, stated, unsupported
 from suites.nfs4.opens import BOTH, READ, another_client, open_file, try_open
 
-MODE_DENIES = Requirement(
-    rfc="RFC 5661",
-    section="6.2.4",
-    level=Level.SHOULD,  # access control lists, and how users are mapped, are the server's
-    gist="the mode of an object should decide what a user may do with it",
+MODE_DENIES = should(  # access control lists, and how users are mapped, are the server's
+    "RFC 5661", "6.2.4", "the mode of an object should decide what a user may do with it"
 )
-GROUPS_COUNT = Requirement(
-    rfc="RFC 5661",
-    section="6.2.4",
-    level=Level.SHOULD,  # a server may take the groups of a user from elsewhere
-    gist="the bits of the group in the mode should hold for each group in the credential of the caller",
+GROUPS_COUNT = should(  # a server may take the groups of a user from elsewhere
+    "RFC 5661",
+    "6.2.4",
+    "the bits of the group in the mode should hold for each group in the credential of the caller",
 )
-OWNERS_ARE_OF_CLIENTS = Requirement(
-    rfc="RFC 5661",
-    section="8.2.1",
-    gist="an open stateid is of a client ID, an open-owner and a file: another client with the same owner has another",
+OWNERS_ARE_OF_CLIENTS = stated(
+    "RFC 5661",
+    "8.2.1",
+    "an open stateid is of a client ID, an open-owner and a file: another client with the same owner has another",
     harm=Harm.SUCCESS,
 )
 STRANGER: t.Final = (4242, 4242)
@@ -38,15 +34,15 @@ GROUPS: t.Final = tuple(range(5001, 5017))
 """All that AUTH_SYS has room for."""
 
 
-def _session_of(v4: Nfs4Dialect, uid: int, gid: int, gids: tuple[int, ...] = ()) -> Session4:
-    """A session of another user, on a separate connection."""
-    return v4.new_session(v4.connections.connect("nfs"), AuthSys(uid, gid, gids))
+def _client_of(v4: Nfs4Dialect, uid: int, gid: int, gids: tuple[int, ...] = ()) -> Compounds:
+    """A client of another user, on a separate connection."""
+    return v4.new_compounds(v4.connections.connect("nfs"), AuthSys(uid, gid, gids))
 
 
 @proves(MODE_DENIES, killed_by="access4-grants-strangers")
 def test_access(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """ACCESS denies another user a file of mode 0600, and grants one of mode 0644 to be read."""
-    stranger = _session_of(v4, *STRANGER)
+    stranger = _client_of(v4, *STRANGER)
     _need_distinct(scratch, stranger)
     private, public = (
         scratch.file("private", b"data", mode=0o600),
@@ -60,13 +56,15 @@ def test_access(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     reply = stranger.compound(op.putfh(private), op.access(asked))
     if reply.status == Nfsstat4.NFS4ERR_ACCESS:
         return
-    expect(expect(reply).of(p.ACCESS).ok().access, "rights of another user to a file of mode 0600").equals(0)
+    expect(expect(reply).of(p.ACCESS).ok()).field(
+        "access", "rights of another user to a file of mode 0600"
+    ).equals(0)
 
 
 @proves(MODE_DENIES, killed_by="open4-asks-no-mode")
 def test_open_denied(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """OPEN by another user of a file of mode 0600 is denied, for reading and for writing."""
-    stranger = _session_of(v4, *STRANGER)
+    stranger = _client_of(v4, *STRANGER)
     _need_distinct(scratch, stranger)
     public = scratch.file("public", b"data", mode=0o644)
     if try_open(stranger, public, READ).status != Nfsstat4.NFS4_OK:
@@ -77,7 +75,7 @@ def test_open_denied(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
         expect(try_open(stranger, private, access)).refused()
 
 
-def _need_distinct(scratch: Nfs4Scratch, stranger: Session4) -> None:
+def _need_distinct(scratch: Nfs4Scratch, stranger: Compounds) -> None:
     """UNSUPPORTED if files of the other user belong to the user of the run: there is one user then."""
     made = stranger.compound(op.putfh(scratch.handle), op.mkdir(b"theirs"), op.getattr("owner"))
     mine = scratch.attributes(scratch.directory("mine"), "owner").owner
@@ -91,33 +89,33 @@ def _need_mode(scratch: Nfs4Scratch, file: bytes, mode: int) -> None:
 
 
 @proves(GROUPS_COUNT, killed_by="auth4-eight-groups-count")
-def test_sixteen_groups(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_sixteen_groups(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """A member of sixteen groups reads files of each of them."""
-    member = _session_of(v4, *STRANGER, GROUPS)
+    member = _client_of(v4, *STRANGER, GROUPS)
     file = scratch.file("file", b"data", mode=0o640)
     for group in (GROUPS[0], GROUPS[8], GROUPS[15]):
         setting = op.setattr(Fattr4(owner_group=b"%d" % group))
-        if session.compound(op.putfh(file), setting).status != Nfsstat4.NFS4_OK:
+        if compounds.compound(op.putfh(file), setting).status != Nfsstat4.NFS4_OK:
             unsupported("the server does not give the file to a group by number")
         reply = member.compound(op.putfh(file), op.access(p.ACCESS4_READ))
         granted = expect(reply).of(p.ACCESS).ok().access
         if group == GROUPS[0] and not granted:
             unsupported("the server ignores the groups in the credential")
-        expect(granted, f"access of a member of group {group}, the {GROUPS.index(group) + 1}th").equals(
-            p.ACCESS4_READ
-        )
+        expect(
+            granted, f"access of a member of group {group}, the {GROUPS.index(group) + 1}th", field="access"
+        ).equals(p.ACCESS4_READ)
 
 
 @proves(OWNERS_ARE_OF_CLIENTS, killed_by="close4-compares-owners-without-clients")
-def test_same_owner(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_same_owner(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """Two clients open a file with the same owner: CLOSE by one leaves the open of the other, and of another file."""
     other, owner = another_client(v4), b"the same owner"
     file, second = scratch.file("file", b"data"), scratch.file("second", b"more")
-    mine = open_file(session, file, READ, owner=owner)
+    mine = open_file(compounds, file, READ, owner=owner)
     theirs = open_file(other, file, READ, owner=owner)
-    also = open_file(session, second, READ, owner=owner)
-    expect(session.compound(op.putfh(file), op.close(mine.stateid))).ok()
-    for user, opened, wanted in ((other, theirs, b"data"), (session, also, b"more")):
+    also = open_file(compounds, second, READ, owner=owner)
+    expect(compounds.compound(op.putfh(file), op.close(mine.stateid))).ok()
+    for user, opened, wanted in ((other, theirs, b"data"), (compounds, also, b"more")):
         reading = op.read(opened.stateid, 0, 4)
         result = expect(user.compound(op.putfh(opened.handle), reading)).of(p.READ).ok()
         expect_data(bytes(result.data), wanted[: len(result.data)], of="range")

@@ -20,9 +20,10 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfstime3, Sattr3, StableHow
 from nfsjudge import Requirement, expect, expect_names, proves, skip
 from nfsjudge.expect import StatusReply
+from suites.clauses import DATA_IS_CURRENT, LISTS_ARE_CURRENT, NEW_BYTES_ARE_ZERO
 from suites.common_client import CommittingClient, CommonClient
 from suites.kept_data import OVERLAPS_BY_OTHER, KeptFile, keeps
-from suites.model.claims import V4, Property
+from suites.model.claims import V3, V4, Property
 from suites.nfs3.clauses import (
     EXTENSION_READS_AS_ZEROS,
     READ_RETURNS_CURRENT_DATA,
@@ -35,7 +36,6 @@ from suites.nfs3.test_kept_data import clauses_of as clauses_of_nfs3
 from suites.nfs4.common import CommonNfs4, OpenNfs4
 from suites.nfs4.test_kept_data import NOTHING_IS_DESTROYED
 from suites.nfs4.test_kept_data import clauses_of as clauses_of_nfs4
-from suites.nfs4.test_pairs import DATA_IS_CURRENT, LISTS_ARE_CURRENT, NEW_BYTES_ARE_ZERO
 
 CHANGE_TELLS: t.Final = V4[Property.CHANGE]
 _TICKS: t.Final = 64
@@ -62,10 +62,10 @@ def _both(v3: Nfs3Dialect, v4: Nfs4Dialect) -> _Both:
     return _Both(nfs3, CommonNfs3(nfs3), here3, CommonNfs4(v4.session), v4.scratch.handle)
 
 
-def _found(client: CommonClient, where: bytes, name: bytes) -> bytes:
-    """The handle of a name that the other version has made."""
+def _found(client: CommonNfs3, where: bytes, name: bytes) -> bytes:
+    """The handle that NFSv3 finds for a name that NFSv4 has made."""
     answer = client.lookup(where, name)
-    expect(answer.reply, because=V4[Property.NAMES]).ok()
+    expect(answer.reply, because=V3[Property.NAMES]).ok()
     assert answer.value is not None
     return answer.value[0]
 
@@ -180,7 +180,9 @@ def _expect_change(v3: Nfs3Dialect, v4: Nfs4Dialect, act: _Act, *, of_directory:
         if seen != before:
             return
         if has_moved:
-            expect(seen, "change by NFSv4 after a call of NFSv3, which has moved ctime").differs_from(before)
+            expect(
+                seen, "change by NFSv4 after a call of NFSv3, which has moved ctime", field="change"
+            ).differs_from(before)
     skip(
         f"{_TICKS} calls have moved neither ctime nor change: the clock may be coarse, and other checks judge that"
     )

@@ -4,32 +4,33 @@
 from __future__ import annotations
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Compounds, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4
-from nfsjudge import Harm, Level, Part, Requirement, expect, expect_data, proves, skip
+from nfsjudge import Harm, Part, expect, expect_data, proves, should, skip, stated
 from suites.model.player4 import Player4
 from suites.nfs3.contents import pattern
-from suites.nfs4.opens import BOTH, Opened, another_client, open_file
+from suites.nfs4.opens import BOTH, Opened, another_session, open_file
 
-WRITING_MOVES_TIMES = Requirement(
-    rfc="RFC 5661",
-    section="18.32.4",
+WRITING_MOVES_TIMES = should(  # "it is assumed"
+    "RFC 5661",
+    "18.32.4",
+    "writing other data to a file updates its time_modify and its change",
     part=Part.IMPLEMENTATION,
-    level=Level.SHOULD,  # "it is assumed"
-    gist="writing other data to a file updates its time_modify and its change",
 )
-CHANGE_TELLS = Requirement(
-    rfc="RFC 5661",
-    section="5.8.1.4",
-    gist="by the value of change a client can tell whether data or attributes of the object have been modified",
+CHANGE_TELLS = stated(
+    "RFC 5661",
+    "5.8.1.4",
+    "by the value of change a client can tell whether data or attributes of the object have been modified",
+    also={"4.0": ("RFC 7530", "5.8.1.4")},
 )
-WRITES_ALL_DATA = Requirement(
-    rfc="RFC 5661",
-    section="18.32.3",
-    gist="WRITE writes count bytes of the data at the offset, however many they are",
+WRITES_ALL_DATA = stated(
+    "RFC 5661",
+    "18.32.3",
+    "WRITE writes count bytes of the data at the offset, however many they are",
     harm=Harm.DATA,
+    also={"4.0": ("RFC 7530", "16.36.4")},
 )
 MEGABYTE = 1 << 20
 LONG_AGO = 946_684_800
@@ -38,33 +39,31 @@ MOST_CALLS = 300
 OFFSETS = (0, 3)
 
 
-def _write(session: Session4, opened: Opened, offset: int, data: bytes) -> None:
+def _write(compounds: Compounds, opened: Opened, offset: int, data: bytes) -> None:
     """Write with UNSTABLE4; a short WRITE will do."""
     writing = op.write(opened.stateid, offset, data, p.StableHow4.UNSTABLE4)
-    expect(session.compound(op.putfh(opened.handle), writing)).of(p.WRITE).ok()
+    expect(compounds.compound(op.putfh(opened.handle), writing)).of(p.WRITE).ok()
 
 
 @proves(WRITING_MOVES_TIMES, CHANGE_TELLS, killed_by="write4-second-unstable-keeps-time-modify")
-def test_second_unstable_time(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_second_unstable_time(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """A second WRITE with UNSTABLE4 updates change, and time_modify once the file is committed and closed."""
     file = scratch.file("file", b"0123456789")
-    opened = open_file(session, file, BOTH)
-    _write(session, opened, 0, b"first")
+    opened = open_file(compounds, file, BOTH)
+    _write(compounds, opened, 0, b"first")
     old = Fattr4(time_modify_set=p.client_time4(LONG_AGO))
-    session.compound(op.putfh(file), op.setattr(old, opened.stateid))
+    compounds.compound(op.putfh(file), op.setattr(old, opened.stateid))
     before = scratch.attributes(file, "time_modify", "change")
     if before.time_modify is None or before.time_modify.seconds != LONG_AGO:
         skip("SETATTR does not set time_modify to the year 2000, so a later change would not show")
-    _write(session, opened, 0, b"SECOND")
+    _write(compounds, opened, 0, b"SECOND")
     if scratch.read(file).startswith(b"SECOND"):
         change = scratch.attributes(file, "change").change
-        expect(change, "change", because=CHANGE_TELLS).differs_from(before.change)
+        expect(change, "change", field="change", because=CHANGE_TELLS).differs_from(before.change)
     # Servers that write back, or keep a time that was set for as long as the file is open, have it by then.
-    expect(session.compound(op.putfh(file), op.commit())).ok()
-    expect(session.compound(op.putfh(file), op.close(opened.stateid))).ok()
-    expect(scratch.attributes(file, "time_modify").time_modify, "time_modify").differs_from(
-        before.time_modify
-    )
+    expect(compounds.compound(op.putfh(file), op.commit())).ok()
+    expect(compounds.compound(op.putfh(file), op.close(opened.stateid))).ok()
+    expect(scratch.attributes(file, "time_modify")).field("time_modify").differs_from(before.time_modify)
 
 
 @proves(
@@ -74,7 +73,7 @@ def test_second_unstable_time(session: Session4, scratch: Nfs4Scratch) -> None:
 def test_megabyte(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
     """Another client reads a megabyte as it was written, in pieces as large as the server takes."""
     writer = Player4(session, v4.root)
-    other = another_client(v4)
+    other = another_session(v4)
     reader = Player4(other, v4.root)
     for offset in OFFSETS:
         file, data = scratch.file(f"file-{offset}"), pattern(MEGABYTE + 1, salt=offset)
@@ -92,12 +91,12 @@ def test_megabyte(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> N
         expect_data(seen, data[: len(seen)], of="range")
 
 
-def _read(session: Session4, file: bytes, offset: int, count: int, most: int) -> bytes:
+def _read(compounds: Compounds, file: bytes, offset: int, count: int, most: int) -> bytes:
     """Read in as many READs as the server needs."""
-    opened, found = open_file(session, file), bytearray()
+    opened, found = open_file(compounds, file), bytearray()
     for _ in range(MOST_CALLS):
         reading = op.read(opened.stateid, offset + len(found), min(most, count - len(found)))
-        result = expect(session.compound(op.putfh(file), reading)).of(p.READ).ok()
+        result = expect(compounds.compound(op.putfh(file), reading)).of(p.READ).ok()
         found += result.data
         if len(found) >= count or not result.data:
             break

@@ -9,16 +9,21 @@ from nfsclient.clients import Mount
 from nfsclient.protocol.mount import Exports
 from nfsclient.protocol.portmap import CallResult
 from nfsclient.protocol.rpcbind import RpcbRmtcallres, from_universal
-from nfsjudge import Level, expect, observe, proves, skip
+from nfsjudge import expect, observe, proves, should, skip, stated
 from suites.portmap.calls import unknown_call
-from suites.portmap.clauses import EVERY_VERSION, both, clause
+from suites.portmap.clauses import EVERY_VERSION, PORTMAP
 
-CALLIT_IS_SILENT_ON_ERROR = clause("CALLIT sends a reply only if the procedure was executed")
-CALLIT_RETURNS_PORT = clause("CALLIT returns the port or address of the program that it called")
-CALLIT_RETURNS_RESULTS = clause("CALLIT returns the results of the procedure that it called")
-CALLIT_EQUALS_DIRECT_CALL = clause(
-    "CALLIT returns the same results as a direct call of the procedure",
-    Level.SHOULD,  # the port mapper makes the call, and a list may depend on the caller
+CALLIT_IS_SILENT_ON_ERROR = stated(
+    "RFC 1833", "2.2.1", "CALLIT sends a reply only if the procedure was executed", also=PORTMAP
+)
+CALLIT_RETURNS_PORT = stated(
+    "RFC 1833", "2.2.1", "CALLIT returns the port or address of the program that it called", also=PORTMAP
+)
+CALLIT_RETURNS_RESULTS = stated(
+    "RFC 1833", "2.2.1", "CALLIT returns the results of the procedure that it called", also=PORTMAP
+)
+CALLIT_EQUALS_DIRECT_CALL = should(  # the port mapper makes the call, and a list may depend on the caller
+    "RFC 1833", "2.2.1", "CALLIT returns the same results as a direct call of the procedure", also=PORTMAP
 )
 
 
@@ -32,32 +37,30 @@ def _result(answer: Answer, version: int) -> tuple[int, bytes]:
 
 
 @EVERY_VERSION
-@proves(*both(CALLIT_RETURNS_RESULTS), killed_by="callit-adds-to-the-results", needs="callit")
+@proves(CALLIT_RETURNS_RESULTS, killed_by="callit-adds-to-the-results", needs="callit")
 def test_null(relay: MakeRelay, version: int, nfs_program: tuple[int, int]) -> None:
     """CALLIT of NULL returns empty results."""
     answer = relay(version).null()
-    expect(answer.outcome, "answer to CALLIT of NULL", because=CALLIT_RETURNS_RESULTS[version]).equals(
-        SUCCESS
-    )
+    expect(answer.outcome, "answer to CALLIT of NULL", of=answer).equals(SUCCESS)
     _, results = _result(answer, version)
-    expect(results, "results of NULL", because=CALLIT_RETURNS_RESULTS[version]).equals(b"")
+    expect(results, "results of NULL").equals(b"")
 
 
 @EVERY_VERSION
-@proves(*both(CALLIT_RETURNS_PORT), killed_by="callit-returns-another-port", needs="callit")
+@proves(CALLIT_RETURNS_PORT, killed_by="callit-returns-another-port", needs="callit")
 def test_port(
     relay: MakeRelay, port_mapper: MakePortMapper, version: int, nfs_program: tuple[int, int]
 ) -> None:
     """CALLIT returns the port of the program that it called."""
     answer = relay(version).null()
-    expect(answer.outcome, "answer to CALLIT of NULL", because=CALLIT_RETURNS_PORT[version]).equals(SUCCESS)
+    expect(answer.outcome, "answer to CALLIT of NULL", of=answer).equals(SUCCESS)
     port, _ = _result(answer, version)
     wanted = port_mapper(version, "udp").port(*nfs_program)
-    expect(port, "port of NFS in the reply", because=CALLIT_RETURNS_PORT[version]).equals(wanted)
+    expect(port, "port of NFS in the reply", of=answer).equals(wanted)
 
 
 @EVERY_VERSION
-@proves(*both(CALLIT_EQUALS_DIRECT_CALL), killed_by="callit-loses-results", needs="callit")
+@proves(CALLIT_EQUALS_DIRECT_CALL, killed_by="callit-loses-results", needs="callit")
 def test_results(
     relay: MakeRelay,
     mount3: Mount,
@@ -71,33 +74,32 @@ def test_results(
     _, results = _result(answer, version)
     observe("size of the reply", f"{len(answer.reply)} bytes")
     wanted = Exports(mount3.export()).to_xdr()
-    expect(results, "results of EXPORT", because=CALLIT_EQUALS_DIRECT_CALL[version]).equals(wanted)
+    expect(results, "results of EXPORT").equals(wanted)
 
 
 def _expect_silence(relay: Relay, version: int, what: str, mount_program: tuple[int, int]) -> None:
     answer = relay.try_call(*unknown_call(what, mount_program))
-    rule = CALLIT_IS_SILENT_ON_ERROR[version]
     observe("answer", answer.outcome)
     # AUTH_ERROR comes from the port mapper itself: it refuses to pass calls on for this client.
-    expect(answer.outcome, f"answer to CALLIT of an unknown {what}", because=rule).one_of(SILENCE, AUTH_ERROR)
+    expect(answer.outcome, f"answer to CALLIT of an unknown {what}", of=answer).one_of(SILENCE, AUTH_ERROR)
 
 
 @EVERY_VERSION
-@proves(*both(CALLIT_IS_SILENT_ON_ERROR), killed_by="callit-answers-unknown-programs", needs="callit")
+@proves(CALLIT_IS_SILENT_ON_ERROR, killed_by="callit-answers-unknown-programs", needs="callit")
 def test_unknown_program(relay: MakeRelay, version: int, mount_program: tuple[int, int]) -> None:
     """CALLIT sends no reply when the program is unknown."""
     _expect_silence(relay(version), version, "program", mount_program)
 
 
 @EVERY_VERSION
-@proves(*both(CALLIT_IS_SILENT_ON_ERROR), killed_by="callit-answers-unknown-versions", needs="callit")
+@proves(CALLIT_IS_SILENT_ON_ERROR, killed_by="callit-answers-unknown-versions", needs="callit")
 def test_unknown_version(relay: MakeRelay, version: int, mount_program: tuple[int, int]) -> None:
     """CALLIT sends no reply when the version is unknown."""
     _expect_silence(relay(version), version, "version", mount_program)
 
 
 @EVERY_VERSION
-@proves(*both(CALLIT_IS_SILENT_ON_ERROR), killed_by="callit-answers-unknown-procedures", needs="callit")
+@proves(CALLIT_IS_SILENT_ON_ERROR, killed_by="callit-answers-unknown-procedures", needs="callit")
 def test_unknown_procedure(relay: MakeRelay, version: int, mount_program: tuple[int, int]) -> None:
     """CALLIT sends no reply when the procedure is unknown."""
     _expect_silence(relay(version), version, "procedure", mount_program)

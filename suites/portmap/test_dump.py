@@ -6,24 +6,24 @@ from __future__ import annotations
 from fixtures.checks.rpcbind import Entry, MakePortMapper
 from fixtures.checks.wire import MOUNT, NFS, Proto
 from nfsclient.protocol.portmap import PROGRAM
-from nfsjudge import Level, expect, expect_once, expect_that, observe, proves, skip
+from nfsjudge import expect, expect_once, expect_that, observe, proves, should, skip, stated
 from nfsjudge.showing import show_names
 from suites.portmap.addresses import is_universal
 from suites.portmap.clauses import (
     EVERY_VERSION,
+    PORTMAP,
     RPCBIND_VERSIONS,
     TRANSPORTS,
     UNIVERSAL_ADDRESS_OF_IPV4,
     UNIVERSAL_ADDRESS_OF_IPV6,
-    both,
-    clause,
 )
 
-DUMP_LISTS_ALL = clause("DUMP lists all registered programs")
-DUMP_AGREES_WITH_LOOKUP = clause("DUMP, GETPORT and GETADDR use the same database")
-DUMP_HAS_NO_DUPLICATES = clause(
-    "a program version has at most one mapping per transport",
-    Level.SHOULD,  # the RFC says so of SET, not of entries that the server makes itself
+DUMP_LISTS_ALL = stated("RFC 1833", "2.2.1", "DUMP lists all registered programs", also=PORTMAP)
+DUMP_AGREES_WITH_LOOKUP = stated(
+    "RFC 1833", "2.2.1", "DUMP, GETPORT and GETADDR use the same database", also=PORTMAP
+)
+DUMP_HAS_NO_DUPLICATES = should(  # the RFC says so of SET, not of entries that the server makes itself
+    "RFC 1833", "2.2.1", "a program version has at most one mapping per transport", also=PORTMAP
 )
 NETIDS_OF_IP = {"tcp", "udp", "tcp6", "udp6"}
 
@@ -60,7 +60,7 @@ def _of_ip(entries: list[Entry], netid: str) -> set[Entry]:
 
 @TRANSPORTS
 @EVERY_VERSION
-@proves(*both(DUMP_AGREES_WITH_LOOKUP), killed_by="portmap-dump-lists-another-port-for-mount")
+@proves(DUMP_AGREES_WITH_LOOKUP, killed_by="portmap-dump-lists-another-port-for-mount")
 def test_agrees_with_lookup(port_mapper: MakePortMapper, version: int, proto: Proto) -> None:
     """DUMP lists the same ports as GETPORT or GETADDR return."""
     client, lookup = port_mapper(version, proto), "GETPORT" if version == 2 else "GETADDR"
@@ -75,13 +75,12 @@ def test_agrees_with_lookup(port_mapper: MakePortMapper, version: int, proto: Pr
         for each in sorted(listed, key=lambda each: (each.prog, each.vers))
         if each.port != (port := ports[each.prog, each.vers])
     ]
-    rule = DUMP_AGREES_WITH_LOOKUP[version]
-    expect_that(found == listed, f"the ports that {lookup} returns", "; ".join(wrong), "DUMP", because=rule)
+    expect_that(found == listed, f"the ports that {lookup} returns", "; ".join(wrong), "DUMP")
 
 
 @TRANSPORTS
 @EVERY_VERSION
-@proves(*both(DUMP_LISTS_ALL), killed_by="portmap-dump-omits-itself")
+@proves(DUMP_LISTS_ALL, killed_by="portmap-dump-omits-itself")
 def test_lists_portmap(port_mapper: MakePortMapper, version: int, proto: Proto) -> None:
     """DUMP lists the port mapper's own registration."""
     client = port_mapper(version, proto)
@@ -89,11 +88,11 @@ def test_lists_portmap(port_mapper: MakePortMapper, version: int, proto: Proto) 
     if not port:
         skip("the port mapper has not registered itself")
     listed = [each.port for each in _of_ip(client.entries(), client.netid) if each.prog == PROGRAM]
-    expect(listed, "ports of the port mapper in DUMP", because=DUMP_LISTS_ALL[version]).contains(port)
+    expect(listed, "ports of the port mapper in DUMP").contains(port)
 
 
 @EVERY_VERSION
-@proves(*both(DUMP_HAS_NO_DUPLICATES), killed_by="portmap-dump-repeats-an-entry")
+@proves(DUMP_HAS_NO_DUPLICATES, killed_by="portmap-dump-repeats-an-entry")
 def test_no_duplicates(port_mapper: MakePortMapper, version: int) -> None:
     """DUMP lists each program, version and transport at most once."""
     entries = port_mapper(version).entries()
@@ -102,4 +101,4 @@ def test_no_duplicates(port_mapper: MakePortMapper, version: int) -> None:
         for each in entries
         if each.netid in NETIDS_OF_IP
     ]
-    expect_once(keys, what="registrations in DUMP", because=DUMP_HAS_NO_DUPLICATES[version])
+    expect_once(keys, what="registrations in DUMP")

@@ -9,7 +9,7 @@ from fixtures.checks.rpcbind import UNUSED_PROGRAM, MakePortMapper
 from fixtures.checks.wire import Proto
 from nfsclient.protocol.portmap import PROGRAM
 from nfsclient.protocol.rpcbind import from_universal
-from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, skip
+from nfsjudge import expect, expect_that, observe, proves, should, skip, stated
 from suites.portmap.addresses import WhyNobodyAnswers, expect_service, expect_universal, is_universal
 from suites.portmap.clauses import (
     PROGRAM_AWAITS_CALLS,
@@ -19,21 +19,14 @@ from suites.portmap.clauses import (
     UNIVERSAL_ADDRESS_OF_IPV6,
 )
 
-GETADDR_RETURNS_CALLABLE_ADDRESS = Requirement(
-    rfc="RFC 1833",
-    section="2.2.1",
-    level=Level.SHOULD,
-    gist="GETADDR returns an address that a client can call",
+GETADDR_RETURNS_CALLABLE_ADDRESS = should(
+    "RFC 1833", "2.2.1", "GETADDR returns an address that a client can call"
 )
-GETADDR_RETURNS_NOTHING = Requirement(
-    rfc="RFC 1833",
-    section="2.2.1",
-    gist="GETADDR returns no address for a program that is not registered",
+GETADDR_RETURNS_NOTHING = stated(
+    "RFC 1833", "2.2.1", "GETADDR returns no address for a program that is not registered"
 )
-GETADDR_IGNORES_NETID = Requirement(
-    rfc="RFC 1833",
-    section="2.2.1",
-    gist="GETADDR ignores r_netid and returns the address for the transport of the call",
+GETADDR_IGNORES_NETID = stated(
+    "RFC 1833", "2.2.1", "GETADDR ignores r_netid and returns the address for the transport of the call"
 )
 
 
@@ -83,7 +76,7 @@ def test_unregistered_program(port_mapper: MakePortMapper, version: int, proto: 
 
 
 @RPCBIND_VERSIONS
-@proves(PROGRAM_AWAITS_CALLS[4], killed_by="getaddr-returns-a-wrong-port-for-nfs")
+@proves(PROGRAM_AWAITS_CALLS, killed_by="getaddr-returns-a-wrong-port-for-nfs")
 def test_nfs_tcp(
     port_mapper: MakePortMapper,
     version: int,

@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 from fixtures.checks.rpcbind import UNUSED_PROGRAM, MakePortMapper
-from nfsjudge import Level, Requirement, expect, observe, proves, show, skip
+from nfsjudge import expect, observe, proves, should, show, skip, stated
 
-GETADDRLIST_LISTS_ADDRESSES = Requirement(
-    rfc="RFC 1833", section="2.2.2", gist="GETADDRLIST returns the list of addresses of the given program"
+GETADDRLIST_LISTS_ADDRESSES = stated(
+    "RFC 1833", "2.2.2", "GETADDRLIST returns the list of addresses of the given program"
 )
-GETADDRLIST_DESCRIBES_TRANSPORTS = Requirement(
-    rfc="RFC 1833",
-    section="2.1",
-    level=Level.SHOULD,
-    gist="an entry of GETADDRLIST describes its transport by semantics, family and protocol",
+GETADDRLIST_DESCRIBES_TRANSPORTS = should(
+    "RFC 1833", "2.1", "an entry of GETADDRLIST describes its transport by semantics, family and protocol"
 )
 
 
@@ -60,7 +57,9 @@ def test_family_and_protocol(port_mapper: MakePortMapper, nfs_program: tuple[int
     entries = [each for each in port_mapper(4).rpcbind.getaddrlist(*nfs_program) if each.r_nc_netid in known]
     for each in entries:
         what = f"family and protocol of netid {show(each.r_nc_netid)}"
-        expect((each.r_nc_protofmly, each.r_nc_proto), what).equals(known[each.r_nc_netid])
+        expect((each.r_nc_protofmly, each.r_nc_proto), what, of=each, field="r_nc_protofmly").equals(
+            known[each.r_nc_netid]
+        )
 
 
 @proves(GETADDRLIST_DESCRIBES_TRANSPORTS, killed_by="getaddrlist4-lists-udp-as-connections", needs="rpcbind4")
@@ -70,4 +69,4 @@ def test_semantics(port_mapper: MakePortMapper, nfs_program: tuple[int, int]) ->
     entries = [each for each in port_mapper(4).rpcbind.getaddrlist(*nfs_program) if each.r_nc_netid in meant]
     for each in entries:
         what = f"nc_semantics of netid {show(each.r_nc_netid)}"
-        expect(each.r_nc_semantics, what).one_of(*meant[each.r_nc_netid])
+        expect(each).field("r_nc_semantics", what).one_of(*meant[each.r_nc_netid])

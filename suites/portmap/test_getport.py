@@ -10,21 +10,14 @@ from fixtures.checks.target import TargetView
 from fixtures.checks.wire import Proto
 from nfsclient.clients import Portmap
 from nfsclient.protocol.portmap import GETPORT, IPPROTO_TCP, IPPROTO_UDP, Mapping
-from nfsjudge import Level, Requirement, expect, proves, skip
+from nfsjudge import expect, proves, should, skip, stated
 from suites.portmap.addresses import WhyNobodyAnswers, expect_service
-from suites.portmap.clauses import EVERY_VERSION, PROGRAM_AWAITS_CALLS, TRANSPORTS, both
+from suites.portmap.clauses import EVERY_VERSION, PROGRAM_AWAITS_CALLS, TRANSPORTS
 
-GETPORT_RETURNS_0 = Requirement(
-    rfc="RFC 1833", section="3.2", gist="GETPORT returns 0 for a program that is not registered"
-)
-GETPORT_IGNORES_PORT = Requirement(
-    rfc="RFC 1833", section="3.2", gist="GETPORT ignores the port in its arguments"
-)
-GETPORT_KNOWS_TCP_AND_UDP = Requirement(
-    rfc="RFC 1833",
-    section="3.1",
-    level=Level.SHOULD,  # the RFC does not say what happens with other values
-    gist="prot is IPPROTO_TCP or IPPROTO_UDP, so GETPORT finds no program for other protocols",
+GETPORT_RETURNS_0 = stated("RFC 1833", "3.2", "GETPORT returns 0 for a program that is not registered")
+GETPORT_IGNORES_PORT = stated("RFC 1833", "3.2", "GETPORT ignores the port in its arguments")
+GETPORT_KNOWS_TCP_AND_UDP = should(  # the RFC does not say what happens with other values
+    "RFC 1833", "3.1", "prot is IPPROTO_TCP or IPPROTO_UDP, so GETPORT finds no program for other protocols"
 )
 
 
@@ -32,10 +25,10 @@ GETPORT_KNOWS_TCP_AND_UDP = Requirement(
 def test_unregistered_program(portmap: Portmap) -> None:
     """GETPORT returns 0 for a program that is not registered."""
     port = portmap.getport(UNUSED_PROGRAM, 1, IPPROTO_TCP)
-    expect(port, "port of a program that is not registered").equals(0)
+    expect(port, "port of a program that is not registered", field="port").equals(0)
 
 
-@proves(PROGRAM_AWAITS_CALLS[2], killed_by="getport2-returns-a-wrong-port", needs="portmap")
+@proves(PROGRAM_AWAITS_CALLS.of("2"), killed_by="getport2-returns-a-wrong-port", needs="portmap")
 def test_nfs(portmap: Portmap, target: TargetView, why_nobody_answers: WhyNobodyAnswers) -> None:
     """NFS answers at the port that GETPORT returns."""
     proto = target.address.proto
@@ -58,7 +51,7 @@ def test_nfs(portmap: Portmap, target: TargetView, why_nobody_answers: WhyNobody
 def test_other_protocols(portmap: Portmap, nfs_program: tuple[int, int], prot: int) -> None:
     """GETPORT returns 0 for a protocol other than TCP and UDP."""
     port = portmap.getport(*nfs_program, prot)
-    expect(port, f"port of NFS from GETPORT with protocol {prot}").equals(0)
+    expect(port, f"port of NFS from GETPORT with protocol {prot}", field="port").equals(0)
 
 
 # ---------------------------------------------------------------- registered
@@ -66,7 +59,7 @@ def test_other_protocols(portmap: Portmap, nfs_program: tuple[int, int], prot: i
 
 @TRANSPORTS
 @EVERY_VERSION
-@proves(*both(PROGRAM_AWAITS_CALLS), killed_by="getport-returns-a-wrong-port-for-mount")
+@proves(PROGRAM_AWAITS_CALLS, killed_by="getport-returns-a-wrong-port-for-mount")
 def test_mount(
     port_mapper: MakePortMapper,
     version: int,
@@ -80,13 +73,11 @@ def test_mount(
         skip(f"MOUNT is not registered for {proto}")
     reason = why_nobody_answers(*mount_program, port, proto)
     what = f"MOUNT at port {port} over {proto.upper()}"
-    expect_service(reason, what, because=PROGRAM_AWAITS_CALLS[version])
+    expect_service(reason, what)
 
 
 @EVERY_VERSION
-@proves(
-    *both(PROGRAM_AWAITS_CALLS), killed_by="getport-returns-a-wrong-port-for-nfs-udp", needs="portmap_udp"
-)
+@proves(PROGRAM_AWAITS_CALLS, killed_by="getport-returns-a-wrong-port-for-nfs-udp", needs="portmap_udp")
 def test_nfs_udp(
     port_mapper: MakePortMapper,
     version: int,
@@ -98,7 +89,7 @@ def test_nfs_udp(
     if not port:
         skip("NFS is not registered for UDP")
     reason = why_nobody_answers(*nfs_program, port, "udp")
-    expect_service(reason, f"NFS at port {port} over UDP", because=PROGRAM_AWAITS_CALLS[version])
+    expect_service(reason, f"NFS at port {port} over UDP")
 
 
 @pytest.mark.parametrize("port", [1, 65535, 2**32 - 1], ids=["1", "65535", "4g-1"])
@@ -107,4 +98,4 @@ def test_ignores_port(portmap: Portmap, nfs_program: tuple[int, int], port: int)
     """GETPORT ignores the port in its arguments."""
     wanted = portmap.getport(*nfs_program, IPPROTO_TCP)
     reply = portmap.call(GETPORT, Mapping(*nfs_program, IPPROTO_TCP, port))
-    expect(reply.port, f"port of NFS from GETPORT with port {port}").equals(wanted)
+    expect(reply).field("port", f"port of NFS from GETPORT with port {port}").equals(wanted)

@@ -4,14 +4,11 @@
 from __future__ import annotations
 
 from fixtures.checks.rpcbind import MakePortMapper
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import expect, proves, should
 from suites.portmap.clauses import EVERY_VERSION
 
-GETSTAT_COUNTS_REQUESTS = Requirement(
-    rfc="RFC 1833",
-    section="2.2.2",
-    level=Level.SHOULD,
-    gist="GETSTAT returns the number and kind of requests that the server has received",
+GETSTAT_COUNTS_REQUESTS = should(
+    "RFC 1833", "2.2.2", "GETSTAT returns the number and kind of requests that the server has received"
 )
 
 

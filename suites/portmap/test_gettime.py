@@ -6,19 +6,14 @@ from __future__ import annotations
 import time
 
 from fixtures.checks.rpcbind import MakePortMapper
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import expect, observe, proves, should, stated
 from suites.portmap.clauses import RPCBIND_VERSIONS
 
-GETTIME_RETURNS_SECONDS = Requirement(
-    rfc="RFC 1833",
-    section="2.2.1",
-    gist="GETTIME returns the time of the server's clock in seconds",
+GETTIME_RETURNS_SECONDS = stated(
+    "RFC 1833", "2.2.1", "GETTIME returns the time of the server's clock in seconds"
 )
-GETTIME_RETURNS_CURRENT_TIME = Requirement(
-    rfc="RFC 1833",
-    section="2.2.1",
-    level=Level.SHOULD,  # the clock of the machine may be wrong
-    gist="GETTIME returns the current time in seconds since 1970",
+GETTIME_RETURNS_CURRENT_TIME = should(  # the clock of the machine may be wrong
+    "RFC 1833", "2.2.1", "GETTIME returns the current time in seconds since 1970"
 )
 _DAY = 86_400
 
@@ -30,7 +25,7 @@ def test_current_day(port_mapper: MakePortMapper, version: int) -> None:
     seconds = port_mapper(version).rpcbind.gettime()
     observe("difference from the clock here", f"{round(seconds - time.time())} s")
     now = int(time.time())
-    expect(seconds, "time in seconds since 1970").between(now - _DAY, now + _DAY)
+    expect(seconds, "time in seconds since 1970", field="seconds").between(now - _DAY, now + _DAY)
 
 
 @RPCBIND_VERSIONS

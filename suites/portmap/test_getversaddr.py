@@ -5,14 +5,12 @@ from __future__ import annotations
 
 from fixtures.checks.rpcbind import MakePortMapper
 from fixtures.checks.wire import Proto
-from nfsjudge import Requirement, expect, observe, proves, skip
+from nfsjudge import expect, observe, proves, skip, stated
 from suites.portmap.addresses import expect_universal
 from suites.portmap.clauses import TRANSPORTS, UNIVERSAL_ADDRESS_OF_IPV4, UNIVERSAL_ADDRESS_OF_IPV6
 
-GETVERSADDR_MATCHES_VERSION = Requirement(
-    rfc="RFC 1833",
-    section="2.2.2",
-    gist="GETVERSADDR returns no address for a version that is not registered",
+GETVERSADDR_MATCHES_VERSION = stated(
+    "RFC 1833", "2.2.2", "GETVERSADDR returns no address for a version that is not registered"
 )
 
 

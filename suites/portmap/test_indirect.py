@@ -7,14 +7,12 @@ import pytest
 
 from fixtures.checks.rpcbind import INDIRECT, MakeRelay
 from fixtures.checks.wire import SILENCE, SUCCESS, Proto
-from nfsjudge import Requirement, expect_that, observe, proves
+from nfsjudge import expect_that, observe, proves, stated
 from suites.portmap.calls import UNKNOWN_CALLS, unknown_call
 from suites.portmap.clauses import TRANSPORTS
 
-INDIRECT_REPORTS_ERRORS = Requirement(
-    rfc="RFC 1833",
-    section="2.2.2",
-    gist="INDIRECT returns an error indication, for example if the program is not registered",
+INDIRECT_REPORTS_ERRORS = stated(
+    "RFC 1833", "2.2.2", "INDIRECT returns an error indication, for example if the program is not registered"
 )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from fixtures.checks.rpcbind import MakePortMapper
 from fixtures.checks.wire import Proto
-from nfsjudge import Requirement, proves
+from nfsjudge import proves, stated
 from suites.portmap.clauses import EVERY_VERSION, TRANSPORTS
 
-NULL_RETURNS_NOTHING = Requirement(
-    rfc="RFC 1833", section="3.2", gist="NULL does nothing, takes no parameters and returns no results"
+NULL_RETURNS_NOTHING = stated(
+    "RFC 1833", "3.2", "NULL does nothing, takes no parameters and returns no results"
 )
 
 

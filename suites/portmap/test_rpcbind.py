@@ -10,25 +10,23 @@ import pytest
 from fixtures.checks.rpcbind import MakePortMapper
 from fixtures.checks.wire import AUTH_ERROR, PROC_UNAVAIL, PROG_MISMATCH, Proto, Wire
 from nfsclient.protocol.portmap import PROGRAM
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
-from suites.portmap.clauses import RPCBIND_VERSIONS, TRANSPORTS, clause
+from nfsjudge import expect, observe, proves, should, skip, stated
+from suites.portmap.clauses import PORTMAP, RPCBIND_VERSIONS, TRANSPORTS
 
-RETURNS_PROG_MISMATCH = Requirement(
-    rfc="RFC 1831",
-    section="7.1",
-    gist="a server answers PROG_MISMATCH to a call of a program version that it does not serve",
+RETURNS_PROG_MISMATCH = stated(
+    "RFC 1831", "7.1", "a server answers PROG_MISMATCH to a call of a program version that it does not serve"
 )
-PROG_MISMATCH_HAS_RANGE = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="PROG_MISMATCH returns the lowest and highest version served, and a version served is in that range",
+PROG_MISMATCH_HAS_RANGE = stated(
+    "RFC 1831",
+    "8",
+    "PROG_MISMATCH returns the lowest and highest version served, and a version served is in that range",
 )
-RETURNS_PROC_UNAVAIL = Requirement(
-    rfc="RFC 1831",
-    section="7.1",
-    gist="a server answers PROC_UNAVAIL to a call of a procedure that does not exist",
+RETURNS_PROC_UNAVAIL = stated(
+    "RFC 1831", "7.1", "a server answers PROC_UNAVAIL to a call of a procedure that does not exist"
 )
-VERSIONS_AGREE = clause("all versions of the port mapper return the same registrations", Level.SHOULD)
+VERSIONS_AGREE = should(
+    "RFC 1833", "2.2.1", "all versions of the port mapper return the same registrations", also=PORTMAP
+)
 
 
 # ---------------------------------------------------------------- unknown versions and procedures
@@ -41,7 +39,9 @@ def test_prog_mismatch(port_mapper_wire: Callable[[int, Proto], Wire], proto: Pr
     """The port mapper answers a call of an unknown version with PROG_MISMATCH."""
     wire = port_mapper_wire(2, proto)
     answer = wire.call(wire.make(vers=version))
-    expect(answer.outcome, f"answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
+    expect(answer.outcome, f"answer to a call of version {version}", of=answer).one_of(
+        PROG_MISMATCH, AUTH_ERROR
+    )
 
 
 @pytest.mark.parametrize("version", [0, 5, 77])
@@ -53,7 +53,7 @@ def test_prog_mismatch_range(port_mapper_wire: Callable[[int, Proto], Wire], ver
     if answer.low is None or answer.high is None or answer.outcome != PROG_MISMATCH:
         skip(f"expected PROG_MISMATCH, got {answer.outcome}; another check judges that")
     observe("versions", (answer.low, answer.high))
-    expect((answer.low, answer.high), "versions in PROG_MISMATCH").satisfies(
+    expect((answer.low, answer.high), "versions in PROG_MISMATCH", of=answer).satisfies(
         lambda ends: ends[0] <= 2 <= ends[1], "a range that includes 2"
     )
 
@@ -68,7 +68,7 @@ def test_unknown_procedure(port_mapper_wire: Callable[[int, Proto], Wire], versi
     """The port mapper answers a call of an unknown procedure with PROC_UNAVAIL."""
     wire = port_mapper_wire(version, "tcp")
     answer = wire.call(wire.make(number))
-    expect(answer.outcome, f"answer to procedure {number} of version {version}").one_of(
+    expect(answer.outcome, f"answer to procedure {number} of version {version}", of=answer).one_of(
         PROC_UNAVAIL, AUTH_ERROR
     )
 
@@ -78,7 +78,7 @@ def test_unknown_procedure(port_mapper_wire: Callable[[int, Proto], Wire], versi
 
 @TRANSPORTS
 @RPCBIND_VERSIONS
-@proves(VERSIONS_AGREE[4], killed_by="getaddr-returns-a-wrong-port-for-portmap")
+@proves(VERSIONS_AGREE, killed_by="getaddr-returns-a-wrong-port-for-portmap")
 def test_versions_agree(port_mapper: MakePortMapper, version: int, proto: Proto) -> None:
     """All versions of the port mapper return the same port for itself."""
     rpcbind, portmap = port_mapper(version, proto), port_mapper(2, proto)
@@ -87,4 +87,6 @@ def test_versions_agree(port_mapper: MakePortMapper, version: int, proto: Proto)
     wanted = portmap.port(PROGRAM, 2)
     if not wanted:
         skip("the port mapper has not registered itself")
-    expect(rpcbind.port(PROGRAM, 2), f"port of the port mapper in version {version}").equals(wanted)
+    expect(rpcbind.port(PROGRAM, 2), f"port of the port mapper in version {version}", field="port").equals(
+        wanted
+    )

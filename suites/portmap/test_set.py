@@ -27,5 +27,5 @@ def test_other_machine(remote_caller: RemoteCaller, version: int) -> None:
     if answer or registered:
         remote_caller.port_mapper(version).unset(UNUSED_PROGRAM, 1)
     rule = PORTMAP_SET_IS_LOCAL if version == 2 else SET_IS_LOCAL
-    expect(registered, "port registered by SET from another machine", because=rule).equals(0)
+    expect(registered, "port registered by SET from another machine", field="port", because=rule).equals(0)
     expect(answer, "answer to SET from another machine", because=rule).equals(False)

@@ -7,14 +7,14 @@ import pytest
 
 from fixtures.checks.rpcbind import MakePortMapper
 from nfsclient.protocol.rpcbind import from_universal
-from nfsjudge import Requirement, expect, expect_that, observe, proves, skip
+from nfsjudge import expect, expect_that, observe, proves, skip, stated
 from suites.portmap.addresses import is_universal
 from suites.portmap.clauses import RPCBIND_VERSIONS
 
-CONVERTS_ADDRESSES = Requirement(
-    rfc="RFC 1833",
-    section="2.2.1",
-    gist="UADDR2TADDR and TADDR2UADDR convert universal addresses to transport addresses and back",
+CONVERTS_ADDRESSES = stated(
+    "RFC 1833",
+    "2.2.1",
+    "UADDR2TADDR and TADDR2UADDR convert universal addresses to transport addresses and back",
 )
 ADDRESSES = {
     "port-2049": ("127.0.0.1.8.1", "::1.8.1"),

@@ -12,7 +12,7 @@ from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2, Nfs3
 from nfsclient.protocol.nfs2 import IGNORED, Sattr, Timeval
 from nfsclient.protocol.nfs3 import CreateMode3, Nfstime3, Sattr3
-from nfsjudge import Harm, Level, Requirement, expect, expect_that, show, skip
+from nfsjudge import Harm, Requirement, expect, expect_that, should, show, skip, stated
 from suites.catalogue import Operands
 from suites.nfs2.calls import CALLS as CALLS2
 from suites.nfs3.calls import CALLS as CALLS3
@@ -22,29 +22,26 @@ from suites.recovery.after_crash import names_again
 EACH_VERSION = pytest.mark.parametrize("nfs_version", ["v2", "v3"])
 ENDINGS = pytest.mark.parametrize("ending", ["crash", "restart"])
 """With `across("ending")`."""
-V2_IS_SYNCHRONOUS = Requirement(
-    rfc="RFC 1094",
-    section="2.2",
-    gist="when a procedure returns, the operation is complete and its data is on stable storage",
+V2_IS_SYNCHRONOUS = stated(
+    "RFC 1094",
+    "2.2",
+    "when a procedure returns, the operation is complete and its data is on stable storage",
     harm=Harm.DATA,
 )
-V3_NAMES_ARE_SYNCHRONOUS = Requirement(
-    rfc="RFC 1813",
-    section="1.6",
-    gist="CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME and LINK are on stable storage before they return",
+V3_NAMES_ARE_SYNCHRONOUS = stated(
+    "RFC 1813",
+    "1.6",
+    "CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME and LINK are on stable storage before they return",
     harm=Harm.DATA,
 )
-V2_HANDLE_IS_OF_ONE_FILE = Requirement(
-    rfc="RFC 1094",
-    section="2.3.1",
-    gist="the handle of a removed file is STALE and never refers to another file",
+V2_HANDLE_IS_OF_ONE_FILE = stated(
+    "RFC 1094",
+    "2.3.1",
+    "the handle of a removed file is STALE and never refers to another file",
     harm=Harm.DATA,
 )
-V2_READDIR_RESUMES = Requirement(
-    rfc="RFC 1094",
-    section="2.2.17",
-    gist="READDIR continues a listing after the entry whose cookie it gets",
-    level=Level.SHOULD,  # the section does not say how long a cookie is good
+V2_READDIR_RESUMES = should(  # the section does not say how long a cookie is good
+    "RFC 1094", "2.2.17", "READDIR continues a listing after the entry whose cookie it gets"
 )
 
 

@@ -14,7 +14,7 @@ from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow, Write3ResOk
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, proves, skip
+from nfsjudge import Harm, expect, expect_data, must, proves, skip
 from suites.losses import LOSES_NOTHING, Losses
 from suites.nfs3.clauses import (
     COMMIT_FLUSHES_DATA,
@@ -25,11 +25,10 @@ from suites.nfs3.contents import Unstable, commit, pattern, read_range, write_al
 from suites.recovery.after_crash import file_again
 from suites.recovery.writes import WRITES, survives
 
-COMMIT_VERIFIER_CHANGES_ON_LOSS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.21",
-    gist="verf of COMMIT shows whether the server has restarted, and lost data, since the WRITE",
-    level=Level.MUST,
+COMMIT_VERIFIER_CHANGES_ON_LOSS = must(
+    "RFC 1813",
+    "3.3.21",
+    "verf of COMMIT shows whether the server has restarted, and lost data, since the WRITE",
     harm=Harm.DATA,
 )
 

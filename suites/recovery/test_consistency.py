@@ -16,7 +16,7 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Dialect
 from fixtures.checks.dialects.nfs3 import Nfs3Dialect
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Harm, Level, Requirement, proves
+from nfsjudge import Harm, Requirement, proves, stated
 from nfsjudge.survival import Promise
 from suites.losses import Losses
 from suites.nfs2.objects import reconnect
@@ -29,11 +29,10 @@ from suites.recovery.steps import EMPHASIS
 from suites.recovery.test_setattr import SETATTR_IS_SYNCHRONOUS
 from suites.recovery.test_write import DATA_SYNC_DATA_IS_STABLE
 
-UNSTABLE_STAYS_IN_ITS_RANGE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="any part of UNSTABLE data may be lost, but the server destroys no other data, and leaves no other bytes",
-    level=Level.STATED,
+UNSTABLE_STAYS_IN_ITS_RANGE = stated(
+    "RFC 1813",
+    "3.3.7",
+    "any part of UNSTABLE data may be lost, but the server destroys no other data, and leaves no other bytes",
     harm=Harm.DATA,
 )
 PROMISES: Mapping[Promise, Requirement] = {

@@ -11,7 +11,7 @@ from fixtures.checks.scratch import need
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Nfsstat3, Sattr3
-from nfsjudge import Level, Part, Requirement, expect, expect_data, observe, proves, skip
+from nfsjudge import Part, expect, expect_data, must, observe, proves, skip
 from suites.losses import Losses
 from suites.nfs3.clauses import (
     EXCLUSIVE_KEEPS_DATA,
@@ -23,11 +23,10 @@ from suites.nfs3.new_objects import OTHER_VERIFIER, VERIFIER
 from suites.recovery.after_crash import directory_again, file_again
 from suites.recovery.either import ENDINGS
 
-EXCLUSIVE_VERIFIER_IS_STABLE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    gist="the verifier of EXCLUSIVE must be on stable storage, so that a retransmission after a crash succeeds",
-    level=Level.MUST,
+EXCLUSIVE_VERIFIER_IS_STABLE = must(
+    "RFC 1813",
+    "3.3.8",
+    "the verifier of EXCLUSIVE must be on stable storage, so that a retransmission after a crash succeeds",
     part=Part.IMPLEMENTATION,
     says_must=True,
 )
@@ -99,7 +98,9 @@ def test_exclusive_same_file(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetVie
         skip(f"the repeated CREATE is refused, which another check judges: it answers {reply.status}")
     found = expect(survivor.lookup(directory, NAME)).ok().object
     seen = expect(survivor.getattr(found)).ok().obj_attributes.fileid
-    expect(seen, "fileid of the name after the repeated CREATE").equals(known.resok.obj_attributes.fileid)
+    expect(seen, "fileid of the name after the repeated CREATE", field="fileid").equals(
+        known.resok.obj_attributes.fileid
+    )
 
 
 @ENDINGS

@@ -23,7 +23,7 @@ from suites.recovery.either import ENDINGS
 @TRANSPORTS
 @ENDINGS
 @across("ending")
-@proves(PROGRAM_AWAITS_CALLS[2], killed_by="getport2-returns-old-ports-after-restart", needs="portmap")
+@proves(PROGRAM_AWAITS_CALLS.of("2"), killed_by="getport2-returns-old-ports-after-restart", needs="portmap")
 def test_answers(
     rpc_connect: Callable[..., RpcClient],
     target: TargetView,

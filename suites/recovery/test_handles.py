@@ -9,26 +9,21 @@ from fixtures.checks.across import Pause, Steps, across
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
-from nfsjudge import Level, Requirement, expect, expect_data, expect_that, observe, proves, show
+from nfsjudge import (
+    expect,
+    expect_data,
+    expect_that,
+    observe,
+    proves,
+    should,
+    show,
+)
+from suites.clauses import FSID_IS_OF_ALL
 from suites.nfs3.clauses import HANDLE_IS_OF_ONE_FILE
 from suites.recovery.either import EACH_VERSION, ENDINGS, V2_HANDLE_IS_OF_ONE_FILE, Either
 
-SERVER_IS_STATELESS = Requirement(
-    rfc="RFC 1813",
-    section="1.6",
-    gist="the server needs no state of its clients: their handles should work after it restarts",
-    level=Level.SHOULD,  # a server may revoke a handle at any time (section 2.5)
-)
-
-FSID_IS_OF_ALL = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="fsid is the identifier of the file system: the same for a directory and the files in it",
-)
-V2_FSID_IS_OF_ALL = Requirement(
-    rfc="RFC 1094",
-    section="2.3.5",
-    gist="fsid is the identifier of the file system: the same for a directory and the files in it",
+SERVER_IS_STATELESS = should(  # a server may revoke a handle at any time (section 2.5)
+    "RFC 1813", "1.6", "the server needs no state of its clients: their handles should work after it restarts"
 )
 
 
@@ -122,7 +117,7 @@ def test_not_mixed_up(either: Either, ending: str) -> Steps:
 @EACH_VERSION
 @ENDINGS
 @across("ending")
-@proves(FSID_IS_OF_ALL, V2_FSID_IS_OF_ALL, killed_by="new-files-have-another-fsid-after-a-restart")
+@proves(FSID_IS_OF_ALL, killed_by="new-files-have-another-fsid-after-a-restart")
 def test_fsid(either: Either, ending: str) -> Steps:
     """Files made before and after a crash or a restart have the fsid of their directory."""
     either.scratch.file("old")
@@ -132,10 +127,9 @@ def test_fsid(either: Either, ending: str) -> Steps:
     either.scratch.file("new")
     here = either.scratch.attributes().fsid
     observe(f"fsid after a {ending}", "the same" if here == known else "another one")
-    rule = either.rule(V2_FSID_IS_OF_ALL, FSID_IS_OF_ALL)
     for name in (b"old", b"new"):
         seen = either.scratch.attributes(either.found(name)).fsid
-        expect(seen, f"fsid of {show(name)}", because=rule).equals(here)
+        expect(seen, f"fsid of {show(name)}", field="fsid").equals(here)
 
 
 def _expect_nothing_of(either: Either, old: bytes, data: bytes) -> None:

@@ -93,7 +93,7 @@ def test_link_count(either: Either, losses: Losses, change: str) -> Steps:
     yield CRASH
     either.again()
     seen = either.scratch.attributes(either.found(b"f")).nlink
-    expect(seen, "nlink after the crash", because=either.names_rule).equals(known)
+    expect(seen, "nlink after the crash", field="nlink", because=either.names_rule).equals(known)
     losses.need_metadata()
 
 
@@ -123,7 +123,7 @@ def test_same_object(either: Either, losses: Losses, change: str) -> Steps:
             if _fileid(either, either.scratch.lookup(name)) != bystanders[name]:
                 skip("the server numbers files again when it starts: no clause says that a fileid is stable")
     seen = _fileid(either, either.found(b"new"))
-    expect(seen, "fileid of 'new' after the crash", because=either.names_rule).equals(known)
+    expect(seen, "fileid of 'new' after the crash", field="fileid", because=either.names_rule).equals(known)
     losses.need_metadata()
 
 
@@ -154,7 +154,7 @@ def test_parent(either: Either, losses: Losses) -> Steps:
     there = either.found(b"there")
     parent = either.found(b"..", either.found(b"d", there))
     seen, known = _fileid(either, parent), _fileid(either, there)
-    expect(seen, "fileid of .. after the crash", because=either.names_rule).equals(known)
+    expect(seen, "fileid of .. after the crash", field="fileid", because=either.names_rule).equals(known)
     losses.need_metadata()
 
 
@@ -228,7 +228,7 @@ def test_mode(either: Either, losses: Losses, procedure: str) -> Steps:
     yield CRASH
     either.again()
     seen = either.scratch.attributes(either.found(NAME)).mode & 0o777
-    expect(seen, "mode after the crash", because=either.names_rule).equals(known)
+    expect(seen, "mode after the crash", field="mode", because=either.names_rule).equals(known)
     losses.need_metadata()
 
 
@@ -245,7 +245,7 @@ def test_truncated(either: Either, losses: Losses) -> Steps:
     yield CRASH
     either.again()
     seen = either.scratch.attributes(either.found(b"f")).size
-    expect(seen, "size after the crash", because=either.names_rule).equals(0)
+    expect(seen, "size after the crash", field="size", because=either.names_rule).equals(0)
     losses.need_metadata()
 
 

@@ -13,7 +13,7 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXDATA, Sattr, Timeval
-from nfsjudge import Level, Requirement, expect, expect_data, expect_names, proves, skip
+from nfsjudge import expect, expect_data, expect_names, proves, should, skip
 from suites.losses import Losses
 from suites.nfs2.calls import CALLS
 from suites.nfs2.objects import (
@@ -29,11 +29,8 @@ from suites.nfs3.contents import pattern
 from suites.recovery.after_crash import names_again
 from suites.recovery.either import V2_IS_SYNCHRONOUS
 
-HANDLE_SURVIVES_RESTART = Requirement(
-    rfc="RFC 1094",
-    section="1.3",
-    level=Level.SHOULD,
-    gist="the server is stateless: file handles stay valid after a restart",
+HANDLE_SURVIVES_RESTART = should(
+    "RFC 1094", "1.3", "the server is stateless: file handles stay valid after a restart"
 )
 CHANGES = ("create", "mkdir", "symlink", "link", "remove", "rmdir", "rename")
 NAME = b"name"
@@ -46,7 +43,7 @@ def test_directory(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses) -> Steps:
     known = scratch.attributes()
     yield CRASH
     found = expect(look_for_directory(losses.target, scratch)).ok()
-    expect(found.attributes.type, "type of the directory after the crash").equals(known.type)
+    expect(found.attributes).field("type", "type of the directory after the crash").equals(known.type)
     losses.need_metadata()
 
 
@@ -90,7 +87,7 @@ def test_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, asked: Sat
     reconnect(losses.target, scratch)
     after = scratch.attributes(scratch.lookup("f") or file)
     expect_same(after, known, steady_except("fsid", "fileid"))  # which may be others after a restart
-    expect(after.mtime, "mtime after the crash").equals(known.mtime)
+    expect(after).field("mtime", "mtime after the crash").equals(known.mtime)
     losses.need_metadata()
 
 

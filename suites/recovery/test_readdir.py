@@ -67,7 +67,7 @@ def test_fileids(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, ending: s
         if entry.name in NAMES and entry.fileid:
             found = expect(survivor.lookup(directory, entry.name)).ok().object
             known = expect(survivor.getattr(found)).ok().obj_attributes.fileid
-            expect(entry.fileid, f"fileid of {show(entry.name)} in the listing").equals(known)
+            expect(entry).field("fileid", f"fileid of {show(entry.name)} in the listing").equals(known)
 
 
 @pytest.mark.parametrize("nfs_version", ["v2"])

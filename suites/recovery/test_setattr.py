@@ -10,18 +10,17 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.scratch import need
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Sattr3
-from nfsjudge import Level, Requirement, expect, expect_data, proves
+from nfsjudge import Requirement, expect, expect_data, proves, should
 from suites.losses import Losses
 from suites.nfs3.contents import pattern
 from suites.nfs3.times import LONG_AGO, at_client_time
 from suites.recovery.after_crash import file_again
 from suites.recovery.either import EACH_VERSION, V2_IS_SYNCHRONOUS, Either
 
-SETATTR_IS_SYNCHRONOUS = Requirement(
-    rfc="RFC 1813",
-    section="4.7",
-    gist="modifying operations are synchronous: attributes that SETATTR has set should survive a crash",
-    level=Level.SHOULD,  # the list in section 1.6 does not have SETATTR
+SETATTR_IS_SYNCHRONOUS = should(  # the list in section 1.6 does not have SETATTR
+    "RFC 1813",
+    "4.7",
+    "modifying operations are synchronous: attributes that SETATTR has set should survive a crash",
 )
 
 
@@ -60,7 +59,7 @@ def test_directory(either: Either, losses: Losses) -> Steps:
     yield CRASH
     either.again()
     seen = either.scratch.attributes(either.found(b"d")).mode
-    expect(seen, "mode after the crash", because=_rule(either)).equals(known)
+    expect(seen, "mode after the crash", field="mode", because=_rule(either)).equals(known)
     losses.need_metadata()
 
 

@@ -129,7 +129,7 @@ def test_linked(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, stream: Stream
         skip("the file did not survive: recovery/nfs2 judges that")
     reply = survivor.getattr(found.file)
     expect(reply).ok()
-    expect(reply).field("resok.nlink").equals(len(names) + 1)
+    expect(reply).field("attributes.nlink", "nlink").equals(len(names) + 1)
     losses.need_metadata()
 
 

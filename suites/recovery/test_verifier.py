@@ -19,7 +19,17 @@ from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Harm, Level, Requirement, expect, expect_all, expect_data, observe, proves, show, skip
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_all,
+    expect_data,
+    must,
+    observe,
+    proves,
+    show,
+    skip,
+)
 from suites.losses import LOSES_NOTHING, Losses
 from suites.nfs3.clauses import (
     COMMIT_FLUSHES_DATA,
@@ -33,11 +43,10 @@ from suites.nfs3.verifiers import expect_new, verifier, verifier_after
 from suites.recovery.after_crash import file_again
 from suites.recovery.either import ENDINGS
 
-VERIFIER_IS_UNIQUE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="verf is unique between instances of the server where uncommitted data may be lost",
-    level=Level.MUST,
+VERIFIER_IS_UNIQUE = must(
+    "RFC 1813",
+    "3.3.7",
+    "verf is unique between instances of the server where uncommitted data may be lost",
     harm=Harm.DATA,
 )
 SIZE: t.Final = 8000
@@ -195,7 +204,7 @@ def test_when_it_changes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -
         observe("write verifier looks like the start time in seconds", show(seconds))
     if not all(kept):  # what the second crash loses says nothing of the first one
         changed = crashes[1 + kept.index(False)]
-        expect(changed, "verf after the loss of data").differs_from(crashes[0])
+        expect(changed, "verf after the loss of data", field="verf").differs_from(crashes[0])
     elif any(answer.committed == StableHow.UNSTABLE for answer in answers):
         skip(LOSES_NOTHING)
 
@@ -230,7 +239,9 @@ def test_all_files(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, ending:
     yield Pause(ending)
     survivor = target.client(Nfs3)
     known = verifier_after(survivor, written)
-    expect(verifier_after(survivor, other), "verf for another file after the restart").equals(known)
+    expect(verifier_after(survivor, other), "verf for another file after the restart", field="verf").equals(
+        known
+    )
 
 
 @ENDINGS
@@ -246,7 +257,7 @@ def test_over_udp(
     yield Pause(ending)
     known = verifier_after(target.client(Nfs3), file)
     over_udp = verifier_after(Nfs3(rpc_connect("nfs", proto="udp"), patience=nfs3.patience), file)
-    expect(over_udp, "verf over UDP after the restart").equals(known)
+    expect(over_udp, "verf over UDP after the restart", field="verf").equals(known)
 
 
 @ENDINGS
@@ -263,7 +274,7 @@ def test_settles(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, ending: s
     survivor.read(file, 0, 4)
     survivor.commit(file)
     seen = [verifier_after(survivor, file), verifier_after(survivor, other)]
-    expect_all(seen, lambda verf: verf == known, "verf of later WRITEs", show(known))
+    expect_all(seen, lambda verf: verf == known, "verf of later WRITEs", show(known), field="verf")
 
 
 @across(CRASH, "UNSTABLE")

@@ -17,7 +17,18 @@ from fixtures.checks.scratch import need
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves, show, skip, unsupported
+from nfsjudge import (
+    Harm,
+    Requirement,
+    expect,
+    expect_data,
+    must,
+    observe,
+    proves,
+    show,
+    skip,
+    unsupported,
+)
 from suites.losses import Losses
 from suites.nfs3.clauses import (
     FILE_SYNC_DATA_IS_STABLE,
@@ -30,33 +41,26 @@ from suites.recovery.after_crash import file_again
 from suites.recovery.either import EACH_VERSION, V2_IS_SYNCHRONOUS, Either
 from suites.recovery.writes import WRITES, survives
 
-DATA_SYNC_DATA_IS_STABLE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="data written with DATA_SYNC, and the metadata to find it, is on stable storage before WRITE returns",
-    level=Level.MUST,
+DATA_SYNC_DATA_IS_STABLE = must(
+    "RFC 1813",
+    "3.3.7",
+    "data written with DATA_SYNC, and the metadata to find it, is on stable storage before WRITE returns",
     harm=Harm.DATA,
 )
-FILE_SYNC_METADATA_IS_STABLE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="WRITE with FILE_SYNC commits the data and all metadata of the file before it returns",
-    level=Level.MUST,
+FILE_SYNC_METADATA_IS_STABLE = must(
+    "RFC 1813",
+    "3.3.7",
+    "WRITE with FILE_SYNC commits the data and all metadata of the file before it returns",
     harm=Harm.DATA,
 )
-RECOVERS_FROM_REPEATED_CRASHES = Requirement(
-    rfc="RFC 1813",
-    section="4.8",
-    gist="the server recovers from several failures in quick succession without loss of data",
-    level=Level.MUST,
+RECOVERS_FROM_REPEATED_CRASHES = must(
+    "RFC 1813",
+    "4.8",
+    "the server recovers from several failures in quick succession without loss of data",
     harm=Harm.DATA,
 )
-COMMITTED_IS_TRUE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    level=Level.MUST,
-    gist="committed must be UNSTABLE unless the data is on stable storage",
-    harm=Harm.DATA,
+COMMITTED_IS_TRUE = must(
+    "RFC 1813", "3.3.7", "committed must be UNSTABLE unless the data is on stable storage", harm=Harm.DATA
 )
 NOT_HANDLED = "the server refuses WRITEs this large"
 
@@ -190,7 +194,7 @@ def test_size(either: Either, losses: Losses, size: int) -> Steps:
     yield CRASH
     either.again()
     seen = either.scratch.attributes(either.found(b"f")).size
-    expect(seen, "size after the crash", because=_rule(either)).equals(100 + size)
+    expect(seen, "size after the crash", field="size", because=_rule(either)).equals(100 + size)
     losses.need_data()
 
 
@@ -211,7 +215,9 @@ def test_mtime(either: Either, losses: Losses) -> Steps:
     either.again()
     seen = either.scratch.attributes(either.found(b"f")).mtime.seconds
     rule = either.rule(V2_IS_SYNCHRONOUS, FILE_SYNC_METADATA_IS_STABLE)
-    expect(seen, "seconds of mtime after the crash", because=rule).differs_from(LONG_AGO.seconds)
+    expect(seen, "seconds of mtime after the crash", field="mtime.seconds", because=rule).differs_from(
+        LONG_AGO.seconds
+    )
     losses.need_metadata()
 
 

@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-from nfsjudge import Harm, Requirement
+from nfsjudge import Harm, stated
 
-SERVES_OTHERS_AFTERWARDS = Requirement(
-    rfc="RFC 1831",
-    section="3",
-    gist="a server awaits the next call after a reply, so it serves others whatever one client has sent",
+SERVES_OTHERS_AFTERWARDS = stated(
+    "RFC 1831",
+    "3",
+    "a server awaits the next call after a reply, so it serves others whatever one client has sent",
     harm=Harm.CRASH,
 )
-EXECUTES_AT_LEAST_ONCE = Requirement(
-    rfc="RFC 1831",
-    section="4",
-    gist="a call that was answered has been executed at least once, so its effect remains",
+EXECUTES_AT_LEAST_ONCE = stated(
+    "RFC 1831",
+    "4",
+    "a call that was answered has been executed at least once, so its effect remains",
     harm=Harm.SUCCESS,
 )

@@ -16,7 +16,17 @@ from fixtures.checks.wire import CLOSED, GARBAGE_ARGS, SILENCE, SUCCESS, MakeWir
 from nfsclient.clients import Nfs3
 from nfsclient.protocol import nfs3 as v3
 from nfsclient.xdr import XdrEnum
-from nfsjudge import Harm, Level, Requirement, expect, expect_names, expect_that, observe, proves, show
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_names,
+    expect_that,
+    observe,
+    proves,
+    should,
+    show,
+    stated,
+)
 from suites.catalogue import Call
 from suites.nfs3.calls import CALLS
 from suites.rpc.damaged_calls import (
@@ -33,38 +43,31 @@ from suites.rpc.damaged_calls import (
 )
 from suites.rpc.parameters import HIGHEST, short
 
-REFUSES_UNDECODABLE_ARGUMENTS = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="a server does not answer SUCCESS to a call whose arguments it cannot decode",
+REFUSES_UNDECODABLE_ARGUMENTS = stated(
+    "RFC 1831",
+    "8",
+    "a server does not answer SUCCESS to a call whose arguments it cannot decode",
     harm=Harm.SUCCESS,
 )
-REPORTS_GARBAGE_ARGS = Requirement(
-    rfc="RFC 1831",
-    section="7",
-    gist="a server should answer GARBAGE_ARGS when it cannot decode the arguments",
-    level=Level.SHOULD,
+REPORTS_GARBAGE_ARGS = should(
+    "RFC 1831", "7", "a server should answer GARBAGE_ARGS when it cannot decode the arguments"
 )
-TOLERATES_ODD_ARGUMENTS = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="a server should either accept surplus bytes and odd booleans in arguments or answer GARBAGE_ARGS",
-    level=Level.SHOULD,
+TOLERATES_ODD_ARGUMENTS = should(
+    "RFC 1831",
+    "8",
+    "a server should either accept surplus bytes and odd booleans in arguments or answer GARBAGE_ARGS",
 )
-EXCLUDES_PADDING = Requirement(
-    rfc="RFC 4506",
-    section="4.10",
-    gist="opaque data have exactly as many bytes as their length says; padding is not part of them",
+EXCLUDES_PADDING = stated(
+    "RFC 4506",
+    "4.10",
+    "opaque data have exactly as many bytes as their length says; padding is not part of them",
     harm=Harm.DATA,
 )
-REFUSES_UNDEFINED_ENUM_VALUES = Requirement(
-    rfc="RFC 4506",
-    section="4.3",
-    gist="a server should treat a value that the enum does not define as an error",
-    level=Level.SHOULD,
+REFUSES_UNDEFINED_ENUM_VALUES = should(
+    "RFC 4506", "4.3", "a server should treat a value that the enum does not define as an error"
 )
-WRITE_RETURNS_STABLE_HOW = Requirement(
-    rfc="RFC 1813", section="3.3.7", gist="WRITE returns one of the three values of stable_how in committed"
+WRITE_RETURNS_STABLE_HOW = stated(
+    "RFC 1813", "3.3.7", "WRITE returns one of the three values of stable_how in committed"
 )
 MODE_ONLY = v3.Sattr3(mode=0o755).to_xdr()
 UNDEFINED = [77, 2**31, 2**32 - 1]
@@ -120,7 +123,7 @@ def test_missing(wire: MakeWire, call: Call) -> None:
     """The server answers a call without arguments with GARBAGE_ARGS, or not at all."""
     peer = wire()
     answer = peer.try_message(peer.make(call.procedure.number, b"").message())
-    expect(answer.outcome, f"answer to {call.procedure.name} without arguments").one_of(
+    expect(answer.outcome, f"answer to {call.procedure.name} without arguments", of=answer).one_of(
         GARBAGE_ARGS, SILENCE, CLOSED
     )
 
@@ -135,7 +138,7 @@ def test_null_with_arguments(wire: MakeWire, size: int) -> None:
     peer = wire()
     answer = peer.try_message(peer.make(0, bytes(size)).message())
     observe("answer", answer.outcome)
-    expect(answer.outcome, f"answer to NULL with {size} bytes of arguments").one_of(
+    expect(answer.outcome, f"answer to NULL with {size} bytes of arguments", of=answer).one_of(
         SUCCESS, GARBAGE_ARGS, SILENCE, CLOSED
     )
 
@@ -148,9 +151,9 @@ def test_trailing_bytes(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> Non
     arguments = call.arranged(scratch, NAME).to_xdr()
     answer = peer.try_message(peer.make(call.procedure.number, arguments + bytes(8)).message())
     observe("answer", answer.outcome)
-    expect(answer.outcome, f"answer to {call.procedure.name} with 8 bytes after its arguments").one_of(
-        SUCCESS, GARBAGE_ARGS, SILENCE, CLOSED
-    )
+    expect(
+        answer.outcome, f"answer to {call.procedure.name} with 8 bytes after its arguments", of=answer
+    ).one_of(SUCCESS, GARBAGE_ARGS, SILENCE, CLOSED)
 
 
 # ---------------------------------------------------------------- padding
@@ -178,7 +181,9 @@ def test_padding_in_mkdir(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     name = opaque(b"abcde", padding=b"xyz")
     answer = peer.try_message(peer.make(9, opaque(scratch.handle) + name + MODE_ONLY).message())
     observe("answer", answer.outcome)
-    expect(scratch.names(), "names after MKDIR of 'abcde' with nonzero padding").one_of([], [b"abcde"])
+    expect(scratch.names(), "names after MKDIR of 'abcde' with nonzero padding", field="entries").one_of(
+        [], [b"abcde"]
+    )
 
 
 @proves(EXCLUDES_PADDING, killed_by="rpc-treats-padding-as-data")
@@ -189,7 +194,7 @@ def test_padding_in_write(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     arguments = opaque(file) + words(0, 0, 5, 2) + opaque(b"abcde", padding=b"xyz")
     answer = peer.try_message(peer.make(7, arguments).message())
     observe("answer", answer.outcome)
-    expect(scratch.read(file), "data after WRITE of 'abcde' with nonzero padding").satisfies(
+    expect(scratch.read(file), "data after WRITE of 'abcde' with nonzero padding", field="data").satisfies(
         b"abcde".startswith, "'abcde' or its beginning"
     )
 
@@ -247,7 +252,7 @@ def test_unknown_time_how(wire: MakeWire, nfs3: Nfs3, scratch: Nfs3Scratch, how:
     # A decoder with a default arm reads no time and continues with the guard, so the guard comes next here.
     answer = peer.try_message(peer.make(2, opaque(file) + words(0, 0, 0, 0, 0, how, 0)).message())
     observe("answer", answer.outcome)
-    expect(scratch.attributes(file).mtime, f"mtime after SETATTR with time_how {how}").equals(before)
+    expect(scratch.attributes(file)).field("mtime", f"mtime after SETATTR with time_how {how}").equals(before)
 
 
 @pytest.mark.parametrize("check", [2, 2**31, 2**32 - 1], ids=short)
@@ -260,7 +265,7 @@ def test_invalid_boolean(wire: MakeWire, scratch: Nfs3Scratch, check: int) -> No
     answer = peer.try_message(peer.make(2, arguments).message())
     done = scratch.attributes(file).mode & 0o777 == 0o600
     observe("answer", f"{answer.outcome}, {'mode set' if done else 'mode not set'}")
-    expect(answer.outcome, f"answer to SETATTR with a guard of {check}").one_of(
+    expect(answer.outcome, f"answer to SETATTR with a guard of {check}", of=answer).one_of(
         SUCCESS, GARBAGE_ARGS, SILENCE, CLOSED
     )
 

@@ -21,25 +21,19 @@ from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectFailed, ConnectionLost, NfsClientError, RpcTimeout
 from nfsclient.protocol import nfs3 as v3
 from nfsclient.rpc.record import fragment
-from nfsjudge import Requirement, expect, expect_that, observe, proves
+from nfsjudge import expect, expect_that, observe, proves, stated
 from suites.rpc.calls import null_call, show_xid
 from suites.rpc.clauses import SERVES_OTHERS_AFTERWARDS
 from suites.rpc.serving import expect_others_served, expect_served_afterwards, observe_meanwhile
 
-ANSWERS_EACH_CALL_ONCE = Requirement(
-    rfc="RFC 1831",
-    section="3",
-    gist="a server answers each call, and answers it once",
+ANSWERS_EACH_CALL_ONCE = stated("RFC 1831", "3", "a server answers each call, and answers it once")
+REPLIES_ON_SAME_CONNECTION = stated(
+    "RFC 1831", "3", "a server sends the reply to its caller: over TCP, on the connection of the call"
 )
-REPLIES_ON_SAME_CONNECTION = Requirement(
-    rfc="RFC 1831",
-    section="3",
-    gist="a server sends the reply to its caller: over TCP, on the connection of the call",
-)
-SENDS_ONLY_REPLIES = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="a server sends only replies to calls, also after the client has half-closed the connection",
+SENDS_ONLY_REPLIES = stated(
+    "RFC 1831",
+    "8",
+    "a server sends only replies to calls, also after the client has half-closed the connection",
 )
 READ_SIZE: t.Final = 65_536
 UNREAD_DATA: t.Final = 64 << 20

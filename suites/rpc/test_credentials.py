@@ -29,86 +29,70 @@ from fixtures.checks.wire import (
     words,
 )
 from nfsclient.rpc.messages import AuthFlavor, AuthStat
-from nfsjudge import Harm, Level, Requirement, expect, expect_that, observe, proves, show, skip
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_that,
+    observe,
+    proves,
+    should,
+    show,
+    skip,
+    stated,
+)
 from suites.rpc.lengths import with_smaller_lengths
 from suites.rpc.parameters import TRANSPORTS, short
 
-ACCEPTS_AUTH_SYS_WITHIN_LIMITS = Requirement(
-    rfc="RFC 1831",
-    section="A",
-    gist="AUTH_SYS may have any stamp, a machine name of up to 255 bytes, and up to 16 groups",
+ACCEPTS_AUTH_SYS_WITHIN_LIMITS = stated(
+    "RFC 1831", "A", "AUTH_SYS may have any stamp, a machine name of up to 255 bytes, and up to 16 groups"
 )
-REFUSES_MALFORMED_AUTH_SYS = Requirement(
-    rfc="RFC 1831",
-    section="A",
-    gist="a server should refuse AUTH_SYS that is truncated, or exceeds 255 bytes of machine name or 16 groups",
-    level=Level.SHOULD,
+REFUSES_MALFORMED_AUTH_SYS = should(
+    "RFC 1831",
+    "A",
+    "a server should refuse AUTH_SYS that is truncated, or exceeds 255 bytes of machine name or 16 groups",
 )
-LIMITS_AUTH_BODY = Requirement(
-    rfc="RFC 1831",
-    section="7.2",
-    gist="a server should refuse a credential or verifier with a body of more than 400 bytes",
-    level=Level.SHOULD,
+LIMITS_AUTH_BODY = should(
+    "RFC 1831", "7.2", "a server should refuse a credential or verifier with a body of more than 400 bytes"
 )
-IGNORES_AUTH_NONE_BODY = Requirement(
-    rfc="RFC 1831",
-    section="9.1",
-    gist="a server should ignore the body of AUTH_NONE, which is undefined",
-    level=Level.SHOULD,
+IGNORES_AUTH_NONE_BODY = should(
+    "RFC 1831", "9.1", "a server should ignore the body of AUTH_NONE, which is undefined"
 )
-NULL_NEEDS_NO_AUTHENTICATION = Requirement(
-    rfc="RFC 1831",
-    section="11.1",
-    gist="NULL of any program should never require authentication",
-    level=Level.SHOULD,
+NULL_NEEDS_NO_AUTHENTICATION = should(
+    "RFC 1831", "11.1", "NULL of any program should never require authentication"
 )
-REFUSES_IDENTITY_WITH_AUTH_ERROR = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="a server that does not accept the identity of a caller answers AUTH_ERROR",
+REFUSES_IDENTITY_WITH_AUTH_ERROR = stated(
+    "RFC 1831", "8", "a server that does not accept the identity of a caller answers AUTH_ERROR"
 )
-REPORTS_AUTH_ERROR = Requirement(
-    rfc="RFC 1831",
-    section="7.2",
-    gist="a server that rejects authentication parameters should give the reason with AUTH_ERROR",
-    level=Level.SHOULD,
+REPORTS_AUTH_ERROR = should(
+    "RFC 1831",
+    "7.2",
+    "a server that rejects authentication parameters should give the reason with AUTH_ERROR",
 )
-AUTH_ERROR_HAS_REASON = Requirement(
-    rfc="RFC 1831", section="8", gist="AUTH_ERROR gives a reason other than AUTH_OK, which means success"
+AUTH_ERROR_HAS_REASON = stated(
+    "RFC 1831", "8", "AUTH_ERROR gives a reason other than AUTH_OK, which means success"
 )
-REFUSES_UNKNOWN_SHORTHAND = Requirement(
-    rfc="RFC 1831",
-    section="A",
-    gist="a server should refuse an AUTH_SHORT credential that it does not know",
-    level=Level.SHOULD,
+REFUSES_UNKNOWN_SHORTHAND = should(
+    "RFC 1831", "A", "a server should refuse an AUTH_SHORT credential that it does not know"
 )
-RETURNS_REJECTEDCRED = Requirement(
-    rfc="RFC 1831",
-    section="A",
-    gist="a server that issues AUTH_SHORT should refuse one that it does not know with AUTH_REJECTEDCRED",
-    level=Level.SHOULD,
+RETURNS_REJECTEDCRED = should(
+    "RFC 1831",
+    "A",
+    "a server that issues AUTH_SHORT should refuse one that it does not know with AUTH_REJECTEDCRED",
 )
-TOLERATES_SURPLUS_CREDENTIAL = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="a server should either ignore surplus bytes in a credential or refuse the credential",
-    level=Level.SHOULD,
+TOLERATES_SURPLUS_CREDENTIAL = should(
+    "RFC 1831", "8", "a server should either ignore surplus bytes in a credential or refuse the credential"
 )
-PADS_WITH_ZEROS = Requirement(
-    rfc="RFC 4506",
-    section="4.10",
-    gist="opaque data are padded with zero bytes, in the verifier of a reply too",
+PADS_WITH_ZEROS = stated(
+    "RFC 4506",
+    "4.10",
+    "opaque data are padded with zero bytes, in the verifier of a reply too",
     harm=Harm.SECRET,
 )
-SYS_REPLY_VERIFIER = Requirement(
-    rfc="RFC 1831",
-    section="A",
-    gist="the reply to a call with AUTH_SYS has a verifier of flavor AUTH_NONE or AUTH_SHORT",
+SYS_REPLY_VERIFIER = stated(
+    "RFC 1831", "A", "the reply to a call with AUTH_SYS has a verifier of flavor AUTH_NONE or AUTH_SHORT"
 )
-NONE_REPLY_VERIFIER = Requirement(
-    rfc="RFC 1831",
-    section="9.1",
-    gist="the reply to a call with AUTH_NONE has a verifier of flavor AUTH_NONE",
+NONE_REPLY_VERIFIER = stated(
+    "RFC 1831", "9.1", "the reply to a call with AUTH_NONE has a verifier of flavor AUTH_NONE"
 )
 NONE, SYS, SHORT = 0, 1, 2
 REFUSALS = (AUTH_ERROR, GARBAGE_ARGS, CLOSED, SILENCE)
@@ -171,7 +155,9 @@ def test_sys_at_limits(wire: MakeWire, root_arguments: bytes, proto: Proto, what
     peer = wire(proto)
     description, fields = AT_THE_LIMIT[what]
     answer = peer.call(getattr_of(peer, root_arguments, auth(SYS, sys_body(peer, **fields))))
-    expect(answer.outcome, f"answer to {named(peer)} with AUTH_SYS and {description}").equals(SUCCESS)
+    expect(answer.outcome, f"answer to {named(peer)} with AUTH_SYS and {description}", of=answer).equals(
+        SUCCESS
+    )
 
 
 BEYOND_THE_LIMIT: dict[str, tuple[str, SysBody]] = {
@@ -191,7 +177,7 @@ def _expect_refused(peer: Wire, message: bytes, what: str) -> None:
     __tracebackhide__ = True
     answer = peer.try_message(message)
     observe("answer", answer.outcome)
-    expect(answer.outcome, f"answer to {what}").one_of(*REFUSALS)
+    expect(answer.outcome, f"answer to {what}", of=answer).one_of(*REFUSALS)
 
 
 def _send_alone(peer: Wire, message: bytes, call_null: Callable[[], None]) -> None:
@@ -245,7 +231,7 @@ def test_sys_trailing_bytes(wire: MakeWire, root_arguments: bytes, surplus: int)
     body = sys_body(peer) + bytes(surplus)
     answer = peer.try_message(getattr_of(peer, root_arguments, auth(SYS, body)).message())
     observe("answer", answer.outcome)
-    expect(answer.outcome, f"answer to {named(peer)} with {surplus} bytes after AUTH_SYS").one_of(
+    expect(answer.outcome, f"answer to {named(peer)} with {surplus} bytes after AUTH_SYS", of=answer).one_of(
         SUCCESS, *REFUSALS
     )
 
@@ -298,7 +284,9 @@ def test_none_credential_body(wire: MakeWire, size: int) -> None:
     """The server ignores the body of an AUTH_NONE credential."""
     peer = wire()
     answer = peer.try_message(peer.make(cred=auth(NONE, b"\xa5" * size)).message())
-    expect(answer.outcome, f"answer to NULL with AUTH_NONE and a body of {size} bytes").equals(SUCCESS)
+    expect(answer.outcome, f"answer to NULL with AUTH_NONE and a body of {size} bytes", of=answer).equals(
+        SUCCESS
+    )
 
 
 # Multiples of four: another check looks at the padding of an echoed verifier.
@@ -308,7 +296,9 @@ def test_none_verifier_body(wire: MakeWire, size: int) -> None:
     """The server ignores the body of an AUTH_NONE verifier."""
     peer = wire()
     answer = peer.try_message(peer.make(verf=auth(NONE, b"\xa5" * size)).message())
-    expect(answer.outcome, f"answer to NULL with an AUTH_NONE verifier of {size} bytes").equals(SUCCESS)
+    expect(answer.outcome, f"answer to NULL with an AUTH_NONE verifier of {size} bytes", of=answer).equals(
+        SUCCESS
+    )
 
 
 @pytest.mark.parametrize(("proto", "service"), [("tcp", "nfs"), ("udp", "nfs"), ("tcp", "mount")])
@@ -317,7 +307,7 @@ def test_null_with_auth_none(wire: MakeWire, proto: Proto, service: str) -> None
     """The server answers NULL with AUTH_NONE."""
     peer = wire(proto, "mount" if service == "mount" else "nfs")
     answer = peer.call(peer.make(cred=auth(NONE)))
-    expect(answer.outcome, "answer to NULL with AUTH_NONE").equals(SUCCESS)
+    expect(answer.outcome, "answer to NULL with AUTH_NONE", of=answer).equals(SUCCESS)
 
 
 @TRANSPORTS
@@ -327,7 +317,7 @@ def test_getattr_with_auth_none(wire: MakeWire, root_arguments: bytes, proto: Pr
     peer = wire(proto)
     answer = peer.call(getattr_of(peer, root_arguments, auth(NONE)))
     observe("answer", answer.outcome)
-    expect(answer.outcome, f"answer to {named(peer)} with AUTH_NONE").one_of(SUCCESS, AUTH_ERROR)
+    expect(answer.outcome, f"answer to {named(peer)} with AUTH_NONE", of=answer).one_of(SUCCESS, AUTH_ERROR)
 
 
 @pytest.mark.parametrize("flavor", [3, 6, 7, 99, 390_003, 2**31, 2**32 - 1], ids=short)
@@ -338,7 +328,9 @@ def test_unknown_flavor(wire: MakeWire, root_arguments: bytes, flavor: int) -> N
     peer = wire()
     answer = peer.try_message(getattr_of(peer, root_arguments, auth(flavor)).message())
     observe("answer", answer.outcome if answer.auth_stat is None else str(AuthStat(answer.auth_stat)))
-    expect(answer.outcome, f"answer to {named(peer)} with a credential of flavor {flavor}").equals(AUTH_ERROR)
+    expect(answer.outcome, f"answer to {named(peer)} with a credential of flavor {flavor}", of=answer).equals(
+        AUTH_ERROR
+    )
 
 
 @pytest.mark.parametrize("body", [b"", bytes(4), b"shorthand", b"\xff" * 400], ids=["0", "4", "9", "400"])
@@ -355,7 +347,7 @@ def test_unknown_shorthand(wire: MakeWire, root_arguments: bytes, body: bytes) -
     observe("AUTH_SHORT in replies to AUTH_SYS", "issued" if issues else "not issued")
     answer = peer.try_message(getattr_of(peer, root_arguments, auth(SHORT, body)).message())
     what = f"answer to {named(peer)} with an unknown AUTH_SHORT"
-    expect(answer.outcome, what, because=REFUSES_UNKNOWN_SHORTHAND).one_of(*REFUSALS)
+    expect(answer.outcome, what, of=answer, because=REFUSES_UNKNOWN_SHORTHAND).one_of(*REFUSALS)
     if answer.auth_stat is None:
         return
     observe("auth_stat", AuthStat(answer.auth_stat))
@@ -363,7 +355,7 @@ def test_unknown_shorthand(wire: MakeWire, root_arguments: bytes, body: bytes) -
     if issues:
         what = "auth_stat of an unknown AUTH_SHORT"
         rejected = AuthStat.AUTH_REJECTEDCRED
-        expect(AuthStat(answer.auth_stat), what, because=RETURNS_REJECTEDCRED).equals(rejected)
+        expect(AuthStat(answer.auth_stat), what, of=answer, because=RETURNS_REJECTEDCRED).equals(rejected)
 
 
 @pytest.mark.parametrize("flavor", [SYS, SHORT, 6, 99], ids=["sys", "short", "gss", "unknown"])
@@ -375,7 +367,7 @@ def test_auth_error_reason(wire: MakeWire, root_arguments: bytes, flavor: int) -
     if answer.auth_stat is None:
         skip(f"expected AUTH_ERROR, got {answer.outcome}; another check judges that")
     observe("auth_stat", str(AuthStat(answer.auth_stat)))
-    expect(AuthStat(answer.auth_stat), "auth_stat of AUTH_ERROR").differs_from(AuthStat.AUTH_OK)
+    expect(AuthStat(answer.auth_stat), "auth_stat of AUTH_ERROR", of=answer).differs_from(AuthStat.AUTH_OK)
 
 
 VERIFIERS = {
@@ -397,9 +389,9 @@ def test_verifier_with_sys(wire: MakeWire, root_arguments: bytes, what: str) -> 
     # AUTH_SYS should come with an empty verifier (appendix A), so a server may not know how to treat these.
     answer = peer.try_call(getattr_of(peer, root_arguments, verf=verf))
     observe("answer", answer.outcome)
-    expect(answer.outcome, f"answer to {named(peer)} with AUTH_SYS and a verifier of {description}").one_of(
-        SUCCESS, AUTH_ERROR
-    )
+    expect(
+        answer.outcome, f"answer to {named(peer)} with AUTH_SYS and a verifier of {description}", of=answer
+    ).one_of(SUCCESS, AUTH_ERROR)
 
 
 @proves(PADS_WITH_ZEROS, killed_by="rpc-pads-verifiers-with-stale-memory")
@@ -439,4 +431,4 @@ def test_reply_verifier_none(wire: MakeWire, proto: Proto) -> None:
     answer = peer.call(peer.make(cred=words(0, 0)))
     if answer.verf is None:
         skip(f"the server refuses NULL with AUTH_NONE: it answers {answer.outcome}")
-    expect(answer.verf.flavor, "flavor of the verifier in the reply").equals(AuthFlavor.AUTH_NONE)
+    expect(answer.verf.flavor, "flavor of the verifier in the reply", of=answer).equals(AuthFlavor.AUTH_NONE)

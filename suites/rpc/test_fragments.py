@@ -13,21 +13,15 @@ import pytest
 from fixtures.checks.wire import MARK, SUCCESS, MakeWire, RawCall, Wire, words
 from nfsclient.errors import ConnectionLost, RpcTimeout
 from nfsclient.rpc.record import fragment
-from nfsjudge import Requirement, expect, observe, proves
+from nfsjudge import expect, observe, proves, stated
 from suites.rpc.calls import NULL_CALL_SIZE, null_call, show_xid
 
-REASSEMBLES_FRAGMENTS = Requirement(
-    rfc="RFC 1831",
-    section="10",
-    gist="one or more fragments form a record, wherever the message is cut",
+REASSEMBLES_FRAGMENTS = stated(
+    "RFC 1831", "10", "one or more fragments form a record, wherever the message is cut"
 )
-ACCEPTS_EMPTY_FRAGMENTS = Requirement(
-    rfc="RFC 1831", section="10", gist="a fragment has 0 to 2^31-1 bytes, so it may be empty"
-)
-RECORD_MARKS_DELIMIT = Requirement(
-    rfc="RFC 1831",
-    section="10",
-    gist="only record marks delimit messages in a byte stream, however TCP segments it",
+ACCEPTS_EMPTY_FRAGMENTS = stated("RFC 1831", "10", "a fragment has 0 to 2^31-1 bytes, so it may be empty")
+RECORD_MARKS_DELIMIT = stated(
+    "RFC 1831", "10", "only record marks delimit messages in a byte stream, however TCP segments it"
 )
 
 
@@ -36,7 +30,7 @@ def _expect_answers(peer: Wire, calls: Iterable[RawCall], what: str) -> None:
     __tracebackhide__ = True
     for number, call in enumerate(calls, 1):
         answer = peer.try_call(call, sent=True)
-        expect(answer.outcome, what.format(number)).equals(SUCCESS)
+        expect(answer.outcome, what.format(number), of=answer).equals(SUCCESS)
 
 
 @proves(
@@ -57,7 +51,7 @@ def test_many(wire: MakeWire, size: int) -> None:
     """The server answers a call that is split into many small fragments."""
     peer = wire()
     answer = peer.try_call(null_call(peer), [size] * (NULL_CALL_SIZE // size))
-    expect(answer.outcome, f"answer to a call in fragments of {size} bytes").equals(SUCCESS)
+    expect(answer.outcome, f"answer to a call in fragments of {size} bytes", of=answer).equals(SUCCESS)
 
 
 @proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-drops-one-byte-fragments")
@@ -65,7 +59,7 @@ def test_byte_by_byte(wire: MakeWire) -> None:
     """The server answers a call whose fragments have one byte each."""
     peer = wire()
     answer = peer.try_call(null_call(peer), [1] * NULL_CALL_SIZE)
-    expect(answer.outcome, "answer to a call in fragments of one byte").equals(SUCCESS)
+    expect(answer.outcome, "answer to a call in fragments of one byte", of=answer).equals(SUCCESS)
 
 
 EMPTY_FRAGMENTS = {
@@ -85,7 +79,7 @@ def test_empty(wire: MakeWire, where: str) -> None:
     peer = wire()
     description, sizes = EMPTY_FRAGMENTS[where]
     answer = peer.try_call(null_call(peer), sizes)
-    expect(answer.outcome, f"answer to a call with {description}").equals(SUCCESS)
+    expect(answer.outcome, f"answer to a call with {description}", of=answer).equals(SUCCESS)
 
 
 @pytest.mark.parametrize("count", [2, 3, 20])
@@ -112,7 +106,9 @@ def test_record_across_segments(
     null_on_other_connection()
     peer.send_raw(stream[cut:])
     answer = peer.try_call(call, sent=True)
-    expect(answer.outcome, f"answer to a record in two segments, the first of {cut} bytes").equals(SUCCESS)
+    expect(answer.outcome, f"answer to a record in two segments, the first of {cut} bytes", of=answer).equals(
+        SUCCESS
+    )
 
 
 @proves(RECORD_MARKS_DELIMIT, killed_by="rpc-drops-partial-records")

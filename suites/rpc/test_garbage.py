@@ -15,16 +15,14 @@ from fixtures.checks.bystanders import WhyNotServed
 from fixtures.checks.wire import GARBAGE_ARGS, MARK, SUCCESS, MakeWire, auth, opaque, words
 from nfsclient.errors import ConnectionLost
 from nfsclient.rpc.record import fragment
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import expect, proves, stated
 from suites.rpc.clauses import SERVES_OTHERS_AFTERWARDS
 from suites.rpc.lengths import with_smaller_lengths
 from suites.rpc.parameters import HIGHEST
 from suites.rpc.serving import expect_others_served, expect_others_served_after
 
-FORGETS_BROKEN_INPUT = Requirement(
-    rfc="RFC 1831",
-    section="3",
-    gist="a server decodes the next call independently of broken input before it",
+FORGETS_BROKEN_INPUT = stated(
+    "RFC 1831", "3", "a server decodes the next call independently of broken input before it"
 )
 SEED = 5531
 NFS3_PROCEDURES = range(1, 22)
@@ -173,7 +171,7 @@ def test_datagram(wire: MakeWire, announced: Announced, what: str) -> None:
     for data in with_smaller_lengths(BROKEN_DATAGRAMS[what], at, announced):
         broken.send_raw(data)
         answer = peer.call(peer.make())
-        expect(answer.outcome, "answer to NULL after a broken datagram").equals(SUCCESS)
+        expect(answer.outcome, "answer to NULL after a broken datagram", of=answer).equals(SUCCESS)
 
 
 @proves(FORGETS_BROKEN_INPUT, killed_by="rpc-garbage-spoils-a-later-call")

@@ -16,29 +16,20 @@ from fixtures.checks.wire import (
     Proto,
     words,
 )
-from nfsjudge import Harm, Level, Requirement, expect, observe, proves
+from nfsjudge import Harm, expect, observe, proves, should, stated
 from suites.rpc.parameters import HIGHEST, TRANSPORTS, short
 
-RETURNS_PROG_UNAVAIL = Requirement(
-    rfc="RFC 1831",
-    section="7.1",
-    gist="a server answers PROG_UNAVAIL to a call of a program that it does not serve",
+RETURNS_PROG_UNAVAIL = stated(
+    "RFC 1831", "7.1", "a server answers PROG_UNAVAIL to a call of a program that it does not serve"
 )
-RETURNS_PROC_UNAVAIL = Requirement(
-    rfc="RFC 1831",
-    section="7.1",
-    gist="a server answers PROC_UNAVAIL to a call of a procedure that does not exist",
+RETURNS_PROC_UNAVAIL = stated(
+    "RFC 1831", "7.1", "a server answers PROC_UNAVAIL to a call of a procedure that does not exist"
 )
-REPLIES_TO_CALLS_ONLY = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="a server should send a reply only to a call",
-    level=Level.SHOULD,
-)
-REFUSES_TRUNCATED_HEADER = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="a server does not execute a call that lacks part of its header, up to credential and verifier",
+REPLIES_TO_CALLS_ONLY = should("RFC 1831", "8", "a server should send a reply only to a call")
+REFUSES_TRUNCATED_HEADER = stated(
+    "RFC 1831",
+    "8",
+    "a server does not execute a call that lacks part of its header, up to credential and verifier",
     harm=Harm.SUCCESS,
 )
 
@@ -50,7 +41,9 @@ def test_unknown_program(wire: MakeWire, proto: Proto, program: int) -> None:
     """The server answers a call of an unknown program with PROG_UNAVAIL."""
     peer = wire(proto)
     answer = peer.call(peer.make(prog=program))
-    expect(answer.outcome, f"answer to a call of program {program}").one_of(PROG_UNAVAIL, AUTH_ERROR)
+    expect(answer.outcome, f"answer to a call of program {program}", of=answer).one_of(
+        PROG_UNAVAIL, AUTH_ERROR
+    )
 
 
 PAST_THE_LAST = {2: 18, 3: 22, 4: 2}
@@ -67,7 +60,9 @@ def test_unknown_procedure(wire: MakeWire, proto: Proto, beyond: int) -> None:
     peer = wire(proto)
     number = min(PAST_THE_LAST[peer.version] + beyond, HIGHEST)
     answer = peer.call(peer.make(number))
-    expect(answer.outcome, f"answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
+    expect(answer.outcome, f"answer to a call of procedure {number}", of=answer).one_of(
+        PROC_UNAVAIL, AUTH_ERROR
+    )
 
 
 @pytest.mark.parametrize("number", [18, 22, HIGHEST], ids=short)
@@ -76,7 +71,9 @@ def test_unknown_procedure_nfs2(wire: MakeWire, number: int) -> None:
     """The server answers a call of an unknown NFSv2 procedure with PROC_UNAVAIL."""
     peer = wire()
     answer = peer.call(peer.make(number, vers=2))
-    expect(answer.outcome, f"answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
+    expect(answer.outcome, f"answer to a call of procedure {number}", of=answer).one_of(
+        PROC_UNAVAIL, AUTH_ERROR
+    )
 
 
 # Not 6 and 7: XNFS defines them for versions 1 and 2, and some servers ignore the version when they dispatch.
@@ -86,7 +83,9 @@ def test_unknown_procedure_mount(wire: MakeWire, number: int) -> None:
     """The server answers a call of an unknown MOUNT procedure with PROC_UNAVAIL."""
     peer = wire("tcp", "mount")
     answer = peer.call(peer.make(number))
-    expect(answer.outcome, f"answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
+    expect(answer.outcome, f"answer to a call of procedure {number}", of=answer).one_of(
+        PROC_UNAVAIL, AUTH_ERROR
+    )
 
 
 @TRANSPORTS
@@ -96,7 +95,7 @@ def test_reply_not_answered(wire: MakeWire, proto: Proto) -> None:
     peer = wire(proto)
     answer = peer.try_message(words(0x0BAD_CA11, 1, 0, 0, 0, 0))
     observe("answer", answer.outcome)
-    expect(answer.outcome, "answer to a reply message").one_of(SILENCE, CLOSED)
+    expect(answer.outcome, "answer to a reply message", of=answer).one_of(SILENCE, CLOSED)
 
 
 @pytest.mark.parametrize("size", [8, 12, 16, 20, 24, 28, 32, 36, 38])
@@ -106,6 +105,6 @@ def test_truncated(wire: MakeWire, size: int) -> None:
     peer = wire()
     answer = peer.try_message(peer.make(cred=words(0, 0)).message()[:size])
     observe("answer", answer.outcome)
-    expect(answer.outcome, f"answer to the first {size} of 40 bytes of a call").satisfies(
+    expect(answer.outcome, f"answer to the first {size} of 40 bytes of a call", of=answer).satisfies(
         lambda outcome: outcome != SUCCESS, "an error, no reply or a closed connection"
     )

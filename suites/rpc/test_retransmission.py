@@ -18,7 +18,19 @@ from fixtures.checks.wire import CLOSED, SILENCE, SUCCESS, Answer, MakeWire, Pro
 from nfsclient.clients import Nfs3
 from nfsclient.protocol import nfs3 as v3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Harm, Level, Requirement, expect, expect_names, expect_that, observe, proves, show, skip
+from nfsjudge import (
+    Harm,
+    expect,
+    expect_names,
+    expect_that,
+    must,
+    observe,
+    proves,
+    should,
+    show,
+    skip,
+    stated,
+)
 from suites.catalogue import Call
 from suites.nfs3.calls import CALLS
 from suites.nfs3.clauses import EXCLUSIVE_KEEPS_DATA
@@ -26,24 +38,17 @@ from suites.rpc.clauses import EXECUTES_AT_LEAST_ONCE
 from suites.rpc.damaged_calls import NAME, each_call, executed, need
 from suites.rpc.parameters import TRANSPORTS
 
-ANSWERS_RETRANSMISSION = Requirement(
-    rfc="RFC 1831",
-    section="4",
-    gist="a server should answer a retransmission as before, execute it again, or drop it",
-    level=Level.SHOULD,
+ANSWERS_RETRANSMISSION = should(
+    "RFC 1831", "4", "a server should answer a retransmission as before, execute it again, or drop it"
 )
-GUARD_HOLDS_FOR_COPIES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="if the guard differs from the ctime of the object, SETATTR changes nothing, also when it comes again",
-    level=Level.MUST,
+GUARD_HOLDS_FOR_COPIES = must(
+    "RFC 1813",
+    "3.3.2",
+    "if the guard differs from the ctime of the object, SETATTR changes nothing, also when it comes again",
     harm=Harm.SUCCESS,
 )
-WRITES_AT_OFFSET = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="WRITE writes its data at its offset, also when it is executed again",
-    harm=Harm.DATA,
+WRITES_AT_OFFSET = stated(
+    "RFC 1813", "3.3.7", "WRITE writes its data at its offset, also when it is executed again", harm=Harm.DATA
 )
 each_change = each_call("create", "mkdir", "symlink", "mknod", "link", "remove", "rmdir", "rename")
 EACH_WAY = pytest.mark.parametrize("way", ["same", "new"])
@@ -65,7 +70,7 @@ def _status(call: Call, answer: Answer) -> Nfsstat3:
     """The status of a reply. Expects that the call was not refused below NFS."""
     __tracebackhide__ = True
     what = f"answer to a retransmitted {call.procedure.name}"
-    expect(answer.outcome, what, because=ANSWERS_RETRANSMISSION).equals(SUCCESS)
+    expect(answer.outcome, what, of=answer, because=ANSWERS_RETRANSMISSION).equals(SUCCESS)
     return t.cast("Nfsstat3", answer.decode(call.procedure.res).status)
 
 
@@ -77,9 +82,9 @@ def _expect_reply_of_copy(call: Call, answer: Answer) -> None:
         return
     status = _status(call, answer)
     observe("retransmission", "answered as before" if status == Nfsstat3.NFS3_OK else "executed again")
-    expect(status, f"status of a retransmitted {call.procedure.name}", because=ANSWERS_RETRANSMISSION).one_of(
-        Nfsstat3.NFS3_OK, *call.again, Nfsstat3.NFS3ERR_JUKEBOX
-    )
+    expect(
+        status, f"status of a retransmitted {call.procedure.name}", of=answer, because=ANSWERS_RETRANSMISSION
+    ).one_of(Nfsstat3.NFS3_OK, *call.again, Nfsstat3.NFS3ERR_JUKEBOX)
 
 
 def _observe_copy(call: Call, answer: Answer) -> None:

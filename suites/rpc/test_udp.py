@@ -14,38 +14,23 @@ from fixtures.checks.udp_socket import UdpSocket
 from fixtures.checks.wire import SUCCESS, SYSTEM_ERR, MakeWire, RawCall, words
 from nfsclient.protocol import nfs3 as v3
 from nfsclient.rpc.sockets import Address
-from nfsjudge import Harm, Level, Requirement, expect, expect_data, observe, proves, skip
+from nfsjudge import Harm, expect, expect_data, observe, proves, should, skip, stated
 from nfsjudge.requirement import DATAGRAM_ANSWERED
 
-REPLIES_FROM_CALLED_ADDRESS = Requirement(
-    rfc="RFC 1122",
-    section="4.1.3.5",
-    gist="a reply over UDP should come from the address that the call was sent to",
-    level=Level.SHOULD,
+REPLIES_FROM_CALLED_ADDRESS = should(
+    "RFC 1122", "4.1.3.5", "a reply over UDP should come from the address that the call was sent to"
 )
-REPLIES_FROM_CALLED_PORT = Requirement(
-    rfc="RFC 1831",
-    section="3",
-    gist="a reply should come from the port that was called, as a connected socket receives from no other",
-    level=Level.SHOULD,
+REPLIES_FROM_CALLED_PORT = should(
+    "RFC 1831",
+    "3",
+    "a reply should come from the port that was called, as a connected socket receives from no other",
 )
-REPLIES_ONCE = Requirement(
-    rfc="RFC 1831",
-    section="3",
-    gist="a server should answer a call once if the client sent it once",
-    level=Level.SHOULD,
+REPLIES_ONCE = should("RFC 1831", "3", "a server should answer a call once if the client sent it once")
+WRITES_DATA_AS_SENT = stated(
+    "RFC 1813", "3.3.7", "WRITE writes the first count bytes of the data as they were sent", harm=Harm.DATA
 )
-WRITES_DATA_AS_SENT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="WRITE writes the first count bytes of the data as they were sent",
-    harm=Harm.DATA,
-)
-READS_FILE_DATA = Requirement(
-    rfc="RFC 1813",
-    section="3.3.6",
-    gist="READ returns count bytes of the file's data, starting at offset",
-    harm=Harm.DATA,
+READS_FILE_DATA = stated(
+    "RFC 1813", "3.3.6", "READ returns count bytes of the file's data, starting at offset", harm=Harm.DATA
 )
 DATAGRAM_DATA = 60_000
 """Bytes of data that fit into a datagram together with all headers."""
@@ -144,7 +129,7 @@ def test_read_above_datagram(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", _pattern(100_000))
     answer = peer.try_call(peer.make(6, v3.Read3Args(file, 0, 100_000).to_xdr()))
     observe("answer", answer.outcome)
-    expect(answer.outcome, "answer to a READ of 100000 bytes over UDP").one_of(SUCCESS, SYSTEM_ERR)
+    expect(answer.outcome, "answer to a READ of 100000 bytes over UDP", of=answer).one_of(SUCCESS, SYSTEM_ERR)
 
 
 def _fsinfo(wire: MakeWire, handle: bytes) -> v3.Fsinfo3ResOk:

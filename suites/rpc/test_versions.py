@@ -6,34 +6,25 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.wire import AUTH_ERROR, CLOSED, PROG_MISMATCH, RPC_MISMATCH, SILENCE, MakeWire, Proto
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import expect, observe, proves, should, skip, stated
 from suites.rpc.parameters import HIGHEST, TRANSPORTS, short
 
-REFUSES_OTHER_RPC_VERSIONS = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="a server rejects a call whose RPC version is not 2",
+REFUSES_OTHER_RPC_VERSIONS = stated("RFC 1831", "8", "a server rejects a call whose RPC version is not 2")
+REPORTS_RPC_MISMATCH = should(
+    "RFC 1831", "7", "a server should answer RPC_MISMATCH to a call with another RPC version"
 )
-REPORTS_RPC_MISMATCH = Requirement(
-    rfc="RFC 1831",
-    section="7",
-    gist="a server should answer RPC_MISMATCH to a call with another RPC version",
-    level=Level.SHOULD,
+RPC_MISMATCH_HAS_RANGE = stated(
+    "RFC 1831",
+    "8",
+    "RPC_MISMATCH returns the range of RPC versions supported, which includes 2 but not the version refused",
 )
-RPC_MISMATCH_HAS_RANGE = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="RPC_MISMATCH returns the range of RPC versions supported, which includes 2 but not the version refused",
+RETURNS_PROG_MISMATCH = stated(
+    "RFC 1831", "7.1", "a server answers PROG_MISMATCH to a call of a program version that it does not serve"
 )
-RETURNS_PROG_MISMATCH = Requirement(
-    rfc="RFC 1831",
-    section="7.1",
-    gist="a server answers PROG_MISMATCH to a call of a program version that it does not serve",
-)
-PROG_MISMATCH_HAS_RANGE = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="PROG_MISMATCH returns the lowest and highest version served, and a version served is in that range",
+PROG_MISMATCH_HAS_RANGE = stated(
+    "RFC 1831",
+    "8",
+    "PROG_MISMATCH returns the lowest and highest version served, and a version served is in that range",
 )
 
 
@@ -45,7 +36,7 @@ def test_other_rpc_version(wire: MakeWire, proto: Proto, version: int) -> None:
     peer = wire(proto)
     answer = peer.try_message(peer.make(rpcvers=version).message())
     observe("answer", answer.outcome)
-    expect(answer.outcome, f"answer to a call with RPC version {version}").one_of(
+    expect(answer.outcome, f"answer to a call with RPC version {version}", of=answer).one_of(
         RPC_MISMATCH, AUTH_ERROR, SILENCE, CLOSED
     )
 
@@ -56,7 +47,7 @@ def test_rpc_mismatch(wire: MakeWire, version: int) -> None:
     """The server answers a call with another RPC version with RPC_MISMATCH."""
     peer = wire()
     answer = peer.try_message(peer.make(rpcvers=version).message())
-    expect(answer.outcome, f"answer to a call with RPC version {version}").equals(RPC_MISMATCH)
+    expect(answer.outcome, f"answer to a call with RPC version {version}", of=answer).equals(RPC_MISMATCH)
 
 
 @pytest.mark.parametrize("version", [0, 3, HIGHEST], ids=short)
@@ -82,7 +73,9 @@ def test_prog_mismatch(wire: MakeWire, proto: Proto, version: int) -> None:
     """The server answers a call of an unknown NFS version with PROG_MISMATCH."""
     peer = wire(proto)
     answer = peer.call(peer.make(vers=version))
-    expect(answer.outcome, f"answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
+    expect(answer.outcome, f"answer to a call of version {version}", of=answer).one_of(
+        PROG_MISMATCH, AUTH_ERROR
+    )
 
 
 @pytest.mark.parametrize("version", [0, 77, HIGHEST], ids=short)
@@ -91,7 +84,9 @@ def test_prog_mismatch_mount(wire: MakeWire, version: int) -> None:
     """The server answers a call of an unknown MOUNT version with PROG_MISMATCH."""
     peer = wire("tcp", "mount")
     answer = peer.call(peer.make(vers=version))
-    expect(answer.outcome, f"answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
+    expect(answer.outcome, f"answer to a call of version {version}", of=answer).one_of(
+        PROG_MISMATCH, AUTH_ERROR
+    )
 
 
 @pytest.mark.parametrize("service", ["nfs", "mount"])

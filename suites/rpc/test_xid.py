@@ -7,21 +7,17 @@ import pytest
 
 from fixtures.checks.wire import PROC_UNAVAIL, SUCCESS, MakeWire, Proto, words
 from nfsclient.errors import RpcTimeout
-from nfsjudge import Harm, Requirement, expect, proves
+from nfsjudge import Harm, expect, proves, stated
 from suites.rpc.calls import null_call, show_xid
 from suites.rpc.parameters import HIGHEST, TRANSPORTS, short
 
-XID_IS_PER_CALLER = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="an xid belongs to one caller: calls from two callers with the same xid are two calls",
+XID_IS_PER_CALLER = stated(
+    "RFC 1831",
+    "8",
+    "an xid belongs to one caller: calls from two callers with the same xid are two calls",
     harm=Harm.SECRET,
 )
-ECHOES_XID = Requirement(
-    rfc="RFC 1831",
-    section="8",
-    gist="a reply has the xid of its call, whatever its value",
-)
+ECHOES_XID = stated("RFC 1831", "8", "a reply has the xid of its call, whatever its value")
 
 
 @proves(XID_IS_PER_CALLER, killed_by="rpc-empty-reply-to-repeated-xid", needs="udp")
@@ -70,6 +66,6 @@ def test_two_connections(wire: MakeWire) -> None:
     unknown = second.make(1000, xid=call.xid)
     first.call(call)
     answer = second.call(unknown)
-    expect(answer.outcome, "answer to procedure 1000 with the xid of another client's NULL").differs_from(
-        SUCCESS
-    )
+    expect(
+        answer.outcome, "answer to procedure 1000 with the xid of another client's NULL", of=answer
+    ).differs_from(SUCCESS)

@@ -11,7 +11,7 @@ import pytest
 
 from nfsjudge import Level, Requirement, Verdict, proof_of
 from nfsjudge.records import CheckRecord, EndRecord, FindingRecord, RequirementRecord
-from nfsproof.drawn_mutants import AT_ONCE, Broken, checks_by_mutant
+from nfsproof.drawn_mutants import AT_ONCE, Broken
 from nfsproof.exits import Exit, Trouble
 from nfsproof.freedoms import (
     PARTS,
@@ -24,6 +24,7 @@ from nfsproof.freedoms import (
     names_checks,
     single_settings,
 )
+from nfsproof.proofs import checks_by_mutant
 from nfsproof.trials import Ended, Trials, seeds_of
 from nfsserver import KNOBS
 from reports import Run
@@ -165,7 +166,7 @@ def _requirements() -> set[Requirement]:
         for value in vars(module).values():
             proof = proof_of(value)
             found |= set(proof.requirements) if proof is not None else set()
-    return found
+    return {one.of(version) for one in found for version in ("", *one.also)}
 
 
 def test_what_knobs_excuse_are_requirements_of_level_should() -> None:

@@ -21,6 +21,7 @@ from nfsclient.url import NfsUrl
 from nfsmutants import all_mutants
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
+from nfsproof.proofs import broken_clauses
 from nfsserver import KNOBS
 from tests.waiting import AT_MOST
 
@@ -92,7 +93,14 @@ def test_a_knob_is_set_by_the_option_of_run_and_by_its_old_name(option: str, ser
 def test_every_mutant_is_listed_with_its_clause(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["serve", "--list-mutants"]) == Exit.OK
     out = capsys.readouterr().out
-    assert all(f"{mutant.name}\n    {mutant.gist} ({mutant.breaks})\n" in out for mutant in all_mutants())
+    clauses = broken_clauses()
+    assert all(
+        f"{mutant.name}\n    {mutant.gist} ({' and '.join(clauses[mutant.name])})\n" in out
+        for mutant in all_mutants()
+    )
+    assert (
+        "(RFC 1813 section 3.3.7)" in out.partition("\nwrite3-reports-more-than-sent\n")[2].partition("\n")[0]
+    )
 
 
 def test_every_knob_is_listed_with_its_clause(capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,6 +18,7 @@ from nfsclient.rpc.server import Connection
 from nfsserver import ManualClock, Server
 from nfsserver.middleware import AnyAroundCall
 from nfsserver.transport import AnswerRecord, TransportMiddleware
+from suites.replies import copies_sent
 
 SECONDS = 0.5
 
@@ -98,6 +99,7 @@ def test_the_next_call_makes_the_connection_again(rig: Rig) -> None:
     assert not rig.rpc.is_open
     assert rig.rpc.is_usable
     assert rig.getattr() == nfs3.Nfsstat3.NFS3_OK
+    assert copies_sent(rig.rpc) == 0
     assert [one.error for one in rig.exchanges] == [None, None]
 
 
@@ -116,6 +118,7 @@ def test_a_call_that_crosses_the_close_is_sent_again_with_its_xid(rig: Rig) -> N
     _, lost, again = rig.exchanges
     assert isinstance(lost.error, ConnectionLost)
     assert (again.xid, again.error) == (lost.xid, None)
+    assert (rig.rpc.sent_again, copies_sent(rig.rpc)) == (1, 1)
 
 
 def test_all_calls_that_cross_it_are_sent_again(rig: Rig) -> None:

@@ -63,7 +63,9 @@ def test_each_attempt_is_a_call_with_an_xid_of_its_own() -> None:
     with connect_tcp("127.0.0.1", server.port, loop=loop, credential=AuthSys(0, 0)) as rpc:
         rpc.on_exchange = exchanges.append
         root = server.backend.handle_of(server.fs.root)
-        reply = Nfs3(rpc, patience=pauses.patience(first=0.1)).mkdir(root, b"d")
+        client = Nfs3(rpc, patience=pauses.patience(first=0.1))
+        reply = client.mkdir(root, b"d")
+    assert client.put_off == 1
     assert reply.status == p.Nfsstat3.NFS3_OK
     assert len({exchange.xid for exchange in exchanges}) == len(exchanges) == 4
     assert pauses.waited == pytest.approx([0.1, 0.2, 0.4])

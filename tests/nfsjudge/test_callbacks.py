@@ -16,7 +16,7 @@ from nfsjudge.capture import write_capture
 from nfsjudge.lint import lint
 from nfsjudge.messages import Mark, message_records
 from nfsjudge.placing import Placing, made_up
-from nfsjudge.pointing import find
+from nfsjudge.pointing import locate
 from nfsjudge.reproduce import write_script
 from nfsjudge.transcript import call_line, full_lines, summary_line, transcript
 from tests.needs import needs
@@ -40,10 +40,9 @@ def test_a_claim_about_an_argument_of_a_callback_marks_it() -> None:
     one = callback()
     recall = one.args.argarray[1]
     with pytest.raises(Nonconformance) as failed:
-        expect(recall.stateid.seqid, "seqid of the stateid").equals(0)
-    assert failed.value.claim is not None
+        expect(recall.stateid).field("seqid", "seqid of the stateid").equals(0)
     later = compound(sequence(1), at=2.0)
-    assert find([one, later], failed.value.claim) == (one.args, PATH)
+    assert locate([one, later], failed.value.subject, failed.value.field) == (one.args, PATH)
     assert one.is_about(one.args)
     assert one.is_about(recall)
     assert not one.is_about(one.result)

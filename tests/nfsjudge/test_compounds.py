@@ -10,9 +10,9 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import XdrType
-from nfsjudge import Nonconformance, Requirement, Skipped, Unsupported, expect
+from nfsjudge import Nonconformance, Skipped, Unsupported, expect, stated
 
-RULE = Requirement(rfc="RFC 5661", section="16.2.3", gist="a rule")
+RULE = stated("RFC 5661", "16.2.3", "a rule")
 OK = Nfsstat4.NFS4_OK
 NOENT = Nfsstat4.NFS4ERR_NOENT
 CALLS: list[XdrType] = [op.putfh(b"handle"), op.lookup(b"name"), op.getfh()]

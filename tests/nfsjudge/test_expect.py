@@ -19,24 +19,25 @@ from nfsclient.protocol.nfs3 import (
     Write3ResFail,
 )
 from nfsjudge import (
-    Level,
     Nonconformance,
     Part,
-    Requirement,
     Skipped,
     Unsupported,
     expect,
     expect_error,
+    must,
     observe,
     proof_of,
     proves,
     running,
+    should,
     show,
+    stated,
 )
 from nfsjudge.requirement import CLOSED_STATUS
 
-RULE = Requirement(rfc="RFC 1813", section="3.3.7", gist="a rule")
-ADVICE = Requirement(rfc="RFC 1813", section="3.3.7", gist="advice", level=Level.SHOULD)
+RULE = stated("RFC 1813", "3.3.7", "a rule")
+ADVICE = should("RFC 1813", "3.3.7", "advice")
 
 
 def _refusal(status: int) -> Write3Res:
@@ -237,10 +238,8 @@ def test_an_expected_error_of_the_library_is_given_back() -> None:
 
 def test_implementation_text_is_should_at_most_unless_it_says_must() -> None:
     with pytest.raises(ValueError, match="SHOULD at most"):
-        Requirement(rfc="RFC 1813", section="3.3.8", gist="x", part=Part.IMPLEMENTATION)
-    binding = Requirement(
-        rfc="RFC 1813", section="3.3.10", gist="x", part=Part.IMPLEMENTATION, says_must=True, level=Level.MUST
-    )
+        stated("RFC 1813", "3.3.8", "x", part=Part.IMPLEMENTATION)
+    binding = must("RFC 1813", "3.3.10", "x", part=Part.IMPLEMENTATION, says_must=True)
     assert binding.is_binding
     assert not ADVICE.is_binding
 

@@ -12,7 +12,7 @@ from nfsclient.protocol.nfs2 import Nfsstat2
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import XdrEnum
-from nfsjudge import Harm, Level, Part, Requirement, show
+from nfsjudge import Harm, Part, may, should, show, stated
 from nfsjudge.harm import HARMS, harm_done, harm_text
 from nfsjudge.records import CheckRecord, RequirementRecord, failure_text
 from nfsjudge.terms import outcome_of
@@ -56,27 +56,18 @@ def test_an_error_did_nothing_unless_it_tells_a_loss(
 
 
 def test_a_breach_that_does_harm_is_red_whatever_the_level() -> None:
-    advice = Requirement(
-        rfc="RFC 1813", section="3.3.7", gist="zeros", part=Part.IMPLEMENTATION, level=Level.SHOULD
-    )
-    grave = Requirement(
-        rfc="RFC 1813",
-        section="3.3.7",
-        gist="zeros",
-        part=Part.IMPLEMENTATION,
-        level=Level.SHOULD,
-        harm=Harm.DATA,
-    )
+    advice = should("RFC 1813", "3.3.7", "zeros", part=Part.IMPLEMENTATION)
+    grave = should("RFC 1813", "3.3.7", "zeros", part=Part.IMPLEMENTATION, harm=Harm.DATA)
     assert str(grave) == "RFC 1813 section 3.3.7 IMPLEMENTATION (SHOULD, harm data): zeros"
     assert not advice.is_red(VALUE)
     assert grave.is_red(VALUE)
     assert not grave.is_red(OTHER)
-    assert Requirement(rfc="RFC 1813", section="3.3.7", gist="x").is_red(OTHER)
+    assert stated("RFC 1813", "3.3.7", "x").is_red(OTHER)
 
 
 def test_nothing_breaks_a_may() -> None:
     with pytest.raises(ValueError, match="MAY"):
-        Requirement(rfc="RFC 1813", section="3.3.7", gist="x", level=Level.MAY, harm=Harm.DATA)
+        may("RFC 1813", "3.3.7", "x", harm=Harm.DATA)
 
 
 def test_every_harm_has_words_and_a_name_of_strangers_none() -> None:

@@ -23,12 +23,12 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsclient.rpc.exchange import Exchange
 from nfsjudge import Nonconformance, expect
-from nfsjudge.pointing import Claim, find, find_field
+from nfsjudge.pointing import Claim, find, locate
 
 
 def attributes(size: int) -> Fattr3:
-    time = Nfstime3(1, 2)
-    return Fattr3(Ftype3.NF3REG, 0o644, 1, 0, 0, size, size, Specdata3(0, 0), 1, 2, time, time, time)
+    times = Nfstime3(1, 2), Nfstime3(1, 2), Nfstime3(1, 2)
+    return Fattr3(Ftype3.NF3REG, 0o644, 1, 0, 0, size, size, Specdata3(0, 0), 1, 2, *times)
 
 
 def exchange(size: int) -> Exchange:
@@ -36,69 +36,74 @@ def exchange(size: int) -> Exchange:
     return Exchange(1, nfs3.GETATTR, None, None, b"", 0.0, "", "tcp", result=reply)
 
 
-class Holder:
-    def attributes(self, _name: str) -> Fattr3:
-        return attributes(7)
-
-
 def claim(failed: pytest.ExceptionInfo[Nonconformance]) -> Claim:
     assert failed.value.claim is not None
     return failed.value.claim
 
 
-def test_names_come_from_the_source_of_the_claim() -> None:
-    holder, size = Holder(), 7
-    with pytest.raises(Nonconformance) as failed:
-        expect(holder.attributes("é").size, "size").equals(8)
-    assert (claim(failed).names, claim(failed).value) == (("size",), 7)
-    with pytest.raises(Nonconformance) as failed:
-        expect(
-            holder.attributes("f").mtime.seconds,
-            "seconds",
-        ).at_least(8)
-    assert claim(failed).names == ("mtime", "seconds")
-    with pytest.raises(Nonconformance) as failed:
-        expect(size, "size").at_most(6)
-    assert claim(failed).names == ("size",)
-    with pytest.raises(Nonconformance) as failed:
-        expect(size + 1, "sum").at_most(6)
-    assert claim(failed).names == ()
-
-
-def test_a_claim_without_source_points_nowhere() -> None:
-    code = "from nfsjudge import expect\nexpect(1, 'one').equals(2)\n"
-    with pytest.raises(Nonconformance) as failed:
-        exec(code, {})
-    assert claim(failed).names == ()
-
-
 def test_the_latest_field_with_the_value_is_found() -> None:
     exchanges = [exchange(7), exchange(7), exchange(9)]
-    assert find_field(exchanges, ("size",), 7) == (exchanges[1].result, "resok.obj_attributes.size")
-    assert find_field(exchanges, ("obj_attributes", "size"), 9) == (
-        exchanges[2].result,
-        "resok.obj_attributes.size",
-    )
+    assert find(exchanges, Claim(7, field="size")) == (exchanges[1].result, "resok.obj_attributes.size")
+    with pytest.raises(Nonconformance) as failed:
+        expect(9, "size of the file", field="obj_attributes.size").equals(8)
+    assert find(exchanges, claim(failed)) == (exchanges[2].result, "resok.obj_attributes.size")
 
 
-@pytest.mark.parametrize(("names", "value"), [((), 7), (("size",), 8), (("bulk",), 7), (("size",), True)])
-def test_what_is_not_there_is_not_found(names: tuple[str, ...], value: object) -> None:
-    assert find_field([exchange(7), exchange(1)], names, value) is None
+@pytest.mark.parametrize(("field", "value"), [("", 7), ("size", 8), ("bulk", 7), ("size", True), ("ize", 7)])
+def test_what_is_not_there_is_not_found(field: str, value: object) -> None:
+    assert find([exchange(7), exchange(1)], Claim(value, field=field)) is None
 
 
-def test_a_local_object_is_found_where_it_is_and_not_where_its_like_is() -> None:
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("mode", 0o644), ("mtime", 1_000_000_002), ("mtime.seconds", 1), ("type", Ftype3.NF3REG)],
+)
+def test_a_value_may_be_derived_from_the_field(field: str, value: object) -> None:
+    with_type = exchange(7)
+    with_type.result.resok.obj_attributes.mode |= 0o100000
+    assert find([with_type], Claim(value, field=field)) == (with_type.result, f"resok.obj_attributes.{field}")
+
+
+def test_a_claim_that_names_nothing_marks_nothing() -> None:
+    size = 7
+    with pytest.raises(Nonconformance) as failed:
+        expect(size, "size").equals(8)
+    assert failed.value.claim is None
+
+
+def test_a_part_of_a_reply_is_found_where_it_is_and_not_where_its_like_is() -> None:
     exchanges = [exchange(7), exchange(7)]
     first = exchanges[0].result
     after = first.resok.obj_attributes
     with pytest.raises(Nonconformance) as failed:
-        expect(after.size - 1, "the size").equals(8)
+        expect(after.size - 1, "the size", of=after, field="size").equals(8)
     assert find(exchanges, claim(failed)) == (first, "resok.obj_attributes.size")
     with pytest.raises(Nonconformance) as failed:
-        expect(after.mtime.seconds > 5, "that time goes on").is_true()
-    assert find(exchanges, claim(failed)) == (first, "resok.obj_attributes.mtime.seconds")
+        expect(after.mtime.seconds > 5, "that time goes on", of=after.mtime).is_true()
+    assert find(exchanges, claim(failed)) == (first, "resok.obj_attributes.mtime")
     with pytest.raises(Nonconformance) as failed:
-        expect(first.resok is None, "that there is none").is_true()
+        expect(first.resok is None, "that there is none", of=first, field="resok").is_true()
     assert find(exchanges, claim(failed)) == (first, "resok")
+
+
+@pytest.mark.parametrize(
+    ("what", "text"), [("", "size: expected 8, got 7"), ("bytes", "bytes: expected 8, got 7")]
+)
+def test_a_field_of_a_part_is_located_in_the_reply(what: str, text: str) -> None:
+    exchanges = [exchange(7), exchange(7)]
+    after = exchanges[0].result.resok.obj_attributes
+    with pytest.raises(Nonconformance, match=text) as failed:
+        expect(after).field("size", what).equals(8)
+    found = locate(exchanges, failed.value.subject, failed.value.field)
+    assert found == (exchanges[0].result, "resok.obj_attributes.size")
+
+
+def test_what_is_in_no_reply_stays_as_it_is() -> None:
+    exchanges = [exchange(7), exchange(8)]
+    lone = exchange(7).result
+    assert locate(exchanges, lone, "status") == (lone, "status")
+    assert locate(exchanges, exchanges[1].result, "status") == (exchanges[1].result, "status")
+    assert locate(exchanges, exchanges[0], None) == (exchanges[0], None)
 
 
 @dataclass
@@ -118,8 +123,9 @@ def test_a_raw_answer_is_its_exchange(reply: bytes, index: int) -> None:
     exchanges = [raw(b"no"), raw(b"yes"), raw(None), exchange(7)]
     said = Answer(reply)
     with pytest.raises(Nonconformance) as failed:
-        expect(said.outcome, "the answer").equals("AUTH_ERROR")
+        expect(said.outcome, "the answer", of=said).equals("AUTH_ERROR")
     assert find(exchanges, claim(failed)) == (exchanges[index], None)
+    assert locate(exchanges, said, None) == (exchanges[index], None)
 
 
 def page(*names: bytes) -> Exchange:
@@ -136,22 +142,6 @@ def test_names_are_those_of_the_latest_page_that_lists_no_others(
     names: list[t.Any], index: int | None
 ) -> None:
     exchanges = [page(b".", b"c"), page(b".", b".."), page(b"a", b"b")]
-    found = find(exchanges, Claim(names, what="the names"))
+    found = find(exchanges, Claim(names, field="entries"))
     assert (found and found[0]) is (None if index is None else exchanges[index].result)
     assert found is None or str(found[1]).endswith("entries")
-
-
-@pytest.mark.parametrize(
-    ("what", "value", "field"),
-    [
-        ("size", 7, "size"),
-        ("permission bits of mode", 0o644, "mode"),
-        ("mtime in nanoseconds", 1_000_000_002, "mtime"),
-        ("the sum", 7, None),
-        ("size", 8, None),
-        ("size", True, None),
-    ],
-)
-def test_words_name_a_field_that_has_the_value(what: str, value: object, field: str | None) -> None:
-    found = find([exchange(7)], Claim(value, what=what))
-    assert (found and found[1]) == (field and f"resok.obj_attributes.{field}")

@@ -38,7 +38,7 @@ from nfsjudge import (
     expect_that,
     expect_unchanged,
 )
-from nfsjudge.pointing import find
+from nfsjudge.pointing import find, locate
 
 OLD, NEW = Nfstime3(1), Nfstime3(2)
 MANY = [b"f%03d" % number for number in range(300)]
@@ -253,9 +253,7 @@ def test_a_raw_answer_that_is_given_is_marked_as_a_whole() -> None:
     ):
         failed = failure(judge)
         assert failed is not None
-        assert failed.subject is None
-        assert failed.claim is not None
-        assert find(exchanges, failed.claim) == (exchanges[1], None)
+        assert locate(exchanges, failed.subject, failed.field) == (exchanges[1], None)
 
 
 @pytest.mark.parametrize("name", [b".nfs000000000000002a00000001", ".fuse_hidden0000002a00000001"])

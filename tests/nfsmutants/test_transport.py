@@ -31,7 +31,7 @@ def scratch_registry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def declare(transport: type[TransportMiddleware]) -> str:
     transport.__doc__ = "Something is wrong"
-    transport_mutant("RFC 1831 section 10")(transport)
+    transport_mutant()(transport)
     return f"rpc-{transport.__name__.removeprefix('Rpc').lower()}"
 
 

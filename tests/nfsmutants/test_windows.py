@@ -97,7 +97,7 @@ def test_over_udp_no_call_waits(rig: Rig, root: bytes) -> None:
 def test_a_call_may_wait_more_than_once(scratch_registry: None, make_rig: t.Callable[..., Rig]) -> None:
     order: list[str] = []
 
-    @mutant_in_steps(GETATTR, "RFC 1813 section 3.3.1")
+    @mutant_in_steps(GETATTR)
     def getattr3_waits_twice(call: Getattr) -> Steps[Getattr3Res]:
         """GETATTR waits twice"""
         for step in ("first", "second"):

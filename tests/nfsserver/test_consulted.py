@@ -13,7 +13,7 @@ from nfsclient.clients import Nfs2
 from nfsclient.errors import RpcTimeout
 from nfsclient.protocol import nfs2
 from nfsclient.protocol.nfs3 import Sattr3, StableHow
-from nfsproof.freedoms import drawn, single_settings
+from nfsproof.freedoms import Setting, drawn, in_parts, single_settings
 from nfsserver import KNOBS, Settings, parse_setting
 from nfsserver.consulted import Consulted
 from nfsserver.fs import touch_locally
@@ -209,3 +209,10 @@ def test_every_knob_is_obeyed_somewhere() -> None:
     by_freedom = {name for freedom in freedoms() for name in freedom.knobs}
     assert by_freedom <= KNOBS.keys()
     assert len({freedom.name for freedom in freedoms()}) == len(freedoms())
+
+
+def test_a_setting_that_many_checks_can_see_runs_a_part_of_them() -> None:
+    """The parts take turns, and a setting that few checks can see runs them all."""
+    checks = [*[Consulted(reads={"read_max"})] * 2, *[Consulted(reads={"quota"})], *[Consulted()] * 2]
+    settings = [Setting((one,)) for one in ("rtmax=512", "quota_bytes=0", "rtmax=64")]
+    assert [one.arguments for one in in_parts(settings, checks)] == [("--part=1/3",), (), ("--part=2/3",)]

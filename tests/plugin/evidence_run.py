@@ -16,12 +16,16 @@ from functools import cached_property
 from pathlib import Path
 
 from nfsjudge.records import CheckRecord, read_records
+from tests.plugin.marking_run import MARKED, Marked
 from tests.plugin.recorded_run import HEARD, Heard
 from tests.plugin.settled_run import EVERY
 from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
-_PLUGINS = ("no:cacheprovider", "tests.plugin.settled_run", "tests.plugin.recorded_run")
+_PLUGINS = (
+    *("no:cacheprovider", "tests.plugin.settled_run"),
+    *("tests.plugin.recorded_run", "tests.plugin.marking_run"),
+)
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,17 @@ class EvidenceRun:
         lines = [line for path in self.folder.glob("heard*") for line in path.read_text().splitlines()]
         return {one["check"]: one["connections"] for one in map(json.loads, lines)}
 
+    @cached_property
+    def marked(self) -> list[Marked]:
+        """What the claims of the checks would mark."""
+        return marks_in(self.folder)
+
+
+def marks_in(folder: Path) -> list[Marked]:
+    """What `marking_run` has written there, to files whose names begin with "marked"."""
+    lines = [line for path in folder.glob("marked*") for line in path.read_text().splitlines()]
+    return [json.loads(line) for line in lines]
+
 
 def run_with_evidence(folder: Path, workers: int | None = None) -> EvidenceRun:
     """Make the run, below this folder. It must be green. `workers` is 0 for one process."""
@@ -59,6 +74,7 @@ def run_with_evidence(folder: Path, workers: int | None = None) -> EvidenceRun:
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         EVERY: str(every),
         HEARD: str(folder / "heard"),
+        MARKED: str(folder / "marked"),
     }
     made = EvidenceRun(every, folder)
     plugins = [word for plugin in _PLUGINS for word in ("-p", plugin)]

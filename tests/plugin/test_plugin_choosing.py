@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import socket
 import types
+import typing as t
 
 import pytest
 
 from fixtures.plugin.choosing import BadChoice, Section, _names_in
-from nfsjudge import Requirement
+from nfsjudge import stated
 from nfsjudge.records import RunRecord
 from tests.plugin.conftest import Suite
 
@@ -164,15 +165,35 @@ def test_text_that_is_no_section(text: str) -> None:
 
 
 def test_a_section_holds_those_below_it_and_no_others() -> None:
-    stands_in = Requirement(rfc="RFC 1813", section="3.3.14", gist="g")
+    stands_in = stated("RFC 1813", "3.3.14", "g")
     assert [Section.parse(one).holds(stands_in) for one in ("3.3", "3.3.1", "3.3.14", "3.3.14.1")] == [
         True,
         False,
         True,
         False,
     ]
-    appendix = Requirement(rfc="RFC 1094", section="A.5.1", gist="g")
+    appendix = stated("RFC 1094", "A.5.1", "g")
     assert Section.parse("rfc 1094: a.5").holds(appendix)
+
+
+OF_TWO_VERSIONS: t.Final = """
+import pytest
+from nfsjudge import stated
+BOTH = stated("RFC 1813", "3.3.3", "found", also={"2": ("RFC 1094", "2.2.5")})
+
+@pytest.mark.parametrize("nfs_version", ["v2", "v3"])
+@proves(BOTH, killed_by=MUTANT)
+def test_it(nfs_version):
+    pass
+"""
+
+
+def test_a_check_is_in_the_sections_of_its_version_only(suite: Suite) -> None:
+    suite.write(OF_TWO_VERSIONS, "suites/recovery/test_fake.py")
+    assert set(suite.run("--section=rfc1094:2.2").verdicts) == {"it[v2]"}
+    listed = suite.run("--list-requirements").text
+    assert "RFC 1094 section 2.2.5 (STATED): found\n    recovery/fake/it[v2]" in listed
+    assert "RFC 1813 section 3.3.3 (STATED): found\n    recovery/fake/it[v3]" in listed
 
 
 def test_calls_are_followed_into_the_modules_of_the_suites() -> None:

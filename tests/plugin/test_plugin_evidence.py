@@ -22,7 +22,7 @@ def test_green(nfs3):
 @proves(RULE, killed_by=MUTANT)
 def test_red(nfs3, root):
     nlink = nfs3.getattr(root).resok.obj_attributes.nlink
-    expect(nlink, "links").equals(77)
+    expect(nlink, "links", field="nlink").equals(77)
 
 @proves(ADVICE, killed_by=MUTANT)
 def test_advised(nfs3):

@@ -94,7 +94,9 @@ def test_check_and_update(suite: Suite) -> None:
 def test_an_update_keeps_the_lines_about_renamed_checks(suite: Suite) -> None:
     file = suite.pytester.path / "suites" / "ids.txt"
     suite.write(check("one", "pass"))
-    file.write_text("nfs3/fake/old\nnfs3/fake/older\n# gone: nfs3/fake/old -> nfs3/fake/one\n")
+    file.write_text(
+        "# released: 1.2.0\nnfs3/fake/old\nnfs3/fake/older\n# gone: nfs3/fake/old -> nfs3/fake/one\n"
+    )
     told = suite.run("--ids=update")
     assert 'gone: nfs3/fake/older; if it was renamed, write "# gone: nfs3/fake/older -> NEW"' in told.text
     assert file.read_text().splitlines()[-3:] == [

@@ -109,8 +109,8 @@ def test_what_the_check_itself_failed_for_is_not_found_again(suite: Suite) -> No
     assert findings(outcome) == []
 
 
-def test_what_the_check_saw_in_a_value_is_not_found_again(suite: Suite) -> None:
-    """The check judges a part of the reply that it holds in a variable, and the lint would find the same."""
+def test_what_the_check_saw_in_a_part_is_not_found_again(suite: Suite) -> None:
+    """The check judges a field of a part of the reply, and the lint would find the same."""
     suite.write(
         BENT
         + """
@@ -119,7 +119,7 @@ def test_what_the_check_saw_in_a_value_is_not_found_again(suite: Suite) -> None:
         file = scratch.file("f")
         bent("write3-reports-more-than-sent")
         resok = nfs3.write(file, 0, b"data").resok
-        expect(resok.count, "count").at_most(4)
+        expect(resok).field("count").at_most(4)
 """
     )
     outcome = suite.run()

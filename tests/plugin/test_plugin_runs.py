@@ -331,6 +331,15 @@ def test_stop_at_the_first_failure(suite: Suite) -> None:
     outcome = suite.run("-x")
     assert outcome.verdicts == {"a": "FAIL"}
     assert outcome.exit_code == 1
+    assert "NOT RUN    1 check: the run was stopped early: stopping after 1 failures" in outcome.text
+    assert "VOID       " not in outcome.text
+
+
+def test_a_run_whose_last_check_fails_has_left_nothing_out(suite: Suite) -> None:
+    suite.write(check("a", "pass") + check("b", "expect(1, 'x').equals(2)"))
+    outcome = suite.run("-x")
+    assert outcome.exit_code == 1
+    assert "stopped early" not in outcome.text
 
 
 # ---------------------------------------------------------------- ends before the end

@@ -72,6 +72,66 @@ def test_strict_should_makes_nonstrict_red(suite: Suite) -> None:
     assert outcome.junit()["it"].find("failure") is not None
 
 
+VERSIONS = """
+import pytest
+from nfsjudge import Level, stated
+ALSO = {"2": ("RFC 1094", "2.2.5", Level.SHOULD), "3": ("RFC 1813", "3.3.3"), "4.0": ("RFC 7530", "16.13.4")}
+BOTH = stated("RFC 5661", "18.13.3", "found", also=ALSO)
+OTHER = stated("RFC 5661", "18.22.3", "read", also={"3": ("RFC 1813", "3.3.6"), "4.0": ("RFC 7530", "16.23.4")})
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "parameter", "values", "cited"),
+    [
+        ("nfs3", "x", [0], ["FAIL RFC 1813 3.3.3"]),
+        ("recovery", "nfs_version", ["v2", "v3"], ["NONSTRICT RFC 1094 2.2.5", "FAIL RFC 1813 3.3.3"]),
+        ("mount", "version", [2, 4], ["NONSTRICT RFC 1094 2.2.5", "FAIL RFC 5661 18.13.3"]),
+        ("nfs4", "minor", [0, 1], ["FAIL RFC 7530 16.13.4", "FAIL RFC 5661 18.13.3"]),
+        ("rpc", "x", [0], ["FAIL RFC 5661 18.13.3"]),
+    ],
+)
+def test_the_clause_is_that_of_the_version(
+    suite: Suite, folder: str, parameter: str, values: list[object], cited: list[str]
+) -> None:
+    body = f"""
+@pytest.mark.parametrize("{parameter}", {values})
+@proves(BOTH, OTHER, killed_by=MUTANT)
+def test_main({parameter}):
+    expect(1, "number").equals(2)
+
+@pytest.mark.parametrize("{parameter}", {values})
+@proves(OTHER, BOTH, killed_by=MUTANT)
+def test_because({parameter}):
+    expect(1, "number", because=BOTH).equals(2)
+"""
+    suite.write(VERSIONS + body, f"suites/{folder}/test_fake.py")
+    seen: dict[str, list[str]] = {"main": [], "because": []}
+    for name, record in suite.run().checks.items():
+        clause = record.requirement
+        assert clause is not None
+        assert clause in record.requirements
+        seen[name.partition("[")[0]].append(f"{record.verdict} {clause.rfc} {clause.section}")
+    assert seen == {"main": cited, "because": cited}
+
+
+def test_a_claim_of_4_1_is_none_of_4_0(suite: Suite) -> None:
+    body = """
+from nfsjudge import stated
+LATER = stated("RFC 5661", "18.22.3", "read")
+
+@pytest.mark.parametrize("minor", [0, 1, 2])
+@proves(BOTH, LATER, killed_by=MUTANT)
+def test_it(minor):
+    expect(1, "number").equals(2)
+"""
+    suite.write(VERSIONS + body, "suites/nfs4/test_fake.py")
+    outcome = suite.run()
+    assert outcome.verdicts == {"it[0]": "VOID", "it[1]": "FAIL", "it[2]": "FAIL"}
+    said = "the check speaks NFSv4.0, for which its claim cites no section: RFC 5661 section 18.22.3 (STATED): read"
+    assert said in outcome.checks["it[0]"].reason
+
+
 HARM = """
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Harm, Level, Part
@@ -136,11 +196,20 @@ def test_a_failure_prints_what_a_server_author_needs(suite: Suite) -> None:
         assert part in outcome.text
 
 
-def test_a_claim_about_a_value_alone_is_marked_as_well(suite: Suite) -> None:
-    suite.write("""
+@pytest.mark.parametrize(
+    "claim",
+    [
+        'expect(seen).field("size", "bytes")',
+        'expect(seen.size, "bytes", of=seen, field="size")',
+        'expect(seen.size, "bytes", field="size")',
+    ],
+)
+def test_a_claim_about_a_part_of_a_reply_is_marked_as_well(suite: Suite, claim: str) -> None:
+    suite.write(f"""
         @proves(RULE, killed_by=MUTANT)
         def test_size(nfs3, scratch):
-            expect(scratch.attributes(scratch.file("f", b"four")).size, "size").equals(5)
+            seen = scratch.attributes(scratch.file("f", b"four"))
+            {claim}.equals(5)
     """)
     (marked,) = [line for line in suite.run().checks["size"].transcript if "<--" in line]
     assert marked.strip().startswith("size: 4")

@@ -57,7 +57,11 @@ def test_an_internal_error_of_a_worker_is_not_green(suite: Suite) -> None:
 
 def test_a_run_that_x_ends_is_red_and_not_interrupted(suite: Suite) -> None:
     suite.write("".join(check(f"fails{number}", ENDINGS["FAIL"], "nfs3, scratch") for number in range(4)))
-    assert suite.run_apart("-x", *TWO).exit_code == 1
+    outcome = suite.run_apart("-x", *TWO)
+    assert outcome.exit_code == 1
+    left = 4 - len(outcome.verdicts)
+    assert ("NOT RUN" in outcome.text) is (left > 0)
+    assert not left or f"NOT RUN    {left} check" in outcome.text
 
 
 SHARED = """

@@ -305,3 +305,10 @@ def test_a_handle_is_proved_for_its_version_and_the_user_of_the_run(
 def test_names_that_a_server_may_treat_otherwise_are_not_plain(name: bytes) -> None:
     assert PLAIN_NAME.fullmatch(name) is None
     assert PLAIN_NAME.fullmatch(b"a.B-1_") is not None
+
+
+@pytest.mark.parametrize("status", [ACCES, SERVERFAULT])
+def test_a_listing_that_is_denied_ends_the_check_as_skip(run_on: RunOn, status: str) -> None:
+    """The first READDIR is that of the probes. Only what says nothing of the claim is SKIP."""
+    ended = run_on(refusing("4.READDIR", status, "2", "not"), "nfs4/with_nfs3/readdir4")
+    assert ended.verdicts["SKIP" if status == ACCES else "VOID"] == 1

@@ -10,6 +10,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
+from allure_commons import model2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,9 +32,39 @@ def run_of(*records: AnyRecord, folder: Path | None = None, **about: t.Any) -> R
     return run
 
 
+_LISTS: t.Final = {
+    "labels": model2.Label,
+    "links": model2.Link,
+    "parameters": model2.Parameter,
+    "attachments": model2.Attachment,
+}
+_STATUSES: t.Final = {value for name, value in vars(model2.Status).items() if name.isupper()}
+
+
+def read_result(path: Path) -> dict[str, t.Any]:
+    """A result as readers of Allure take it: fields of its model, of the right types, and files that are there."""
+    found = t.cast("dict[str, t.Any]", json.loads(path.read_text("utf-8")))
+    lists = {name: [kind(**one) for one in found.get(name, [])] for name, kind in _LISTS.items()}
+    details = model2.StatusDetails(**found.get("statusDetails", {}))
+    # Raises for a field that Allure does not have.
+    read = model2.TestResult(**found | lists | {"statusDetails": details})
+    assert read.status in _STATUSES
+    assert all(isinstance(one, str) and one for one in (read.uuid, read.name, read.fullName, read.historyId))
+    if read.start is not None or read.stop is not None:  # a record may not know when its run began
+        assert isinstance(read.start, int)
+        assert isinstance(read.stop, int)
+        assert read.start <= read.stop
+    assert all(isinstance(one, str | None) for one in (details.message, details.trace, read.description))
+    assert all(isinstance(one.name, str) and isinstance(one.value, str) for one in lists["labels"])
+    assert all(isinstance(one.name, str) and isinstance(one.value, str) for one in lists["parameters"])
+    assert all(isinstance(one.url, str) for one in lists["links"])
+    assert all("/" not in one.source and (path.parent / one.source).is_file() for one in lists["attachments"])
+    return found
+
+
 def results(folder: Path, *runs: Run) -> Results:
     number = write_allure(runs, folder)
-    found = [json.loads(path.read_text("utf-8")) for path in folder.glob("*-result.json")]
+    found = [read_result(path) for path in folder.glob("*-result.json")]
     assert len(found) == number
     assert len({one["uuid"] for one in found}) == number
     return {one["fullName"]: one for one in found}

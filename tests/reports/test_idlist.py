@@ -11,6 +11,7 @@ from reports.idlist import IdList, known_ids
 
 TEXT = """
 # the ids
+# released: 1.2.0
 n/READ/short[a]
 n/READ/short[b]
 n/READ/all
@@ -85,19 +86,26 @@ def test_a_list_survives_its_file(tmp_path: Path, listed: IdList) -> None:
 
 
 def test_what_vanished_is_kept_as_gone_and_may_come_back() -> None:
-    listed = IdList({"a", "b"}, {"old"})
+    listed = IdList({"a", "b"}, {"old"}, released="1.2.0")
     assert listed.differences({"b", "c"}) == ["new, but not listed: c", "listed, but vanished: a"]
-    assert listed.updated({"b", "c", "old"}) == IdList({"b", "c", "old"}, {"a"})
+    assert listed.updated({"b", "c", "old"}) == IdList({"b", "c", "old"}, {"a"}, released="1.2.0")
+
+
+def test_before_the_first_release_nothing_is_kept() -> None:
+    listed = IdList({"a", "b"}, set(), {"x": "b"})
+    assert listed.updated({"b", "c"}) == IdList({"b", "c"}, set(), {"x": "b"})
 
 
 def test_a_function_that_vanished_is_one_line() -> None:
-    listed = IdList({"a[1]", "a[2]", "b[1]", "b[2]"}, {"a[3]"})
-    assert listed.updated({"b[1]"}) == IdList({"b[1]"}, {"a", "b[2]"})
+    listed = IdList({"a[1]", "a[2]", "b[1]", "b[2]"}, {"a[3]"}, released="1.2.0")
+    assert listed.updated({"b[1]"}) == IdList({"b[1]"}, {"a", "b[2]"}, released="1.2.0")
 
 
 def test_a_renamed_check_is_not_gone() -> None:
-    listed = IdList({"a[1]", "a[2]", "b"}, set(), {"a": "c", "b": "d"})
-    assert listed.updated({"c[1]", "c[2]", "d"}) == IdList({"c[1]", "c[2]", "d"}, set(), {"a": "c", "b": "d"})
+    listed = IdList({"a[1]", "a[2]", "b"}, set(), {"a": "c", "b": "d"}, "1.2.0")
+    assert listed.updated({"c[1]", "c[2]", "d"}) == IdList(
+        {"c[1]", "c[2]", "d"}, set(), {"a": "c", "b": "d"}, "1.2.0"
+    )
 
 
 def test_a_line_that_leads_nowhere_is_a_difference() -> None:

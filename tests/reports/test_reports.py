@@ -106,6 +106,7 @@ def test_reports_read_records_and_nothing_else_of_ours() -> None:
             of_the_judge = {name for name in names if name.startswith("nfsjudge")}
             assert of_the_judge <= {
                 "nfsjudge.clients",
+                "nfsjudge.deviation",
                 "nfsjudge.duplicates",
                 "nfsjudge.harm",
                 "nfsjudge.records",

@@ -61,7 +61,7 @@ class LocalGround:
 
     def _player4(self, number: int) -> Player4:
         client = OwnNfs4(self._rpc(number), patience=self._patience)
-        client.made, client.grace = [], Grace(lambda _seconds: None)
+        client.made, client.grace, client.held = [], Grace(lambda _seconds: None), []
         session = client.establish()
         found = session.compound(op.putrootfh(), op.lookup(b"export"), op.getfh())
         return Player4(session, found.handle)
@@ -70,6 +70,14 @@ class LocalGround:
         reply = Mount(self._rpc(0)).mnt(b"/export").resok
         assert reply is not None
         return reply.fhandle
+
+    def surround(self, middleware: t.Any) -> None:
+        """Put a middleware around the server, as of `Server.surround`."""
+        self._server.surround(middleware)
+
+    def interpose(self, operation: t.Any, around: t.Any) -> None:
+        """Put a function around an operation of the server, as of `Server.interpose`."""
+        self._server.interpose(operation, around)
 
     def directory(self, name: str, players: Sequence[Player]) -> dict[str, bytes]:
         """A new, empty directory."""

@@ -55,13 +55,15 @@ def run_on(tmp_path: Path) -> Iterator[RunOn]:
     """Runs checks on a server with the given options of `nfsproof serve`, by its URL."""
     servers: list[subprocess.Popen[str]] = []
 
-    def run(options: tuple[str, ...], *checks: str, program: tuple[str, ...] = SERVE) -> Ended:
+    def run(
+        options: tuple[str, ...], *checks: str, program: tuple[str, ...] = SERVE, query: str = ""
+    ) -> Ended:
         server = subprocess.Popen([*program, *options], env=ENVIRONMENT, stdout=subprocess.PIPE, text=True)
         servers.append(server)
         assert server.stdout is not None
         url = server.stdout.readline().split()[1]
         done = subprocess.run(
-            [*PROGRAM, "run", url, *checks, f"--report={tmp_path / 'report'}", "--evidence=never"],
+            [*PROGRAM, "run", url + query, *checks, f"--report={tmp_path / 'report'}", "--evidence=never"],
             env=ENVIRONMENT,
             cwd=tmp_path,
             capture_output=True,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import typing as t
 from collections import defaultdict
 from importlib import import_module
@@ -12,10 +13,13 @@ import pytest
 
 from nfsjudge import Level, Proof, Requirement
 from nfsjudge.lint import all_rules
-from nfsmutants import find_mutant
+from nfsmutants import all_mutants
+from nfsproof import proofs
+from reports.coverage.tables import read_tables
 from tests.cli.test_suites import checks
 
 ROOT = Path(__file__).resolve().parents[2]
+BROKEN = proofs.broken_clauses()
 PROOFS = [(name, proof) for name, _, proof in checks() if proof is not None]
 
 OTHER_LEVEL = {
@@ -73,6 +77,22 @@ OF_SEVERAL = {
 """Beginnings of names of NFSv4 checks with fewer mutants than clauses, or with mutants of other sections, and why."""
 
 
+UNTABLED = {"RFC 1122"}
+"""RFCs whose sections the tables of coverage do not have."""
+STATED_BY = {
+    "1": ("RFC 1094",),
+    "2": ("RFC 1094", "RFC 1833"),
+    "3": ("RFC 1813",),
+    "4.0": ("RFC 7530",),
+}
+"""The versions that `also` names, and the RFCs that state them."""
+TOLD_APART = {
+    "LINK increases nlink by one": "IMPLEMENTATION in RFC 1813 only",
+    "MNT adds an entry for the directory to the list that DUMP returns": "IMPLEMENTATION in RFC 1813 only",
+}
+"""Gists that are declared for each RFC, and why."""
+
+
 def _requirements() -> t.Iterator[tuple[str, Requirement]]:
     for path in [*(ROOT / "suites").rglob("*.py"), *(ROOT / "nfsjudge" / "lint").glob("*.py")]:
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
@@ -86,6 +106,29 @@ def test_a_clause_has_one_level_and_one_harm_wherever_it_stands() -> None:
     for _, one in _requirements():
         found[one.rfc, one.section, one.gist].add((one.level, one.part, one.harm))
     assert {clause: kinds for clause, kinds in found.items() if len(kinds) > 1} == {}
+
+
+def test_each_section_that_is_cited_exists() -> None:
+    tables = read_tables()
+    there = {(one.rfc, one.number) for document in tables.documents for one in document.sections}
+    known = {document.name for document in tables.documents}
+    cited = {tables.place_of(*where) for _, one in _requirements() for where in one.citations}
+    assert {where for where in cited - there if where[0] in known} == set()
+    assert {rfc for rfc, _ in cited} - known == UNTABLED
+
+
+def test_a_version_is_cited_by_its_rfc() -> None:
+    cited = {(version, where.rfc) for _, one in _requirements() for version, where in one.also.items()}
+    assert cited == {(version, rfc) for version, rfcs in STATED_BY.items() for rfc in rfcs}
+
+
+def test_a_claim_of_several_versions_is_declared_once() -> None:
+    found: dict[str, set[Requirement]] = defaultdict(set)
+    for name, one in _requirements():
+        if name.startswith("suites."):
+            found[one.gist].add(one)
+    several = {gist for gist, claims in found.items() if len({one.rfc for one in claims}) > 1}
+    assert several == set(TOLD_APART)
 
 
 def test_the_lint_judges_as_the_checks_do() -> None:
@@ -132,7 +175,7 @@ def test_a_check_of_nfs4_has_a_mutant_for_each_clause() -> None:
         for name, proof in PROOFS
         if name.startswith("suites.nfs4.") and len(proof.requirements) > 1
         for clause in proof.requirements
-        if not any(_is_near(clause.citation, find_mutant(one).breaks) for one in proof.killed_by)
+        if not any(_is_near(clause.citation, broken) for one in proof.killed_by for broken in BROKEN[one])
     ]
     assert [name for name, _ in elsewhere if not name.startswith(tuple(OF_SEVERAL))] == []
 
@@ -140,6 +183,18 @@ def test_a_check_of_nfs4_has_a_mutant_for_each_clause() -> None:
 def _is_near(citation: str, broken: str) -> bool:
     """Whether one section is the other, or contains it."""
     return f"{citation}.".startswith(f"{broken}.") or f"{broken}.".startswith(f"{citation}.")
+
+
+def test_each_mutant_breaks_a_clause() -> None:
+    """That of a check that proves one clause only, or the one that it declares."""
+    assert [name for name, clauses in BROKEN.items() if not clauses] == []
+
+
+def test_a_mutant_declares_no_clause_that_its_check_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    undeclared = tuple(dataclasses.replace(one, breaks="") for one in all_mutants())
+    monkeypatch.setattr(proofs, "all_mutants", lambda: undeclared)
+    derived = proofs.broken_clauses()
+    assert [one.name for one in all_mutants() if one.breaks and derived[one.name]] == []
 
 
 def test_each_clause_is_broken_by_a_mutant() -> None:

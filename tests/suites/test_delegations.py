@@ -52,3 +52,10 @@ def test_one_that_grants_nothing_costs_one_patience(run_on: RunOn) -> None:
     # A check asks again and again, the others ask once.
     assert len(tries) == len(checks)
     assert sum(number > 2 * min(tries) for number in tries) == 1
+
+
+def test_a_call_of_version_3_may_be_put_off_after_the_return(run_on: RunOn) -> None:
+    """No text names a time, and a separate service of NFSv3 may learn of the return late: no FAIL."""
+    late = ("--mutant=nfs3-delays-after-the-return",)
+    ended = run_on(late, "nfs3/delegations/recall[write-read]", "--call-timeout=2", program=SERVE)
+    assert ended.of("NONSTRICT") == {"nfs3/delegations/recall[write-read]"}, ended.text

@@ -17,15 +17,15 @@ class _Server:
     """Makes each gap in some seconds, and a small one at once unless it hangs. A `space` of GAP: that of all bytes."""
 
     def __init__(
-        self, seconds: float | list[float], space: int | None, *, accepts: bool = True, hangs: bool = False
+        self, seconds: float | list[float], space: int | None, *, status: int = 0, hangs: bool = False
     ) -> None:
         self._seconds = seconds if isinstance(seconds, list) else [seconds]
-        self._space, self._accepts, self._hangs = space, accepts, hangs
+        self._space, self._status, self._hangs = space, status, hangs
         self._now = 0.0
         self.caller: t.Any = SimpleNamespace(loop=SimpleNamespace(clock=lambda: self._now), timeout=10.0)
         self.offsets: list[int] = []
 
-    def grow(self, offset: int) -> bool:
+    def grow(self, offset: int) -> int:
         self.offsets.append(offset)
         is_small = offset == SMALL_GAP
         at = min(len(self.offsets) - 2, len(self._seconds) - 1)
@@ -33,7 +33,7 @@ class _Server:
         self._now += seconds
         if seconds > self.caller.timeout:
             raise RpcTimeout("no answer", seconds)
-        return self._accepts
+        return self._status
 
     def need(self, far: int) -> Far:
         return need_gaps(self.caller, far, self.grow, self._used)
@@ -86,7 +86,13 @@ def test_a_slow_gap_is_made_once() -> None:
 
 
 def test_a_gap_that_is_refused_decides_nothing() -> None:
-    assert not _excuses(_Server(9.0, None, accepts=False).need(1 << 40))
+    """For a reason that may have passed when the far call is made."""
+    assert _excuses(_Server(9.0, None, status=5).need(1 << 40))
+
+
+def test_a_server_that_is_not_ready_is_left_alone() -> None:
+    with pytest.raises(Skipped, match="put off"):
+        _Server(0.0001, None, status=10008).need(1 << 40)
 
 
 def test_a_server_that_hangs_at_each_gap_is_not_excused() -> None:

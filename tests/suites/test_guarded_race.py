@@ -26,7 +26,7 @@ def _run(monkeypatch: pytest.MonkeyPatch, *rounds: tuple[Nfsstat4, Nfsstat4]) ->
         sent += 1
         return lambda: SimpleNamespace(status=status, stateid=None)
 
-    monkeypatch.setattr(test_two_clients, "another_client", lambda _: client)
+    monkeypatch.setattr(test_two_clients, "another_session", lambda _: client)
     monkeypatch.setattr(races, "start", start)
     monkeypatch.setattr(test_two_clients, "op", _Operations())
     scratch: t.Any = SimpleNamespace(handle=b"")

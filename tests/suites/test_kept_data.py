@@ -10,6 +10,7 @@ import pytest
 
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Nonconformance, Skipped, Unsupported
+from suites.clauses import NAMES_ARE_CURRENT
 from suites.common_client import Answer, CommittingClient, Put, Seen, Sync
 from suites.kept_data import (
     ATTRIBUTES,
@@ -34,7 +35,6 @@ from suites.nfs3.clauses import (
     READ_RETURNS_CURRENT_DATA,
     VERIFIER_CHANGES_ON_LOSS,
 )
-from suites.nfs3.test_pairs import NAMES_ARE_CURRENT
 from suites.nfs3.test_read import READ_MAKES_PROGRESS
 from tests.suites.toy_file_system import Reply, Toy, ToyClient, ToyScratch
 
@@ -78,11 +78,17 @@ class _Server(Toy):
         """Offset and data of the first WRITE that was not committed."""
         self.lost_handle = Nfsstat3.NFS3ERR_STALE
         self.commits = 0
+        self.writer: object = None
+        """Who has written what is not committed."""
         super().__init__(fault)
 
 
 class _Client(CommittingClient, ToyClient):
     toy: _Server
+    copies = 0
+
+    def copies_sent(self) -> int:
+        return self.copies
 
     def put(self, handle: bytes, offset: int, data: bytes, how: Sync) -> Answer[Put]:
         if self.toy.fault == "WRITE takes nothing":
@@ -92,6 +98,7 @@ class _Client(CommittingClient, ToyClient):
         is_committed = how is not Sync.UNSTABLE or self.toy.fault == "commits all data at once"
         if not is_committed:
             self.toy.stable.setdefault(node.fileid, node.data)
+            self.toy.writer = self
             self.toy.written_first = self.toy.written_first if self.toy.written_first[1] else (offset, data)
         written = ToyClient.write(self, handle, offset, data)
         if is_committed and node.fileid in self.toy.stable:
@@ -135,6 +142,10 @@ class _Client(CommittingClient, ToyClient):
         if self.toy.fault == "READ of the end returns nothing" and offset + count > 9_000:
             return super().read(handle, offset, max(0, 9_000 - offset))
         answer = super().read(handle, offset, count)
+        if self.toy.fault == "only the writer sees uncommitted data" and self is not self.toy.writer:
+            node = self.toy.handles[handle]
+            data = self.toy.stable.get(node.fileid, node.data)
+            return Answer(Reply(), (data[offset : offset + count], offset + count >= len(data)))
         return Answer(Reply(self.toy.lost_handle)) if answer.has_lost_handle else answer
 
     def link(self, handle: bytes, where: bytes, name: bytes) -> Answer[None]:
@@ -242,6 +253,11 @@ def test_a_version_without_uncommitted_data_is_judged_too() -> None:
             VERIFIER_CHANGES_ON_LOSS,
             "data by another client after LINK at offset 3000",
         ),
+        (
+            "only the writer sees uncommitted data",
+            READ_RETURNS_CURRENT_DATA,
+            "data by another client after LINK at offset 3000",
+        ),
         ("stable data is lost", READ_RETURNS_CURRENT_DATA, "at offset 9999"),
         ("GETATTR returns an old size", READ_RETURNS_CURRENT_DATA, "size by another client after LINK"),
         ("a byte too many", READ_RETURNS_CURRENT_DATA, "10001"),
@@ -288,6 +304,15 @@ def test_what_was_cut_off_and_comes_back_is_no_zero() -> None:
 def test_what_a_server_may_do_ends_the_check(freedom: str, change: str, text: str) -> None:
     with pytest.raises(Skipped, match=text):
         keeps(_file(freedom), _ALL[change])
+
+
+@pytest.mark.parametrize("fault", ["stable data is lost", "a byte too many", "GETATTR returns an old size"])
+def test_a_call_that_was_sent_again_may_have_been_executed_late(fault: str) -> None:
+    """A copy of a SETATTR truncates what was written after it (RFC 1813 section 4.5)."""
+    file = _file(fault)
+    t.cast("_Client", file.other).copies += 1
+    with pytest.raises(Skipped, match="sent again"):
+        keeps(file, NAMES["link"])
 
 
 def test_a_server_without_hard_links_does_not_support_the_check() -> None:

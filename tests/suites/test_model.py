@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 import typing as t
 from collections.abc import Callable, Iterator
@@ -10,13 +11,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from nfsclient.protocol.nfs3 import Nfsstat3
+from nfsclient.protocol.nfs3 import NFS3, NULL, READ, SETATTR, WRITE, Nfsstat3
 from nfsjudge import Nonconformance
 from nfsjudge.outcome import running
+from nfsmutants.bending import amend, change
 from suites.model.campaign import Campaign
 from suites.model.claims import CLAIMS, GROUPS, Property, claims_of
 from suites.model.judging import Broken, Judge
-from suites.model.players import Inconclusive
+from suites.model.player3 import Player3
+from suites.model.players import SECOND, Inconclusive
 from suites.model.seen import Answer, Seen
 from suites.model.steps import LONGEST, PHRASES, Drawing, Step, imitate, possible
 from suites.model.things import Thing, World
@@ -260,3 +263,100 @@ def test_nobody_believes_in_a_truncation_that_was_not_seen() -> None:
     look = _Look()
     with pytest.raises(Inconclusive):
         look.judge.is_truncated(look.player, look.world.root, "a", Answer(Nfsstat3(13), None))
+
+
+# ---------------------------------------------------------------- what happens once, or twice
+
+
+def _resolve(server: t.Any, handle: bytes) -> t.Any:
+    return server.backend.resolve(handle)
+
+
+def test_a_time_that_moves_by_itself_once_is_no_failure(ground: Make) -> None:
+    """A server of servers replaces the time of a WRITE by that of its disk, whenever it likes (`suites.steady`)."""
+    place, writes = ground("v3", "v3"), itertools.count()
+
+    def around(server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+        if next(writes) == 3:
+            found = _resolve(server, args.file)
+            found.mtime = found.ctime = found.mtime + 3 * SECOND
+        return proceed(context, args)
+
+    place.interpose(WRITE, around)
+    with running(None) as notes:
+        campaign(place, "change").judge(3)
+    assert "mtime before the change of" in notes.observations["once, and not again"]
+
+
+def test_a_time_that_was_set_may_be_replaced_once(ground: Make) -> None:
+    place, times = ground("v3", "v3"), itertools.count()
+
+    def around(server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+        reply = proceed(context, args)
+        if args.new_attributes.mtime.time is not None and next(times) == 1:
+            _resolve(server, args.object).mtime += 3 * SECOND
+            return amend(reply, "obj_wcc", after=None)
+        return reply
+
+    place.interpose(SETATTR, around)
+    with running(None) as notes:
+        campaign(place, "attributes").judge(3)
+    assert next(times) > 2
+    assert "mtime of" in notes.observations["once, and not again"]
+
+
+def test_ctime_may_move_with_the_time_of_an_access(ground: Make) -> None:
+    """It is the time when the attributes were changed, and atime is one (RFC 1813 section 2.5)."""
+    place = ground("v3", "v3")
+
+    def around(server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+        reply = proceed(context, args)
+        if reply.resok is not None:
+            found = _resolve(server, args.file)
+            found.ctime += SECOND
+        return amend(reply, file_attributes=None)
+
+    place.interpose(READ, around)
+    campaign(place, "change").judge(3)
+
+
+def test_a_call_that_was_sent_again_may_have_been_executed_late(
+    ground: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = ground("v3", "v3", mutants=["setattr3-size-drops-the-mode"])
+    copies = itertools.count()
+    monkeypatch.setattr(Player3, "copies_sent", lambda _self: next(copies))
+    campaign(place, "attributes").judge(8)
+
+
+class _HandlesArePaths:
+    """After a RENAME the server answers NOENT for the handles that it gave before, and not STALE."""
+
+    def around_calls(self, operation: t.Any, /) -> list[t.Any]:
+        return [self._says_noent] if operation in NFS3.procedures and operation is not NULL else []
+
+    def around_messages(self) -> list[t.Any]:
+        return []
+
+    def below_messages(self) -> list[t.Any]:
+        return []
+
+    @staticmethod
+    def _says_noent(_server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+        reply = proceed(context, args)
+        return (
+            change(reply, status=Nfsstat3.NFS3ERR_NOENT) if reply.status == Nfsstat3.NFS3ERR_STALE else reply
+        )
+
+
+def test_a_server_whose_handles_are_paths_is_judged_after_a_rename(ground: Make) -> None:
+    knobs = {"stale_on_rename": True}
+    steps = []
+    for is_path in (False, True):
+        place = ground("v3", "v3", knobs=knobs)
+        if is_path:
+            place.surround(_HandlesArePaths())
+        made = campaign(place, "data")
+        made.judge(4)
+        steps.append(made.steps)
+    assert steps[0] == steps[1] > 60

@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
 import pytest
 
 from nfsclient.errors import SystemErr
-from nfsjudge import Nonconformance, Skipped, Unsupported
+from nfsclient.protocol.nfs3 import Nfsstat3
+from nfsjudge import Harm, Nonconformance, Skipped, Unsupported
+from nfsjudge.outcome import running
 from suites.changes import CHANGES, World, is_failure
+from suites.common_client import Answer
 from suites.nfs3.test_pairs import CLAUSES
 from suites.pairs import every_change, every_pair
-from tests.suites.toy_file_system import LOSES_AFTER_RENAME, Toy, ToyClient, ToyScratch
+from tests.suites.toy_file_system import LOSES_AFTER_RENAME, Reply, Toy, ToyClient, ToyScratch
 
 
 def _world(fault: str, *, has_links: bool = True, handles_may_expire: bool = False) -> World:
@@ -168,3 +172,109 @@ def test_a_pair_that_cannot_be_set_up_is_left_out(error: Exception) -> None:
 def test_nothing_is_judged_where_nothing_can_be_set_up() -> None:
     with pytest.raises(Skipped, match="nothing could be set up: CREATE"):
         every_pair(_with_few_files(1, SystemErr("CREATE")), "write")
+
+
+# ---------------------------------------------------------------- calls that are made again
+
+
+class _CallsAgain(ToyClient):
+    """A client whose calls of one kind are executed twice or late: replies are lost, or the server puts calls off."""
+
+    def __init__(self, toy: Toy, what: str, *, is_put_off: bool = False, is_late: bool = False) -> None:
+        super().__init__(toy)
+        self._what, self._is_put_off, self._is_late = what, is_put_off, is_late
+        self._copies = self._put_off = 0
+        self._late: t.Callable[[], t.Any] | None = None
+
+    def copies_sent(self) -> int:
+        return self._copies
+
+    def calls_repeated(self) -> int:
+        return self._copies + self._put_off
+
+    def _made(self, what: str, done: t.Any, again: t.Callable[[], t.Any]) -> t.Any:
+        """The second answer to a call whose first one nobody got, or one whose copy is still on its way."""
+        if what != self._what:
+            return done
+        self._copies, self._put_off = self._copies + (not self._is_put_off), self._put_off + self._is_put_off
+        if self._is_late:
+            self._late = again
+            return done
+        return again()
+
+    def rename(self, where: bytes, name: bytes, to_name: bytes) -> t.Any:
+        done = super().rename(where, name, to_name)
+        return self._made("rename", done, lambda: Answer(Reply(Nfsstat3.NFS3ERR_NOENT)))
+
+    def remove(self, where: bytes, name: bytes) -> t.Any:
+        done = super().remove(where, name)
+        return self._made("remove", done, lambda: Answer(Reply(Nfsstat3.NFS3ERR_NOENT)))
+
+    def mkdir(self, where: bytes, name: bytes) -> t.Any:
+        done = super().mkdir(where, name)
+        return self._made("mkdir", done, lambda: Answer(Reply(Nfsstat3.NFS3ERR_EXIST)))
+
+    def set(self, handle: bytes, **values: t.Any) -> t.Any:
+        done = super().set(handle, **values)
+        return self._made("set", done, lambda: super(_CallsAgain, self).set(handle, **values))
+
+    def write(self, handle: bytes, offset: int, data: bytes) -> t.Any:
+        done = super().write(handle, offset, data)
+        if self._late is not None:  # the copy of the call before this one arrives
+            self._late()
+            self._late = None
+        return done
+
+
+def _again(what: str, fault: str = "", **options: bool) -> World:
+    toy = Toy(fault)
+    scratch: t.Any = ToyScratch(toy)
+    return World(_CallsAgain(toy, what, **options), ToyClient(toy), scratch, CLAUSES, has_links=True)
+
+
+@pytest.mark.parametrize("is_put_off", [False, True], ids=["sent again", "put off"])
+@pytest.mark.parametrize("what", ["rename", "remove", "mkdir"])
+def test_a_change_that_was_made_twice_is_not_judged(what: str, is_put_off: bool) -> None:
+    every_change(_again(what, is_put_off=is_put_off))
+    for first in CHANGES:
+        with contextlib.suppress(Skipped):  # where no pair of it could be made
+            every_pair(_again(what, is_put_off=is_put_off), first)
+
+
+def test_what_an_old_copy_of_a_call_did_is_not_judged() -> None:
+    """Truncate and write: the copy of the first comes after the second (RFC 1813 section 4.5)."""
+    every_pair(_again("set", is_late=True), "extend")
+    with pytest.raises(Nonconformance, match="after rename-directory, then write"):
+        every_pair(
+            _again("set", "files cannot be written after their directory was renamed", is_late=True),
+            "rename-directory",
+        )
+
+
+class _PutsOff(ToyClient):
+    """A client whose server answers JUKEBOX, until patience ends, to one look in seven."""
+
+    looks = 0
+
+    def look(self, handle: bytes, count: int) -> t.Any:
+        self.looks += 1
+        if self.looks % 7 == 0:
+            return Answer(Reply(Nfsstat3.NFS3ERR_JUKEBOX))
+        return super().look(handle, count)
+
+
+def test_pairs_after_one_that_is_put_off_are_judged() -> None:
+    toy = Toy("what was cut off comes back")
+    scratch: t.Any = ToyScratch(toy)
+    world = World(ToyClient(toy), _PutsOff(toy), scratch, CLAUSES, has_links=True)
+    with pytest.raises(Nonconformance, match="after shorten, then extend"):
+        every_pair(world, "shorten")
+    toy.fault = ""
+    with running(None) as notes:
+        every_pair(world, "shorten")
+    assert "left out" in notes.observations
+
+
+def test_a_name_that_stays_is_no_lost_data() -> None:
+    assert CLAUSES.misses.harm is Harm.SUCCESS
+    assert CLAUSES.finds.harm is Harm.DATA

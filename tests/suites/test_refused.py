@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Level, Nonconformance, Requirement, Skipped
+from nfsjudge import Nonconformance, Skipped, should
 from suites import refused
 
 OK, EXIST, JUKEBOX = Nfsstat3.NFS3_OK, Nfsstat3.NFS3ERR_EXIST, Nfsstat3.NFS3ERR_JUKEBOX
@@ -68,7 +68,7 @@ def test_what_a_setattr_has_set_is_made_again() -> None:
 @pytest.mark.parametrize("judged", [False, True])
 def test_what_fails_and_does_all_is_told_at_the_end(judged: bool) -> None:
     """The other acts are judged first: what they break is worse."""
-    clause = Requirement(rfc="RFC 5661", section="18.30.4", level=Level.SHOULD, gist="fails in part")
+    clause = should("RFC 5661", "18.30.4", "fails in part")
 
     def wholly(_client: object, place: t.Any) -> Nfsstat3:
         place.partly_set, place.wholly_set = frozenset({"mode"}), True

@@ -9,15 +9,15 @@ from collections.abc import Callable
 import pytest
 
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Nonconformance, Requirement, Skipped, Unsupported
+from nfsjudge import Nonconformance, Skipped, Unsupported, stated
 from suites.common_client import Answer, TreeClient
 from suites.moved import expect_entries_moved, expect_other_name_kept
 from suites.symlinks import expect_target_kept, expect_text_of_now
 from tests.suites.toy_file_system import Node, Reply, Toy, ToyClient, ToyScratch
 
-_TEXT: t.Final = Requirement(rfc="RFC 1813", section="3.3.5", gist="the text of a link")
-_KEPT: t.Final = Requirement(rfc="RFC 1813", section="3.3.14", gist="what is kept")
-_COUNTS: t.Final = Requirement(rfc="RFC 1813", section="2.5", gist="nlink counts names")
+_TEXT: t.Final = stated("RFC 1813", "3.3.5", "the text of a link")
+_KEPT: t.Final = stated("RFC 1813", "3.3.14", "what is kept")
+_COUNTS: t.Final = stated("RFC 1813", "2.5", "nlink counts names")
 _READLINKS: t.Final = {
     "READLINK is put off": Nfsstat3.NFS3ERR_JUKEBOX,
     "READLINK is denied": Nfsstat3.NFS3ERR_ACCES,

@@ -7,12 +7,13 @@ import sys
 import typing as t
 
 from nfsclient.protocol import nfs4 as p
-from tests.suites.test_broken_servers import RunOn, run_on
+from tests.suites.test_broken_servers import SERVE, RunOn, run_on
 
 __all__ = ["run_on"]
 VOLATILE: t.Final = (sys.executable, "-P", "-m", "tests.suites.volatile_v4")
 UNUSUAL: t.Final = (sys.executable, "-P", "-m", "tests.suites.unusual_v4")
 FILLS_GAPS: t.Final = (sys.executable, "-P", "-m", "tests.suites.fills_gaps")
+KEEPS_OPEN: t.Final = (sys.executable, "-P", "-m", "tests.suites.keeps_open_files")
 FAR: t.Final = (
     "nfs4/limits/within-maxfilesize[2g]",
     "nfs4/SETATTR/large-size[2g+2]",
@@ -73,3 +74,29 @@ def test_persistent_handles_that_expire_are_red(run_on: RunOn) -> None:
     assert ended.status == 1
     assert "got NFS4ERR_FHEXPIRED" in ended.text
     assert "has expired" not in ended.text
+
+
+OF_OPENS: t.Final = (
+    "nfs4/stateids",
+    "nfs4/CLOSE",
+    "nfs4/LOCK",
+    "nfs4/OPEN/initial",
+    "nfs4/OPEN/exclusive-again",
+    "nfs4/kept_data/overlap-both",
+    "nfs4/with_nfs3/over-nfs4",
+    "nfs4/two_clients/foreign-write",
+)
+
+
+def test_a_server_that_removes_no_open_file_is_cleaned_up(run_on: RunOn) -> None:
+    ended = run_on((), *OF_OPENS, program=KEEPS_OPEN)
+    assert {check.verdict for check in ended.run.checks} == {"PASS"}, ended.text
+    assert "left" not in ended.text
+
+
+def test_checks_of_two_users_run_where_only_version_4_is_spoken(run_on: RunOn) -> None:
+    checks = ("nfs4/two_clients/read-after-mode", "nfs4/refusals/denied-changes-nothing")
+    ended = run_on((), *checks, program=SERVE, query="&version=4.1")
+    assert ended.of("PASS") == set(checks), ended.text
+    assert ended.run.about is not None
+    assert ended.run.about.capabilities["nfs4_other_users"] == "yes"

@@ -188,6 +188,8 @@ class ToyClient(CommonClient):
     def remove(self, where: bytes, name: bytes) -> Answer[None]:
         if where not in self.toy.handles:
             return _STALE
+        if name not in self._names(where):
+            return _NOENT
         self._drop(self._names(where).pop(name))
         return _DONE
 

@@ -20,7 +20,7 @@ if t.TYPE_CHECKING:
 
 
 class Session4:
-    """A session of NFSv4.1 or 4.2, over the connection of an `Nfs4`.
+    """A session of NFSv4.1 or 4.2, over the connection of an `Nfs4`: `Compounds` with slots and sequence ids.
 
     ``session.compound(putfh(f), read(stateid, 0, 100))`` puts SEQUENCE in front, with the lowest free slot. The numbers
     can be given instead, right or wrong; and `nfs4.compound(session.sequence(...), ...)` sends anything.
@@ -45,6 +45,11 @@ class Session4:
     def id(self) -> bytes:
         """The session id."""
         return self.state.id
+
+    @property
+    def clientid(self) -> int:
+        """The client id."""
+        return self.state.clientid
 
     def sequence(self, slot: int = 0, sequence_id: int | None = None, **more: t.Any) -> p.Sequence4Args:
         """Arguments of SEQUENCE for a compound that is sent by hand; see `SessionState.sequence`.

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nfsserver.state.held import Held
-from nfsserver.state.opens import Open, Share
+from nfsserver.state.opens import Open
+from nfsserver.state.shares import Share
 from nfsserver.state.stateids import (
     ANONYMOUS,
     BYPASS,

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: MIT
+"""What a client of NFSv4.0 fills into operations, without I/O (RFC 7530 sections 9.1 and 16).
+
+`fill` takes operations as checks write them and gives those to send; `learn` takes the same and their results.
+
+- Each open-owner and each lock-owner has a sequence id, which every OPEN, OPEN_CONFIRM, OPEN_DOWNGRADE, CLOSE, LOCK and
+  LOCKU of it carries and advances, whether it succeeds or not. Eight errors do not advance it (section 9.1.7).
+  A LOCK that brings a new lock-owner into an open carries two. A number other than 0 that the caller gives stays.
+- A stateid belongs to the owner whose operation returned it first: its `other` field tells the owner.
+- The first OPEN of an owner may have to be confirmed (section 16.18). The stateid that OPEN gave is old after that, and
+  the caller has it: it is replaced by that of OPEN_CONFIRM in what follows. No other stateid is replaced.
+- 4.0 opens by directory and name, not by handle (CLAIM_FH since 4.1). So `names` has the name under which a handle was
+  found: that of a LOOKUP, CREATE or OPEN whose GETFH followed at once. Clients of one server may share it.
+- What 4.0 has no way to say raises `Lacking`.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.protocol.nfs4.operations import operation_of, status_of
+from nfsclient.xdr import Unread, XdrType, replace
+
+Owner: t.TypeAlias = tuple[t.Literal["open", "lock"], bytes]
+Names: t.TypeAlias = dict[bytes, tuple[bytes, bytes]]
+"""Handle -> handle of the directory, and name."""
+
+NOT_COUNTED: t.Final = frozenset(
+    {
+        Nfsstat4.NFS4ERR_STALE_CLIENTID,
+        Nfsstat4.NFS4ERR_STALE_STATEID,
+        Nfsstat4.NFS4ERR_BAD_STATEID,
+        Nfsstat4.NFS4ERR_BAD_SEQID,
+        Nfsstat4.NFS4ERR_BADXDR,
+        Nfsstat4.NFS4ERR_RESOURCE,
+        Nfsstat4.NFS4ERR_NOFILEHANDLE,
+        Nfsstat4.NFS4ERR_MOVED,
+    }
+)
+"""After these the sequence id is the same again (section 9.1.7)."""
+_ACCESS: t.Final = p.OPEN4_SHARE_ACCESS_BOTH
+_SEQUENCED: t.Final = (p.OpenDowngrade4Args, p.Close4Args, p.Locku4Args)
+
+
+class Lacking(Exception):
+    """NFSv4.0 has no such thing."""
+
+
+@dataclass(slots=True)
+class Unconfirmed:
+    """An open-owner whose OPEN has to be confirmed: where the file is, and the stateid that OPEN gave."""
+
+    owner: Owner
+    directory: bytes
+    name: bytes
+    stateid: p.Stateid4
+
+
+@dataclass(slots=True)
+class Owners:
+    """The owners of one client id."""
+
+    clientid: int
+    names: Names = field(default_factory=dict)
+    _next: dict[Owner, int] = field(default_factory=dict)
+    _owner_of: dict[bytes, Owner] = field(default_factory=dict)
+    """By the `other` field of a stateid."""
+    _confirmed: dict[tuple[int, bytes], p.Stateid4] = field(default_factory=dict)
+
+    # ------------------------------------------------------------ requests
+
+    def fill(self, operations: Sequence[XdrType]) -> list[XdrType]:
+        """The operations to send. Raises `Lacking`."""
+        ahead = dict(self._next)  # numbers are taken when a result has come
+        return [self._filled(one, ahead) for one in self._by_name(operations)]
+
+    def confirm(self, what: Unconfirmed) -> list[XdrType]:
+        """The operations that confirm an open-owner."""
+        number = self._number(what.owner)
+        return [
+            p.Putfh4Args(what.directory),
+            p.Lookup4Args(what.name),
+            p.OpenConfirm4Args(what.stateid, number),
+        ]
+
+    def _number(self, owner: Owner, ahead: dict[Owner, int] | None = None) -> int:
+        numbers = self._next if ahead is None else ahead
+        number = numbers.get(owner, 1)
+        if ahead is not None:
+            ahead[owner] = number % 0xFFFF_FFFF + 1
+        return number
+
+    def _by_name(self, operations: Sequence[XdrType]) -> list[XdrType]:
+        """PUTFH and OPEN of its file become PUTFH of the directory and OPEN of the name."""
+        found = list(operations)
+        for at, one in enumerate(found):
+            if not isinstance(one, p.Open4Args) or one.claim.claim != p.OpenClaimType4.CLAIM_FH:
+                continue
+            before = found[at - 1] if at else None
+            place = self.names.get(before.object) if isinstance(before, p.Putfh4Args) else None
+            if place is None:
+                raise Lacking("OPEN by filehandle (CLAIM_FH)")
+            found[at - 1] = p.Putfh4Args(place[0])
+            found[at] = replace(one, claim=p.OpenClaim4(p.OpenClaimType4.CLAIM_NULL, file=place[1]))
+        return found
+
+    def _filled(self, one: XdrType, ahead: dict[Owner, int]) -> XdrType:
+        if isinstance(one, Unread):  # bytes that the caller has made
+            return one
+        operation = operation_of(one)
+        if not operation.is_implementable(0):
+            raise Lacking(operation.name)
+        for place in operation.stateids:
+            one = _changed(one, place.split("."), self._newest)
+        match one:
+            case p.Open4Args():
+                return self._opening(one, ahead)
+            case p.Lockt4Args(owner=p.StateOwner4(clientid=0)):
+                return replace(one, owner=p.StateOwner4(self.clientid, one.owner.owner))
+            case p.Lock4Args():
+                return self._locking(one, ahead)
+            case p.OpenDowngrade4Args(seqid=0) | p.Close4Args(seqid=0) | p.Locku4Args(seqid=0):
+                owner = self._owner_of.get(_stateid_of(one).other)
+                return one if owner is None else replace(one, seqid=self._number(owner, ahead))
+        return one
+
+    def _opening(self, one: p.Open4Args, ahead: dict[Owner, int]) -> XdrType:
+        how = one.openhow.how
+        if how is not None and how.mode == p.Createmode4.EXCLUSIVE4_1:
+            raise Lacking("EXCLUSIVE4_1")
+        clientid = one.owner.clientid or self.clientid
+        number = one.seqid or self._number(("open", one.owner.owner), ahead)
+        owner = p.StateOwner4(clientid, one.owner.owner)
+        return replace(one, seqid=number, owner=owner, share_access=one.share_access & _ACCESS)
+
+    def _locking(self, one: p.Lock4Args, ahead: dict[Owner, int]) -> XdrType:
+        new, known = one.locker.open_owner, one.locker.lock_owner
+        if known is not None:
+            owner = self._owner_of.get(known.lock_stateid.other)
+            if owner is None or known.lock_seqid:
+                return one
+            known = replace(known, lock_seqid=self._number(owner, ahead))
+            return replace(one, locker=replace(one.locker, lock_owner=known))
+        assert new is not None
+        opener = self._owner_of.get(new.open_stateid.other)
+        name = new.lock_owner.owner
+        new = replace(
+            new,
+            open_seqid=new.open_seqid or (0 if opener is None else self._number(opener, ahead)),
+            lock_seqid=new.lock_seqid or self._number(("lock", name), ahead),
+            lock_owner=p.StateOwner4(new.lock_owner.clientid or self.clientid, name),
+        )
+        return replace(one, locker=replace(one.locker, open_owner=new))
+
+    def _newest(self, stateid: p.Stateid4) -> p.Stateid4:
+        if stateid == p.CURRENT_STATEID:
+            raise Lacking("the current stateid")
+        return self._confirmed.get((stateid.seqid, bytes(stateid.other)), stateid)
+
+    # ------------------------------------------------------------ results
+
+    def learn(self, sent: Sequence[XdrType], results: Sequence[XdrType]) -> list[Unconfirmed]:
+        """Take the results of operations that were sent; the open-owners that must be confirmed now."""
+        open_again: list[Unconfirmed] = []
+        current: bytes | None = None
+        found: tuple[bytes, bytes] | None = None
+        for one, result in zip(sent, results, strict=False):
+            self._count(one, result)
+            if status_of(result) != Nfsstat4.NFS4_OK:
+                break
+            match one, result:
+                case p.Putfh4Args(), _:
+                    current, found = one.object, None
+                case ((p.Lookup4Args() | p.Create4Args() | p.Open4Args()), _):
+                    name = _name_of(one)
+                    if isinstance(result, p.Open4Res) and result.resok4 is not None:
+                        open_again += self._opened(t.cast("p.Open4Args", one), result.resok4, current, name)
+                    found = None if current is None or name is None else (current, name)
+                    current = None
+                case _, p.Getfh4Res(resok4=p.Getfh4ResOk() as got):
+                    if found is not None:
+                        self.names[bytes(got.object)] = found
+                    current, found = bytes(got.object), None
+                case _, p.OpenConfirm4Res(resok4=p.OpenConfirm4ResOk() as confirmed):
+                    was = t.cast("p.OpenConfirm4Args", one).open_stateid
+                    self._confirmed[was.seqid, bytes(was.other)] = confirmed.open_stateid
+                case (p.Lock4Args(), p.Lock4Res(resok4=p.Lock4ResOk() as locked)):
+                    new = one.locker.open_owner
+                    if new is not None:
+                        self._owner_of[bytes(locked.lock_stateid.other)] = ("lock", new.lock_owner.owner)
+                case _:
+                    if operation_of(result).filehandle in {"replaces", "restores", "consumes"}:
+                        current, found = None, None
+        return open_again
+
+    def _opened(
+        self, one: p.Open4Args, result: p.Open4ResOk, directory: bytes | None, name: bytes | None
+    ) -> list[Unconfirmed]:
+        owner: Owner = ("open", one.owner.owner)
+        self._owner_of[bytes(result.stateid.other)] = owner
+        if not result.rflags & p.OPEN4_RESULT_CONFIRM:
+            return []
+        if directory is None or name is None:
+            raise Lacking("OPEN_CONFIRM of a file whose directory or name is not known")
+        return [Unconfirmed(owner, directory, name, result.stateid)]
+
+    def _count(self, one: XdrType, result: XdrType) -> None:
+        """Advance the sequence ids that the operation carried."""
+        if status_of(result) in NOT_COUNTED:
+            return
+        for owner in self._carriers(one):
+            self._number(owner, self._next)
+
+    def _carriers(self, one: XdrType) -> list[Owner]:
+        stateids: list[bytes] = []
+        owners: list[Owner] = []
+        match one:
+            case p.Open4Args():
+                owners = [("open", one.owner.owner)]
+            case p.Lock4Args(locker=p.Locker4(open_owner=p.OpenToLockOwner4() as new)):
+                stateids, owners = [bytes(new.open_stateid.other)], [("lock", new.lock_owner.owner)]
+            case p.Lock4Args(locker=p.Locker4(lock_owner=p.ExistLockOwner4() as known)):
+                stateids = [bytes(known.lock_stateid.other)]
+            case p.OpenConfirm4Args():
+                stateids = [bytes(one.open_stateid.other)]
+            case p.OpenDowngrade4Args() | p.Close4Args() | p.Locku4Args():
+                stateids = [bytes(_stateid_of(one).other)]
+        return owners + [self._owner_of[one] for one in stateids if one in self._owner_of]
+
+
+def _stateid_of(one: p.OpenDowngrade4Args | p.Close4Args | p.Locku4Args) -> p.Stateid4:
+    return one.lock_stateid if isinstance(one, p.Locku4Args) else one.open_stateid
+
+
+def _name_of(one: XdrType) -> bytes | None:
+    match one:
+        case p.Lookup4Args() | p.Create4Args():
+            return one.objname
+        case p.Open4Args():
+            return one.claim.file
+    return None
+
+
+def _changed(value: XdrType, path: list[str], change: Callable[[p.Stateid4], p.Stateid4]) -> XdrType:
+    """A copy with another stateid at a place; the same where nothing is there."""
+    first, rest = path[0], path[1:]
+    inner = getattr(value, first)
+    if inner is None:
+        return value
+    new = _changed(inner, rest, change) if rest else change(inner)
+    return value if new is inner else replace(value, **{first: new})
