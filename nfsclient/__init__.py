@@ -4,8 +4,8 @@
     with nfsclient.connect("nfs://server/export") as nfs:
         nfs.write_file("hello", b"world")
 
-Layers, each usable alone: `xdr`, `rpc`, `protocol`, `clients` (one method per procedure), `discovery` (from a
-URL to a handle), `highlevel`. Needs the standard library only.
+Layers, each usable alone: `xdr`, `rpc`, `protocol`, `clients` (one method per procedure), `files` (by handle, alike in
+all versions), `discovery` (from a URL to a handle), `highlevel`. Needs the standard library only.
 """
 
 from __future__ import annotations
@@ -16,25 +16,31 @@ from nfsclient.errors import (
     MountFailed,
     NfsClientError,
     NfsStatusError,
+    NotInVersion,
     RetriesExhausted,
     RpcError,
     ServerDown,
     UrlError,
     XdrError,
 )
+from nfsclient.files import Attributes, FileType, NewAttributes
 from nfsclient.highlevel import NfsClient, attach, connect, connect3
 from nfsclient.replies import ok
 from nfsclient.url import NfsUrl
 
 __all__ = [
+    "Attributes",
     "Endpoint",
+    "FileType",
     "Mount",
     "MountFailed",
+    "NewAttributes",
     "Nfs3",
     "NfsClient",
     "NfsClientError",
     "NfsStatusError",
     "NfsUrl",
+    "NotInVersion",
     "Patience",
     "Portmap",
     "RetriesExhausted",

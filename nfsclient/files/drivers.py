@@ -7,18 +7,17 @@ driver for asyncio does it here. When patience has ended the status is raised li
 
 from __future__ import annotations
 
-import asyncio
 import typing as t
 from collections.abc import Callable
 
 from nfsclient.clients.caller import TypedClient
 from nfsclient.clients.nfs3 import is_jukebox
 from nfsclient.files.steps import Ask, Call, Compound, Steps, perform, perform_async
-from nfsclient.rpc.aio import AsyncRpcClient
 
 if t.TYPE_CHECKING:
     from nfsclient.clients.nfs4 import CompoundReply, Compounds
     from nfsclient.clients.nfs4.aio import AsyncSession4
+    from nfsclient.rpc.aio import AsyncRpcClient
 
 T = t.TypeVar("T")
 _FIRST: t.Final = 0.05
@@ -55,11 +54,14 @@ class OnAsyncio:
         over: AsyncRpcClient | AsyncSession4,
         *,
         patience: float = 30.0,
-        sleep: Callable[[float], t.Awaitable[object]] = asyncio.sleep,
+        sleep: Callable[[float], t.Awaitable[object]] | None = None,
     ) -> None:
+        """`sleep` is that of asyncio if none is given."""
+        from asyncio import sleep as wait  # only programs that use asyncio load it
+
         self._over = over
         self._patience = patience
-        self._sleep = sleep
+        self._sleep = sleep or wait
 
     async def __call__(self, steps: Steps[T]) -> T:
         """The result of an operation. Raises what `Files` says, and `RpcError`, `XdrError`."""

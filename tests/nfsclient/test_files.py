@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import subprocess
+import sys
 import threading
 import typing as t
 from collections.abc import Callable, Iterator
@@ -434,6 +436,14 @@ def test_an_error_of_a_call_reaches_the_operation() -> None:
 
     with pytest.raises(NfsStatusError, match="NFSERR_IO"):
         perform(Files2().create(bytes(32), b"f", Create.GUARDED), answer)
+
+
+def test_programs_load_what_they_use() -> None:
+    program = (
+        "import nfsclient.files, sys; print({'asyncio', 'nfsclient.protocol.nfs4'} & sys.modules.keys())"
+    )
+    seen = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert seen.stdout == "set()\n"
 
 
 def test_asyncio_waits_for_a_busy_server() -> None:
