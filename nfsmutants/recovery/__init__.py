@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Mutants of NFSv3."""
+"""Mutants that show only after a crash or a restart, of any protocol."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks of NFS version 3 (RFC 1813 section 3)."""
+"""Checks of NFSv3 (RFC 1813)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks of the port mapper (RFC 1833 section 3)."""
+"""Checks of portmap and rpcbind (RFC 1833)."""
 
 from __future__ import annotations
 

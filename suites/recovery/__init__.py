@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks of NFS version 3 (RFC 1813 section 3)."""
+"""Checks of what only a crash or a restart of the server shows, of any protocol."""
 
 from __future__ import annotations
 
