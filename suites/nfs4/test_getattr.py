@@ -13,7 +13,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import ATTRIBUTES, Nfsstat4
 from nfsclient.xdr import XdrType
-from nfsjudge import expect, must, observe, proves, skip, stated
+from nfsjudge import expect, must, observe, proves, skip, stated, unsupported
 from suites.nfs4.minors import MINORS
 
 REQUIRED_ARE_RETURNED = must(
@@ -53,11 +53,18 @@ _REQUIRED: t.Final = [
 """Table 2. `rdattr_error` has a meaning in READDIR only (section 5.8.1.12)."""
 
 
+def _required(minor: int) -> list[str]:
+    """Those that a minor version has."""
+    return [name for name in _REQUIRED if ATTRIBUTES[p.NUMBERS[name]].about.since <= minor]
+
+
 @MINORS
 @pytest.mark.parametrize("name", _REQUIRED)
 @proves(REQUIRED_ARE_RETURNED, killed_by="getattr4-lacks-a-required-attribute")
-def test_required(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> None:
+def test_required(compounds: Compounds, scratch: Nfs4Scratch, minor: int, name: str) -> None:
     """GETATTR returns a REQUIRED attribute in a request of its name alone."""
+    if name not in _required(minor):
+        unsupported(f"NFSv4.{minor} has no {name}")
     reply = expect(compounds.compound(op.putfh(scratch.file("file")), op.getattr(name))).ok()
     expect(reply.attributes).field(name).is_present()
 
@@ -78,22 +85,22 @@ def _made(scratch: Nfs4Scratch, kind: str) -> XdrType:
 @MINORS
 @pytest.mark.parametrize("kind", ["pseudo-root", "directory", "link", "fifo"])
 @proves(REQUIRED_ARE_RETURNED, killed_by="getattr4-only-files-have-all")
-def test_required_of_others(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None:
+def test_required_of_others(compounds: Compounds, scratch: Nfs4Scratch, minor: int, kind: str) -> None:
     """GETATTR returns all REQUIRED attributes of the root of the pseudo file system and of other objects than files."""
-    reply = expect(compounds.compound(_made(scratch, kind), op.getattr(*_REQUIRED))).ok()
-    missing = set(_REQUIRED) - set(p.names_of(reply.attributes.attrmask))
+    reply = expect(compounds.compound(_made(scratch, kind), op.getattr(*_required(minor)))).ok()
+    missing = set(_required(minor)) - set(p.names_of(reply.attributes.attrmask))
     expect(sorted(missing), f"REQUIRED attributes that the {kind} lacks").equals([])
 
 
 @MINORS
 @proves(REQUIRED_ARE_RETURNED, killed_by="getattr4-hides-a-required-attribute")
-def test_supported(compounds: Compounds, scratch: Nfs4Scratch) -> None:
+def test_supported(compounds: Compounds, scratch: Nfs4Scratch, minor: int) -> None:
     """supported_attrs has every REQUIRED attribute."""
     reply = expect(compounds.compound(op.putfh(scratch.file("file")), op.getattr("supported_attrs"))).ok()
     supported = set(p.names_of(reply.attributes.supported_attrs or []))
-    expect(sorted(set(_REQUIRED) - supported), "REQUIRED attributes that are not in supported_attrs").equals(
-        []
-    )
+    expect(
+        sorted(set(_required(minor)) - supported), "REQUIRED attributes that are not in supported_attrs"
+    ).equals([])
 
 
 def _are_alone(compounds: Compounds, file: bytes, names: list[str]) -> bool:

@@ -11,7 +11,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.sessions.session import changes_nothing
 from nfsclient.xdr import XdrType
 from nfsjudge import unsupported
-from tests.nfs40.owners import Lacking, Names, Owners
+from tests.nfs40.owners import Lacking, Names, Owners, replaced
 
 NOWHERE = p.CbClient4(0, p.Netaddr4(b"tcp", b"0.0.0.0.0.0"))
 """No callbacks: a server that cannot reach its client grants no delegations (section 10.2)."""
@@ -61,7 +61,11 @@ class Client40:
         reply = self._send(sent, tag)
         for unconfirmed in self._owners.learn(sent, reply.results):
             confirming = self._owners.confirm(unconfirmed)
-            self._owners.learn(confirming, self._send(confirming, tag).ok().results)
+            confirmed = self._send(confirming, tag).ok()
+            self._owners.learn(confirming, confirmed.results)
+            result = confirmed.of(p.OPEN_CONFIRM).resok4
+            assert result is not None
+            reply = CompoundReply(reply.args, replaced(reply.res, result.open_stateid))
         return reply
 
     def _send(self, operations: list[XdrType], tag: bytes | None) -> CompoundReply:

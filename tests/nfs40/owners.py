@@ -7,8 +7,8 @@
   LOCKU of it carries and advances, whether it succeeds or not. Eight errors do not advance it (section 9.1.7).
   A LOCK that brings a new lock-owner into an open carries two. A number other than 0 that the caller gives stays.
 - A stateid belongs to the owner whose operation returned it first: its `other` field tells the owner.
-- The first OPEN of an owner may have to be confirmed (section 16.18). The stateid that OPEN gave is old after that, and
-  the caller has it: it is replaced by that of OPEN_CONFIRM in what follows. No other stateid is replaced.
+- The first OPEN of an owner may have to be confirmed (section 16.18). The stateid that OPEN gave is old after that: the
+  caller must get that of OPEN_CONFIRM instead (`replaced`).
 - 4.0 opens by directory and name, not by handle (CLAIM_FH since 4.1). So `names` has the name under which a handle was
   found: that of a LOOKUP, CREATE or OPEN whose GETFH followed at once. Clients of one server may share it.
 - What 4.0 has no way to say raises `Lacking`.
@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nfsclient.protocol import nfs4 as p
@@ -42,8 +42,12 @@ NOT_COUNTED: t.Final = frozenset(
     }
 )
 """After these the sequence id is the same again (section 9.1.7)."""
-_ACCESS: t.Final = p.OPEN4_SHARE_ACCESS_BOTH
-_SEQUENCED: t.Final = (p.OpenDowngrade4Args, p.Close4Args, p.Locku4Args)
+_WANTS: t.Final = (
+    p.OPEN4_SHARE_ACCESS_WANT_DELEG_MASK
+    | p.OPEN4_SHARE_ACCESS_WANT_SIGNAL_DELEG_WHEN_RESRC_AVAIL
+    | p.OPEN4_SHARE_ACCESS_WANT_PUSH_DELEG_WHEN_UNCONTENDED
+)
+"""Bits of `share_access` that 4.0 does not have."""
 
 
 class Lacking(Exception):
@@ -69,7 +73,6 @@ class Owners:
     _next: dict[Owner, int] = field(default_factory=dict)
     _owner_of: dict[bytes, Owner] = field(default_factory=dict)
     """By the `other` field of a stateid."""
-    _confirmed: dict[tuple[int, bytes], p.Stateid4] = field(default_factory=dict)
 
     # ------------------------------------------------------------ requests
 
@@ -114,8 +117,8 @@ class Owners:
         operation = operation_of(one)
         if not operation.is_implementable(0):
             raise Lacking(operation.name)
-        for place in operation.stateids:
-            one = _changed(one, place.split("."), self._newest)
+        if any(_at(one, place) == p.CURRENT_STATEID for place in operation.stateids):
+            raise Lacking("the current stateid")
         match one:
             case p.Open4Args():
                 return self._opening(one, ahead)
@@ -135,7 +138,7 @@ class Owners:
         clientid = one.owner.clientid or self.clientid
         number = one.seqid or self._number(("open", one.owner.owner), ahead)
         owner = p.StateOwner4(clientid, one.owner.owner)
-        return replace(one, seqid=number, owner=owner, share_access=one.share_access & _ACCESS)
+        return replace(one, seqid=number, owner=owner, share_access=one.share_access & ~_WANTS)
 
     def _locking(self, one: p.Lock4Args, ahead: dict[Owner, int]) -> XdrType:
         new, known = one.locker.open_owner, one.locker.lock_owner
@@ -155,11 +158,6 @@ class Owners:
             lock_owner=p.StateOwner4(new.lock_owner.clientid or self.clientid, name),
         )
         return replace(one, locker=replace(one.locker, open_owner=new))
-
-    def _newest(self, stateid: p.Stateid4) -> p.Stateid4:
-        if stateid == p.CURRENT_STATEID:
-            raise Lacking("the current stateid")
-        return self._confirmed.get((stateid.seqid, bytes(stateid.other)), stateid)
 
     # ------------------------------------------------------------ results
 
@@ -185,9 +183,6 @@ class Owners:
                     if found is not None:
                         self.names[bytes(got.object)] = found
                     current, found = bytes(got.object), None
-                case _, p.OpenConfirm4Res(resok4=p.OpenConfirm4ResOk() as confirmed):
-                    was = t.cast("p.OpenConfirm4Args", one).open_stateid
-                    self._confirmed[was.seqid, bytes(was.other)] = confirmed.open_stateid
                 case (p.Lock4Args(), p.Lock4Res(resok4=p.Lock4ResOk() as locked)):
                     new = one.locker.open_owner
                     if new is not None:
@@ -245,11 +240,20 @@ def _name_of(one: XdrType) -> bytes | None:
     return None
 
 
-def _changed(value: XdrType, path: list[str], change: Callable[[p.Stateid4], p.Stateid4]) -> XdrType:
-    """A copy with another stateid at a place; the same where nothing is there."""
-    first, rest = path[0], path[1:]
-    inner = getattr(value, first)
-    if inner is None:
-        return value
-    new = _changed(inner, rest, change) if rest else change(inner)
-    return value if new is inner else replace(value, **{first: new})
+def _at(value: t.Any, place: str) -> t.Any:
+    for name in place.split("."):
+        value = getattr(value, name, None)
+    return value
+
+
+def replaced(res: p.Compound4Res, confirmed: p.Stateid4) -> p.Compound4Res:
+    """A reply to OPEN in which the stateid is that of its confirmation."""
+    results = [
+        replace(one, resok4=replace(one.resok4, stateid=confirmed))
+        if isinstance(one, p.Open4Res)
+        and one.resok4 is not None
+        and one.resok4.stateid.other == confirmed.other
+        else one
+        for one in res.resarray
+    ]
+    return replace(res, resarray=results)

@@ -9,7 +9,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import XdrType
-from tests.nfs40.owners import NOT_COUNTED, Lacking, Owners
+from tests.nfs40.owners import NOT_COUNTED, Lacking, Owners, replaced
 
 DIRECTORY, FILE = b"directory", b"file handle"
 CLIENTID = 0xABCD
@@ -97,11 +97,13 @@ def test_a_sequence_id_is_never_zero_again(owners: Owners) -> None:
 
 def test_an_open_is_confirmed_and_its_stateid_replaced(owners: Owners) -> None:
     make(owners, confirm=True)
-    sent = owners.fill([op.putfh(FILE), op.read(stateid(1), 0, 4), op.close(stateid(1))])
-    assert sent[1] == op.read(stateid(1, seqid=2), 0, 4)
-    assert sent[2] == op.close(stateid(1, seqid=2), seqid=3)  # after OPEN and OPEN_CONFIRM
-    other = op.read(stateid(1, seqid=7), 0, 4)
-    assert owners.fill([op.putfh(FILE), other])[1] == other
+    assert owners.fill([op.putfh(FILE), op.close(stateid(1, seqid=2))])[1] == op.close(
+        stateid(1, seqid=2),
+        seqid=3,  # after OPEN and OPEN_CONFIRM
+    )
+    reply = p.Compound4Res(Nfsstat4.NFS4_OK, b"", [PUTFH, opened(1), opened(2)])
+    seen = [one.resok4.stateid for one in replaced(reply, stateid(1, seqid=2)).resarray[1:]]  # type: ignore[attr-defined]
+    assert seen == [stateid(1, seqid=2), stateid(2)]
 
 
 def test_a_lock_counts_for_both_owners(owners: Owners) -> None:
