@@ -54,6 +54,7 @@ _NOT_OF_A_REPLY: t.Final = {
 _NOT_ALWAYS: t.Final = {
     "data after the retry": "it is read only where a retry could change it",
     "status of the retry": "a retry of raw bytes is no call of a client",
+    "names listed by the handle of the removed directory": "a refusal lists none",
     "nlink ": "`numlinks` in NFSv4",
     "port registered by SET": "an address in versions 3 and 4",
     "text of the link": "`data` in NFSv2 and NFSv3",
