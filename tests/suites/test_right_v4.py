@@ -43,6 +43,8 @@ class _Four:
     def new_session(self, rpc: RpcClient | None = None, credential: Credential = ROOT_USER) -> Session4:
         return self.client(rpc, credential).establish()
 
+    new_compounds = new_session
+
     def scratch(self, session: Session4) -> Nfs4Scratch:
         reply = session.compound(op.putrootfh(), op.lookup(b"export"), op.getfh())
         return Nfs4Scratch(session, reply.handle, self.grace)
