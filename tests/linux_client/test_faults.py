@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from nfsproof.cli import run_command_line
-from nfsproof.clients.subjects import LinuxGuest, NoClient
 from nfsproof.exits import Exit
+from nfstargets.clients.drivers import LinuxGuest, NoClient
 from reports import load
 from reports.clients import client_table
 
