@@ -16,7 +16,7 @@ import pytest
 from fixtures.clients.trial import Client, ClientTrials, Conditions, Ended, NotJudgeable, NotMounted
 from nfsclient import NfsClient, NfsClientError
 from nfsjudge import observe, unsupported
-from nfsjudge.clients import ERROR, KEY, OUTCOMES, RIGHT, SILENT, STUCK, UNTOUCHED, WRONG
+from nfsjudge.clients import ERROR, KEY, RIGHT, SILENT, STUCK, UNTOUCHED, WRONG
 from nfsjudge.deviation import Deviation, OutcomeRecord
 from nfsjudge.expect import fail
 from nfsjudge.wording import NEEDS_CLIENT
@@ -72,8 +72,8 @@ def come_through(trials: ClientTrials, plan: ClientPlan, name: str, version: str
     observe(KEY, result.outcome)
     clause, is_wrong = plan.clauses.of(version), result.outcome == WRONG
     fail(
-        "",
-        (OUTCOMES[RIGHT],),
+        "files of the server" if is_wrong else "work",
+        ("what the client promised" if is_wrong else "an end without an error",),
         result.observed,
         clause if is_wrong else without_errors(clause),
         outcome=OutcomeRecord(str(Deviation.DATA if is_wrong else Deviation.OTHER), seen=result.outcome),
