@@ -54,8 +54,9 @@ def come_through(trials: ClientTrials, plan: ClientPlan, name: str, version: str
     work = _possible(trials.client, name, version)
     place = ("stuck", trials.mutant, plan.name, version)
     if stuck := trials.known.get(place, ""):
+        # Each might take as long. The reason is the same for all, so that they are one cause.
         raise NotJudgeable(
-            f"not tried: {stuck} is stuck under this plan (nfsproof clients --work {name} tries it)"
+            f"not tried: {stuck} is stuck under this plan (the command after rerun: tries this work alone)"
         )
     result = attempt(trials, plan, work, version)
     if plan is NOTHING:

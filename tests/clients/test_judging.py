@@ -224,7 +224,7 @@ def test_works_after_one_that_is_stuck_are_not_tried(monkeypatch: pytest.MonkeyP
     with _trials(Toy(("3", "4.1")), tmp_path) as (trials, _):
         with pytest.raises(Nonconformance):
             come_through(trials, REPLY_LOST, "names", "3")
-        with pytest.raises(NotJudgeable, match=r"not tried: names is stuck .*--work read tries it"):
+        with pytest.raises(NotJudgeable, match=r"not tried: names is stuck .*tries this work alone"):
             come_through(trials, REPLY_LOST, "read", "3")
         for plan, version in ((REPLY_LOST, "4.1"), (CRASH, "3")):  # others are
             with pytest.raises(Nonconformance):
