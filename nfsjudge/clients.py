@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""How clients come through faults: the names that the runs of `nfsproof clients` and their reports share."""
+"""How clients come through faults: the names that the checks of clients and their reports share."""
 
 from __future__ import annotations
 
 import typing as t
 
-from nfsjudge.verdict import Verdict
-
-SUBJECT: t.Final = "client"
-"""The first part of the ids: ``client/reply-lost/write[4.1]``, of plan, work and version."""
+SUBJECT: t.Final = "clients"
+"""The first part of the ids: ``clients/lost/reply-lost[write-4.1]``, of plan, work and version."""
+_EARLIER: t.Final = "client"
+"""That of versions before 0.1.0: ``client/reply-lost/write[4.1]``."""
 KEY: t.Final = "outcome"
 """The observation that has the outcome."""
 RIGHT: t.Final = "right"
@@ -25,14 +25,6 @@ OUTCOMES: t.Final = {
     WRONG: "a call ended without an error, and the data are not there or not right",
     UNTOUCHED: "no rule of the plan acted",
 }
-VERDICTS: t.Final = {
-    RIGHT: Verdict.PASS,
-    ERROR: Verdict.NONSTRICT,
-    STUCK: Verdict.NONSTRICT,
-    SILENT: Verdict.NONSTRICT,
-    WRONG: Verdict.FAIL,
-    UNTOUCHED: Verdict.VOID,
-}
 """Data that are silently wrong are a FAIL. An error is honest: RFC 1813 lets a client give up."""
 
 
@@ -44,14 +36,15 @@ class Cell(t.NamedTuple):
     version: str
 
 
-def id_of(cell: Cell) -> str:
-    """The id of its record."""
-    return f"{SUBJECT}/{cell.plan}/{cell.work}[{cell.version}]"
-
-
 def cell_of(check_id: str) -> Cell | None:
     """What an id is about; None if it is of no client."""
     subject, _, rest = check_id.partition("/")
-    plan, _, last = rest.partition("/")
-    work, bracket, version = last.partition("[")
-    return Cell(plan, work, version.removesuffix("]")) if subject == SUBJECT and bracket else None
+    first, _, rest = rest.partition("/")
+    second, bracket, parameters = rest.partition("[")
+    parameters = parameters.removesuffix("]")
+    if not bracket or subject not in {SUBJECT, _EARLIER}:
+        return None
+    if subject == _EARLIER:
+        return Cell(first, second, parameters)
+    work, _, version = parameters.rpartition("-")
+    return Cell(second, work, version)

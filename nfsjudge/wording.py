@@ -8,6 +8,8 @@ from collections.abc import Sequence
 NEEDS_PACKETS = "the plan needs packets: "
 NEEDS_FUNCTION = "the plan has a function that gets packets: "
 """How a reason begins of a check that this machine cannot make, for lack of scapy or of a privilege."""
+NEEDS_CLIENT = "the client "
+"""How a reason begins of a check that a client cannot make: it has no locks, or does not speak the version."""
 
 
 def count(number: int, noun: str, plural: str = "") -> str:

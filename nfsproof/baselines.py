@@ -40,8 +40,9 @@ class Told:
     status: Exit
 
 
-def _promised() -> frozenset[str]:
-    return frozenset(known_ids().present)
+def _promised(run: Run) -> frozenset[str]:
+    """The checks that a whole run of its target has."""
+    return frozenset(known_ids().promised("" if run.about is None else run.about.target))
 
 
 def check(folder: Path, word: str) -> Told:
@@ -55,7 +56,7 @@ def check(folder: Path, word: str) -> Told:
         run,
         baseline,
         today=dt.datetime.now(dt.UTC).date(),
-        promised=frozenset() if partial else _promised(),
+        promised=frozenset() if partial else _promised(run),
         is_partial=partial,
     )
     lines = gate_lines(found, baseline, run)
@@ -91,7 +92,7 @@ def update(folder: Path, file: Path, *, dry_run: bool) -> Told:
     if len(lines) > _LONG_CHANGE and not dry_run:
         lines = [_counted(before, after, file)]
     today = dt.datetime.now(dt.UTC).date()
-    rest = [str(one) for one in left_over(after, run, str(file), today, _promised(), patience)]
+    rest = [str(one) for one in left_over(after, run, str(file), today, _promised(run), patience)]
     return Told([*lines, *rest], Exit.BASELINE if rest else Exit.OK)
 
 
@@ -105,7 +106,7 @@ def _hold_whole(run: Run, folder: Path) -> None:
     if run.end is None or run.end.note or run.end.exit_code in {2, 3, 4, 5}:
         why = run.end.note if run.end is not None and run.end.note else run.ending
         raise CannotUpdate(f"{folder}: {printable(why)}; {whole}, finished")
-    if missing := not_judged(run, _promised()):
+    if missing := not_judged(run, _promised(run)):
         raise CannotUpdate(
             f"{folder}: the run did not judge {count(len(missing), 'check')} of this version of nfsproof, "
             f"such as {missing[0]}; {whole}, of the same version"

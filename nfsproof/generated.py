@@ -93,8 +93,8 @@ def lint_table() -> list[str]:
 
 
 def _ids_of_checks() -> set[str]:
-    """As the list has them now: it may just have been written."""
-    return IdList.read(starter.home() / "suites" / "ids.txt").present
+    """The checks of servers, as the list has them now: it may just have been written."""
+    return IdList.read(starter.home() / "suites" / "ids.txt").promised("embedded")
 
 
 def progress_example() -> list[str]:

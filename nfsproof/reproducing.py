@@ -204,11 +204,12 @@ def run_again(found: Found, target: str | None, arguments: tuple[str, ...] = ())
 def _target_of(found: Found, target: str | None) -> str:
     """The server that the user names, or the one of the run. Raises `CannotReproduce` where the records hide it."""
     from nfstargets import TARGETS
+    from nfstargets.clients import KIND
     from nfstargets.spelling import as_url
 
     if target is not None:
         return load_target(target).target if is_file_of_targets(target) else as_url(target)
-    if "://" in found.target or found.target.partition(":")[0] in TARGETS:
+    if "://" in found.target or found.target.partition(":")[0] in {*TARGETS, KIND}:
         return found.target
     raise CannotReproduce(
         f"the records hide which server {found.target!r} is: name it with --target=nfs://HOST/EXPORT"

@@ -22,7 +22,8 @@ from nfsclient.similar import similar_text
 from nfsproof.exits import Exit
 from nfsproof.selector import Selector, UnknownCheck
 from nfsproof.starter import home, wants_failed_only
-from reports.idlist import function_of
+from nfstargets.clients import is_client
+from reports.idlist import OF_CLIENTS, function_of
 
 _UNKNOWN = "unrecognized arguments: "
 _WORDS: pytest.StashKey[list[str]] = pytest.StashKey()
@@ -52,7 +53,8 @@ def pytest_configure(config: pytest.Config) -> None:
     selector = Selector(home() / "suites")
     words: list[str] = getattr(config.option, "file_or_dir", [])  # absent with --help
     if not words:
-        config.args[:] = [str(selector.suites)]
+        of_client = is_client(str(getattr(config.option, "target", "")))
+        config.args[:] = [str(selector.suites / OF_CLIENTS if of_client else selector.suites)]
         return
     try:
         found = [argument for word in words for argument in selector.translate(word)]
@@ -113,9 +115,14 @@ def _is_named(item: pytest.Item, words: Iterable[str]) -> bool:
         file = Path(path).absolute()
         if item.path != file and file not in item.path.parents:
             continue
-        if not name or (not bracket and item.nodeid.partition("[")[0].endswith(f"::{function}")):
+        is_of_function = item.nodeid.partition("[")[0].endswith(f"::{function}")
+        if not name or (not bracket and is_of_function):
             return True
-        if bracket and check_id_of(item) == f"{function_of(id_of(item.nodeid))}[{parameters}":
+        if (
+            bracket
+            and is_of_function
+            and check_id_of(item) == f"{function_of(id_of(item.nodeid))}[{parameters}"
+        ):
             return True
     return False
 

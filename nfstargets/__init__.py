@@ -8,6 +8,7 @@ from importlib import import_module
 
 from nfsclient.similar import similar_text
 from nfstargets.base import Target, TargetAddress, TargetError
+from nfstargets.clients import KIND
 from nfstargets.recipes import RECIPES
 
 __all__ = ["TARGETS", "Target", "TargetAddress", "TargetError", "make_target"]
@@ -18,13 +19,13 @@ TARGETS: dict[str, str] = {
     "knfsd": "nfstargets.knfsd.target:KnfsdTarget",
     **dict.fromkeys(RECIPES, "nfstargets.installed:InstalledTarget"),
 }
-"""Name to "module:class". Imported only when asked for, so that a target's own needs stay its own."""
+"""The servers: name to "module:class". Imported only when asked for, so that a target's own needs stay its own."""
 PLAIN = frozenset({"embedded"})
 """Those that have no options."""
 
 
 def make_target(text: str) -> Target:
-    """The target that `--target TEXT` means: "name", "name:option" or an nfs:// URL. It is not started yet.
+    """The target that `--target TEXT` means: "name", "name:option", "client:name" or an nfs:// URL. It is not started.
 
     Raises TargetError when the text means nothing that is known here.
     """
@@ -33,6 +34,10 @@ def make_target(text: str) -> Target:
 
         return UrlTarget(text)
     name, _, option = text.partition(":")
+    if name == KIND:
+        from nfstargets.clients.target import ClientTarget  # most runs need no client
+
+        return ClientTarget(option)
     place = TARGETS.get(name)
     if place is None:
         known = ", ".join(sorted(TARGETS))

@@ -103,6 +103,8 @@ class Target(ABC):
     per_worker: ClassVar[bool] = False
     is_throwaway: ClassVar[bool] = False
     """True: its export is made for the run and goes with it."""
+    serves: ClassVar[bool] = True
+    """False: it is a client under test. It has no address, and nothing can be asked of it before or after checks."""
     is_watchable: ClassVar[bool] = True
     """False: who serves its port is not the server, but the machine that it runs in."""
     controls: frozenset[str] = frozenset()

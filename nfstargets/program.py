@@ -23,9 +23,9 @@ from nfsclient.errors import NfsClientError
 from nfsclient.rpc.blocking import connect_tcp
 from nfsclient.rpc.loop import Loop
 from nfstargets.base import Target, TargetAddress, TargetError
-from nfstargets.clients import CLIENT_OF
 from nfstargets.machine import allowed
 from nfstargets.process import KeptServer, describe_end, free_ports, last_lines
+from nfstargets.versions import CLIENT_OF
 
 HOST = "127.0.0.1"
 START = 15.0

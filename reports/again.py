@@ -11,10 +11,13 @@ _KEPT = frozenset(
     {
         *("--knob", "--set", "--mutant", "--lacks", "--call-timeout", "--seed"),
         *("--control", "--control-timeout", "--restart", "--restart-timeout"),
+        *("--mount", "--umount", "--program", "--work-timeout"),
     }
 )
 """Options that a check needs to meet the same server as before, with the same control of it, and to draw the same."""
-_COMMANDS = frozenset({"--control", "--restart"})
+_WHOLE = frozenset({"--restart", "--mount", "--umount"})
+"""Options whose value is a command and nothing else; others have a name before it."""
+_COMMANDS = frozenset({"--control", "--program"}) | _WHOLE
 """Their values are for the shell of the owner, and may name hosts, users and paths."""
 _TELLING = (*_COMMANDS, ".toml")
 HIDDEN, COMMAND = "TARGET", "COMMAND"
@@ -67,7 +70,7 @@ def _hidden_value(word: str, before: str) -> str:
 
 
 def _shown(option: str, value: str) -> str:
-    if option == "--restart":
+    if option in _WHOLE:
         return COMMAND
     action, equals, _ = value.partition("=")
     return f"{action}={COMMAND}" if equals else action

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How a client came through faults: the table of a run of `nfsproof clients`, from its records."""
+"""How a client came through faults: the table of a run of a client, from its records."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ class ClientTable:
     works: list[str] = field(default_factory=list)
     cells: dict[Cell, str] = field(default_factory=dict)
     """A word of `SHORT`; "?" for what was not judged."""
+    ids: dict[Cell, str] = field(default_factory=dict)
+    """Those of the checks."""
 
     def row(self, plan: str, version: str) -> list[str]:
         """The cells of a row; empty where a work was not done."""
@@ -34,8 +36,9 @@ def client_table(run: Run) -> ClientTable:
     table = ClientTable()
     for check in run.checks:
         cell = cell_of(check.id)
-        if cell is None:
+        if cell is None or check.verdict == "UNSUPPORTED":
             continue
+        table.ids[cell] = check.id
         outcome = check.observations.get(KEY, "")
         table.cells[cell] = SHORT.get(outcome, "?")
         if cell.work not in table.works:

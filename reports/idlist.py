@@ -28,6 +28,17 @@ _HEAD = """\
 """
 
 
+OF_CLIENTS = "clients"
+"""The folder of the checks of clients, which the run of a server does not have, and that of a client has alone."""
+CLIENT = "client:"
+"""What the name of a target begins with that is a client."""
+
+
+def is_of_client(check_id: str) -> bool:
+    """Whether a check is about a client."""
+    return check_id.partition("/")[0] == OF_CLIENTS
+
+
 def function_of(check_id: str) -> str:
     """The id without its parameters: that of the test function."""
     return check_id.partition("[")[0]
@@ -73,6 +84,11 @@ class IdList:
             elif line.strip() and not line.startswith("#"):
                 found.present.add(line.strip())
         return found
+
+    def promised(self, target: str) -> set[str]:
+        """The ids of the checks that a whole run of a target has: of a server or of a client."""
+        of_client = target.startswith(CLIENT)
+        return {one for one in self.present if is_of_client(one) is of_client}
 
     def write(self, path: Path) -> None:
         gone = [*self.gone, *(f"{old}{_ARROW}{new}" for old, new in self.renamed.items())]

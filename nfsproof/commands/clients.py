@@ -16,7 +16,8 @@ _SEED: t.Final = click.IntRange(1, (1 << 63) - 1)
 
 @click.command(
     epilog="Exit status: 0 nothing is red; 1 data were silently wrong, or with --strict an error or no end; 2 "
-    "interrupted; 4 wrong usage, or a client that was named cannot be tested; 10 something could not be judged."
+    "interrupted; 4 wrong usage, or a client that was named cannot be tested; 10 something could not be judged; 11 a "
+    "run differs from its baseline."
 )
 @click.argument("names", metavar="[CLIENT ...]", nargs=-1)
 @click.option("--plan", "plans", multiple=True, metavar="NAME", help="Only this plan; may be repeated.")
@@ -50,6 +51,12 @@ _SEED: t.Final = click.IntRange(1, (1 << 63) - 1)
 @click.option("--seed", type=_SEED, default=1, show_default=True, help="What plans draw at random.")
 @click.option("--strict", is_flag=True, help="An error of the client is red, and work that does not end.")
 @click.option(
+    "--baseline",
+    default="",
+    metavar="FILE",
+    help="Red are only differences from this file (docs/baselines.md).",
+)
+@click.option(
     "--report",
     type=click.Path(path_type=Path),
     metavar="DIR",
@@ -68,6 +75,7 @@ def clients(
     seconds: float,
     seed: int,
     strict: bool,
+    baseline: str,
     report: Path,
     list_all: bool,
 ) -> int:
@@ -79,15 +87,18 @@ def clients(
 
     A client works on the embedded server, through a proxy that loses, delays, doubles and divides messages. Afterwards
     the files of the server are compared with what the client promised.
+
+    Each client is a run of its checks: `nfsproof run client:libnfs clients/lost` runs some of them, with all options of
+    `nfsproof run`.
     """
     starter.put_home_first()
-    from nfsproof.clients import listing, running
+    from nfsproof import client_list, client_runs
 
     if list_all:
-        for line in listing.lines():
+        for line in client_list.lines():
             click.echo(line)
         return 0
-    wish = running.Wish(
+    wish = client_runs.Wish(
         clients=names,
         plans=plans,
         works=works,
@@ -98,9 +109,10 @@ def clients(
         seconds=seconds,
         seed=seed,
         strict=strict,
+        baseline=baseline,
         report=report,
     )
     try:
-        return running.run(wish, click.echo)
-    except (running.BadWish, running.BadFolder) as error:
+        return client_runs.run(wish, click.echo)
+    except (client_runs.BadWish, client_runs.BadFolder) as error:
         raise Trouble(str(error)) from error

@@ -43,10 +43,12 @@ class CommandWithOptionsOfPytest(click.Command):
 def _servers() -> list[str]:
     starter.put_home_first()
     from nfstargets import TARGETS
+    from nfstargets.clients import KIND
+    from nfstargets.clients.drivers import CLIENTS
     from nfstargets.ganesha_config import EXPORT_KINDS
     from nfstargets.knfsd.options import FILE_SYSTEMS, MACHINES
 
-    kinds = {"ganesha": EXPORT_KINDS, "knfsd": (*FILE_SYSTEMS, *MACHINES)}
+    kinds = {"ganesha": EXPORT_KINDS, "knfsd": (*FILE_SYSTEMS, *MACHINES), KIND: tuple(CLIENTS)}
     return [*TARGETS, *(f"{name}:{kind}" for name, some in kinds.items() for kind in some)]
 
 

@@ -12,8 +12,8 @@ from nfsproof import starter
 from nfsproof.exits import Exit, Trouble
 
 if t.TYPE_CHECKING:
+    from fixtures.proxy_watch import Watch
     from nfsfaults.proxy_sockets import SourcePort
-    from nfsproof.proxying.watching import Watch
 
 
 def _source_port(_context: click.Context, _option: click.Parameter, text: str) -> SourcePort:

@@ -32,6 +32,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     starts and stops: embedded (the default), ganesha, ganesha:mem, or a server of `nfsproof install --list`.
     Of nfs://HOST:PORT/EXPORT, MOUNT is tried at PORT as well. A server without NFSv3 is tested with NFSv4, unless the
     URL says version=3; ?version=4.1 (or 4.2) tests NFSv4 alone.
+    client:NAME is a client, which has other checks (docs/clients.md).
     TARGET may also be a file (my.toml, or my.toml#LABEL) that describes a server: its URL, how it is crashed and
     restarted, what it lacks (docs/target-file.md).
     CHECK is an id (nfs3/RENAME/mixed-types[directory-fifo]), the beginning of ids (nfs3/RENAME), a pattern
@@ -74,7 +75,11 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
       --clean                   first remove what interrupted runs have left in the export
       --probe-again             ask for everything, also a slow server, or one that a run within the last hour has asked
       --knob NAME=VALUE         set a legal choice of the embedded server; may be repeated
-      --mutant NAME             break a rule of the embedded server; may be repeated
+      --mutant NAME             break a rule of the embedded server, or let client:nfsclient misbehave; may be repeated
+      --mount COMMAND, --umount COMMAND
+                                how client:command mounts and unmounts
+      --program STEP=COMMAND    what client:program does for a step; may be repeated
+      --work-timeout TIME       longest time of a client for one work [30s]
       --list-requirements       print the requirements with their checks, run nothing
 
     All other options go to pytest: -x (stop at the first failure), -n 2 or -n auto (workers), --lf (the
@@ -84,10 +89,11 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     starter.put_home_first()
     from nfsproof.arguments import ArgumentError, split_target
     from nfstargets import TARGETS
+    from nfstargets.clients import KIND
     from reports.again import is_file_of_targets, kept_options
 
     try:
-        found, rest = split_target(arguments, tuple(TARGETS), target)
+        found, rest = split_target(arguments, (*TARGETS, KIND), target)
     except ArgumentError as error:
         raise Trouble(str(error)) from error
     strictly = ["--strict-should"] if strict else []

@@ -71,4 +71,7 @@ def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...])
             "nfsproof: only a checkout contains the project's own tests; running the checks on their mutants",
             err=True,
         )
-    return starter.run_suite(["-p", "no:cacheprovider", f"--mutants={mutants or 'pairs'}", *arguments])
+    # Checks of clients run on mutants of a client. Together with checks of servers, they would be left out.
+    of_clients = ["--target=client:nfsclient"] if any(one.startswith("clients/") for one in arguments) else []
+    options = ["-p", "no:cacheprovider", f"--mutants={mutants or 'pairs'}", *of_clients]
+    return starter.run_suite([*options, *arguments])

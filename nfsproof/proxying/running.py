@@ -15,6 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from fixtures.proxy_watch import Watch
 from nfsclient.errors import NfsClientError, UrlError
 from nfsclient.protocol import portmap
 from nfsclient.rpc.loop import Loop
@@ -25,7 +26,6 @@ from nfsfaults.proxy import MOST_CONNECTIONS, Proxy
 from nfsfaults.proxy_sockets import Address, Settings, SourcePort
 from nfsfaults.with_scapy import NoScapy
 from nfsproof.proxying.view import View
-from nfsproof.proxying.watching import Watch
 from nfstargets.finding import find_services, says_version
 from nfstargets.spelling import as_url
 

@@ -12,12 +12,12 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from fixtures.proxy_watch import Watch
 from nfsclient.protocol.registry import programs, protocol_of_version
 from nfsfaults.matcher import Matcher
 from nfsfaults.messages import Kind
 from nfsfaults.plan import Firing
 from nfsjudge.wording import count
-from nfsproof.proxying.watching import Watch
 from reports.plain import printable
 
 _MOST_LINES: t.Final = 200

@@ -17,11 +17,11 @@ from nfsclient.errors import NfsClientError
 from nfsclient.rpc.blocking import RpcClient, connect_tcp
 from nfsclient.rpc.loop import Loop
 from nfstargets.base import ControlFailed, TargetError
-from nfstargets.clients import CLIENT_OF
 from nfstargets.control.actions import ACTIONS, Controls, missing_control
 from nfstargets.control.commands import run_command
 from nfstargets.control.manual import Person
 from nfstargets.url import UrlTarget
+from nfstargets.versions import CLIENT_OF
 
 _LONGEST_END = 30.0
 """Seconds for a server to go down after a command has returned for that purpose."""

@@ -28,7 +28,6 @@ from nfsclient.protocol import mount, nfs3, portmap
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
-from nfstargets.clients import CLIENT_OF
 from nfstargets.diagnosis.access import Access, may_bind_below_1024, try_access
 from nfstargets.diagnosis.peers import NoAddress, first_that_listens, resolve, what_listens
 from nfstargets.diagnosis.report import Outcome, Step
@@ -43,6 +42,7 @@ from nfstargets.diagnosis.security import (
 from nfstargets.diagnosis.wording import why
 from nfstargets.diagnosis.writing import WriteTrial
 from nfstargets.finding import MOUNT_PORT, NFS_PORT, served_minors, sign_of_nfs3
+from nfstargets.versions import CLIENT_OF
 
 _CALL = 2.0
 """Seconds for one connection or call: enough for most servers that are awake."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Mapping, Sequence
 
-from nfsjudge.clients import Cell, id_of
+from nfsjudge.clients import Cell
 from reports.board.safe import visible_line
 from reports.clients import LEGEND, client_table
 from reports.run import Run
@@ -30,7 +30,7 @@ def clients_data(runs: Sequence[Run], numbers: Mapping[str, int]) -> dict[str, t
                         visible_line(plan),
                         visible_line(version),
                         [
-                            [word, numbers.get(id_of(Cell(plan, work, version)))]
+                            [word, numbers.get(table.ids.get(Cell(plan, work, version), ""))]
                             for work, word in zip(table.works, table.row(plan, version), strict=True)
                         ],
                     ]

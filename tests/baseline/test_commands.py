@@ -29,7 +29,7 @@ KNOWN = '# mine\n[[entry]]\nid = "a/b/c"\nreason = "r"\n\n[[entry]]\nid = "a/b/d
 
 @pytest.fixture(autouse=True)
 def _two_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(baselines, "_promised", lambda: frozenset({"a/b/c", "a/b/d"}))
+    monkeypatch.setattr(baselines, "_promised", lambda _: frozenset({"a/b/c", "a/b/d"}))
 
 
 def run_in(folder: Path, records: Iterable[AnyRecord] = (*GREEN, EndRecord(1)), torn: str = "") -> Path:
@@ -197,7 +197,7 @@ def test_a_long_update_is_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checks = [CheckRecord(f"a/b/c{n:02}", "FAIL", observed=f"x{n}" * n) for n in range(30)]
-    monkeypatch.setattr(baselines, "_promised", lambda: frozenset(one.id for one in checks))
+    monkeypatch.setattr(baselines, "_promised", lambda _: frozenset(one.id for one in checks))
     folder = run_in(tmp_path / "run", [RunRecord("mine"), *checks, EndRecord(1)])
     file = tmp_path / "b.toml"
     dry = run_command_line(["baseline", "update", str(folder), str(file), "--dry-run"])

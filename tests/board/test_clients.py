@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nfsjudge.clients import KEY, RIGHT, WRONG, Cell, id_of
+from nfsjudge.clients import KEY, RIGHT, WRONG
 from nfsjudge.records import CheckRecord, EndRecord, RunRecord
 from reports.run import Run, from_records
 from tests.board.browser import Visit, needs_browser
@@ -16,7 +16,8 @@ pytestmark = needs_browser
 
 def _record(plan: str, work: str, version: str, verdict: str, outcome: str) -> CheckRecord:
     seen = {KEY: outcome} if outcome else {}
-    return CheckRecord(id_of(Cell(plan, work, version)), verdict, observations=seen, title="a title")
+    check_id = f"clients/server/{plan}[{work}-{version}]"
+    return CheckRecord(check_id, verdict, observations=seen, title="a title")
 
 
 def _run() -> Run:
@@ -26,6 +27,7 @@ def _run() -> Run:
             _record("none", "write", "3", "PASS", RIGHT),
             _record("crash", "write", "3", "FAIL", WRONG),
             _record("crash", "read", "3", "VOID", ""),
+            _record("crash", "read", "4.1", "UNSUPPORTED", ""),
             EndRecord(1),
         ]
     )[-1]
@@ -38,7 +40,7 @@ def test_each_client_has_a_table(visit: Callable[..., Visit]) -> None:
     assert rows.nth(0).inner_text().split() == ["none", "3", "right"]
     assert rows.nth(1).inner_text().split() == ["crash", "3", "WRONG", "?"]
     page.locator("#view-clients button", has_text="WRONG").click()
-    assert "client/crash/write[3]" in page.locator("#panel").inner_text()
+    assert "clients/server/crash[write-3]" in page.locator("#panel").inner_text()
 
 
 def test_without_clients_there_is_no_view(visit: Callable[..., Visit]) -> None:

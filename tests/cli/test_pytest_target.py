@@ -73,7 +73,7 @@ def test_without_words_the_whole_suite_is_selected(folder: Path) -> None:
     ended = run("--target", "embedded", "--collect-only", "-q", "-p", "no:cacheprovider", cwd=folder)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     nodes = [line for line in ended.stdout.splitlines() if "::" in line]
-    assert len(nodes) == len(IdList.read(ROOT / "suites" / "ids.txt").present)
+    assert len(nodes) == len(IdList.read(ROOT / "suites" / "ids.txt").promised("embedded"))
     assert all(node.startswith("suites/") for node in nodes)
     assert list(folder.iterdir()) == []
 

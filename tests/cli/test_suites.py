@@ -13,9 +13,10 @@ import pytest
 from fixtures.checks.capabilities import KNOWN
 from nfsjudge import Level, Proof, proof_of
 from nfsmutants import all_mutants
+from nfstargets.clients.mutants import MUTANTS as MUTANTS_OF_CLIENTS
 
 SUITES = Path(__file__).resolve().parents[2] / "suites"
-MUTANTS = {mutant.name for mutant in all_mutants()}
+MUTANTS = {mutant.name for mutant in all_mutants()} | set(MUTANTS_OF_CLIENTS)
 
 
 def checks() -> Iterator[tuple[str, Callable[..., object], Proof | None]]:

@@ -4,26 +4,31 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-import io
 import json
-import time
+import types
 import typing as t
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import pytest
 
-from nfsclient import NfsClient, NfsClientError, RetriesExhausted, connect3
-from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
-from nfsclient.replies import ok
-from nfsjudge.clients import ERROR, RIGHT, SILENT, STUCK, UNTOUCHED, WRONG
-from nfsproof.clients.plans import PLANS
-from nfsproof.clients.program import PIECE, data_of
-from nfsproof.clients.served import Served
-from nfsproof.clients.subjects import Ended, Export, LibraryClient
-from nfsproof.clients.trial import Result, Trial, judge
-from nfsproof.clients.works import all_works
+from fixtures.clients.served import Served
+from fixtures.clients.trial import ClientTrials, NotJudgeable
+from fixtures.stage.stage import Stage
+from nfsclient import NfsClient, RetriesExhausted
+from nfsclient.protocol.nfs3 import Nfsstat3
+from nfsjudge import Nonconformance, Proof, running
+from nfsjudge.clients import ERROR, KEY, RIGHT, SILENT, STUCK, UNTOUCHED, WRONG
+from nfsjudge.outcome import Running, Unsupported
+from nfsjudge.requirement import Level
+from nfstargets.clients.drivers import Client, Ended, Export, LibraryClient, NotMounted
+from nfstargets.clients.program import data_of
+from nfstargets.clients.target import ClientTarget
+from suites.clients import judging
+from suites.clients.clauses import COMES_THROUGH, WRITES_THE_REST
+from suites.clients.judging import Result, attempt, come_through, judge
+from suites.clients.plans import CRASH, NOTHING, PLANS, REPLY_LOST, SHORT_WRITES
+from suites.clients.works import all_works
 from tests.waiting import AT_MOST
 
 WORKS = all_works()
@@ -44,9 +49,9 @@ def _said(*lines: Mapping[str, t.Any]) -> Ended:
 
 def test_data_that_are_not_there_are_wrong(nfs: NfsClient) -> None:
     ended = _said(*({"step": number, "value": None} for number in range(4)))
-    outcome, observed = judge(WORKS["write"], ended, nfs)
-    assert outcome == WRONG
-    assert observed == (
+    result = judge(WORKS["write"], ended, nfs)
+    assert result.outcome == WRONG
+    assert result.observed == (
         "write write/file 0 ended without an error, but write/file 0: expected 262144 bytes, seen NotFound"
     )
 
@@ -56,11 +61,11 @@ def test_data_that_differ_are_wrong(nfs: NfsClient) -> None:
         name = f"write/file {number}"
         nfs.write_file(name, data_of(name, 262_144))
     ended = _said(*({"step": number, "value": None} for number in range(4)))
-    assert judge(WORKS["write"], ended, nfs) == (RIGHT, "")
+    assert judge(WORKS["write"], ended, nfs) == Result(RIGHT)
     with nfs.open("write/file 2", "r+") as file:
         file.seek(70_000)
         file.write(b"\0\0")
-    assert judge(WORKS["write"], ended, nfs)[0] == WRONG
+    assert judge(WORKS["write"], ended, nfs).outcome == WRONG
 
 
 @pytest.mark.parametrize(
@@ -68,110 +73,82 @@ def test_data_that_differ_are_wrong(nfs: NfsClient) -> None:
     [(["a", "a"], "listed 2: 300 missing, 1 twice"), ("text", "listed 0: 300 missing, 0 twice")],
 )
 def test_a_listing_is_compared(nfs: NfsClient, value: object, complaint: str) -> None:
-    outcome, observed = judge(WORKS["list"], _said({"step": 0, "value": value}), nfs)
-    assert outcome == WRONG
-    assert observed.endswith(complaint)
+    result = judge(WORKS["list"], _said({"step": 0, "value": value}), nfs)
+    assert result.outcome == WRONG
+    assert result.observed.endswith(complaint)
 
 
 def test_errors_are_no_wrong_data(nfs: NfsClient) -> None:
     ended = _said(*({"step": number, "error": "EIO"} for number in range(4)))
-    outcome, observed = judge(WORKS["write"], ended, nfs)
-    assert outcome == ERROR
-    assert observed.startswith("write write/file 0 ended with EIO; write write/file 1 ended with EIO; ")
-    assert observed.endswith("1 more")
+    result = judge(WORKS["write"], ended, nfs)
+    assert result.outcome == ERROR
+    assert result.observed.startswith(
+        "write write/file 0 ended with EIO; write write/file 1 ended with EIO; "
+    )
+    assert result.observed.endswith("1 more")
 
 
 def test_a_program_that_did_not_end_or_ended_early(nfs: NfsClient) -> None:
-    assert judge(WORKS["patch"], Ended("", is_late=True), nfs) == (
-        STUCK,
-        "patch patch/file 1 was not reached in time",
+    assert judge(WORKS["patch"], Ended("", is_late=True), nfs) == Result(
+        STUCK, "patch patch/file 1 was not reached in time"
     )
-    assert judge(WORKS["patch"], Ended("no json\n[]\n", "Killed"), nfs)[0] == SILENT
-    assert judge(WORKS["patch"], _said({"step": -1, "error": "EIO", "why": "no route"}), nfs) == (
-        ERROR,
-        "the client could not begin: no route",
+    assert judge(WORKS["patch"], Ended("no json\n[]\n", "Killed"), nfs).outcome == SILENT
+    assert judge(WORKS["patch"], _said({"step": -1, "error": "EIO", "why": "no route"}), nfs) == Result(
+        ERROR, "the client could not begin: no route"
     )
 
 
-def test_what_the_server_does_not_show_is_not_judged(nfs: NfsClient, monkeypatch: pytest.MonkeyPatch) -> None:
+class Toy(LibraryClient):
+    """A client of this process: it says that all is done, and does nothing."""
+
+    def __init__(self, versions: Sequence[str] = ("3",)) -> None:
+        super().__init__("toy", versions)
+
+    def work(self, steps: Sequence[Mapping[str, t.Any]], seconds: float) -> Ended:
+        return _said(*({"step": number, "value": None} for number in range(len(steps))))
+
+
+class _ToyTarget(ClientTarget):
+    def __init__(self, client: Client) -> None:
+        super().__init__("toy")
+        self._client = client
+
+
+@contextlib.contextmanager
+def _trials(client: Client, folder: Path) -> Iterator[tuple[ClientTrials, Running]]:
+    """Trials of a client, in a check that is running."""
+    options = types.SimpleNamespace(work_timeout=AT_MOST, seed=1)
+    stage = types.SimpleNamespace(target=_ToyTarget(client), options=options, own_capture=None)
+    with running(Proof(COMES_THROUGH.all, (), ())) as state:
+        yield ClientTrials(t.cast("Stage", stage), folder), state
+
+
+def test_what_the_server_does_not_show_is_not_judged(
+    nfs: NfsClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     def refuse(*_: object) -> bytes:
         raise RetriesExhausted(Nfsstat3.NFS3ERR_JUKEBOX, "READ", "f")
 
     monkeypatch.setattr(type(nfs), "read_file", refuse)
     with pytest.raises(RetriesExhausted):
         judge(WORKS["write"], _said({"step": 0, "value": None}), nfs)
-    assert (_tried(Idle(), "none").outcome, _tried(Idle(), "crash").outcome) == ("", "")
-
-
-class Careless(LibraryClient):
-    """It writes what it is asked to, and looks at nothing that the server says about it."""
-
-    def __init__(self) -> None:
-        super().__init__("careless", ("3",))
-
-    def work(self, steps: Sequence[Mapping[str, t.Any]], seconds: float) -> Ended:
-        assert self._export is not None
-        lines: list[dict[str, t.Any]] = []
-        with connect3(self._export.url, reconnect=False) as client:
-            for number, step in enumerate(steps):
-                try:
-                    self._write(client, step["path"], data_of(step["seed"], step["size"]))
-                except NfsClientError as error:
-                    lines.append({"step": number, "error": type(error).__name__})
-                else:
-                    lines.append({"step": number, "value": None})
-        return _said(*lines)
-
-    def _write(self, client: NfsClient, path: str, data: bytes) -> None:
-        client.write_file(path, b"")
-        nfs, handle = Nfs3(client.session.rpc), client.find(path).handle
-        for offset in range(0, len(data), PIECE):
-            piece = data[offset : offset + PIECE]
-            self._twice(client, functools.partial(nfs.write, handle, offset, piece, StableHow.UNSTABLE))
-        self._twice(client, functools.partial(nfs.commit, handle))
-
-    @staticmethod
-    def _twice(client: NfsClient, call: Callable[[], t.Any]) -> None:
-        """Once more after a lost connection."""
-        try:
-            ok(call())
-        except NfsClientError:
-            client.session.rpc.reconnect()
-            ok(call())
-
-
-def _tried(client: LibraryClient, plan: str) -> Result:
-    trial = Trial(client, PLANS[plan], "3", [WORKS["write"]], AT_MOST, 1, time.monotonic)
-    (result,) = trial.run(io.BytesIO())
-    return result
-
-
-@pytest.mark.parametrize(
-    ("plan", "outcome"), [("none", RIGHT), ("segments", RIGHT), ("short-writes", WRONG), ("crash", WRONG)]
-)
-def test_a_careless_client_is_found_out(plan: str, outcome: str) -> None:
-    assert _tried(Careless(), plan).outcome == outcome
-
-
-class Idle(LibraryClient):
-    """It says that all is done, and does nothing."""
-
-    def __init__(self) -> None:
-        super().__init__("idle", ("3",))
-
-    def work(self, steps: Sequence[Mapping[str, t.Any]], seconds: float) -> Ended:
-        return _said(*({"step": number, "value": None} for number in range(len(steps))))
+    with (
+        _trials(Toy(), tmp_path) as (trials, _),
+        pytest.raises(NotJudgeable, match="the files cannot be read: "),
+    ):
+        come_through(trials, CRASH, "write", "3")
 
 
 @pytest.mark.parametrize("plan", sorted(PLANS))
-def test_a_client_that_does_nothing_never_comes_through(plan: str) -> None:
-    works = [one for one in WORKS.values() if not PLANS[plan].works or one.name in PLANS[plan].works]
-    trial = Trial(Idle(), PLANS[plan], "3", works, AT_MOST, 1, time.monotonic)
-    assert {one.outcome for one in trial.run(io.BytesIO())} == {WRONG}
+def test_a_client_that_does_nothing_never_comes_through(plan: str, tmp_path: Path) -> None:
+    names = PLANS[plan].works or tuple(name for name in WORKS if name != "locks")
+    with _trials(Toy(), tmp_path) as (trials, _):
+        found = {attempt(trials, PLANS[plan], WORKS[name], "3").outcome for name in names}
+    assert found == {WRONG}
 
 
 class Lazy(LibraryClient):
-    """It does its work where no fault comes: on a connection to the server itself."""
+    """It does its work where no fault comes: on a connection to another server."""
 
     def __init__(self) -> None:
         super().__init__("nfsclient", ("3",))
@@ -183,7 +160,98 @@ class Lazy(LibraryClient):
             yield
 
 
-def test_without_a_fault_nothing_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nfsproof.clients.trial.judge", lambda *_: (RIGHT, ""))
-    result = _tried(Lazy(), "reply-lost")
-    assert (result.outcome, result.reason) == (UNTOUCHED, "no rule of the plan acted meanwhile")
+def test_without_a_fault_nothing_is_right(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(judging, "judge", lambda *_: Result(RIGHT))
+    with _trials(Lazy(), tmp_path) as (trials, state):
+        assert attempt(trials, REPLY_LOST, WORKS["write"], "3").outcome == UNTOUCHED
+        with pytest.raises(NotJudgeable, match="no rule of the plan acted meanwhile"):
+            come_through(trials, REPLY_LOST, "write", "3")
+    assert state.observations == {}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "level"),
+    [(WRONG, Level.STATED), (ERROR, Level.SHOULD), (STUCK, Level.SHOULD), (SILENT, Level.SHOULD)],
+)
+def test_wrong_data_break_the_clause_and_errors_only_a_should(
+    outcome: str, level: Level, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    under = {NOTHING.name: Result(RIGHT), REPLY_LOST.name: Result(outcome, "what was seen")}
+    monkeypatch.setattr(judging, "attempt", lambda _trials, plan, *_: under[plan.name])
+    with _trials(Toy(), tmp_path) as (trials, state), pytest.raises(Nonconformance) as failure:
+        come_through(trials, REPLY_LOST, "write", "3")
+    assert state.observations == {KEY: outcome}
+    broken = failure.value.requirement
+    assert broken is not None
+    assert (broken.level, broken.citation) == (level, COMES_THROUGH.of("3").citation)
+    assert broken.is_red(failure.value.outcome) is (outcome == WRONG)
+    assert failure.value.observed == "what was seen"
+
+
+def test_lost_data_are_red_where_the_text_only_advises(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = Result(WRONG, "other data")
+    monkeypatch.setattr(judging, "attempt", lambda _, plan, *__: Result(RIGHT) if plan is NOTHING else found)
+    with _trials(Toy(), tmp_path) as (trials, _), pytest.raises(Nonconformance) as failure:
+        come_through(trials, SHORT_WRITES, "write", "3")
+    broken = failure.value.requirement
+    assert broken is WRITES_THE_REST.of("3")
+    assert broken.level is Level.SHOULD
+    assert broken.is_red(failure.value.outcome)
+
+
+def test_what_fails_without_faults_is_not_judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    tried: list[str] = []
+
+    def fail_always(_: ClientTrials, plan: t.Any, *__: object) -> Result:
+        tried.append(plan.name)
+        return Result(ERROR, f"under {plan.name}")
+
+    monkeypatch.setattr(judging, "attempt", fail_always)
+    with _trials(Toy(), tmp_path) as (trials, _):
+        for _ in range(2):  # the control is tried once
+            with pytest.raises(NotJudgeable, match="without faults, too: under none"):
+                come_through(trials, REPLY_LOST, "write", "3")
+    assert tried == ["reply-lost", "none", "reply-lost"]
+
+
+def test_works_after_one_that_is_stuck_are_not_tried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def stick(_: ClientTrials, plan: t.Any, *__: object) -> Result:
+        return Result(RIGHT) if plan is NOTHING else Result(STUCK, "rename was not reached in time")
+
+    monkeypatch.setattr(judging, "attempt", stick)
+    with _trials(Toy(("3", "4.1")), tmp_path) as (trials, _):
+        with pytest.raises(Nonconformance):
+            come_through(trials, REPLY_LOST, "names", "3")
+        with pytest.raises(NotJudgeable, match=r"not tried: names is stuck .*tries this work alone"):
+            come_through(trials, REPLY_LOST, "read", "3")
+        for plan, version in ((REPLY_LOST, "4.1"), (CRASH, "3")):  # others are
+            with pytest.raises(Nonconformance):
+                come_through(trials, plan, "write", version)
+
+
+def test_a_client_is_not_asked_for_what_it_cannot_do(tmp_path: Path) -> None:
+    client = Toy()
+    client.does = frozenset({"read"})
+    with _trials(client, tmp_path) as (trials, _):
+        for work, version, why in (
+            ("read", "4.1", "does not speak NFSv4.1"),
+            ("locks", "3", "has no locks"),
+            ("append", "3", "has no command for append"),
+        ):
+            with pytest.raises(Unsupported, match=f"the client {why}"):
+                come_through(trials, NOTHING, work, version)
+
+
+class Unmountable(Toy):
+    """It mounts nothing."""
+
+    def mounted(self, export: Export) -> t.Any:
+        raise NotMounted(f"no route to {export.host}")
+
+
+def test_a_mount_that_fails_is_an_error(tmp_path: Path) -> None:
+    with _trials(Unmountable(), tmp_path) as (trials, _):
+        found = attempt(trials, NOTHING, WORKS["read"], "3")
+    assert found == Result(ERROR, "mounting: no route to 127.0.0.1")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.clients.served import Served
 from nfsclient import NfsClient
-from nfsproof.clients.served import Served
 from nfstargets.cache import find_installation
 from nfstargets.knfsd.client import ClientUnavailable, Done, LinuxClient
 from nfstargets.knfsd.compiled import KNFSD_V2

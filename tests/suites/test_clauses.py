@@ -52,6 +52,7 @@ WITHOUT_MUTANT = {
 }
 """Beginnings of gists that are the first of no check, and that a mutant of another clause breaks, and why."""
 OF_SEVERAL = {
+    "suites.clients.": "one mutant loses data in all versions; a client that says so breaks the claim of level SHOULD",
     "suites.nfs4.test_delegation:": "one answer stands for another: a recall, or a revocation in its place",
     "suites.faults.test_backchannel:": "as test_delegation",
     "suites.nfs4.test_local_changes:": "as test_delegation",

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The clients that can be tested: how each is started, mounts an export, and does work there."""
+"""The clients that can be tested: how each is started, mounts an export, and does work there.
+
+A client is started and stopped once in a run, is `mounted` for each check, and does its `work` in the mounted export.
+The program that does the work (`program`) runs where the client is: in a process of this machine, or in the guest of
+the Linux client.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ import contextlib
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,8 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nfsclient
-from nfsproof.clients import program
 from nfstargets.base import TargetError
+from nfstargets.clients import program
 from nfstargets.knfsd.client import ClientGone, ClientUnavailable, LinuxClient
 from nfstargets.machine import allowed
 
@@ -125,7 +131,7 @@ class Process(t.NamedTuple):
 def run_program(argv: Sequence[str], seconds: float, **environment: str) -> Process:
     """A program of this machine, with the processes that it starts; killed when its time is up. Raises OSError."""
     is_late = False
-    with subprocess.Popen(
+    with subprocess.Popen(  # noqa: S603  a client of the user, or ours
         argv,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -154,13 +160,15 @@ class LibraryClient:
     """A client that is a library, in a process for each work: nothing is mounted."""
 
     has_locks = False
-    does = program.DOES
+    does: Collection[str] = program.DOES
     host = "127.0.0.1"
 
     def __init__(self, name: str, versions: Sequence[str]) -> None:
         self.name = name
         self.versions = versions
         self.description = name
+        self.mutant = ""
+        """How the library of nfsproof misbehaves: a name of `mutants.MUTANTS`; empty: it does not."""
         self._export: Export | None = None
 
     def start(self) -> None:
@@ -186,7 +194,7 @@ class LibraryClient:
 
     def work(self, steps: Sequence[Mapping[str, t.Any]], seconds: float) -> Ended:
         assert self._export is not None
-        order = {"how": self.name, "at": self._export.url, "steps": steps}
+        order = {"how": self.name, "at": self._export.url, "steps": steps, "mutant": self.mutant}
         home = str(Path(nfsclient.__file__).parents[1])
         return _run([sys.executable, "-P", str(_PROGRAM), json.dumps(order)], seconds, PYTHONPATH=home)
 
@@ -197,7 +205,7 @@ class LinuxGuest:
     name = "linux"
     versions = ("3", "4.1", "4.2")
     has_locks = True
-    does = program.DOES
+    does: Collection[str] = program.DOES
 
     def __init__(self) -> None:
         self.host = ""
@@ -262,7 +270,7 @@ class CommandClient:
 
     name = "command"
     has_locks = True
-    does = program.DOES
+    does: Collection[str] = program.DOES
     host = "127.0.0.1"
 
     def __init__(self, mount: str, umount: str, versions: Sequence[str]) -> None:
@@ -272,6 +280,11 @@ class CommandClient:
         self._point = ""
 
     def start(self) -> None:
+        """Raises `NoClient` if a command cannot be found."""
+        for command in self._commands:
+            words = shlex.split(command)
+            if not words or shutil.which(words[0]) is None:
+                raise NoClient(f"{words[0] if words else repr(command)} cannot be started: no such program")
         self._point = tempfile.mkdtemp(prefix="nfsproof-mount-")
 
     def stop(self) -> None:
@@ -300,7 +313,7 @@ class CommandClient:
 
     def _command(self, argv: list[str]) -> None:
         try:
-            done = subprocess.run(
+            done = subprocess.run(  # noqa: S603  commands of the user
                 argv,
                 capture_output=True,
                 text=True,
@@ -333,3 +346,4 @@ CLIENTS: t.Final[dict[str, t.Callable[[], Client]]] = {
     "linux": LinuxGuest,
 }
 """Name -> client, of those that need no command of the user."""
+VERSIONS: t.Final = ("3", "4.1", "4.2")

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nfsproof.clients.plans import PLANS
-from nfsproof.clients.subjects import CLIENTS
-from nfsproof.clients.works import all_works
+from nfstargets.clients.drivers import CLIENTS
+from suites.clients.plans import PLANS
+from suites.clients.works import all_works
 
 
 def lines() -> Iterator[str]:

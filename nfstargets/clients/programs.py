@@ -10,8 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import re
-import shlex
 import shutil
 import tempfile
 import time
@@ -20,54 +18,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from nfsproof.clients.program import data_of
-from nfsproof.clients.subjects import Ended, Export, NoClient, Process, run_program
-
-DOES: t.Final[dict[str, tuple[str, ...]]] = {
-    "read": (),
-    "write": ("file",),
-    "names": (),
-    "create": (),
-    "mkdir": (),
-    "rmdir": (),
-    "remove": (),
-    "rename": ("to", "to_url", "to_encoded_url"),
-    "link": ("to", "to_url", "to_encoded_url"),
-    "symlink": ("target",),
-    "truncate": ("size",),
-    "chmod": ("mode",),
-}
-"""The steps that a program can do -> the words that it is given, besides those of `_ALWAYS`."""
-_PLACE: t.Final = re.compile(r"\{(\w+)\}")
-_ALWAYS: t.Final = frozenset({"host", "port", "version", "path", "url", "encoded_url"})
-
-
-class BadProgram(ValueError):
-    """A text of `--program` that means nothing; it says what was expected."""
-
-
-def parse_programs(texts: Sequence[str]) -> dict[str, list[str]]:
-    """STEP -> the words of its command, from ``STEP=COMMAND``. Raises `BadProgram`."""
-    found: dict[str, list[str]] = {}
-    for text in texts:
-        step, equals, command = text.partition("=")
-        if not equals or step not in DOES:
-            raise BadProgram(
-                f"--program {text!r}: expected STEP=COMMAND, where STEP is one of {', '.join(DOES)}"
-            )
-        try:
-            words = shlex.split(command)
-        except ValueError as error:
-            raise BadProgram(f"--program {text!r}: {error}") from error
-        if not words:
-            raise BadProgram(f"--program {text!r}: expected a command after the equals sign")
-        used = {name for word in words for name in _PLACE.findall(word)}
-        allowed = _ALWAYS | {*DOES[step]}
-        if unknown := sorted(used - allowed):
-            names = ", ".join(f"{{{one}}}" for one in sorted(allowed))
-            raise BadProgram(f"--program {step}: {{{unknown[0]}}} is not known; there are {names}")
-        found[step] = words
-    return found
+from nfstargets.clients.commands import PLACE
+from nfstargets.clients.drivers import Ended, Export, NoClient, Process, run_program
+from nfstargets.clients.program import data_of
 
 
 class ProgramClient:
@@ -122,7 +75,7 @@ class ProgramClient:
             local.write_bytes(data_of(step["seed"], step["size"]))
         values = self._values(step, local)
         words = [
-            _PLACE.sub(lambda found: values.get(found[1], found[0]), word)
+            PLACE.sub(lambda found: values.get(found[1], found[0]), word)
             for word in self._programs[step["do"]]
         ]
         try:

@@ -12,9 +12,9 @@ import typing as t
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
+from fixtures.clients.trial import data_of
 from nfsclient import NfsClient
 from nfsclient.files import FileType
-from nfsproof.clients.program import data_of
 
 _SIZE: t.Final = 262_144
 """Bytes of a file: eight WRITEs with the wtmax of the server."""

@@ -463,12 +463,21 @@ def _end_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def _client_of(order: Plain) -> t.Any:
+    """The client; with `mutant`, the library of nfsproof with a defect."""
+    if not order.get("mutant"):
+        return CLIENTS[order["how"]](order["at"])
+    from nfstargets.clients.mutants import MUTANTS
+
+    return MUTANTS[order["mutant"]].make(order["at"])
+
+
 def main(order: Plain) -> None:
     """Make the steps."""
     if order["how"] != "posix":
         _end_with_parent()
     try:
-        files = CLIENTS[order["how"]](order["at"])
+        files = _client_of(order)
     except Exception as error:  # noqa: BLE001  whatever a client raises is its answer
         _say({"step": -1, "error": _error_of(error), "why": str(error)[:300]})
         return
