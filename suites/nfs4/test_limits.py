@@ -231,7 +231,10 @@ def test_within_maxfilesize(compounds: Compounds, scratch: Nfs4Scratch, place: s
     expect(reply, because=_clause_within(place)).granted()
     result = expect(compounds.compound(op.putfh(file), op.read(op.ANONYMOUS, offset - 1, 8))).of(p.READ).ok()
     if not result.data and not result.eof:
-        expect(len(result.data), "bytes of a READ without eof", because=READ_MAKES_PROGRESS).at_least(1)
+        count = len(result.data)
+        expect(
+            count, "bytes of a READ without eof", of=result, field="data", because=READ_MAKES_PROGRESS
+        ).at_least(1)
     expect_data(result.data, b"\0y"[: max(1, len(result.data))], at=offset - 1, because=WRITES_WHERE_IT_SAYS)
     expect(scratch.attributes(file), because=WRITES_WHERE_IT_SAYS).field("size").equals(offset + 1)
 

@@ -80,14 +80,6 @@ def test_what_refuses_much_is_tried_alone() -> None:
     assert whole == drawn_settings("drawn")
 
 
-def test_what_almost_every_check_sees_is_tried_with_a_part_of_them() -> None:
-    seeing, _ = chosen_settings("")
-    partly = [one for one in seeing if one.arguments]
-    assert [one.options for one in partly] == [["--knob=jukebox_tries=1", "--part=1/3"]]
-    asked, _ = chosen_settings("jukebox_tries=1")
-    assert [one.options for one in asked] == [["--knob=jukebox_tries=1"]]
-
-
 def test_text_chooses_single_settings() -> None:
     seeing, whole = chosen_settings("rtmax=")
     assert [one.values for one in seeing] == [(f"rtmax={value}",) for value in KNOBS["rtmax"].draws]
