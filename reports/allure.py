@@ -161,10 +161,11 @@ class _Result(TestResult):
 
 def _of_check(writer: _Writer, check: CheckRecord) -> TestResult:
     _, bracket, parameters = check.id.partition("[")
+    parameters = parameters.removesuffix("]")
     result = _result(writer, check, check.protocol)
-    result.name = printable(f"{check.heading} [{parameters}" if bracket else check.heading)
-    if bracket:
-        result.parameters.append(Parameter(name="case", value=printable(parameters.removesuffix("]"))))
+    result.name = printable(f"{check.heading} [{parameters}]" if bracket else check.heading)
+    if parameters:
+        result.parameters.append(Parameter(name="case", value=printable(parameters)))
     result.parameters += [
         Parameter(name=printable(key), value=printable(value), excluded=True)
         for key, value in check.observations.items()

@@ -237,7 +237,10 @@ class World:
         """A call by the handle of `thing`: by a new one if a rename has made the handle stale, or if it has expired."""
         answer = call(thing.handle)
         for _ in range(_MOST_EXPIRIES):
-            is_expired = self.handles_may_expire and int(answer.reply.status) == _FHEXPIRED
+            # The directory of the check has no name here: it cannot be found again.
+            is_expired = (
+                self.handles_may_expire and thing.name != b"" and int(answer.reply.status) == _FHEXPIRED
+            )
             is_lost = thing.was_moved and (answer.has_lost_handle or int(answer.reply.status) == _NOENT)
             if not is_expired and not is_lost:
                 break

@@ -24,9 +24,9 @@ _AT_ONCE: t.Final = 0.005
 _TRIES: t.Final = 3
 """Gaps that are timed, as long as they are made fast: on a busy machine, a call alone can take longer than that."""
 _FAST: t.Final = 0.2
+"""Seconds."""
 _JUKEBOX: t.Final = 10008
 """And DELAY."""
-"""Seconds."""
 Far: t.TypeAlias = contextlib.AbstractContextManager[None]
 """In this context, the far call is made: a call that fills the gap may take too long all the same."""
 
@@ -39,9 +39,8 @@ def need_gaps(caller: Caller, far: int, grow: Callable[[int], int], used: Callab
     """
     rpc = t.cast("RpcClient", caller)
     if _is_refused(grow(SMALL_GAP)):
-        return (
-            _answered_or_skipped()
-        )  # the call of the check may be refused as well, but this says nothing of it
+        # The call of the check may be refused as well, but this says nothing of it.
+        return _answered_or_skipped()
     took = rpc.timeout
     for number in range(1, _TRIES + 1):
         began = rpc.loop.clock()

@@ -47,28 +47,35 @@ def test_neighbours(
     """WRITEs of two clients to neighbouring ranges at the same time all take effect."""
     file = scratch.file("f", bytes(SIZE) if where == "inside" else b"")
     clients = [rpc_connect("nfs") for _ in range(2)]
+    size = SIZE if where == "inside" else 0
+    """Bytes that the file has at least: the replies so far say so."""
 
     def submit(client: RpcClient, part: Part) -> Callable[[], Written]:
         args = Write3Args(file, part.offset, len(part.data), StableHow.UNSTABLE, part.data)
-        pending = client.submit(WRITE, args)
+        pending, is_beyond = client.submit(WRITE, args), part.offset > size
 
         def wait() -> Written:
             reply = client.wait(pending)
             if reply.status != Nfsstat3.NFS3ERR_JUKEBOX:
-                granted(reply)
+                granted(part, reply, is_beyond=is_beyond)
             return Written(reply.status, 0 if reply.resok is None else reply.resok.count)
 
         return wait
 
-    def granted(reply: Write3Res) -> int:
-        if where == "at-the-end" and reply.status == Nfsstat3.NFS3ERR_INVAL:
+    def granted(part: Part, reply: Write3Res, *, is_beyond: bool) -> int:
+        nonlocal size
+        if is_beyond and reply.status == Nfsstat3.NFS3ERR_INVAL:
             unsupported("files cannot have gaps: WRITE beyond the end answers NFS3ERR_INVAL", reply)
-        if where == "at-the-end" and reply.status:  # what is refused has changed nothing
+        if is_beyond and reply.status:  # what is refused has changed nothing
             skip(f"WRITE beyond the end answers {reply.status}: the server may make no gaps in files", reply)
-        return expect(reply).ok().count
+        count = expect(reply).ok().count
+        size = max(size, part.offset + count)
+        return count
 
     def again(part: Part) -> int:
-        return granted(nfs3.write(file, part.offset, part.data, StableHow.UNSTABLE))
+        is_beyond = part.offset > size
+        written = nfs3.write(file, part.offset, part.data, StableHow.UNSTABLE)
+        return granted(part, written, is_beyond=is_beyond)
 
     def start(number: int) -> Callable[[Part], Callable[[], Written]]:
         return lambda part: submit(clients[number], part)

@@ -477,7 +477,7 @@ class Conflict:
         waits, what = v4.connections.waits, f"{self.name} after DELEGRETURN"
         self._put_off_by = None
         reply = self.ends(seconds_for(v4, waits.seconds(what, _ARRIVES, _SHORT)))
-        is_jukebox = self._put_off_by == nfs3.Nfsstat3.NFS3ERR_JUKEBOX
+        is_jukebox = isinstance(self._put_off_by, nfs3.Nfsstat3)  # NFS4ERR_DELAY has the same number
         if reply is None and is_jukebox:
             more = v4.connections.call_timeout - _ARRIVES
             reply = self.ends(seconds_to_see_nothing(v4, waits.seconds(what, max(more, 0.0), 0.0)))

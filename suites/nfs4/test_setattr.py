@@ -295,8 +295,9 @@ def test_acl(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     expect(
         p.names_of(result.attrsset), "attrsset", of=result, field="attrsset", because=ATTRSSET_IS_WHAT_WAS_SET
     ).equals(["acl"])
-    mode = scratch.attributes(file, "mode").mode or 0
-    expect(mode & 0o666, "bits for reading and writing in the mode", field="mode").equals(0o640)
+    attributes = scratch.attributes(file, "mode")
+    bits = (attributes.mode or 0) & 0o666
+    expect(bits, "bits for reading and writing in the mode", of=attributes, field="mode").equals(0o640)
 
 
 @MINORS

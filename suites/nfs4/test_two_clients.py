@@ -203,13 +203,24 @@ def test_neighbours(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, wh
     clients = [session, another_session(v4)]
     opened = [open_file(client, file, BOTH).stateid for client in clients]
 
-    def need_gaps(reply: CompoundReply) -> None:
+    size = SIZE if where == "inside" else 0
+    """Bytes that the file has at least: the replies so far say so."""
+
+    def need_gaps(reply: CompoundReply, *, is_beyond: bool) -> None:
         is_refused = reply.failed is p.WRITE and reply.status != Nfsstat4.NFS4ERR_DELAY
-        if where == "at-the-end" and is_refused:  # what is refused has changed nothing
+        if is_beyond and is_refused:  # what is refused has changed nothing
             skip(
                 f"WRITE beyond the end answers {reply.status.name}: the server may make no gaps in files",
                 reply,
             )
+
+    def grown(part: Part, reply: CompoundReply, *, is_beyond: bool) -> Written:
+        nonlocal size
+        need_gaps(reply, is_beyond=is_beyond)
+        written = _written(reply)
+        if not written.status:
+            size = max(size, part.offset + written.taken)
+        return written
 
     under_way: list[list[Callable[[], CompoundReply]]] = [[], []]
 
@@ -220,6 +231,7 @@ def test_neighbours(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, wh
             while len(waits) >= max(1, clients[number].state.slots.allowed):
                 waits.pop(0)()
             writing = op.write(opened[number], part.offset, part.data, p.StableHow4.UNSTABLE4)
+            is_beyond = part.offset > size
             wait = _once(races.start(clients[number], op.putfh(file), writing))
             waits.append(wait)
 
@@ -227,8 +239,7 @@ def test_neighbours(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, wh
                 reply = wait()
                 if wait in waits:
                     waits.remove(wait)
-                need_gaps(reply)
-                return _written(reply)
+                return grown(part, reply, is_beyond=is_beyond)
 
             return answer
 
@@ -237,8 +248,9 @@ def test_neighbours(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, wh
     def again(part: Part) -> int:
         for wait in list(under_way[0]):  # else no slot may be free
             wait()
+        is_beyond = part.offset > size
         reply = session.compound(op.putfh(file), op.write(opened[0], part.offset, part.data))
-        need_gaps(reply)
+        need_gaps(reply, is_beyond=is_beyond)
         return int(expect(reply).of(p.WRITE).ok().count)
 
     wanted = write_at_once([start(0), start(1)], again)

@@ -87,6 +87,4 @@ def test_versions_agree(port_mapper: MakePortMapper, version: int, proto: Proto)
     wanted = portmap.port(PROGRAM, 2)
     if not wanted:
         skip("the port mapper has not registered itself")
-    expect(rpcbind.port(PROGRAM, 2), f"port of the port mapper in version {version}", field="port").equals(
-        wanted
-    )
+    expect(rpcbind.port(PROGRAM, 2), f"port of the port mapper in version {version}").equals(wanted)

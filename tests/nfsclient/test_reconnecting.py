@@ -242,6 +242,11 @@ def test_a_lost_reply_comes_from_the_replay_cache(stage: Reconnectable) -> None:
     local = stage.client.session.rpc.local_address
     stage.watch(p.REMOVE)
     stage.at_call(p.REMOVE, 1, lambda: None, after=True)
-    stage.client.remove("f")
+    try:
+        stage.client.remove("f")
+    except FileNotFoundError:
+        if stage.client.session.rpc.local_address == local:
+            raise
+        pytest.skip("another program has taken the port meanwhile")
     assert len(stage.called("REMOVE")) == 1
     assert stage.client.session.rpc.local_address == local

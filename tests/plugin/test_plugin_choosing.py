@@ -205,3 +205,10 @@ def test_calls_are_followed_into_the_modules_of_the_suites() -> None:
     exec("def test_one(nfs3):\n    acts.make(nfs3)\ndef test_two(nfs3):\n    acts.again(nfs3)", scope)
     assert "mknod" in _names_in(scope["test_one"])
     assert "mknod" in _names_in(scope["test_two"])
+
+
+def test_the_version_of_mount_is_that_of_a_check_of_mount(suite: Suite) -> None:
+    """Not only in its own folder."""
+    of_mount = OF_TWO_VERSIONS.replace('"nfs_version", ["v2", "v3"]', '"version", [2, 3], ids="v{}".format')
+    suite.write(of_mount.replace("nfs_version", "version"), "suites/recovery/test_fake.py")
+    assert set(suite.run("--section=rfc1094:2.2").verdicts) == {"it[v2]"}

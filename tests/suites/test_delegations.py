@@ -59,3 +59,10 @@ def test_a_call_of_version_3_may_be_put_off_after_the_return(run_on: RunOn) -> N
     late = ("--mutant=nfs3-delays-after-the-return",)
     ended = run_on(late, "nfs3/delegations/recall[write-read]", "--call-timeout=2", program=SERVE)
     assert ended.of("NONSTRICT") == {"nfs3/delegations/recall[write-read]"}, ended.text
+
+
+def test_a_call_of_version_4_may_not(run_on: RunOn) -> None:
+    """One server grants and sees the return: section 10.2 lets the conflicting request proceed then."""
+    late = ("--mutant=open4-delays-after-the-return",)
+    ended = run_on(late, "nfs4/delegation/recall[write-4.1]", "--call-timeout=2", program=SERVE)
+    assert ended.of("FAIL") == {"nfs4/delegation/recall[write-4.1]"}, ended.text

@@ -11,10 +11,11 @@ import pytest
 from nfsclient.errors import SystemErr
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Harm, Nonconformance, Skipped, Unsupported
-from nfsjudge.outcome import running
-from suites.changes import CHANGES, World, is_failure
+from nfsjudge.outcome import Proof, running
+from suites.changes import CHANGES, Clauses, World, is_failure
 from suites.common_client import Answer
 from suites.nfs3.test_pairs import CLAUSES
+from suites.nfs4.test_pairs import CLAUSES as CLAUSES_OF_NFS4
 from suites.pairs import every_change, every_pair
 from tests.suites.toy_file_system import LOSES_AFTER_RENAME, Reply, Toy, ToyClient, ToyScratch
 
@@ -102,6 +103,27 @@ def test_a_size_that_leaves_the_time_is_milder_than_a_write_that_does() -> None:
     found = _failures("sizes leave mtime")
     assert found.keys() == {"mtime"}
     assert not is_failure(found["mtime"])
+
+
+# ---------------------------------------------------------------- changes that are refused
+
+
+class _Refuses(ToyClient):
+    """A client whose server refuses each RENAME."""
+
+    def rename(self, _where: bytes, _name: bytes, _to_name: bytes) -> t.Any:
+        return Answer(Reply(Nfsstat3.NFS3ERR_INVAL))
+
+
+@pytest.mark.parametrize(("clauses", "version"), [(CLAUSES, "3"), (CLAUSES_OF_NFS4, "4.1")])
+def test_a_change_that_is_refused_alone_is_left_out(clauses: Clauses, version: str) -> None:
+    """The checks of the operation judge that, also where the clause is stated by several versions."""
+    toy = Toy("")
+    scratch: t.Any = ToyScratch(toy)
+    proof = Proof((clauses.works,), (), ()).of(version)
+    with running(proof) as state:
+        every_change(World(_Refuses(toy), _Refuses(toy), scratch, clauses, has_links=True))
+    assert "rename" in str(state.observations)
 
 
 # ---------------------------------------------------------------- SYSTEM_ERR
