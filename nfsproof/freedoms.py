@@ -39,7 +39,7 @@ ALL = "all"
 """Instead of a text that chooses settings: all single ones, with every check."""
 DRAWN = "drawn"
 """Instead of one: drawn settings. With seeds (``drawn:7``, ``drawn:1-200``) each runs every check."""
-USUAL_DRAWS = 20
+USUAL_DRAWS = 9
 PARTS = 3
 """Without seeds, each draw runs one of this many parts of the checks."""
 _SMALL = ("max_file_size=100", "name_max=25", "path_max=10")

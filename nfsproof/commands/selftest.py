@@ -30,7 +30,7 @@ from nfsproof.exits import Trouble
     is_flag=False,
     flag_value="",
     metavar="[TEXT]",
-    help="Run checks with random legal choices of the server (20 seeds, a third of the checks each), and the checks "
+    help="Run checks with random legal choices of the server (9 seeds, a third of the checks each), and the checks "
     "that can see it for each choice that refuses much; =drawn:1-99: these seeds, all checks; =TEXT: each choice "
     "(NAME=VALUE) that contains TEXT; =all: all checks with each choice.",
 )
