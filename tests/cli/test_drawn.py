@@ -52,7 +52,9 @@ def test_each_check_runs_with_several_draws() -> None:
     settings = drawn_settings("drawn")
     assert len(settings) == USUAL_DRAWS
     parts = [setting.arguments for setting in settings]
-    assert {parts.count((f"--part={number}/{PARTS}",)) for number in range(1, PARTS + 1)} == {USUAL_DRAWS // PARTS}
+    assert {parts.count((f"--part={number}/{PARTS}",)) for number in range(1, PARTS + 1)} == {
+        USUAL_DRAWS // PARTS
+    }
 
 
 def test_seeds_that_are_named_run_everything() -> None:
