@@ -312,3 +312,10 @@ def test_a_listing_that_is_denied_ends_the_check_as_skip(run_on: RunOn, status: 
     """The first READDIR is that of the probes. Only what says nothing of the claim is SKIP."""
     ended = run_on(refusing("4.READDIR", status, "2", "not"), "nfs4/with_nfs3/readdir4")
     assert ended.verdicts["SKIP" if status == ACCES else "VOID"] == 1
+
+
+def test_a_refused_call_is_looked_at_in_a_check_of_several_versions(run_on: RunOn) -> None:
+    """NFSv2 asks for what an NFSv4 client has a delegation of: the attributes before are those that NFSv2 has seen."""
+    server = ("nfsproof", "serve", "--port", "0", "--knob=read_only_names=*")
+    ended = run_on(server, "nfs2/delegations/recall[setattr]")
+    assert set(ended.verdicts) <= {"SKIP", "UNSUPPORTED", "PASS"}
