@@ -163,7 +163,8 @@ def _of_check(writer: _Writer, check: CheckRecord) -> TestResult:
     _, bracket, parameters = check.id.partition("[")
     parameters = parameters.removesuffix("]")
     result = _result(writer, check, check.protocol)
-    result.name = printable(f"{check.heading} [{parameters}]" if bracket else check.heading)
+    heading = check.heading or check.id  # an id of another version may have another form
+    result.name = printable(f"{heading} [{parameters}]" if bracket else heading)
     if parameters:
         result.parameters.append(Parameter(name="case", value=printable(parameters)))
     result.parameters += [
@@ -203,7 +204,8 @@ def _result(writer: _Writer, record: CheckRecord | FindingRecord, protocol: str)
         fullName=printable(record.id),
         titlePath=[writer.label, *printable(record.id).split("/")[:-1]],
         status=Status.FAILED if is_strict else STATUSES[record.verdict],
-        labels=_labels(writer, record, protocol),
+        # A part of an id may be empty in a record that somebody else wrote: Allure wants a text.
+        labels=[one for one in _labels(writer, record, protocol) if one.value],
         parameters=[Parameter(name="target", value=printable(writer.label))],
         stage="finished",
     )
