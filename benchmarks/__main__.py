@@ -46,7 +46,9 @@ def chosen(patterns: list[str] | None) -> list[Operation]:
     if not patterns:
         return list(OPERATIONS)
     return [
-        operation for operation in OPERATIONS if any(fnmatch.fnmatch(operation.id, one) for one in patterns)
+        operation
+        for operation in OPERATIONS
+        if any(fnmatch.fnmatch(operation.id, pattern) for pattern in patterns)
     ]
 
 
@@ -95,13 +97,16 @@ def main() -> int:
     peers = Peers()
     if options.peers:
         peers.install()
+    taken = report.taken_now()
     results = run(options, operations, peers)
     print(report.summary(results))
     if options.json:
         there = {name: peers.versions.get(name.lower()) for name in DISTRIBUTIONS.values()}
         versions = {name: version for name, version in there.items() if version}
         settings = {"rounds": options.rounds, "seconds": options.seconds, "server": options.server}
-        options.json.write_text(json.dumps(report.as_json(results, settings, versions), indent=1) + "\n")
+        options.json.write_text(
+            json.dumps(report.as_json(results, settings, versions, taken), indent=1) + "\n"
+        )
     return 1 if options.check and report.failures(results) else 0
 
 

@@ -52,7 +52,7 @@ OPENING = """() => {
 
 def main() -> None:
     """Makes the board, opens it a few times, scrolls, filters, opens a check; prints a table of milliseconds."""
-    checks, targets = (int(one) for one in sys.argv[1:3]) if len(sys.argv) > 2 else (2000, 8)
+    checks, targets = (int(word) for word in sys.argv[1:3]) if len(sys.argv) > 2 else (2000, 8)
     if browsers.missing():
         raise SystemExit(browsers.missing())
     runs = many(checks, targets)
@@ -66,7 +66,7 @@ def main() -> None:
         file.write_text(text, encoding="utf-8")
         found = [_measure(Visit(browser, file)) for _ in range(REPEATS)]
     for name in found[0]:
-        values = sorted(one[name] for one in found)
+        values = sorted(row[name] for row in found)
         print(f"  {name:<42} median {statistics.median(values):7.1f} ms, worst {values[-1]:7.1f} ms")
 
 

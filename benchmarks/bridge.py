@@ -11,8 +11,8 @@ import sys
 import time
 import typing as t
 
-from nfsclient import NfsClient
 from nfsclient.highlevel import Limits
+from nfsclient.nfs3 import NfsClient
 from nfsclient.protocol import nfs3
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.loop import Loop

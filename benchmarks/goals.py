@@ -87,8 +87,9 @@ AIMS: t.Final = (
     Aim("read-64k-x1", BINDING, None, 1.0),
     Aim("read-64k-x1", PYNFSCLIENT, None, 1.4),
     Aim("write-64k-x1", LIBNFS, 0.80, 0.92),
+    Aim("write-64k-x1", BINDING, None, 1.0),
     # Directories and small files.
-    Aim("list-10000", LIBNFS, 0.30, 0.55),
+    Aim("list-10000", LIBNFS, 0.30, 0.80),
     Aim("list-10000", LIBNFS_OPENDIR, None, 1.3),
     Aim("list-10000", NFS4FS, 1.2, 2.2),
     Aim("list-10000", NFS_RS, 1.0, None),
@@ -96,13 +97,16 @@ AIMS: t.Final = (
     Aim("list-10000", ANFS, 1.0, 13.0),
     Aim("small-file", LIBNFS_FILES, None, 1.3),
     Aim("small-file", NFS4FS, None, 1.4),
+    Aim("small-file-uncommitted", ANFS, 1.5, 2.4),
     # NFSv4.1 against our own NFSv3 on the same server.
-    Aim("v4-getattr-x1", OURS_V3, 0.60, 0.75),
+    Aim("v4-getattr-x1", OURS_V3, 0.60, 0.80),
     Aim("v4-getattr-x16", OURS_V3, 0.50, 0.65),
     Aim("v4-getattr-x64", OURS_V3, 0.50, 0.65),
     Aim("v4-stats-16", NFS4FS_COMPOUND, 1.0, 1.2),
+    Aim("v4-stats-64", NFS4FS_COMPOUND, 1.0, 1.2),
     *(Aim(f"v4-{name}-1m-x{window}", OURS_V3, 0.90, None) for name in ("read", "write") for window in (1, 8)),
-    Aim("v4-list-10000", OURS_V3, 0.50, None),
+    Aim("v4-open-read-close", NFS4FS, None, 1.2),
+    Aim("v4-list-10000", OURS_V3, 0.50, 0.80),
     Aim("v4-list-10000", NFS4FS, 1.0, None),
 )
 

@@ -56,7 +56,7 @@ def write_run(folder: Path, checks: int) -> Path:
     run = folder / "run"
     run.mkdir(parents=True, exist_ok=True)
     with (run / "records.jsonl").open("w", encoding="utf-8") as file:
-        file.writelines(to_line(one) + "\n" for one in records_of(checks))
+        file.writelines(to_line(record) + "\n" for record in records_of(checks))
     return run
 
 

@@ -30,6 +30,8 @@ _MALLOC: t.Final = {
 }
 """For the server. Ganesha 4.3 takes fresh memory for each READ of 1 MiB by NFSv4: 257 page faults, which take longer
 than the READ. READs by NFSv3 get memory that was used before. With these settings of glibc, those of NFSv4 do too."""
+_LEASE: t.Final = 120
+"""Seconds, the most that Ganesha takes: some clients of NFSv4 do not renew their lease while others are measured."""
 _MODE: t.Final = p.Sattr3(mode=0o644)
 _FOLDER_MODE: t.Final = p.Sattr3(mode=0o755)
 
@@ -66,9 +68,12 @@ def real_server(name: str) -> Iterator[dict[str, str]]:
         yield prepare(NfsUrl.parse(name))
         return
     from nfstargets import TargetError, make_target
+    from nfstargets.ganesha import GaneshaTarget
 
     try:
         target = make_target(name)
+        if isinstance(target, GaneshaTarget):
+            target.lease = _LEASE
         with _environment(_MALLOC):
             target.start()
     except TargetError as reason:

@@ -46,6 +46,7 @@ class Operation:
 _OURS = Contender(OURS, "ours")
 _ASYNCIO = Contender(OURS_ASYNCIO, "ours_asyncio")
 _PAGES = Contender("nfsclient, Nfs3.readdirplus", "ours", "pages")
+_FILES = Contender("nfsclient.files", "ours", "files-cycle")
 _LIBNFS = Contender(g.LIBNFS, "libnfs")
 _SLICES = 4
 _RAW = Contender(g.RAW, "raw_tcp")
@@ -153,20 +154,48 @@ OPERATIONS: t.Final = (
         "server",
         "op/s",
         slices=_SLICES,
-        contenders=(_OURS, _LIBNFS, Contender(g.LIBNFS_FILES, "libnfs", "filecycle"), *_SINGLE),
+        contenders=(
+            _OURS,
+            _FILES,
+            _LIBNFS,
+            Contender(g.LIBNFS_FILES, "libnfs", "filecycle"),
+            *(each for each in _SINGLE if each.label != g.ANFS),
+        ),
+    ),
+    Operation(
+        "small-file-uncommitted",
+        "create, write 4 KiB, remove, without COMMIT (anfs cannot send one), real server",
+        "cycle-uncommitted",
+        "server",
+        "op/s",
+        slices=_SLICES,
+        contenders=(_OURS, Contender(g.ANFS, "peer_anfs")),
     ),
     *(
         _v4("getattr", f"getattr-x{window}", f"GETATTR, {window} outstanding", "op/s", window, 0, _V3)
         for window in (1, 16, 64)
     ),
+    *(
+        _v4(
+            "stats",
+            f"stats-{count}",
+            f"{count} stats by path in one call of the client",
+            "op/s",
+            count,
+            0,
+            Contender(g.NFS4FS_COMPOUND, "peer_nfs4fs", "getattr"),
+        )
+        for count in (16, 64)
+    ),
     _v4(
-        "stats",
-        "stats-16",
-        "16 stats in one compound",
+        "open-read",
+        "open-read-close",
+        "open by path, read 4 KiB, close",
         "op/s",
-        16,
+        1,
         0,
-        Contender(g.NFS4FS_COMPOUND, "peer_nfs4fs", "getattr"),
+        _V3,
+        Contender(g.NFS4FS, "peer_nfs4fs"),
     ),
     *(_v4_transfer(name, window) for name in ("read", "write") for window in (1, 8)),
     _v4(

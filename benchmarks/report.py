@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import subprocess
 import typing as t
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
 
 from benchmarks.rounds import Result, Row
 
@@ -56,16 +60,43 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     return made
 
 
+def taken_now() -> dict[str, t.Any]:
+    """When a run begins, of which commit, and how busy the machine is."""
+    asked = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    try:
+        done = subprocess.run(asked, capture_output=True, text=True, check=False)
+        commit = done.stdout.strip()
+    except OSError:
+        commit = ""
+    today = datetime.now(UTC).date().isoformat()
+    return {"date": today, "commit": commit or "unknown", "load": round(os.getloadavg()[0], 1)}
+
+
+def _processor() -> str:
+    """The model of the processor, where Linux says it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(models, "") or platform.processor() or platform.machine()
+
+
 def as_json(
-    results: Iterable[Result], settings: dict[str, t.Any], versions: dict[str, str]
+    results: Iterable[Result],
+    settings: dict[str, t.Any],
+    versions: dict[str, str],
+    taken: dict[str, t.Any],
 ) -> dict[str, t.Any]:
     """Everything that was measured, each round of it."""
     return {
         "machine": {
-            "processor": platform.processor() or platform.machine(),
+            "processor": _processor(),
+            "processors": os.cpu_count() or 1,
             "kernel": platform.release(),
             "python": platform.python_version(),
         },
+        "taken": taken,
         "versions": versions,
         "settings": settings,
         "operations": [
@@ -101,9 +132,9 @@ def summary(results: Sequence[Result]) -> str:
     """How many gates hold and goals are reached, and every gate that does not hold."""
     rows = [(result, row) for result in results for row in result.rows]
     gated = [(result, row) for result, row in rows if row.aim is not None and row.verdict]
-    held = sum(row.verdict == "holds" for _, row in gated)
+    met = sum(row.verdict == "holds" for _, row in gated)
     aimed = [row.reaches_goal for _, row in rows if row.reaches_goal is not None]
-    lines = [f"gates: {held} of {len(gated)} hold; goals: {sum(aimed)} of {len(aimed)} are reached"]
+    lines = [f"gates: {met} of {len(gated)} hold; goals: {sum(aimed)} of {len(aimed)} are reached"]
     for result, row in gated:
         if row.verdict != "holds" and row.aim is not None:
             standing = f"{row.ratio:.2f}, gate {row.aim.gate:.2f} {row.verdict}"

@@ -44,7 +44,7 @@ _KINDS: t.Final[dict[int, type[NfsStatusError]]] = {
 """Statuses that Python has an exception for; MOUNT numbers those that it has alike."""
 
 _PROCEDURES: t.Final[dict[object, str]] = {
-    one.res: one.name for program in (NFS3, MOUNT3) for one in program.operations
+    operation.res: operation.name for program in (NFS3, MOUNT3) for operation in program.operations
 }
 """Type of a reply -> name of the operation that gives it."""
 

@@ -13,7 +13,7 @@ _CUTOFF = 0.6
 def similar(word: str, known: Iterable[str], *, cutoff: float = _CUTOFF) -> list[str]:
     """At most three of the names in `known` that are nearly `word`, the nearest first. Case does not matter."""
     by_lower = {name.lower(): name for name in known}
-    return [by_lower[one] for one in difflib.get_close_matches(word.lower(), sorted(by_lower), 3, cutoff)]
+    return [by_lower[near] for near in difflib.get_close_matches(word.lower(), sorted(by_lower), 3, cutoff)]
 
 
 def similar_text(word: str, known: Iterable[str], otherwise: str = "", *, cutoff: float = _CUTOFF) -> str:

@@ -102,8 +102,11 @@ class NfsUrl:
         return tuple(name for name in self.path.split(b"/") if name)
 
     @classmethod
-    def parse(cls, text: str) -> NfsUrl:
-        """Parse a URL. Raises `UrlError` with what was expected, what was seen and what to do."""
+    def parse(cls, text: str, *, version: int = 3) -> NfsUrl:
+        """Parse a URL. Raises `UrlError` with what was expected, what was seen and what to do.
+
+        `version` is that of NFS if the URL names none.
+        """
         if _HALVES.search(text):  # not those that stand for a byte of the command line
             raise UrlError(
                 f"expected text that can be written as UTF-8, saw {text!r}; encode bytes as in %ff"
@@ -123,7 +126,9 @@ class NfsUrl:
             raise UrlError(
                 f"expected one port for NFS, saw {port} and nfsport={nfsport} in {text!r}; leave one out"
             )
-        return cls(host=host, port=port, path=_parse_path(slash + path, text), **fields)
+        return cls(
+            host=host, port=port, path=_parse_path(slash + path, text), **{"version": version} | fields
+        )
 
     def __str__(self) -> str:
         query = "&".join(f"{name}={value}" for name, value in self._parameters())

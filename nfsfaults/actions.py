@@ -30,7 +30,7 @@ def _at_least(name: str, value: float, least: float = 0) -> None:
 
 def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise BadPlan(f"{name}: expected one of {', '.join(repr(one) for one in known)}, seen {value!r}")
+        raise BadPlan(f"{name}: expected one of {', '.join(repr(word) for word in known)}, seen {value!r}")
 
 
 @dataclass(frozen=True)
@@ -430,8 +430,8 @@ _NAMES: t.Final = {cls: name for name, cls in ACTIONS.items()}
 def name_of(action: Action) -> str:
     """The name of an action in a plan, with its values: ``delay(seconds=0.5)``."""
     values = [
-        f"{one.name}={getattr(action, one.name)!r}"
-        for one in fields(action)
-        if one.repr and getattr(action, one.name) != one.default
+        f"{field.name}={getattr(action, field.name)!r}"
+        for field in fields(action)
+        if field.repr and getattr(action, field.name) != field.default
     ]
     return f"{_NAMES[type(action)]}({', '.join(values)})" if values else _NAMES[type(action)]

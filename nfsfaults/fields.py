@@ -63,16 +63,16 @@ def check_path(path: str, on: Kind, names: Names) -> None:
         raise BadPlan(f"field: {path!r}: {error}") from error
     roots = ["header", "args", *(["result"] if on == "reply" else [])]
     if whole not in roots or not parts:
-        raise BadPlan(f"field: expected {' or '.join(f'{one}.NAME' for one in roots)}, seen {path!r}")
+        raise BadPlan(f"field: expected {' or '.join(f'{root}.NAME' for root in roots)}, seen {path!r}")
     classes: list[t.Any]
     if whole == "header":
         classes = [CallHeader if on == "call" else ReplyHeader]
     else:
         named = names.operations or frozenset()
-        known = [one for one in named if isinstance(one, Procedure)]
+        known = [operation for operation in named if isinstance(operation, Procedure)]
         if len(known) < len(named):
             known += _COMPOUNDS
-        classes = [one.args if whole == "args" else one.res for one in known]
+        classes = [procedure.args if whole == "args" else procedure.res for procedure in known]
     problems = [_missing(cls, parts) for cls in classes]
     if problems and all(problems):
         raise BadPlan(f"field: {path!r}: {problems[0]}")

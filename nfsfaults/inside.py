@@ -4,6 +4,26 @@
 It needs no privilege, keeps the source port, and works for one client. The client gets one end of a pair of sockets;
 what it writes there goes through a `Flow` to the real socket, and back. Both belong to the client's loop, so a server
 in the same process is served meanwhile, and time is that of the loop.
+
+    client --`_Front`==pair of sockets==`_Side` client -- flow -- `_Side` server--real socket--> server
+
+    state of a side    `is_over`, `is_finishing`    what moves it
+    open               no, no                       -
+    over               yes                          nothing more comes from there: the other side finishes with the flow
+    finishing          yes, for the other side      half-closed as soon as what is unsent has gone
+    closed             `_Way._is_over`              a reset, a record that is too long, a rule that ends the connection
+
+What must stay true:
+
+- What no rule wants passes in the order in which it came: a whole record or a part of one is written before the next
+  bytes of that side are looked at.
+- Events that were to go at different times go in different turns of the loop (`run`), however late the loop is:
+  pieces that were to arrive apart must not arrive together.
+- The end of one side is passed on only when nothing waits in the flow: what is delayed still arrives before the end.
+- A replay from the same port replaces the real socket: the new one is bound before the old one is closed, or another
+  process could get the port. `_Front` keeps the addresses that the client has seen.
+- Datagrams go into the flow in `_Front.send`, at once: a pair of sockets that is full would block the loop that
+  empties it.
 """
 
 from __future__ import annotations
@@ -164,10 +184,11 @@ class _Side:
                 else:
                     self.unsent[0] = self.unsent[0][sent:]
         except BlockingIOError:
-            return
+            pass
         except OSError:
             self.unsent.clear()
-        if self.is_finishing:
+        self._way.note(self)
+        if self.is_finishing and not self.unsent:
             with contextlib.suppress(OSError):
                 self.sock.shutdown(socket.SHUT_WR)
 
@@ -200,6 +221,10 @@ class _Way:
         self._is_over = False
         for side in (self.client, self.server):
             loop.add(side)
+
+    def note(self, side: _Side) -> None:
+        """The wishes or the deadline of a side may be different."""
+        self._loop.changed(side)
 
     def passes(self, head: bytes, toward: Toward) -> bool:
         """Whether a message that begins with `head` passes by the flow."""
@@ -243,6 +268,7 @@ class _Way:
         until = self._due[0].at if self._due else 0.0
         while self._due and self._due[0].at <= until and not self._is_over:
             self._carry_out(self._due.popleft())
+        self.note(self.server)  # which has the deadline
         if self.deadline is None:
             self._drain()
 
@@ -287,8 +313,8 @@ class _Way:
             side.on_writable()
             self._loop.remove(side)
             side.sock.close()
-        for one in self._elsewhere:
-            one.close()
+        for sock in self._elsewhere:
+            sock.close()
         self._elsewhere.clear()
 
     # Replays on other connections
@@ -306,8 +332,8 @@ class _Way:
             sock.settimeout(_CONNECT_SECONDS)
             if same_port:
                 # Bound before the old one closes: meanwhile another process would get the port.
-                for one in (old, sock):
-                    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                for each in (old, sock):
+                    each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 sock.bind(local)
                 self._loop.remove(self.server)
                 self.server.set_linger(_RESET)

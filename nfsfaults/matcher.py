@@ -11,6 +11,26 @@ through a flow has two stages for each direction:
 
 An executor calls `Flow.receive` for each message, `Flow.events` when `Flow.deadline` has come, and carries the events
 out in their order. For speed it may ask `Flow.is_clear` at the first bytes of a message, and pass all of it by.
+
+    where a message is       what moves it on
+    `leaving`, by time       its time: to the stream; what is lost goes there too, and leaves its place
+    `held`                   as many others of its direction have left, or its own time
+    `writes`, by time        its time: an event for the executor
+
+What must stay true:
+
+- Each message, unless a `Blackhole` swallows it, is counted by every rule that describes it, and at most one acts on
+  it: the first in the plan whose turn it is. So `nth` and `every` of a rule do not depend on what rules before it
+  did.
+- A rule fires only if one of its actions could do something: `unfired` and reports rest on that.
+- In the stream of one direction nothing overtakes: what is written next is never earlier than what was written before
+  (`busy_until`). Messages change places in the first stage only.
+- The same plan, seed and messages give the same events. All randomness is that of `Matcher.random`, drawn in the
+  order of messages, and the time is what the executor says.
+- A message passes by (`is_clear`) only if nothing is before it in its direction and no rule could want it; it is
+  counted all the same, so that a later reply finds its call.
+- What is remembered is bounded: anybody may send through a proxy. `queued` is what waits; the executor stops reading
+  above its own limit.
 """
 
 from __future__ import annotations
@@ -278,7 +298,7 @@ class Flow:
                 departures, did = changed, True
         if not did:
             return departures
-        gone = [one.data for one in departures if not one.is_lost]
+        gone = [departure.data for departure in departures if not departure.is_lost]
         after = next((data for data in gone if data != message.data), None)
         self._matcher.note(index, Firing(now, rule, message.label, message.data, after, message.toward))
         return departures
@@ -292,10 +312,10 @@ class Flow:
         match action:
             case a.SetField(path, value):
                 new = with_field(message, path, value)
-                return None if new is None else [replace(one, data=new) for one in departures]
+                return None if new is None else [replace(departure, data=new) for departure in departures]
             case a.SetBytes(at, data, cut, flip):
                 new = with_bytes(departures[0].data, at, data, cut, flip) if departures else None
-                return None if new is None else [replace(one, data=new) for one in departures]
+                return None if new is None else [replace(departure, data=new) for departure in departures]
             case a.CallFunction(name, function) if not self._has_packets:
                 return self._by_function(name, function, message, departures)
             case a.Blackhole(seconds, both):
@@ -312,9 +332,11 @@ class Flow:
         call = None if message.call is None else message.call.heading
         changed: list[Departure] = []
         try:
-            for one in departures:
-                new = with_scapy.making().messages_by(function, name, one.data, call)
-                changed += [replace(one, data=data) for data in new] or [replace(one, is_lost=True)]
+            for departure in departures:
+                new = with_scapy.making().messages_by(function, name, departure.data, call)
+                changed += [replace(departure, data=data) for data in new] or [
+                    replace(departure, is_lost=True)
+                ]
         except CannotMake as error:
             self._matcher.fail(str(error))
             return None
@@ -402,19 +424,26 @@ def _rescheduled(departures: list[Departure], action: a.Action) -> list[Departur
     """The departures after an action that leaves the bytes as they are."""
     match action:
         case a.Drop(then):
-            return [replace(one, is_lost=True, end=then) for one in departures[:1]]
+            return [replace(departure, is_lost=True, end=then) for departure in departures[:1]]
         case a.Blackhole():
-            return [replace(one, is_lost=True) for one in departures[:1]]
+            return [replace(departure, is_lost=True) for departure in departures[:1]]
         case a.Delay(seconds):
-            return [replace(one, at=one.at + seconds) for one in departures]
+            return [replace(departure, at=departure.at + seconds) for departure in departures]
         case a.Duplicate(copies, gap):
-            return [replace(one, at=one.at + n * gap) for one in departures for n in range(copies + 1)]
+            return [
+                replace(departure, at=departure.at + n * gap)
+                for departure in departures
+                for n in range(copies + 1)
+            ]
         case a.Hold():
-            return [replace(one, hold=action) for one in departures]
+            return [replace(departure, hold=action) for departure in departures]
         case a.Replay(seconds, via):
-            return [*departures, *(replace(one, at=one.at + seconds, via=via) for one in departures[:1])]
+            return [
+                *departures,
+                *(replace(departure, at=departure.at + seconds, via=via) for departure in departures[:1]),
+            ]
         case _:
-            return [_shaped(one, action) for one in departures]
+            return [_shaped(departure, action) for departure in departures]
 
 
 def _shaped(departure: Departure, action: a.Action) -> Departure:

@@ -28,20 +28,25 @@ def names_of(program: str | int | None, version: int | None, names: tuple[str, .
     """What the words of a selector mean. Raises `BadPlan` with near matches."""
     candidates = _programs(program)
     if version is not None:
-        candidates = tuple(one for one in candidates if one.version == version)
+        candidates = tuple(program for program in candidates if program.version == version)
         if not candidates and not isinstance(program, int):
             raise BadPlan(f"version: {program or 'no program'} has no version {version} here")
     numbers = _numbers(program)
     if not names:
         return Names(numbers, None)
-    return Names(numbers, frozenset(one for name in names for one in _named(name, candidates)))
+    return Names(numbers, frozenset(operation for name in names for operation in _named(name, candidates)))
 
 
 def _programs(program: str | int | None) -> tuple[Program, ...]:
     if program is None:
-        return tuple(one for versions in families().values() for one in versions)
+        return tuple(program for versions in families().values() for program in versions)
     if isinstance(program, int):
-        return tuple(one for versions in families().values() for one in versions if one.number == program)
+        return tuple(
+            candidate
+            for versions in families().values()
+            for candidate in versions
+            if candidate.number == program
+        )
     known = families()
     if program not in known:
         near = similar_text(program, known, f"known: {', '.join(known)}, or a number")
@@ -54,12 +59,14 @@ def _numbers(program: str | int | None) -> frozenset[int] | None:
         return None
     if isinstance(program, int):
         return frozenset({program})
-    return frozenset(one.number for one in families()[program])
+    return frozenset(program.number for program in families()[program])
 
 
 def _named(name: str, candidates: tuple[Program, ...]) -> list[AnyOperation]:
-    found = [one for program in candidates for one in program.operations if one.name == name]
+    found = [
+        operation for program in candidates for operation in program.operations if operation.name == name
+    ]
     if not found:
-        known = {one.name for program in candidates for one in program.operations}
+        known = {operation.name for program in candidates for operation in program.operations}
         raise BadPlan(f"procedure: unknown procedure or operation {name!r}{similar_text(name, known)}")
     return found

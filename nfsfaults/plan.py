@@ -49,7 +49,7 @@ class Selector:
 
     def __post_init__(self) -> None:
         _ = self.names
-        if sum(one is not None for one in (self.nth, self.every, self.probability)) > 1:
+        if sum(choice is not None for choice in (self.nth, self.every, self.probability)) > 1:
             raise BadPlan("nth: nth, every and probability exclude each other")
         for name in ("nth", "every", "count"):
             value = getattr(self, name)
@@ -192,7 +192,7 @@ class Plan:
     def reads_packets(self) -> bool:
         """Whether a rule looks into packets, be it to choose or to change them."""
         return any(
-            rule.select.reads_packets or any(isinstance(one, READING) for one in rule.actions)
+            rule.select.reads_packets or any(isinstance(action, READING) for action in rule.actions)
             for rule in self.rules
         )
 
@@ -209,7 +209,7 @@ class Plan:
             return name_of(actions[0])
         if any(rule.select.reads_packets for rule in self.rules):
             return "a field of packets"
-        return next((f"the link toward the {one.toward}" for one in self.links if one.needs_packets), "")
+        return next((f"the link toward the {link.toward}" for link in self.links if link.needs_packets), "")
 
 
 @dataclass(slots=True, eq=False)

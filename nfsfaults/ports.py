@@ -46,8 +46,10 @@ def _changed(name: str, args: t.Any, result: t.Any, port_for: PortFor, host: str
             return t.cast("XdrType", replace(result, port=port_for(result.port, protocol)))
         case "DUMP" if hasattr(result, "entries") and result.entries and hasattr(result.entries[0], "port"):
             entries = [
-                replace(one, port=port_for(one.port, _PROTOCOLS[one.prot])) if one.prot in _PROTOCOLS else one
-                for one in result.entries
+                replace(entry, port=port_for(entry.port, _PROTOCOLS[entry.prot]))
+                if entry.prot in _PROTOCOLS
+                else entry
+                for entry in result.entries
             ]
             return t.cast("XdrType", replace(result, entries=entries))
         case "GETADDR" | "GETVERSADDR":
@@ -61,10 +63,10 @@ def _changed(name: str, args: t.Any, result: t.Any, port_for: PortFor, host: str
 
 def _list_changed(result: t.Any, port_for: PortFor, host: str) -> XdrType | None:
     entries = [
-        replace(one, r_addr=_universal(one.r_addr, one.r_netid.decode(), port_for, host))
-        if isinstance(one, rb.Rpcb)
-        else replace(one, r_maddr=_universal(one.r_maddr, one.r_nc_netid.decode(), port_for, host))
-        for one in result.entries
+        replace(entry, r_addr=_universal(entry.r_addr, entry.r_netid.decode(), port_for, host))
+        if isinstance(entry, rb.Rpcb)
+        else replace(entry, r_maddr=_universal(entry.r_maddr, entry.r_nc_netid.decode(), port_for, host))
+        for entry in result.entries
     ]
     return t.cast("XdrType", replace(result, entries=entries))
 

@@ -12,16 +12,18 @@ for each port that a client asks for.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import socket
 import typing as t
+import weakref
 
 from nfsfaults import ports, with_scapy
 from nfsfaults.matcher import Flow, Matcher
 from nfsfaults.messages import Toward
 from nfsfaults.names import BadPlan
 from nfsfaults.plan import Plan
-from nfsfaults.proxy_sockets import Address, Settings
+from nfsfaults.proxy_sockets import Address, Settings, abort
 from nfsfaults.proxy_tcp import Connection
 from nfsfaults.proxy_udp import Datagrams
 
@@ -30,6 +32,8 @@ MOST_CONNECTIONS: t.Final = 4096
 _BACKLOG: t.Final = 1024
 """Connections that wait to be accepted; of more, the kernel drops the first packet, and the client waits a second."""
 _MOST_LISTENERS: t.Final = 64
+_ROUNDS: t.Final = 4
+"""Turns of the loop in which the accept of a connection is over, and the end of one."""
 _CONNECTIONS_OF_A_LISTENER: t.Final = 1 << 20
 
 
@@ -50,6 +54,8 @@ class Proxy:
         self.accepted = 0
         """TCP connections so far."""
         self.connections: set[Connection] = set()
+        self._ending: weakref.WeakSet[asyncio.Transport] = weakref.WeakSet()
+        """Sides of connections that are over: a reset comes later, and so does an end after what waits."""
         self._listeners: dict[int, _Listener] = {}
         """By the port of the server."""
         self._host = ""
@@ -90,13 +96,22 @@ class Proxy:
     async def close(self) -> None:
         """Close everything; connections end at once."""
         for listener in self._listeners.values():
+            listener.pause()
+        for _ in range(_ROUNDS):  # asyncio forgets a socket whose server closes while it is accepted
+            await asyncio.sleep(0)
+        for listener in self._listeners.values():
             listener.close()
         for connection in list(self.connections):
             connection.finish("close")
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.sleep(0)
+        for _ in range(_ROUNDS):
+            await asyncio.sleep(0)
+            for connection in list(self.connections):  # accepted meanwhile
+                connection.finish("close")
+            for transport in list(self._ending):
+                abort(transport)
 
     # What connections need
 
@@ -109,6 +124,10 @@ class Proxy:
     def forget(self, connection: Connection) -> None:
         """A connection is over."""
         self.connections.discard(connection)
+
+    def ends(self, transport: asyncio.Transport) -> None:
+        """A side of a connection that is over ends soon."""
+        self._ending.add(transport)
 
     def flow(self) -> Flow:
         """A new flow of the plan."""
@@ -206,6 +225,12 @@ class _Listener:
             datagrams = Datagrams(self._proxy.matcher, self._settings, self._proxy.rewritten, first)
             self._datagrams = datagrams
             await loop.create_datagram_endpoint(lambda: datagrams, sock=self._udp)
+
+    def pause(self) -> None:
+        """Accept nothing more, and stay open."""
+        if self._server is not None and self._tcp is not None:
+            with contextlib.suppress(NotImplementedError):  # the loop of Windows
+                asyncio.get_running_loop().remove_reader(self._tcp)
 
     def close(self) -> None:
         """Accept nothing more."""

@@ -1,5 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""A TCP connection through the proxy: the client's socket, the one to the server, and the flow between them."""
+"""A TCP connection through the proxy: the client's socket, the one to the server, and the flow between them.
+
+    state         what the client sends      what ends it
+    connecting    is kept in `_early`        the connection to the server is there; it cannot be made: over
+    open          goes through the flow      a side sends nothing more: draining; a replay from the same port: moving
+    moving        is kept in `_early`        the new connection to the server is there: open
+    draining      its rest, then the end     the flow is empty: half-closed; the other side has ended too: over
+    over          nothing                    -
+
+What must stay true:
+
+- The end of one direction does not end the other: a client that half-closes still gets its replies. It is passed on
+  when everything before it has left the flow.
+- Memory is bounded on each way: what waits in the flow (`_MOST_QUEUED`) and what the kernel does not take
+  (`_WRITE_BUFFER`) stop the reading of the other side; `_early` has its own limit (`_MOST_EARLY`).
+- The events of a socket that was replaced go to `_Nobody`: its end is no end of the connection.
+- A reset comes `_RESET_AFTER` the last bytes, or the kernel would discard them.
+- `finish` happens once, whoever calls it first.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +57,9 @@ class Owner(t.Protocol):
 
     def forget(self, connection: Connection) -> None:
         """The connection is over."""
+
+    def ends(self, transport: asyncio.Transport) -> None:
+        """A side of a connection that is over ends soon, or when it has sent what waits."""
 
     def wants(self, program: int) -> bool:
         """Whether messages of a program are needed whole."""
@@ -112,9 +133,11 @@ class Connection:
         """The protocol of the client's connection."""
         return _Socket(self, "client")
 
-    def opened(self, one: _Socket) -> None:
-        if one.side == "client":
-            self._sockets["client"] = one
+    def opened(self, end: _Socket) -> None:
+        if self.is_over and end.transport is not None:  # the proxy has closed while it was accepted
+            end.transport.abort()
+        elif end.side == "client":
+            self._sockets["client"] = end
             self._connecting = self._loop.create_task(self._connect())
 
     async def _connect(self, port: int | None = None) -> None:
@@ -158,12 +181,12 @@ class Connection:
         self._flow.pass_by(heading, toward)
         return True
 
-    def received(self, one: _Socket, data: bytes) -> None:
+    def received(self, end: _Socket, data: bytes) -> None:
         """Bytes from one side."""
-        self._report(one, False, data)
-        toward = other(one.side)
+        self._report(end, False, data)
+        toward = other(end.side)
         try:
-            for part in one.divider.feed(data):
+            for part in end.divider.feed(data):
                 if isinstance(part, Whole):
                     message = self._proxy.rewritten(part.data, self._flow, toward)
                     sizes = part.sizes if message is part.data else ()
@@ -176,28 +199,28 @@ class Connection:
             self.finish("reset")
             return
         if self._flow.queued > _MOST_QUEUED:
-            self.read_from(one.side, False)
+            self.read_from(end.side, False)
 
     def _write(self, toward: Toward, data: bytes) -> None:
-        one = self._sockets.get(toward)
-        if one is None or one.transport is None or (self._moving and toward == "server"):
+        end = self._sockets.get(toward)
+        if end is None or end.transport is None or (self._moving and toward == "server"):
             if toward == "server" and not self.is_over:
                 self._early.append(data)
                 if sum(map(len, self._early)) > _MOST_EARLY:
                     self.read_from("client", False)
             return
-        if one.transport.is_closing():
+        if end.transport.is_closing():
             return
-        self._report(one, True, data)
-        one.transport.write(data)
+        self._report(end, True, data)
+        end.transport.write(data)
 
-    def _report(self, one: _Socket, sent: bool, data: bytes, *, ended: bool = False) -> None:
-        if self._settings.tap is None or one.transport is None:
+    def _report(self, end: _Socket, sent: bool, data: bytes, *, ended: bool = False) -> None:
+        if self._settings.tap is None or end.transport is None:
             return
-        local = one.transport.get_extra_info("sockname")[:2]
-        peer = one.transport.get_extra_info("peername")[:2]
+        local = end.transport.get_extra_info("sockname")[:2]
+        peer = end.transport.get_extra_info("peername")[:2]
         now = self._loop.time()
-        self._settings.tap(Passed(now, self.number, one.side, sent, data, "tcp", local, peer, ended))
+        self._settings.tap(Passed(now, self.number, end.side, sent, data, "tcp", local, peer, ended))
 
     def _run(self) -> None:
         """Carry out what is due, and set the timer for what comes next."""
@@ -226,10 +249,10 @@ class Connection:
 
     def read_from(self, side: Toward, wanted: bool) -> None:
         """Read from a side, or stop it for now."""
-        one = self._sockets.get(side)
-        if one is None or one.transport is None or one.transport.is_closing():
+        end = self._sockets.get(side)
+        if end is None or end.transport is None or end.transport.is_closing():
             return
-        if wanted and not one.transport.is_reading():
+        if wanted and not end.transport.is_reading():
             target = self._sockets.get(other(side))
             is_full = (
                 target is not None
@@ -237,9 +260,9 @@ class Connection:
                 and (target.transport.get_write_buffer_size() > _WRITE_BUFFER)
             )
             if not is_full and side not in self._ended:
-                one.transport.resume_reading()
-        elif not wanted and one.transport.is_reading():
-            one.transport.pause_reading()
+                end.transport.resume_reading()
+        elif not wanted and end.transport.is_reading():
+            end.transport.pause_reading()
 
     # Replays on other connections
 
@@ -279,11 +302,11 @@ class Connection:
 
     # The end
 
-    def half_closed(self, one: _Socket) -> None:
+    def half_closed(self, end: _Socket) -> None:
         """A side sends nothing more: pass that on when everything before it has gone."""
-        self._ended.add(one.side)
-        if one.divider.waiting:
-            self._write(other(one.side), one.divider.pending)
+        self._ended.add(end.side)
+        if end.divider.waiting:
+            self._write(other(end.side), end.divider.pending)
         self._drain()
 
     def _drain(self) -> None:
@@ -296,9 +319,9 @@ class Connection:
         if len(self._ended) == 2:
             self.finish("close")
 
-    def lost(self, one: _Socket) -> None:
+    def lost(self, end: _Socket) -> None:
         """A side is gone: so is the other one, once it has what was for it."""
-        if self._sockets.get(one.side) is one:
+        if self._sockets.get(end.side) is end:
             self.finish("close")
 
     def finish(self, how: t.Literal["close", "reset"]) -> None:
@@ -310,14 +333,15 @@ class Connection:
             self._timer.cancel()
         if self._connecting is not None:
             self._connecting.cancel() if not self._connecting.done() and "server" not in self._sockets else None
-        for one in self._sockets.values():
-            if one.transport is None:
+        for end in self._sockets.values():
+            if end.transport is None:
                 continue
-            self._report(one, True, b"", ended=True)
+            self._report(end, True, b"", ended=True)
+            self._proxy.ends(end.transport)
             if how == "close":
-                one.transport.close()
+                end.transport.close()
             else:
-                self._loop.call_later(_RESET_AFTER, abort, one.transport)
+                self._loop.call_later(_RESET_AFTER, abort, end.transport)
         self._proxy.forget(self)
 
 
@@ -328,8 +352,8 @@ class _Nobody:
         self.number = pair.number
         self.is_over = True
 
-    def opened(self, one: _Socket) -> None: ...
-    def received(self, one: _Socket, data: bytes) -> None: ...
-    def half_closed(self, one: _Socket) -> None: ...
-    def lost(self, one: _Socket) -> None: ...
+    def opened(self, end: _Socket) -> None: ...
+    def received(self, end: _Socket, data: bytes) -> None: ...
+    def half_closed(self, end: _Socket) -> None: ...
+    def lost(self, end: _Socket) -> None: ...
     def read_from(self, side: Toward, wanted: bool) -> None: ...

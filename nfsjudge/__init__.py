@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from nfsjudge import compounds as compounds
 from nfsjudge import policy
-from nfsjudge.expect import expect, expect_error
+from nfsjudge.expect import expect_error
 from nfsjudge.harm import Harm
+from nfsjudge.judge import expect
 from nfsjudge.outcome import (
     Damage,
     Nonconformance,

@@ -21,7 +21,9 @@ from nfsclient.errors import (
     SystemErr,
     XdrError,
 )
+from nfsclient.protocol.registry import programs, protocol_of_version
 from nfsjudge.deviation import PADDING, Deviation, OutcomeRecord
+from nfsjudge.reason import Because, Lack, because
 from nfsjudge.terms import CLOSED, SILENCE, plain_path, term_of
 
 _ANSWERS: t.Final[dict[type[Exception], str]] = {
@@ -43,7 +45,7 @@ _ANSWERS: t.Final[dict[type[Exception], str]] = {
 def answer_name(error: Exception | type[Exception]) -> str:
     """What came of a call, in short: ``GARBAGE_ARGS``, ``no reply``."""
     kind = error if isinstance(error, type) else type(error)
-    return next((_ANSWERS[one] for one in kind.__mro__ if one in _ANSWERS), kind.__name__)
+    return next((_ANSWERS[base] for base in kind.__mro__ if base in _ANSWERS), kind.__name__)
 
 
 def kind_of(error: Exception) -> Deviation:
@@ -84,6 +86,31 @@ def describe_error(error: Exception) -> str:
     if isinstance(error, XdrError) and error.offset >= 0:
         return f"the results do not decode: {describe_xdr_error(error)}"
     return error.seen if isinstance(error, NfsClientError) else str(error)
+
+
+def reason_of(error: NfsClientError) -> Because:
+    """Why a call brought no results, as the reason of a check that cannot be judged because of it."""
+    text = describe_error(error)
+    called = None if error.exchange is None else error.exchange.procedure
+    if called is None:
+        return because(Lack.OTHER, text)
+    short = text.replace(called.label, called.name)  # numbers of programs are for who debugs a server
+    if isinstance(error, ProgUnavail | ProgMismatch):
+        title = version_title(called.program, called.version)
+        numbers = {"program": called.program, "version": called.version}
+        return because(Lack.VERSION, text, short=f"{title} is not served", title=title, **numbers)
+    if isinstance(error, ProcUnavail):
+        title = version_title(called.program, called.version)
+        return because(Lack.OPERATION, text, short=short, title=title, operation=called.name)
+    return because(Lack.OTHER, text, short=short)
+
+
+def version_title(number: int, version: int) -> str:
+    """A version of a program, as people write it: ``NFSv3``, ``MOUNT version 1``."""
+    protocol, program = protocol_of_version(number, version), programs().get((number, version))
+    if protocol is None or program is None:
+        return f"program {number} version {version}"
+    return protocol.title if len(protocol.programs) == 1 else f"{program.name} version {version}"
 
 
 def describe_xdr_error(error: XdrError) -> str:

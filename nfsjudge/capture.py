@@ -125,22 +125,27 @@ def _commented(
     exchanges: Sequence[Exchange], segments: Sequence[Segment], own: Collection[str], notes: Mapping[int, str]
 ) -> list[_Commented]:
     """Segments in order of time, each with the comments on the messages that end in it."""
-    known = {(one.transport, one.peer, one.local) for one in segments}
-    whole = sorted([*segments, *made_up(exchanges, known)], key=lambda one: one.at)
+    known = {(segment.transport, segment.peer, segment.local) for segment in segments}
+    whole = sorted([*segments, *made_up(exchanges, known)], key=lambda segment: segment.at)
     placing = Placing(exchanges, whole)
-    made_by_check = {*own, *(one.local for one in exchanges if one.procedure is None and one.call)}
-    found = [_Commented(one, _is_own(one, made_by_check), comments=_aside(one)) for one in whole]
+    made_by_check = {
+        *own,
+        *(exchange.local for exchange in exchanges if exchange.procedure is None and exchange.call),
+    }
+    found = [
+        _Commented(segment, _is_own(segment, made_by_check), comments=_aside(segment)) for segment in whole
+    ]
     _own_but_typed(found, placing)
     for message in placing.messages:
         found[message.first].begins = True
         _comment(found, message, exchanges, notes)
-    for place, one in enumerate(exchanges):
-        if place not in placing.reply_of and one.call and not one.is_callback:
+    for place, exchange in enumerate(exchanges):
+        if place not in placing.reply_of and exchange.call and not exchange.is_callback:
             at = placing.call_of.get(place)
-            nearest = _nearest(whole, one) if at is None else at.last
+            nearest = _nearest(whole, exchange) if at is None else at.last
             if nearest is not None:
-                more = [_about(place + 1, one, is_whole=True)] if at is None else []
-                found[nearest].comments += [*more, *_late(place + 1, one, notes)]
+                more = [_about(place + 1, exchange, is_whole=True)] if at is None else []
+                found[nearest].comments += [*more, *_late(place + 1, exchange, notes)]
     for segment in found:
         if segment.is_own:
             segment.comments.append(OWN_BYTES)
@@ -150,10 +155,14 @@ def _commented(
 def _add_faults(found: list[_Commented], faults: Sequence[Fault]) -> None:
     """A reply has come before something is done to it; what becomes of a call goes out afterwards, or not at all."""
     for fault in faults:
-        mine = [one for one in found if one.segment.local == fault.local]
-        same_way = [one for one in mine if one.segment.sent == fault.sent and not one.segment.end]
-        before = [one for one in same_way if one.segment.at <= fault.at]
-        after = [one for one in same_way if one.segment.at >= fault.at]
+        mine = [commented for commented in found if commented.segment.local == fault.local]
+        same_way = [
+            commented
+            for commented in mine
+            if commented.segment.sent == fault.sent and not commented.segment.end
+        ]
+        before = [commented for commented in same_way if commented.segment.at <= fault.at]
+        after = [commented for commented in same_way if commented.segment.at >= fault.at]
         places = after[:1] or mine[-1:] if fault.sent else before[-1:] or mine[-1:]
         for place in places or found[-1:]:
             place.comments.append(fault.text)
@@ -169,7 +178,7 @@ def _aside(segment: Segment) -> list[str]:
 
 def _own_but_typed(found: list[_Commented], placing: Placing) -> None:
     """What is wholly calls of a client is not made by the check, on whatever connection."""
-    own = {at for at, one in enumerate(found) if one.is_own}
+    own = {at for at, commented in enumerate(found) if commented.is_own}
     if not own:
         return
 
@@ -188,37 +197,42 @@ def _comment(
     if message.exchange is None:
         comments += ["a copy of a call that was sent before"] if message.is_again else []
         return
-    number, one = message.exchange + 1, exchanges[message.exchange]
-    if message.sent != one.is_callback:
-        comments.append(_about(number, one, is_whole=message.flow[3] != 0))
-        comments += _late(number, one, notes) if one.is_callback else []
-    elif one.is_callback:
+    number, exchange = message.exchange + 1, exchanges[message.exchange]
+    if message.sent != exchange.is_callback:
+        comments.append(_about(number, exchange, is_whole=message.flow[3] != 0))
+        comments += _late(number, exchange, notes) if exchange.is_callback else []
+    elif exchange.is_callback:
         comments.append(f"exchange #{number}: the reply")
     else:
-        whose = [f"exchange #{number}: the reply"] if one.procedure is None else []
-        comments += [*whose, *_late(number, one, notes)]
+        whose = [f"exchange #{number}: the reply"] if exchange.procedure is None else []
+        comments += [*whose, *_late(number, exchange, notes)]
 
 
-def _about(number: int, one: Exchange, *, is_whole: bool) -> str:
+def _about(number: int, exchange: Exchange, *, is_whole: bool) -> str:
     """Which call it is. When it was sent again is known only of connections whose bytes were kept."""
-    again = f", sent {one.resent + 1} times{'' if is_whole else ', shown once'}" if one.resent else ""
-    return f"exchange #{number}: {name_of(one)}{again}"
+    again = (
+        f", sent {exchange.resent + 1} times{'' if is_whole else ', shown once'}" if exchange.resent else ""
+    )
+    return f"exchange #{number}: {name_of(exchange)}{again}"
 
 
-def _late(number: int, one: Exchange, notes: Mapping[int, str]) -> list[str]:
+def _late(number: int, exchange: Exchange, notes: Mapping[int, str]) -> list[str]:
     """What is known of an exchange when it is over."""
-    error = "" if one.error is None else describe_error(one.error)
+    error = "" if exchange.error is None else describe_error(exchange.error)
     return [text for text in (error, notes.get(number, "")) if text]
 
 
-def _nearest(segments: Sequence[Segment], one: Exchange) -> int | None:
+def _nearest(segments: Sequence[Segment], exchange: Exchange) -> int | None:
     """The segment nearest to a call that is not in them as a message: broken bytes, or too many."""
     places = [
         at
         for at, segment in enumerate(segments)
-        if segment.sent and not segment.end and segment.local == one.local and segment.peer == one.peer
+        if segment.sent
+        and not segment.end
+        and segment.local == exchange.local
+        and segment.peer == exchange.peer
     ]
-    return min(places, key=lambda at: abs(segments[at].at - one.sent_at), default=None)
+    return min(places, key=lambda at: abs(segments[at].at - exchange.sent_at), default=None)
 
 
 def _newest(messages: list[_Commented], most: int) -> tuple[list[_Commented], int]:
@@ -233,12 +247,14 @@ def _newest(messages: list[_Commented], most: int) -> tuple[list[_Commented], in
     if room >= 0 or first == len(messages) - 1:
         return messages, 0
     kept, open_flows = list[_Commented](), set[object]()
-    for one in messages[first + 1 :]:
-        key = (flow_of(one.segment), one.segment.sent)
-        if one.begins or one.segment.end or key in open_flows:
+    for message in messages[first + 1 :]:
+        key = (flow_of(message.segment), message.segment.sent)
+        if message.begins or message.segment.end or key in open_flows:
             open_flows.add(key)
-            kept.append(one)
-    left = sum(len(one.segment.data) for one in messages) - sum(len(one.segment.data) for one in kept)
+            kept.append(message)
+    left = sum(len(message.segment.data) for message in messages) - sum(
+        len(message.segment.data) for message in kept
+    )
     return kept or messages[-1:], left
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import typing as t
 
 from nfsclient.protocol import nfs4 as p
-from nfsclient.protocol.nfs4 import Nfsstat4, Operation4
+from nfsclient.protocol.nfs4 import Nfsstat4, Operation
 from nfsclient.sessions.reply import CompoundReply
 from nfsclient.xdr import Union, Unread, XdrEnum, XdrType, shape_of
 from nfsjudge.deviation import Deviation, OutcomeRecord
@@ -120,7 +120,7 @@ class CompoundExpectation(_WholeExpectation):
         __tracebackhide__ = True
         return self._last().refused(*preferred, because=because)
 
-    def of(self, operation: Operation4[A, R], nth: int = 0) -> OperationExpectation:
+    def of(self, operation: Operation[A, R], nth: int = 0) -> OperationExpectation:
         """The result of one operation, of its `nth` occurrence. If the server did not come to it, that fails."""
         __tracebackhide__ = True
         places = [
@@ -145,4 +145,4 @@ class CompoundExpectation(_WholeExpectation):
 
 
 judge_by(CompoundExpectation, CompoundReply)
-judge_by(OperationExpectation, *(one.res for one in p.OPERATIONS))
+judge_by(OperationExpectation, *(operation.res for operation in p.OPERATIONS))

@@ -98,7 +98,7 @@ class OutcomeRecord:
             return False
         if SUCCESS in self.expected and short(self.seen) in _SAYS_GONE:
             return False
-        return all(one == SUCCESS or is_error(one) for one in self.expected)
+        return all(term == SUCCESS or is_error(term) for term in self.expected)
 
 
 ACCEPTED: t.Final = "SUCCESS"

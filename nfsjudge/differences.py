@@ -33,8 +33,8 @@ def difference_of_values(seen: object, expected: object, what: str) -> Differenc
     """Where two long values differ; None where they are short enough to be shown whole."""
     match seen, expected:
         case (bytes() | bytearray() | memoryview(), bytes() | bytearray() | memoryview()):
-            one, other = bytes(seen), bytes(expected)
-            return difference_of_data(one, other, what) if max(len(one), len(other)) > _SHORT else None
+            data, other = bytes(seen), bytes(expected)
+            return difference_of_data(data, other, what) if max(len(data), len(other)) > _SHORT else None
         case (list() | tuple(), list() | tuple()) if max(len(seen), len(expected)) > MOST_NAMES:
             if all(isinstance(name, bytes) for name in (*seen, *expected)):
                 found = difference_of_names(seen, expected, what)
@@ -47,7 +47,7 @@ def difference_of_values(seen: object, expected: object, what: str) -> Differenc
 def _difference_of_items(seen: Sequence[object], expected: Sequence[object], what: str) -> Difference | None:
     """The first item that differs."""
     pairs = enumerate(zip(seen, expected, strict=False))
-    at = next((place for place, (one, other) in pairs if one != other), None)
+    at = next((place for place, (value, other) in pairs if value != other), None)
     if at is None:
         return Difference(f"{what}, number", str(len(expected)), str(len(seen)))
     return Difference(f"{what}, item {at}", show(expected[at]), f"{show(seen[at])} (of {len(seen)})")
@@ -60,11 +60,11 @@ def difference_of_data(
     if seen == expected:
         return None
     shorter = min(len(seen), len(expected))
-    place = next((one for one in range(shorter) if seen[one] != expected[one]), shorter)
+    place = next((offset for offset in range(shorter) if seen[offset] != expected[offset]), shorter)
     if place == shorter:
         return _difference_of_ends(seen, expected, what, at + place)
-    end = next((one for one in range(place, shorter) if seen[one] == expected[one]), shorter)
-    differing = sum(one != other for one, other in zip(seen, expected, strict=False))
+    end = next((offset for offset in range(place, shorter) if seen[offset] == expected[offset]), shorter)
+    differing = sum(byte != other for byte, other in zip(seen, expected, strict=False))
     note = f"{of} of {len(seen)} bytes" if of else f"{len(seen)} bytes in all"
     note += f", not {len(expected)}" if len(seen) != len(expected) else ""
     note += f"; {differing} differ" if differing > 1 else ""

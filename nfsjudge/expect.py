@@ -25,15 +25,11 @@ from nfsjudge.differences import difference_of_values
 from nfsjudge.outcome import Nonconformance, current_requirement, observe, skip, unsupported
 from nfsjudge.pointing import Claim
 from nfsjudge.policy.engine import Ends, StatusPolicy, policy_of
+from nfsjudge.reason import because
 from nfsjudge.requirement import Requirement
 from nfsjudge.showing import show, show_status
 from nfsjudge.terms import ABSENT, NONE, PRESENT, Shown, Term, term_of, worded
 from nfsjudge.verdict import Verdict
-
-if t.TYPE_CHECKING:
-    from nfsclient.sessions.reply import CompoundReply
-    from nfsclient.xdr import XdrType
-    from nfsjudge.compounds import CompoundExpectation, OperationExpectation
 
 DEFINED: t.Final = Shown("a status that the RFC defines", Term(AN_ERROR, Deviation.STATUS))
 
@@ -268,8 +264,8 @@ class ReplyExpectation(t.Generic[T]):
         if found is None:
             return
         if found.verdict is Verdict.UNSUPPORTED:
-            unsupported(found.reason, self._reply)
-        skip(f"{found.reason}: {show(status)}", self._reply)
+            unsupported(because(found.lack, found.reason, status=status.name), self._reply)
+        skip(because(found.lack, f"{found.reason}: {show(status)}", status=status.name), self._reply)
 
     def _success(self, expectation: Ends) -> T:
         __tracebackhide__ = True
@@ -339,46 +335,10 @@ def judge_by(kind: type[ReplyExpectation[t.Any]], *replies: type) -> None:
     _kinds.update(dict.fromkeys(replies, kind))
 
 
-@t.overload
-def expect(  # type: ignore[overload-overlap]  # a compound is the narrower case, and comes first
-    subject: CompoundReply, what: None = None, *, because: Requirement | None = None
-) -> CompoundExpectation: ...
-@t.overload
-def expect(  # type: ignore[overload-overlap]  # a reply with results is the narrower case, and comes first
-    subject: Reply[T], what: None = None, *, because: Requirement | None = None
-) -> ReplyExpectation[T]: ...
-@t.overload
-def expect(
-    subject: StatusReply, what: None = None, *, because: Requirement | None = None
-) -> ReplyExpectation[None]: ...
-@t.overload
-def expect(
-    subject: XdrType, what: None = None, *, because: Requirement | None = None
-) -> OperationExpectation: ...
-@t.overload
-def expect(
-    subject: T, what: str, *, of: object = None, field: str = "", because: Requirement | None = None
-) -> ValueExpectation[T]: ...
-def expect(
-    subject: t.Any,
-    what: str | None = None,
-    *,
-    of: object = None,
-    field: str = "",
-    because: Requirement | None = None,
-) -> t.Any:
-    """Begin to judge a reply or a part of one, or (with `what` naming it) a value.
-
-    A claim that does not hold raises `Nonconformance` with `because`, or with what the check proves first.
-
-    `of` and `field` say which field of which reply a transcript marks: `field` is a dotted path in `of`, which is a
-    reply, a part of one, or a raw answer; a raw answer is marked as a whole. Without `of`, the latest reply is meant
-    that has such a field with this value.
-    """
-    if what is None:
-        return _kinds.get(type(subject), ReplyExpectation)(subject, because)
-    claim = Claim(subject, of, field) if of is not None or field else None
-    return ValueExpectation(subject, what, because, claim=claim)
+def expectation_of(reply: t.Any, because: Requirement | None) -> ReplyExpectation[t.Any]:
+    """What judges a reply of this type, or of one that it is derived from."""
+    kinds = (_kinds[each] for each in type(reply).__mro__ if each in _kinds)
+    return next(kinds, ReplyExpectation)(reply, because)
 
 
 def expect_error(

@@ -55,10 +55,10 @@ class Given:
         self.version = 3
         """Of NFS, for which the handle of the root is wanted where both versions have the same."""
 
-    def learn(self, one: Exchange, variable: str) -> None:
+    def learn(self, exchange: Exchange, variable: str) -> None:
         """Note what is in a reply."""
-        if isinstance(one.result, XdrType):
-            for path, key in given_in(one.result, ""):
+        if isinstance(exchange.result, XdrType):
+            for path, key in given_in(exchange.result, ""):
                 if isinstance(key, tuple) and key[0] == "attribute":
                     self._places[key] = variable, path
                     self._variables.pop(key, None)
@@ -71,7 +71,9 @@ class Given:
         """What may be found in bare bytes."""
         known = [*self._roots.values(), *self._places]
         return [
-            one for one in known if isinstance(one, bytes) and len(one) >= _SHORTEST_IN_BYTES and any(one)
+            value
+            for value in known
+            if isinstance(value, bytes) and len(value) >= _SHORTEST_IN_BYTES and any(value)
         ]
 
     def expression(self, value: bytes) -> str | None:
@@ -112,6 +114,10 @@ class Given:
     def has(self, value: bytes) -> bool:
         """Whether a reply gave these bytes."""
         return value in self._places
+
+    def is_replaced(self, value: bytes) -> bool:
+        """Whether the script uses a variable in place of a value."""
+        return value in self._variables
 
     def stands_for(self, value: bytes, variable: str) -> None:
         """A variable has what the script uses in place of a value that no reply gave."""

@@ -45,7 +45,7 @@ def harm_done(declared: str | None, outcome: OutcomeRecord | None) -> Harm | Non
     """
     if not declared or outcome is None or outcome.is_refusal:
         return None
-    return next((one for one in Harm if one == declared), None)
+    return next((harm for harm in Harm if harm == declared), None)
 
 
 def harm_text(declared: str | None, outcome: OutcomeRecord | None) -> str:

@@ -69,25 +69,30 @@ def message_records(
         if exchange.reply is not None or exchange.error is not None:
             at = exchange.sent_at if exchange.received_at is None else exchange.received_at
             parts.append(_Part(at, number, "reply", exchange, own))
-    parts += [_Part(one.at, 0, "call" if one.sent else "reply", one, []) for one in beside(exchanges, raw)]
+    parts += [
+        _Part(raw_bytes.at, 0, "call" if raw_bytes.sent else "reply", raw_bytes, [])
+        for raw_bytes in outside_exchanges(exchanges, raw)
+    ]
     parts += [_Part(at, 0, "", text, []) for at, text in remarks]
     parts.sort(key=lambda part: part.at)  # stable: a reply in the same instant stays after its call
     return _bounded(parts, began)
 
 
-def beside(exchanges: Iterable[Exchange], raw: Iterable[RawBytes]) -> list[RawBytes]:
+def outside_exchanges(exchanges: Iterable[Exchange], raw: Iterable[RawBytes]) -> list[RawBytes]:
     """Those of the raw bytes that are in no exchange. A call may be in several fragments, or pieces of a stream."""
-    own, all_raw = [one for one in exchanges if one.procedure is None], list(raw)
+    own, all_raw = [exchange for exchange in exchanges if exchange.procedure is None], list(raw)
     sent = [
-        Segment(one.at, True, one.data, one.peer, one.transport, one.local) for one in all_raw if one.sent
+        Segment(raw_bytes.at, True, raw_bytes.data, raw_bytes.peer, raw_bytes.transport, raw_bytes.local)
+        for raw_bytes in all_raw
+        if raw_bytes.sent
     ]
     left = [
         RawBytes(sent[at].at, True, data, sent[at].peer, sent[at].transport, sent[at].local)
         for at, _, data in Placing(own, sent).left(lambda message: message.exchange is not None)
     ]
-    replies = {bytes(one.reply) for one in own if one.reply}
-    left += [one for one in all_raw if not one.sent and one.data not in replies]
-    return sorted(left, key=lambda one: one.at)
+    replies = {bytes(exchange.reply) for exchange in own if exchange.reply}
+    left += [raw_bytes for raw_bytes in all_raw if not raw_bytes.sent and raw_bytes.data not in replies]
+    return sorted(left, key=lambda raw_bytes: raw_bytes.at)
 
 
 def besides(
@@ -95,10 +100,13 @@ def besides(
 ) -> list[Besides]:
     """What a transcript says of bytes that are in no exchange, and of what was seen besides."""
     shown = [
-        Besides(one.at, [f"{'sent' if one.sent else 'received'} {_summary(one)}", *_bytes(one.data)])
-        for one in beside(exchanges, raw)
+        Besides(
+            raw_bytes.at,
+            [f"{'sent' if raw_bytes.sent else 'received'} {_summary(raw_bytes)}", *_bytes(raw_bytes.data)],
+        )
+        for raw_bytes in outside_exchanges(exchanges, raw)
     ]
-    return sorted([*shown, *(Besides(at, [text]) for at, text in remarks)], key=lambda one: one.at)
+    return sorted([*shown, *(Besides(at, [text]) for at, text in remarks)], key=lambda part: part.at)
 
 
 def _summary(raw: RawBytes) -> str:
@@ -144,7 +152,7 @@ def _call(exchange: Exchange, marks: Sequence[Mark]) -> tuple[str, list[str], li
     fields = [mark.field_in(exchange) for mark in marks if exchange.is_callback]
     shown, signed = list[str](), list[int]()
     if isinstance(exchange.args, XdrType):
-        shown, signed = _marked(exchange.args, [one for one in fields if one is not None])
+        shown, signed = _marked(exchange.args, [field for field in fields if field is not None])
         signed = signed or ([0] if fields and shown else [])
     return summary, head + shown, [at + len(head) for at in signed]
 
@@ -165,7 +173,7 @@ def _reply(exchange: Exchange, marks: Sequence[Mark]) -> tuple[str, list[str], l
         summary = f"{name} xid 0x{exchange.xid:08x}: {'answered' if status is None else status}"
         marks = [] if exchange.is_callback else marks
         fields = [mark.field_in(exchange) for mark in marks]
-        lines, signed = _marked(exchange.result, [one for one in fields if one is not None])
+        lines, signed = _marked(exchange.result, [field for field in fields if field is not None])
         return summary, lines, signed or ([0] if marks and lines else [])
     lines = [] if exchange.error is None else _of_error(exchange.error)
     about = len(lines) if marks else 0

@@ -64,10 +64,14 @@ class Damage(Nonconformance):
 
 
 class NotJudged(Exception):
-    """The check ends without a verdict on the target. `subject` is the reply that refused what it needs, if one did."""
+    """The check ends without a verdict on the target. `subject` is the reply that refused what it needs, if one did.
+
+    `reason` is a text; made with `nfsjudge.reason.because` it has its fields with it.
+    """
 
     def __init__(self, reason: str = "", subject: object = None) -> None:
         super().__init__(reason)
+        self.reason = reason
         self.subject = subject
 
 
@@ -107,7 +111,9 @@ class Proof:
     def of(self, version: str) -> Proof:
         """What a check that speaks this version proves: each requirement with the citation of that version."""
         return replace(
-            self, requirements=tuple(one.of(version) for one in self.requirements), version=version
+            self,
+            requirements=tuple(requirement.of(version) for requirement in self.requirements),
+            version=version,
         )
 
 

@@ -118,7 +118,7 @@ class Placing:
                 if key not in self._directions:
                     self._directions[key] = _Direction(*key)
                 self._directions[key].add(place, segment.data)
-        self.messages = [one for each in self._directions.values() for one in each.messages()]
+        self.messages = [message for each in self._directions.values() for message in each.messages()]
         self.call_of: dict[int, Message] = {}
         """The place of an exchange -> its call."""
         self.reply_of: dict[int, Message] = {}
@@ -126,23 +126,28 @@ class Placing:
 
     def _match(self) -> None:
         known: dict[tuple[bool, bytes], deque[Message]] = defaultdict(deque)
-        for message in sorted(self.messages, key=lambda one: one.first):
+        for message in sorted(self.messages, key=lambda message: message.first):
             known[message.sent, message.data].append(message)
         calls: set[bytes] = set()
-        for place, one in enumerate(self.exchanges):
-            is_ours = not one.is_callback
-            if one.call:
-                calls.update([one.call] if is_ours else [])
-                self._take(known[is_ours, one.call], place, one, self.call_of)
-            if one.reply:
-                self._take(known[not is_ours, bytes(one.reply)], place, one, self.reply_of)
+        for place, exchange in enumerate(self.exchanges):
+            is_ours = not exchange.is_callback
+            if exchange.call:
+                calls.update([exchange.call] if is_ours else [])
+                self._take(known[is_ours, exchange.call], place, exchange, self.call_of)
+            if exchange.reply:
+                self._take(known[not is_ours, bytes(exchange.reply)], place, exchange, self.reply_of)
         for (sent, data), left in known.items():
             for message in left:
                 message.is_again = sent and data in calls
 
-    def _take(self, messages: deque[Message], place: int, one: Exchange, found: dict[int, Message]) -> None:
+    def _take(
+        self, messages: deque[Message], place: int, exchange: Exchange, found: dict[int, Message]
+    ) -> None:
         for message in messages:
-            if message.flow[:2] == (one.transport, one.peer) and one.local in ("", message.flow[2]):
+            if message.flow[:2] == (exchange.transport, exchange.peer) and exchange.local in (
+                "",
+                message.flow[2],
+            ):
                 message.exchange = place
                 found[place] = message
                 messages.remove(message)
@@ -158,9 +163,9 @@ class Placing:
             if not direction.sent:
                 continue
             known = sorted(
-                (one.begin, one.end)
-                for one in self.messages
-                if one.sent and one.flow == direction.flow and is_known(one)
+                (message.begin, message.end)
+                for message in self.messages
+                if message.sent and message.flow == direction.flow and is_known(message)
             )
             yield from _without(direction, known)
 
@@ -186,15 +191,26 @@ def _without(direction: _Direction, known: Sequence[tuple[int, int]]) -> Iterato
 def made_up(exchanges: Iterable[Exchange], known: t.Container[tuple[str, str, str]]) -> list[Segment]:
     """Segments of exchanges of connections about which nothing else is known: each message is one fragment."""
     found: list[Segment] = []
-    for one in exchanges:
-        if (one.transport, one.peer, one.local) in known:
+    for exchange in exchanges:
+        if (exchange.transport, exchange.peer, exchange.local) in known:
             continue
-        is_stream = one.transport == "tcp"
-        if one.call:
-            data = fragment(one.call, ()) if is_stream else one.call
-            found.append(Segment(one.sent_at, not one.is_callback, data, one.peer, one.transport, one.local))
-        if one.reply is not None:
-            data = fragment(bytes(one.reply), ()) if is_stream else bytes(one.reply)
-            at = one.sent_at if one.received_at is None else one.received_at
-            found.append(Segment(at, one.is_callback, data, one.peer, one.transport, one.local))
+        is_stream = exchange.transport == "tcp"
+        if exchange.call:
+            data = fragment(exchange.call, ()) if is_stream else exchange.call
+            found.append(
+                Segment(
+                    exchange.sent_at,
+                    not exchange.is_callback,
+                    data,
+                    exchange.peer,
+                    exchange.transport,
+                    exchange.local,
+                )
+            )
+        if exchange.reply is not None:
+            data = fragment(bytes(exchange.reply), ()) if is_stream else bytes(exchange.reply)
+            at = exchange.sent_at if exchange.received_at is None else exchange.received_at
+            found.append(
+                Segment(at, exchange.is_callback, data, exchange.peer, exchange.transport, exchange.local)
+            )
     return sorted(found, key=lambda segment: segment.at)  # stable: a reply stays after its call

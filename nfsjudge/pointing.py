@@ -35,7 +35,8 @@ class Claim:
     part: object = None
     """A reply, a part of one, or a raw answer (what has `reply`)."""
     field: str = ""
-    """A dotted path in `part`; without one, the end of the path of a field in one of the latest replies."""
+    """A dotted path in `part`; without one, the end of the path of a field in one of the latest replies. It may be
+    several with ``|`` between them: the names that versions have for the field."""
     data: tuple[int, bytes] | None = None
     """Offset in a file, and what READ gave there; nothing where the data ended before it."""
     name: bytes | None = None
@@ -55,7 +56,7 @@ def find(exchanges: Sequence[Exchange], claim: Claim) -> Found | None:
 
 def locate(exchanges: Sequence[Exchange], subject: object, field: str | None) -> Found:
     """The reply of which `subject` is a part, and the path in it; both as they are where there is no such reply."""
-    if any(one.is_about(subject) for one in exchanges):
+    if any(exchange.is_about(subject) for exchange in exchanges):
         return subject, field
     return _find_part(exchanges, subject, field or "") or (subject, field)
 
@@ -139,10 +140,11 @@ def _find_listing(exchanges: Sequence[Exchange], value: object) -> Found | None:
 
 def _find_field(exchanges: Sequence[Exchange], field: str, value: object) -> Found | None:
     """The latest field whose path ends in `field`, and which has the value, or from which the value is derived."""
-    wanted = field.split(".")
+    wanted = [name.split(".") for name in field.split("|")]
     for result, path, found in _latest_fields(exchanges):
         steps = [step.partition("[")[0] for step in path.split(".")]
-        if steps[-len(wanted) :] == wanted and any(_is_same(one, value) for one in (found, *_derived(found))):
+        is_named = any(steps[-len(names) :] == names for names in wanted)
+        if is_named and any(_is_same(candidate, value) for candidate in (found, *_derived(found))):
             return result, path
     return None
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 
 from nfsjudge.deviation import OutcomeRecord
 from nfsjudge.harm import harm_text
+from nfsjudge.reason import ReasonRecord
 
 SCHEMA = 1
 """Grows when a field changes its meaning or is removed; new fields do not change it."""
@@ -153,6 +154,8 @@ class CheckRecord:
     """What was expected and seen, in fields. None: nothing deviates, or a version wrote it that had none."""
     unserved: str = ""
     """If it is UNSUPPORTED: the operation that the server says it lacks, though every server has it: ``MKDIR``."""
+    why: ReasonRecord | None = None
+    """The `reason` in fields. None: it has no reason, or a version wrote it that had no such fields."""
     kind: str = "check"
     schema: int = SCHEMA
 
@@ -226,10 +229,14 @@ class RunRecord:
     """Of the embedded server, as NAME=VALUE."""
     seed: int = 1
     """What checks drew at random (`--seed`)."""
+    minor: int = 0
+    """The highest minor version of NFSv4 that the target has, if a tenth of the claims ran in others; 0: all did."""
     protocols: dict[str, str] = field(default_factory=dict)
     """Name of a protocol, as in ids -> as people write it: ``nfs3`` -> ``NFSv3``."""
     watched: str = ""
     """The server process that was watched, or why none was: ``process 17 (ganesha.nfsd)``, ``no process: ...``."""
+    lacking: list[ReasonRecord] = field(default_factory=list)
+    """Why it lacks capabilities, in fields, one for each. Empty: it has all, or a version wrote it that had none."""
     kind: str = "run"
     schema: int = SCHEMA
 
@@ -296,9 +303,13 @@ _KINDS: dict[str, type[AnyRecord]] = {
 }
 
 
-_Nested: t.TypeAlias = RequirementRecord | MessageRecord | ProcedureStatistics | ServerRecord | OutcomeRecord
+_Nested: t.TypeAlias = (
+    RequirementRecord | MessageRecord | ProcedureStatistics | ServerRecord | OutcomeRecord | ReasonRecord
+)
 _NESTED: dict[str, type[_Nested]] = {
     "outcome": OutcomeRecord,
+    "why": ReasonRecord,
+    "lacking": ReasonRecord,
     "server": ServerRecord,
     "requirement": RequirementRecord,
     "requirements": RequirementRecord,
@@ -310,7 +321,7 @@ _NESTED: dict[str, type[_Nested]] = {
 
 @functools.cache
 def _names(kind: t.Hashable) -> tuple[str, ...]:
-    return tuple(one.name for one in fields(t.cast("t.Any", kind)))
+    return tuple(field.name for field in fields(t.cast("t.Any", kind)))
 
 
 def to_plain(record: object) -> dict[str, t.Any]:
@@ -323,8 +334,19 @@ def to_plain(record: object) -> dict[str, t.Any]:
 
 def _plain(value: t.Any) -> t.Any:
     if isinstance(value, list):
-        return [_plain(one) for one in value] if value and is_dataclass(value[0]) else value
-    return to_plain(value) if is_dataclass(value) else value
+        return [_plain(entry) for entry in value] if value and _has_fields(type(value[0])) else value
+    return to_plain(value) if _has_fields(type(value)) else value
+
+
+def _has_fields(kind: type) -> bool:
+    """Whether a class is a dataclass: there are few of them, and many fields of many records."""
+    found = _KINDS_OF_VALUES.get(kind)
+    if found is None:
+        found = _KINDS_OF_VALUES[kind] = is_dataclass(kind)
+    return found
+
+
+_KINDS_OF_VALUES: dict[type, bool] = {}
 
 
 def nested(plain: Mapping[str, t.Any]) -> dict[str, t.Any]:
@@ -333,7 +355,7 @@ def nested(plain: Mapping[str, t.Any]) -> dict[str, t.Any]:
     for key, kind in _NESTED.items():
         value = values.get(key)
         if value is not None:
-            values[key] = [kind(**one) for one in value] if isinstance(value, list) else kind(**value)
+            values[key] = [kind(**entry) for entry in value] if isinstance(value, list) else kind(**value)
     return values
 
 
@@ -378,9 +400,9 @@ def _without_surrogates(value: t.Any) -> t.Any:
         case str():
             return value.encode("utf-8", "backslashreplace").decode()
         case list():
-            return [_without_surrogates(one) for one in value]
+            return [_without_surrogates(item) for item in value]
         case dict():
-            return {_without_surrogates(key): _without_surrogates(one) for key, one in value.items()}
+            return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
     return value
 
 
@@ -398,7 +420,7 @@ def _made(kind: type[_T], plain: t.Any, where: str) -> _T:
     if not isinstance(plain, dict):
         raise TypeError(f"{where} is {plain!r:.40}")
     known = _readings(t.cast("t.Hashable", kind))
-    return kind(**{key: known[key](one, f"{where}.{key}") for key, one in plain.items() if key in known})
+    return kind(**{key: known[key](value, f"{where}.{key}") for key, value in plain.items() if key in known})
 
 
 @functools.cache
@@ -424,7 +446,7 @@ def _reading_list(wanted: t.Any) -> _Reading:
             raise TypeError(f"{where} is {value!r:.40}")
         if wanted is str and set(map(type, value)) <= {str}:  # transcripts: most of the values of a run
             return value
-        return [inner(one, where) for one in value]
+        return [inner(item, where) for item in value]
 
     return read
 
@@ -433,7 +455,7 @@ def _reading_dict(inner: _Reading) -> _Reading:
     def read(value: t.Any, where: str) -> t.Any:
         if not isinstance(value, dict):
             raise TypeError(f"{where} is {value!r:.40}")
-        return {key: inner(one, where) for key, one in value.items()}
+        return {key: inner(item, where) for key, item in value.items()}
 
     return read
 
@@ -509,8 +531,8 @@ def _outcome_lines(record: CheckRecord | FindingRecord) -> list[str]:
             return [f"  result:     {text}"]
         return [
             f"  result:     {record.what}:",
-            *(f"    expected: {one}" for one in record.expected[:1]),
-            *(f"          or: {one}" for one in record.expected[1:]),
+            *(f"    expected: {expected}" for expected in record.expected[:1]),
+            *(f"          or: {expected}" for expected in record.expected[1:]),
             f"         got: {record.observed}",
         ]
     return [
@@ -537,6 +559,8 @@ def failure_text(record: CheckRecord | FindingRecord) -> str:
         lines.append(f"              {requirement.gist}")
         lines += [f"  call:       {record.call}"] if isinstance(record, CheckRecord) and record.call else []
         lines += _outcome_lines(record)
+    elif requirement is None and record.observed:  # judged by another suite, which names no clause
+        lines.append(f"  result:     {deviation(record)}")
     lines += [f"  elsewhere:  {text}" for text in elsewhere_lines(record)]
     if isinstance(record, CheckRecord):
         lines += [f"  reason:     {record.reason}"] if record.reason else []

@@ -49,6 +49,7 @@ _MADE_UP = re.compile(rb"nfsproof-[0-9a-f]{12}|nfsproof [0-9a-f]{16}")
 _OWNER: t.Final = b"nfsproof "
 _COMPARED: t.Final = (nfs4.Verify4Args, nfs4.Nverify4Args)
 _MOST_SLOTS = 1024
+_SEQUENCE_IDS: t.Final = 1 << 32
 _GIVEN_TIMES: t.Final = frozenset({"guard"})
 """Fields for a time that must be the server's own."""
 
@@ -133,7 +134,7 @@ def write_script(
 
 
 def _story(story: Story) -> str:
-    values = {one.name: getattr(story, one.name) for one in dataclasses.fields(story)}
+    values = {field.name: getattr(story, field.name) for field in dataclasses.fields(story)}
     return f"Story({', '.join(f'{name}={value!a}' for name, value in values.items() if value)})"
 
 
@@ -157,13 +158,22 @@ class _Writer:
         """Variable of a connection -> whether bare bytes were sent last, with nothing received since."""
         self._names: dict[bytes, str] = {}
         self._found = found_sessions(exchanges)
+        self._sessions = 0
+        self._base = 0
+        """What the sequence id of the SEQUENCE that is written has more than that in the script."""
         self._is_compared = False
         """Whether the attributes that are written are those of VERIFY or NVERIFY."""
         self._clientid = 0
         """Of the CREATE_SESSION that is written."""
-        typed = [one for one in exchanges if one.procedure is not None and not one.is_callback]
-        self._xids = Counter((one.xid, one.local) for one in typed)
-        self._replies = {one.reply: one for one in exchanges if one.procedure is None and one.reply}
+        typed = [
+            exchange for exchange in exchanges if exchange.procedure is not None and not exchange.is_callback
+        ]
+        self._xids = Counter((exchange.xid, exchange.local) for exchange in typed)
+        self._replies = {
+            exchange.reply: exchange
+            for exchange in exchanges
+            if exchange.procedure is None and exchange.reply
+        }
 
     def put(self, line: str) -> None:
         self.lines.append(line)
@@ -198,43 +208,51 @@ class _Writer:
         happened: Sequence[tuple[float, str]],
     ) -> Iterator[Step]:
         """(time, order, what writes it) of each message and of what lies between them."""
-        typed = [one for one in self.exchanges if one.procedure is not None and not one.is_callback]
-        sends = sorted(one.sent_at for one in typed)
-        for number, one in enumerate(self.exchanges, 1):
-            yield from self._steps_of(number, one, sends)
-        own = {one.local for one in raw if one.sent}
+        typed = [
+            exchange
+            for exchange in self.exchanges
+            if exchange.procedure is not None and not exchange.is_callback
+        ]
+        sends = sorted(exchange.sent_at for exchange in typed)
+        for number, exchange in enumerate(self.exchanges, 1):
+            yield from self._steps_of(number, exchange, sends)
+        own = {raw_bytes.local for raw_bytes in raw if raw_bytes.sent}
         others = besides(self.exchanges, segments, own, leave_out) if segments else ()
         # Of segments, those that were sent are in `raw` as well.
-        messages = [one for one in raw if not (one.sent and segments)]
+        messages = [message for message in raw if not (message.sent and segments)]
         for order, other in enumerate([*messages, *others], len(self.exchanges) * 2):
             yield other.at, order, lambda it=other: self._other(it)  # type: ignore[misc]
         for at, what in happened:
             yield at, 0, lambda text=what: self.put(f"replay.happened({text!a})")  # type: ignore[misc]
 
-    def _steps_of(self, number: int, one: Exchange, sends: Sequence[float]) -> Iterator[Step]:
-        if one.procedure is None:
+    def _steps_of(self, number: int, exchange: Exchange, sends: Sequence[float]) -> Iterator[Step]:
+        if exchange.procedure is None:
             return
-        if one.is_callback:
-            yield one.sent_at, number * 2, lambda: self._callback(number, one)
+        if exchange.is_callback:
+            yield exchange.sent_at, number * 2, lambda: self._callback(number, exchange)
             return
-        done = one.sent_at if one.received_at is None else one.received_at
-        is_alone = not any(one.sent_at < at < done for at in sends[_right_of(sends, one.sent_at) :][:1])
-        if self._constant(one.procedure) is None:
-            call = RawBytes(one.sent_at, True, one.call, one.peer, one.transport, one.local)
-            yield one.sent_at, number * 2, lambda: self._unknown(call, one)
+        done = exchange.sent_at if exchange.received_at is None else exchange.received_at
+        is_alone = not any(
+            exchange.sent_at < at < done for at in sends[_right_of(sends, exchange.sent_at) :][:1]
+        )
+        if self._constant(exchange.procedure) is None:
+            call = RawBytes(
+                exchange.sent_at, True, exchange.call, exchange.peer, exchange.transport, exchange.local
+            )
+            yield exchange.sent_at, number * 2, lambda: self._unknown(call, exchange)
         elif is_alone:
-            yield one.sent_at, number * 2, lambda: self._call(number, one)
+            yield exchange.sent_at, number * 2, lambda: self._call(number, exchange)
         else:
-            yield one.sent_at, number * 2, lambda: self._submit(number, one)
-            yield done, number * 2 + 1, lambda: self._wait(number, one)
+            yield exchange.sent_at, number * 2, lambda: self._submit(number, exchange)
+            yield done, number * 2 + 1, lambda: self._wait(number, exchange)
 
-    def _other(self, one: RawBytes | Batch | Closing) -> None:
-        if isinstance(one, Batch):
-            self._batch(one)
-        elif isinstance(one, Closing):
-            self._closing(one)
+    def _other(self, raw_bytes: RawBytes | Batch | Closing) -> None:
+        if isinstance(raw_bytes, Batch):
+            self._batch(raw_bytes)
+        elif isinstance(raw_bytes, Closing):
+            self._closing(raw_bytes)
         else:
-            self._raw(one)
+            self._raw(raw_bytes)
 
     def _batch(self, batch: Batch) -> None:
         """Calls of which no record was kept."""
@@ -254,18 +272,18 @@ class _Writer:
     def _leaf(self, value: XdrType, path: str) -> str:
         """The field at a path, as it is constructed."""
         name, _, rest = path.partition(".")
-        node, part = next((node, part) for one, node, part in parts_of(value) if one == name)
+        node, part = next((node, part) for path, node, part in parts_of(value) if path == name)
         return self._leaf(part, rest) if rest else self._field(name, node, part)
 
-    def _closing(self, one: Closing) -> None:
-        key = (one.like.transport, one.like.peer, one.like.local)
-        if one.by_server:
+    def _closing(self, closing: Closing) -> None:
+        key = (closing.like.transport, closing.like.peer, closing.like.local)
+        if closing.by_server:
             if self._listening.get(self._connections.get(key, "")):
                 self.put(f"replay.receive_record({self._connections[key]}, {SILENCE})")
                 self._listening[self._connections[key]] = False
             return
-        name = self._connection(one.like)
-        if one.is_half:
+        name = self._connection(closing.like)
+        if closing.is_half:
             self.put(f"replay.half_close({name})")
             return
         self.put(f"replay.close({name})")
@@ -274,41 +292,44 @@ class _Writer:
 
     # ------------------------------------------------------------ calls
 
-    def _call(self, number: int, one: Exchange) -> None:
-        words = self._words(number, one)
-        self.put(f"r{number} = replay.call({', '.join([*words, *self._deviation(one)])})")
-        self.given.learn(one, f"r{number}")
+    def _call(self, number: int, exchange: Exchange) -> None:
+        words = self._words(number, exchange)
+        self.put(f"r{number} = replay.call({', '.join([*words, *self._deviation(exchange)])})")
+        self.given.learn(exchange, f"r{number}")
 
-    def _submit(self, number: int, one: Exchange) -> None:
-        self.put(f"p{number} = replay.submit({', '.join(self._words(number, one))})")
+    def _submit(self, number: int, exchange: Exchange) -> None:
+        self.put(f"p{number} = replay.submit({', '.join(self._words(number, exchange))})")
 
-    def _wait(self, number: int, one: Exchange) -> None:
-        words = [str(number), self._connection(one), f"p{number}", *self._deviation(one)]
+    def _wait(self, number: int, exchange: Exchange) -> None:
+        words = [str(number), self._connection(exchange), f"p{number}", *self._deviation(exchange)]
         self.put(f"r{number} = replay.wait({', '.join(words)})")
-        self.given.learn(one, f"r{number}")
+        self.given.learn(exchange, f"r{number}")
 
-    def _callback(self, number: int, one: Exchange) -> None:
+    def _callback(self, number: int, exchange: Exchange) -> None:
         """A script cannot make the server call: it waits for that, and answers as any client does."""
-        names = [step.operation.name for step in one.steps]
-        words = [str(number), self._connection(one), ascii(", ".join(names)), *self._deviation(one)]
+        names = [step.operation.name for step in exchange.steps]
+        words = [str(number), self._connection(exchange), ascii(", ".join(names)), *self._deviation(exchange)]
         self.put(f"replay.callback({', '.join(words)})")
 
-    def _words(self, number: int, one: Exchange) -> list[str]:
-        assert one.procedure is not None
-        words = [str(number), self._connection(one), str(self._constant(one.procedure))]
-        self.given.version = _nfs_version(one.procedure)
-        words.append(self.value(one.args))
-        if one.credential is not None and one.credential != self.setting.credential:
-            words.append(f"credential={self._credential(one.credential)}")
-        if self._xids[one.xid, one.local] > 1:
-            words.append(f"xid={one.xid:#010x}")
+    def _words(self, number: int, exchange: Exchange) -> list[str]:
+        assert exchange.procedure is not None
+        words = [str(number), self._connection(exchange), str(self._constant(exchange.procedure))]
+        self.given.version = _nfs_version(exchange.procedure)
+        words.append(self.value(exchange.args))
+        if exchange.credential is not None and exchange.credential != self.setting.credential:
+            words.append(f"credential={self._credential(exchange.credential)}")
+        if self._xids[exchange.xid, exchange.local] > 1:
+            words.append(f"xid={exchange.xid:#010x}")
         return words
 
-    def _deviation(self, one: Exchange) -> list[str]:
-        mark = next((mark for mark in self.marks if mark.is_of(one)), None)
+    def _deviation(self, exchange: Exchange) -> list[str]:
+        mark = next((mark for mark in self.marks if mark.is_of(exchange)), None)
         if mark is None:
             return []
-        return [f"deviates={mark.field_in(one) or ''!a}", *([f"note={mark.note!a}"] if mark.note else [])]
+        return [
+            f"deviates={mark.field_in(exchange) or ''!a}",
+            *([f"note={mark.note!a}"] if mark.note else []),
+        ]
 
     def _constant(self, procedure: Procedure[t.Any, t.Any]) -> str | None:
         """The name of a procedure in a script; None for one that no protocol declares."""
@@ -322,27 +343,26 @@ class _Writer:
             raise CannotWrite(f"{type(credential).__name__} has a context that no script can have")
         self._used.add(type(credential).__name__)
         fields = dataclasses.fields(credential)
-        words = [f"{one.name}={getattr(credential, one.name)!a}" for one in fields]
+        words = [f"{field.name}={getattr(credential, field.name)!a}" for field in fields]
         return f"{type(credential).__name__}({', '.join(words)})"
 
     # ------------------------------------------------------------ bytes
 
-    def _unknown(self, call: RawBytes, one: Exchange) -> None:
+    def _unknown(self, call: RawBytes, exchange: Exchange) -> None:
         """A call of a procedure that no protocol declares goes out as bytes."""
         self.put(f"replay.send_record({self._connection(call)}, {self.bare(call.data)})")
-        self.put(f"replay.receive_record({', '.join([self._connection(call), *self._received(one)])})")
+        self.put(f"replay.receive_record({', '.join([self._connection(call), *self._received(exchange)])})")
 
     def _raw(self, raw: RawBytes) -> None:
         name = self._connection(raw)
         if not raw.sent:
-            one = self._replies.get(raw.data)
-            self.put(
-                f"replay.receive_record({', '.join([name, *(self._received(one) if one is not None else [])])})"
-            )
+            exchange = self._replies.get(raw.data)
+            more = self._received(exchange) if exchange is not None else []
+            self.put(f"replay.receive_record({', '.join([name, *more])})")
             self._listening[name] = False
             return
         sizes = fragment_sizes(raw.data) if raw.transport == "tcp" else []
-        message = raw.data if raw.transport == "udp" else b"".join(one for _, _, one in records(raw.data))
+        message = raw.data if raw.transport == "udp" else b"".join(piece for _, _, piece in records(raw.data))
         if sizes is None or (raw.transport == "tcp" and fragment(message, sizes) != raw.data):
             self.put(f"replay.send_raw({name}, {self.bare(raw.data)})")
         else:
@@ -350,10 +370,10 @@ class _Writer:
             self.put(f"replay.send_record({', '.join(words)})")
         self._listening[name] = True
 
-    def _received(self, one: Exchange) -> list[str]:
-        if not any(mark.is_of(one) for mark in self.marks):
+    def _received(self, exchange: Exchange) -> list[str]:
+        if not any(mark.is_of(exchange) for mark in self.marks):
             return []
-        note = next(mark.note for mark in self.marks if mark.is_of(one))
+        note = next(mark.note for mark in self.marks if mark.is_of(exchange))
         return ["deviates=True", f"note={note!a}"]
 
     def bare(self, data: bytes) -> str:
@@ -377,15 +397,15 @@ class _Writer:
 
     # ------------------------------------------------------------ connections and names
 
-    def _connection(self, one: Exchange | RawBytes) -> str:
+    def _connection(self, exchange: Exchange | RawBytes) -> str:
         """The variable of a connection, which is made where it is first used."""
-        key = (one.transport, one.peer, one.local)
+        key = (exchange.transport, exchange.peer, exchange.local)
         if key not in self._connections:
             self._opened += 1
             name = self._connections[key] = f"c{self._opened}"
-            words = [ascii(self.setting.services.get(one.local) or _service_of(one))]
-            words += ["proto='udp'"] if one.transport == "udp" else []
-            sizes = self.setting.fragments.get(one.local)
+            words = [ascii(self.setting.services.get(exchange.local) or _service_of(exchange))]
+            words += ["proto='udp'"] if exchange.transport == "udp" else []
+            sizes = self.setting.fragments.get(exchange.local)
             words += [f"fragment_sizes={[int(size) for size in sizes]!a}"] if sizes else []
             self.put(f"{name} = replay.connect({', '.join(words)})")
         return self._connections[key]
@@ -417,7 +437,7 @@ class _Writer:
         if isinstance(value, nfs4.CreateSession4Args):
             self._clientid = value.csa_clientid
         elif isinstance(value, nfs4.Sequence4Args):
-            self._need_session(value.sa_sessionid)
+            self._need_session(value)
         pairs = parts_of(value)
         defaults = type(value).__xdr_defaults__
         words = [
@@ -427,13 +447,16 @@ class _Writer:
         ]
         return f"{self._class(type(value))}({', '.join(words)})"
 
-    def _need_session(self, sessionid: bytes) -> None:
-        """A session that was there before the check makes way for a new one."""
-        uses = self._found.pop(sessionid, None)
-        if uses is not None:
-            variable = f"s{len(self._found) + 1}"
-            self.put(f"{variable} = replay.session({uses})")
-            self.given.stands_for(sessionid, variable)
+    def _need_session(self, sequence: nfs4.Sequence4Args) -> None:
+        """A session that was there before the check makes way for a new one, in which nothing was sent yet."""
+        found = self._found.get(bytes(sequence.sa_sessionid))
+        self._base = 0 if found is None else found.bases.get(sequence.sa_slotid, 0)
+        if found is not None and not self.given.is_replaced(sequence.sa_sessionid):
+            self._sessions += 1
+            variable = f"s{self._sessions}"
+            minor = "" if found.minor == 1 else f"minor={found.minor}"
+            self.put(f"{variable} = replay.session({minor})")
+            self.given.stands_for(sequence.sa_sessionid, variable)
 
     def _class(self, cls: type) -> str:
         if cls is Unread:
@@ -475,6 +498,8 @@ class _Writer:
             return self.given.of_cookie(value) or literal
         if name in CLIENTIDS and value:
             return self.given.of_clientid(value) or literal
+        if name == "sa_sequenceid" and self._base:
+            return str((value - self._base) % _SEQUENCE_IDS)
         if name == "csa_sequence":
             return self.given.of_sequence(self._clientid, value) or literal
         return self._compared(name, value, literal) if self._is_compared and name in CHANGING else literal
@@ -504,26 +529,33 @@ class _Writer:
         return " + ".join(parts)
 
 
-def found_sessions(exchanges: Sequence[Exchange]) -> dict[bytes, list[int]]:
-    """Sessions of NFSv4 that were there before the exchanges, and how often each slot had been used."""
+class FoundSession(t.NamedTuple):
+    """A session of before the exchanges. A script makes a new one, in which only RECLAIM_COMPLETE was sent."""
+
+    minor: int
+    bases: dict[int, int]
+    """Slot -> by how much its sequence ids are larger than in the new session."""
+
+
+def found_sessions(exchanges: Sequence[Exchange]) -> dict[bytes, FoundSession]:
+    """Sessions of NFSv4 that were there before the exchanges."""
     made: set[bytes] = set()
-    found: dict[bytes, dict[int, int]] = {}
-    for one in sorted(exchanges, key=lambda each: each.sent_at):
-        if not isinstance(one.args, nfs4.Compound4Args):
+    found: dict[bytes, FoundSession] = {}
+    for exchange in sorted(exchanges, key=lambda each: each.sent_at):
+        if not isinstance(exchange.args, nfs4.Compound4Args):
             continue
-        for step in one.steps:
+        for step in exchange.steps:
             match step.result:
                 case nfs4.CreateSession4Res(csr_resok4=nfs4.CreateSession4ResOk() as created):
                     made.add(bytes(created.csr_sessionid))
                 case nfs4.Sequence4Res(sr_resok4=nfs4.Sequence4ResOk()):
                     args = step.args
                     if args.sa_sessionid not in made and args.sa_slotid < _MOST_SLOTS:
-                        slots = found.setdefault(bytes(args.sa_sessionid), {})
-                        slots.setdefault(args.sa_slotid, args.sa_sequenceid - 1)
-    return {
-        sessionid: [slots.get(slot, 0) for slot in range(max(slots) + 1)]
-        for sessionid, slots in found.items()
-    }
+                        new = FoundSession(exchange.args.minorversion, {})
+                        session = found.setdefault(bytes(args.sa_sessionid), new)
+                        first = 1 if args.sa_slotid else 2
+                        session.bases.setdefault(args.sa_slotid, args.sa_sequenceid - first)
+    return found
 
 
 def _is_plain(value: object) -> bool:
@@ -534,14 +566,14 @@ def _right_of(times: Sequence[float], at: float) -> int:
     return bisect.bisect_right(times, at)
 
 
-def _service_of(one: Exchange | RawBytes) -> str:
+def _service_of(exchange: Exchange | RawBytes) -> str:
     """By the program that is called, where nothing is known of the connection."""
-    if isinstance(one, Exchange) and one.procedure is not None:
-        program = one.procedure.program
+    if isinstance(exchange, Exchange) and exchange.procedure is not None:
+        program = exchange.procedure.program
     else:
-        data = one.call if isinstance(one, Exchange) else one.data
-        if isinstance(one, RawBytes) and one.transport == "tcp":
-            data = next((message for _, _, message in records(one.data)), b"")
+        data = exchange.call if isinstance(exchange, Exchange) else exchange.data
+        if isinstance(exchange, RawBytes) and exchange.transport == "tcp":
+            data = next((message for _, _, message in records(exchange.data)), b"")
         program = int.from_bytes(data[12:16], "big")
     protocol = protocol_of(program)
     return "nfs" if protocol is None else protocol.service

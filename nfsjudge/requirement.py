@@ -82,7 +82,7 @@ class Requirement:
     @property
     def citations(self) -> list[tuple[str, str]]:
         """RFC and section of each version, the first one first."""
-        return [(self.rfc, self.section), *((one.rfc, one.section) for one in self.also.values())]
+        return [(self.rfc, self.section), *((other.rfc, other.section) for other in self.also.values())]
 
     def of(self, version: str) -> Requirement:
         """The clause as a version states it ("2", "4.0"): one citation. A version without its own has the first."""

@@ -28,15 +28,19 @@ class Batch:
     """Where they differ; empty for a single call."""
     args: list[XdrType] = dataclasses.field(default_factory=list)
 
-    def takes(self, one: Exchange) -> bool:
+    def takes(self, exchange: Exchange) -> bool:
         """Add a call, if it is of the same kind."""
-        if (one.procedure, one.credential, one.local) != (self.procedure, self.credential, self.like.local):
+        if (exchange.procedure, exchange.credential, exchange.local) != (
+            self.procedure,
+            self.credential,
+            self.like.local,
+        ):
             return False
-        path = difference(self.args[0], one.args)
+        path = difference(self.args[0], exchange.args)
         if not path or self.path not in ("", path):
             return False
         self.path = path
-        self.args.append(one.args)
+        self.args.append(exchange.args)
         return True
 
 
@@ -64,10 +68,10 @@ def besides(
     On connections with the client's addresses `own` a check sent bytes that it made itself: there they stay bytes.
     `leave_out` are asides that are not wanted.
     """
-    kept = [one for one in segments if one.aside not in leave_out]
+    kept = [segment for segment in segments if segment.aside not in leave_out]
     placing = Placing(exchanges, kept)
     found: list[Sent] = [*_bytes(placing, own), *_ends(kept), *_batches(placing, own)]
-    return sorted(found, key=lambda one: one.at)
+    return sorted(found, key=lambda send: send.at)
 
 
 def _is_typed(message: Message, exchanges: Sequence[Exchange]) -> bool:
@@ -85,15 +89,15 @@ def _bytes(placing: Placing, own: Collection[str]) -> Iterator[RawBytes]:
 
 
 def _ends(segments: Sequence[Segment]) -> Iterator[Closing]:
-    for one in segments:
-        if one.end and one.transport == "tcp":
-            yield Closing(one.at, _raw(one, b""), not one.sent, one.end == "half-closed")
+    for segment in segments:
+        if segment.end and segment.transport == "tcp":
+            yield Closing(segment.at, _raw(segment, b""), not segment.sent, segment.end == "half-closed")
 
 
 def _batches(placing: Placing, own: Collection[str]) -> Iterator[RawBytes | Batch]:
     """The calls that typed clients made without a record of them."""
     open_: dict[str, Batch] = {}
-    for message in sorted(placing.messages, key=lambda one: (one.first, one.begin)):
+    for message in sorted(placing.messages, key=lambda placed: (placed.first, placed.begin)):
         if not message.sent or message.flow[2] in own or message.is_again:
             continue
         if _is_typed(message, placing.exchanges):
@@ -101,16 +105,18 @@ def _batches(placing: Placing, own: Collection[str]) -> Iterator[RawBytes | Batc
                 yield open_.pop(message.flow[2])
             continue
         segment = placing.segments[message.first]
-        one = exchange_of_call(message.data, segment.at, segment.peer, segment.transport)
-        one.local = segment.local
-        if one.procedure is None or one.args is None:
-            if one.local in open_:
-                yield open_.pop(one.local)
+        exchange = exchange_of_call(message.data, segment.at, segment.peer, segment.transport)
+        exchange.local = segment.local
+        if exchange.procedure is None or exchange.args is None:
+            if exchange.local in open_:
+                yield open_.pop(exchange.local)
             yield _raw(segment, _framed(message))
-        elif one.local not in open_ or not open_[one.local].takes(one):
-            if one.local in open_:
-                yield open_.pop(one.local)
-            open_[one.local] = Batch(segment.at, one, one.procedure, one.credential, args=[one.args])
+        elif exchange.local not in open_ or not open_[exchange.local].takes(exchange):
+            if exchange.local in open_:
+                yield open_.pop(exchange.local)
+            open_[exchange.local] = Batch(
+                segment.at, exchange, exchange.procedure, exchange.credential, args=[exchange.args]
+            )
     yield from open_.values()
 
 
@@ -121,24 +127,24 @@ def _framed(message: Message) -> bytes:
     return (0x8000_0000 | len(message.data)).to_bytes(4, "big") + message.data
 
 
-def difference(one: object, other: object) -> str:
+def difference(value: object, other: object) -> str:
     """The path of the only field in which two values differ; empty if there is none, or several."""
-    paths = list(_differences(one, other, ""))
+    paths = list(_differences(value, other, ""))
     return paths[0] if len(paths) == 1 and not paths[0].endswith("?") else ""
 
 
-def _differences(one: object, other: object, path: str) -> Iterator[str]:
+def _differences(value: object, other: object, path: str) -> Iterator[str]:
     """What is no single field of bytes, or a number, has a question mark."""
-    if isinstance(one, XdrType) and type(one) is type(other):
-        mine, others = parts_of(one), parts_of(other)
+    if isinstance(value, XdrType) and type(value) is type(other):
+        mine, others = parts_of(value), parts_of(other)
         if [name for name, _, _ in mine] != [name for name, _, _ in others]:
             yield f"{path}?"
             return
         for (name, _, part), (_, _, counterpart) in zip(mine, others, strict=True):
             yield from _differences(part, counterpart, f"{path}.{name}" if path else name)
-    elif isinstance(one, bytes | memoryview) and isinstance(other, bytes | memoryview):
-        if bytes(one) != bytes(other):
+    elif isinstance(value, bytes | memoryview) and isinstance(other, bytes | memoryview):
+        if bytes(value) != bytes(other):
             yield path
-    elif one != other:
-        is_number = isinstance(one, int) and isinstance(other, int) and type(one) is type(other)
+    elif value != other:
+        is_number = isinstance(value, int) and isinstance(other, int) and type(value) is type(other)
         yield path if is_number else f"{path}?"

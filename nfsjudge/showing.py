@@ -61,10 +61,10 @@ def _show(value: object) -> str:  # noqa: PLR0911  (one case a kind)
             return NONE
         case Mapping():
             return _bracketed(
-                [f"{_show(key)}: {_show(one)}" for key, one in _first(value.items())], len(value)
+                [f"{_show(key)}: {_show(item)}" for key, item in _first(value.items())], len(value)
             )
         case list() | tuple():
-            return _bracketed([_show(one) for one in _first(value)], len(value))
+            return _bracketed([_show(item) for item in _first(value)], len(value))
         case AbstractSet():
             return _bracketed(sorted(map(_show, value))[:_MOST_ITEMS], len(value))
         case XdrType():

@@ -80,13 +80,15 @@ class Tally:
 
     def __init__(self, named: Named | None = None) -> None:
         if named is None:
-            named = tuple((one.name, one.programs) for one in protocols())
-        self._protocols = {(one.number, one.version): name for name, programs in named for one in programs}
+            named = tuple((protocol.name, protocol.programs) for protocol in protocols())
+        self._protocols = {
+            (program.number, program.version): name for name, programs in named for program in programs
+        }
         self._names: dict[tuple[int, ...], Name] = {
-            (one.program, one.version, one.number): (name, "", one.name)
+            (procedure.program, procedure.version, procedure.number): (name, "", procedure.name)
             for name, programs in named
             for program in programs
-            for one in program.procedures
+            for procedure in program.procedures
         }
         self._by_procedure: dict[AnyOperation, _Row] = {}
         self._by_name: dict[Name, _Row] = {}
@@ -117,9 +119,9 @@ class Tally:
 
     def _add_steps(self, procedure: AnyOperation, steps: Iterable[Step]) -> None:
         for step in steps:
-            one = step.operation
-            protocol = self._protocols.get((one.program, one.version))
-            name = OTHER if protocol is None else (protocol, procedure.name, one.name)
+            operation = step.operation
+            protocol = self._protocols.get((operation.program, operation.version))
+            name = OTHER if protocol is None else (protocol, procedure.name, operation.name)
             row = self._by_name.setdefault(name, _Row())
             row.calls += 1
             row.replies += step.result is not None

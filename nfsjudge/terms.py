@@ -48,9 +48,9 @@ class Shown(str):
 
 _OF_RPC: t.Final = MappingProxyType(
     {
-        **{one: Term(one, Deviation.STATUS) for one in (SUCCESS, AN_ERROR, ACCEPTED, *REFUSALS)},
-        **{one: Term(one, Deviation.UNANSWERED) for one in (SILENCE, CLOSED)},
-        **{one: Term(one, Deviation.FIELD) for one in (NONE, ABSENT, PRESENT)},
+        **{name: Term(name, Deviation.STATUS) for name in (SUCCESS, AN_ERROR, ACCEPTED, *REFUSALS)},
+        **{name: Term(name, Deviation.UNANSWERED) for name in (SILENCE, CLOSED)},
+        **{name: Term(name, Deviation.FIELD) for name in (NONE, ABSENT, PRESENT)},
     }
 )
 """The words that are terms themselves."""
@@ -128,12 +128,12 @@ def outcome_of(
     if seen is not None and (kind is None or seen.kind is not Deviation.FIELD):
         kind = seen.kind  # a status, or none, comes before what it was to be a status of
     kind = kind or Deviation.OTHER
-    terms = [term_of(one) for one in expected]
-    is_named = seen is not None or any(one is not None for one in terms)
+    terms = [term_of(word) for word in expected]
+    is_named = seen is not None or any(term is not None for term in terms)
     is_value = kind not in {Deviation.STATUS, Deviation.UNANSWERED}
     names = [
-        one.name if one is not None and (is_value or one.kind is not Deviation.FIELD) else UNNAMED
-        for one in terms
+        term.name if term is not None and (is_value or term.kind is not Deviation.FIELD) else UNNAMED
+        for term in terms
     ]
     return OutcomeRecord(
         str(kind),

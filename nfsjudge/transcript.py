@@ -135,10 +135,10 @@ def place_of(exchange: Exchange, subject: object, field: str | None) -> int | No
     if subject is None:
         return None
     step = exchange.step_of(subject)
-    for index, one in enumerate(exchange.steps):
+    for index, operation in enumerate(exchange.steps):
         path = exchange.path_to(index)
         is_within = step is None and field and (field == path or field.startswith((f"{path}.", f"{path}[")))
-        if is_within or (step is not None and exchange.part_of_server(one) is subject):
+        if is_within or (step is not None and exchange.part_of_server(operation) is subject):
             return index
     return None
 
@@ -157,7 +157,7 @@ def _given(exchange: Exchange) -> str:
 
 def _steps_line(steps: Sequence[Step]) -> str:
     """The operations of a compound in one line. Long ones share the room that short ones leave."""
-    lines = [_step_line(one) for one in steps[:_MOST_STEPS]]
+    lines = [_step_line(step) for step in steps[:_MOST_STEPS]]
     room, share = _LONGEST_COMPOUND, 0
     for left, size in zip(range(len(lines), 0, -1), sorted(map(len, lines)), strict=True):
         share = max(_SHORTEST_STEP, room // left)
@@ -343,16 +343,16 @@ def _few(besides: Sequence[Besides], most: int) -> list[Besides]:
     if len(besides) > most:
         half = most // 2
         between = besides[half : len(besides) - half]
-        told = Besides(between[0].at, [f"... {len(between)} more of the same kinds"])
-        besides = [*besides[:half], told, *besides[len(besides) - half :]]
+        omitted = Besides(between[0].at, [f"... {len(between)} more of the same kinds"])
+        besides = [*besides[:half], omitted, *besides[len(besides) - half :]]
     room = max(1, min(_MOST_OF_BESIDES, most // max(len(besides), 1)))
-    return [Besides(one.at, one.lines[:room]) for one in besides]
+    return [Besides(part.at, part.lines[:room]) for part in besides]
 
 
 def _merged(parts: Sequence[tuple[float, Sequence[str]]], besides: Sequence[Besides]) -> list[str]:
     """The parts, in their order, with what happened before each of them, and after the last one."""
     lines: list[str] = []
-    rest = deque(sorted(besides, key=lambda one: one.at))
+    rest = deque(sorted(besides, key=lambda part: part.at))
     for at, shown in [*parts, (float("inf"), ())]:
         while rest and rest[0].at <= at:
             first, *more = rest.popleft().lines
@@ -363,7 +363,7 @@ def _merged(parts: Sequence[tuple[float, Sequence[str]]], besides: Sequence[Besi
 
 def _usual(exchanges: Sequence[Exchange]) -> Credential | None:
     """As whom most calls were made."""
-    known = Counter(one.credential for one in exchanges if one.credential is not None)
+    known = Counter(exchange.credential for exchange in exchanges if exchange.credential is not None)
     return known.most_common(1)[0][0] if known else None
 
 
@@ -371,7 +371,7 @@ def _in_full(
     exchanges: Sequence[Exchange], subject: object, field: str | None, note: str
 ) -> dict[int, list[str]]:
     """The exchange that is `subject` and the last one in full, and those before it with their arguments."""
-    marked = next((at for at, one in enumerate(exchanges) if one.is_about(subject)), None)
+    marked = next((at for at, exchange in enumerate(exchanges) if exchange.is_about(subject)), None)
     last = len(exchanges) - 1
     found: dict[int, list[str]] = {}
     if marked is not None:
@@ -391,17 +391,17 @@ def _in_full(
 def _in_brief(exchanges: Sequence[Exchange], full: t.Collection[int]) -> set[int]:
     """Exchanges to show with one line."""
     others = [at for at in range(len(exchanges)) if at not in full]
-    nearest = sorted(others, key=lambda at: min((abs(at - one) for one in full), default=0))[:_NEAREST]
+    nearest = sorted(others, key=lambda at: min((abs(at - place) for place in full), default=0))[:_NEAREST]
     broken = [at for at in others if exchanges[at].error is not None or exchanges[at].reply is None]
     return {*others[:_FIRST], *nearest, *broken[:_BROKEN]}
 
 
 def _left_out(exchanges: Sequence[Exchange]) -> str:
     """How many of which procedures and outcomes."""
-    kinds = Counter(_kind(one) for one in exchanges)
-    told = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common(4))
+    kinds = Counter(_kind(exchange) for exchange in exchanges)
+    counted = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common(4))
     more = f", {len(kinds) - 4} other kinds" if len(kinds) > 4 else ""
-    return f"... {len(exchanges)} exchanges left out: {told}{more}"
+    return f"... {len(exchanges)} exchanges left out: {counted}{more}"
 
 
 def _kind(exchange: Exchange) -> str:
@@ -417,7 +417,7 @@ def short_transcript(
         (exchange.sent_at, [summary_line(exchange, number, usual=usual)])
         for number, exchange in enumerate(itertools.islice(exchanges, most), 1)
     ]
-    few = [Besides(one.at, one.lines[:1]) for one in _few(besides, _MOST_BESIDES)]
+    few = [Besides(part.at, part.lines[:1]) for part in _few(besides, _MOST_BESIDES)]
     lines = _merged(parts, few)
     if len(exchanges) > most:
         lines.append(f"... {len(exchanges) - most} more")

@@ -8,11 +8,8 @@ import typing as t
 from collections.abc import Iterable
 
 from nfsclient.xdr import Union, XdrType, replace, shape_of
-from nfsserver.fs import SUPERUSER, FsError, Inode, Kind, remove_tree_locally
+from nfsserver.fs import SUPERUSER, FsError, Inode, Kind
 from nfsserver.handlers import ServerApi
-
-if t.TYPE_CHECKING:
-    from nfsmutants.form import AnyCall
 
 X = t.TypeVar("X", bound=XdrType)
 
@@ -119,14 +116,3 @@ def remembered_text(state: dict[t.Any, t.Any], link: Inode | None, text: bytes) 
         return text
     directory, name = link.place
     return bytes(state.setdefault((directory.fileid, directory.generation, name), text))
-
-
-def lose_everything_in_a_crash(call: AnyCall) -> None:
-    """Remove all directories of the root in the first call after a restart of the service."""
-    boots = call.backend.boots
-    if call.state.setdefault("boots", boots) == boots:
-        return
-    call.state["boots"] = boots
-    root = call.backend.fs.root
-    for name in root.directory.names() if root.directory is not None else ():
-        remove_tree_locally(root.fs, name)

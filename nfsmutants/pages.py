@@ -20,7 +20,7 @@ def files_of(inode: Inode | None) -> list[Inode]:
         return []
     names = inode.directory.names() if inode.directory is not None else ()
     entries = [inode.directory.get(name) for name in names] if inode.directory is not None else [inode]
-    return [one for one in entries if one is not None and one.data is not None]
+    return [entry for entry in entries if entry is not None and entry.data is not None]
 
 
 def drop_uncommitted(files: Iterable[Inode]) -> None:

@@ -57,17 +57,23 @@ class Mutants(MutableSet[str]):
 
     def around_calls(self, operation: AnyOperation, /) -> list[AnyAroundCall]:
         """The mutants of an operation that are on."""
+        if not self._active:
+            return []
         return [
             active.around_call for active in self._active.values() if operation in active.mutant.operations
         ]
 
     def around_messages(self) -> list[AroundMessage]:
         """The mutants of messages that are on."""
+        if not self._active:
+            return []
         active = self._active.values()
         return [each.around_message for each in active if each.mutant.on_message is not None]
 
     def below_messages(self) -> list[TransportMiddleware]:
         """The mutants of transports that are on."""
+        if not self._active:
+            return []
         return [each.transport for each in self._active.values() if each.transport is not None]
 
 

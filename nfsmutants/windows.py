@@ -87,9 +87,9 @@ class Window(DeadlineMember, TransportMiddleware):
         """Answer a call, or keep it if it waits; then continue the calls that have waited for long enough."""
         earlier = list(self._waiting)
         is_second = self._answer(connection, message, proceed) and bool(earlier)
-        for one in earlier:
-            one.left -= 1
-        due = [one for one in self._waiting if is_second or one.left <= 0]
+        for waiting in earlier:
+            waiting.left -= 1
+        due = [waiting for waiting in self._waiting if is_second or waiting.left <= 0]
         # The last first: the steps of two calls that do the same then alternate.
         self._continue(due[::-1], connection)
 
@@ -110,13 +110,13 @@ class Window(DeadlineMember, TransportMiddleware):
         return False
 
     def _continue(self, calls: list[_Waiting], current: Connection | None = None) -> None:
-        for one in calls:
-            if one not in self._waiting:
+        for call in calls:
+            if call not in self._waiting:
                 continue  # sending the output of another one has made room for further calls
-            self._waiting.remove(one)
-            self._answer(one.connection, one.message, one.proceed)
-            if one.connection is not current and one.connection in one.connection.server.connections:
-                one.connection.on_writable()  # the reply; `current` sends its output itself
+            self._waiting.remove(call)
+            self._answer(call.connection, call.message, call.proceed)
+            if call.connection is not current and call.connection in call.connection.server.connections:
+                call.connection.on_writable()  # the reply; `current` sends its output itself
         if not self._waiting:
             self.unwatch()
 
@@ -124,8 +124,8 @@ class Window(DeadlineMember, TransportMiddleware):
 
     def next_deadline(self) -> float | None:
         """When the first call has waited for `LONGEST`."""
-        return min((one.until for one in self._waiting), default=None)
+        return min((waiting.until for waiting in self._waiting), default=None)
 
     def on_deadline(self, now: float) -> None:
         """Continue the calls that have waited for `LONGEST`."""
-        self._continue([one for one in self._waiting if one.until <= now])
+        self._continue([waiting for waiting in self._waiting if waiting.until <= now])

@@ -16,14 +16,20 @@ from pathlib import Path
 from nfsjudge.wording import count
 from nfsproof.exits import Exit, Trouble
 from reports import Run, load
-from reports.baseline import find_baseline, fitting_baseline, gate_lines, hold_against, load_baseline
+from reports.baseline import (
+    baseline_lines,
+    compare_with_baseline,
+    find_baseline,
+    fitting_baseline,
+    load_baseline,
+)
 from reports.baseline.gate import LINT, not_judged
 from reports.baseline.model import parse_baseline, read_text
 from reports.baseline.symptoms import Patience
 from reports.baseline.update import left_over, shown_difference, updated
 from reports.changes import MEANINGS
 from reports.compare import Changed, are_two_servers, between_servers, common, compare, grouped
-from reports.idlist import known_ids
+from reports.idlist import CLIENT, is_of_client, known_ids
 from reports.plain import printable
 
 _LONG_CHANGE = 60
@@ -33,7 +39,7 @@ AUTO = "auto"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Comparison:
     """Lines for the terminal, and whether all is well."""
 
     lines: Sequence[str]
@@ -41,34 +47,39 @@ class Told:
 
 
 def _promised(run: Run) -> frozenset[str]:
-    """The checks that a whole run of its target has."""
-    return frozenset(known_ids().promised("" if run.about is None else run.about.target))
+    """The checks that a whole run of its target has; none is known of another suite."""
+    if run.is_second_opinion:
+        return frozenset()
+    # A label may stand for the name of the target: the checks say what it is.
+    of_client = any(is_of_client(check.id) for check in run.checks)
+    minor = 0 if run.about is None else run.about.minor
+    return frozenset(known_ids().promised(CLIENT if of_client else "", minor))
 
 
-def check(folder: Path, word: str) -> Told:
+def check(folder: Path, word: str) -> Comparison:
     """Compare the records of a run with a baseline. Raises OSError, `BadBaseline` and `BadRecord`."""
     run = load(folder)
     description = "" if run.about is None else run.about.description
     name = (fitting_baseline(description) or word) if word == AUTO and not Path(word).exists() else word
     baseline = load_baseline(find_baseline(name))
     partial = run.about is not None and run.about.is_partial
-    found = hold_against(
+    found = compare_with_baseline(
         run,
         baseline,
         today=dt.datetime.now(dt.UTC).date(),
         promised=frozenset() if partial else _promised(run),
         is_partial=partial,
     )
-    lines = gate_lines(found, baseline, run)
+    lines = baseline_lines(found, baseline, run)
     missing = [] if run.end is None else run.end.missing
     lines += [printable(f"REQUIRED capability is missing: {text}") for text in missing]
-    return Told(lines, Exit.FAIL if missing else Exit.BASELINE if found else Exit.OK)
+    return Comparison(lines, Exit.FAIL if missing else Exit.BASELINE if found else Exit.OK)
 
 
 def _counted(before: str, after: str, file: Path) -> str:
     """A change that is too long to be read on a terminal, in one line."""
     old, new = (parse_baseline(text, str(file)).entries for text in (before, after))
-    unexplained = sum(1 for one in new if not one.is_explained)
+    unexplained = sum(1 for entry in new if not entry.is_explained)
     return (
         f"{file}: {count(len(new), 'entry', 'entries')}, {len(old)} before; "
         f"{unexplained} without a reason: search for TODO"
@@ -79,7 +90,7 @@ class CannotUpdate(ValueError):
     """The run does not say of every check how it is: what it did not judge would be taken for gone."""
 
 
-def update(folder: Path, file: Path, *, dry_run: bool) -> Told:
+def update(folder: Path, file: Path, *, dry_run: bool) -> Comparison:
     """Update a baseline with a run; the lines are the change. Raises OSError, `BadBaseline` and `CannotUpdate`."""
     run = load(folder)
     _hold_whole(run, folder)
@@ -92,8 +103,10 @@ def update(folder: Path, file: Path, *, dry_run: bool) -> Told:
     if len(lines) > _LONG_CHANGE and not dry_run:
         lines = [_counted(before, after, file)]
     today = dt.datetime.now(dt.UTC).date()
-    rest = [str(one) for one in left_over(after, run, str(file), today, _promised(run), patience)]
-    return Told([*lines, *rest], Exit.BASELINE if rest else Exit.OK)
+    rest = [
+        str(difference) for difference in left_over(after, run, str(file), today, _promised(run), patience)
+    ]
+    return Comparison([*lines, *rest], Exit.BASELINE if rest else Exit.OK)
 
 
 def _hold_whole(run: Run, folder: Path) -> None:
@@ -145,9 +158,14 @@ def _replace(file: Path, text: str) -> None:
         raise
 
 
-def difference(before: Path, after: Path) -> Told:
+def difference(before: Path, after: Path) -> Comparison:
     """What changed from one run to another, or how two servers differ. Raises OSError and `BadRecord`."""
     runs = load(before), load(after)
+    if runs[0].is_second_opinion != runs[1].is_second_opinion:
+        raise Trouble(
+            f"{before} and {after}: one of them is a run of pynfs, whose tests are others; "
+            "nfsproof pynfs --compare compares them"
+        )
     lines = [printable(f"warning: {text}") for run in runs for text in run.problems]
     lines += [
         printable(f"warning: {folder}: {_cut_short(run)}")
@@ -162,17 +180,17 @@ def difference(before: Path, after: Path) -> Told:
     if are_two_servers(*runs):
         lines += [*between_servers(both.before, both.after), _between(changed)]
     else:
-        counts = Counter(one.how for one in changed)
-        told = ", ".join(f"{counts[how]} {how}" for how in MEANINGS if counts[how])
-        lines += [*grouped(changed, both.before, both.after), told or "no difference"]
-    return Told(lines, Exit.BASELINE if changed or any(run.problems for run in runs) else Exit.OK)
+        counts = Counter(change.how for change in changed)
+        counted = ", ".join(f"{counts[how]} {how}" for how in MEANINGS if counts[how])
+        lines += [*grouped(changed, both.before, both.after), counted or "no difference"]
+    return Comparison(lines, Exit.BASELINE if changed or any(run.problems for run in runs) else Exit.OK)
 
 
 def _between(changed: Sequence[Changed]) -> str:
     """How many results differ between two servers."""
-    rules = sum(1 for one in changed if one.id.startswith(LINT))
-    told = f"different results: {count(len(changed) - rules, 'check')}, {count(rules, 'rule')} of the lint"
-    return told if changed else "no difference"
+    rules = sum(1 for change in changed if change.id.startswith(LINT))
+    summary = f"different results: {count(len(changed) - rules, 'check')}, {count(rules, 'rule')} of the lint"
+    return summary if changed else "no difference"
 
 
 def _cut_short(run: Run) -> str:

@@ -4,38 +4,44 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import os
 import sys
-from collections.abc import Sequence
+import typing as t
+from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
 from nfsproof import starter
-from nfsproof.commands.archive import archive
-from nfsproof.commands.baseline import baseline
-from nfsproof.commands.clients import clients
-from nfsproof.commands.coverage import coverage
-from nfsproof.commands.diff import diff
-from nfsproof.commands.doctor import doctor
-from nfsproof.commands.event import event
-from nfsproof.commands.install import install
-from nfsproof.commands.lint import lint
-from nfsproof.commands.new_check import new_check
-from nfsproof.commands.proxy import proxy
-from nfsproof.commands.regenerate import regenerate
-from nfsproof.commands.replay import replay
-from nfsproof.commands.report import report
-from nfsproof.commands.reproduce import reproduce
-from nfsproof.commands.run import run
-from nfsproof.commands.selftest import selftest
-from nfsproof.commands.serve import serve
 from nfsproof.commands.shared import EPILOG
-from nfsproof.commands.target import target
 from nfsproof.exits import Exit, Trouble
 
 
 class _ReaderLeft(Exception):
     """Nobody reads the output any more: `| head`."""
+
+
+_NAMES: t.Final = (
+    "archive", "baseline", "clients", "coverage", "diff", "doctor", "event", "install", "lint", "new-check", "proxy",
+    "pynfs", "regenerate", "replay", "report", "reproduce", "run", "selftest", "serve", "target", "workload",
+)  # fmt: skip
+
+
+class _OnDemand(Mapping[str, click.Command]):
+    """The commands by name; the module of one is imported when somebody asks for it."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in _NAMES:
+            raise KeyError(name)
+        word = name.replace("-", "_")
+        command: click.Command = getattr(importlib.import_module(f"nfsproof.commands.{word}"), word)
+        return command
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
 
 
 class _Commands(click.Group):
@@ -58,6 +64,7 @@ def _show_version(context: click.Context, _option: click.Parameter, wanted: bool
 
 @click.group(
     cls=_Commands,
+    commands=t.cast("t.Any", _OnDemand()),  # click only reads it
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog=EPILOG,
 )
@@ -84,6 +91,8 @@ def commands() -> None:
     nfsproof proxy --to host:2049 --plan FILE.toml   put faults between a client and a server
     nfsproof replay FILE.pcapng --to nfs://host/export   send requests of a capture again
     nfsproof clients                         test NFS clients under faults
+    nfsproof workload run find               run a workload of a paper, and compare all data
+    nfsproof pynfs ~/pynfs nfs://host/export         run the tests of pynfs, a second opinion
     nfsproof install shenaniganfs            install another server to test
 
     nfsproof needs no root, no kernel mount and no compiler. The checks create, change and remove files below the
@@ -91,31 +100,7 @@ def commands() -> None:
     """
 
 
-for _command in (
-    archive,
-    baseline,
-    clients,
-    coverage,
-    diff,
-    doctor,
-    event,
-    install,
-    lint,
-    new_check,
-    proxy,
-    regenerate,
-    report,
-    replay,
-    reproduce,
-    run,
-    selftest,
-    serve,
-    target,
-):
-    commands.add_command(_command)
-
-
-_RUNS = frozenset({"clients", "run", "selftest", "event", "reproduce"})
+_RUNS = frozenset({"clients", "run", "selftest", "event", "pynfs", "reproduce", "workload"})
 """Commands whose exit status is a verdict: cut short, there is none."""
 
 

@@ -15,7 +15,7 @@ def lines() -> Iterator[str]:
     yield f"clients: {', '.join(CLIENTS)}, command (--mount), program (--program)"
     yield "plans:"
     for plan in PLANS.values():
-        cited = " or ".join(dict.fromkeys(one.citation for one in plan.clauses))
+        cited = " or ".join(f"{rfc} section {section}" for rfc, section in plan.clause.citations)
         yield f"  {plan.name:<18} {plan.gist} ({cited})"
     yield "works:"
     for work in all_works().values():

@@ -34,16 +34,14 @@ from suites.clients.plans import NOTHING, PLANS
 from suites.clients.works import all_works
 
 _WORST_FIRST: t.Final = (
-    *(
-        Exit.INTERRUPTED,
-        Exit.INTERNAL,
-        Exit.FAIL,
-        Exit.BASELINE,
-        Exit.USAGE,
-        Exit.VOID,
-        Exit.OK,
-        Exit.NOTHING,
-    ),
+    Exit.INTERRUPTED,
+    Exit.INTERNAL,
+    Exit.FAIL,
+    Exit.BASELINE,
+    Exit.USAGE,
+    Exit.VOID,
+    Exit.OK,
+    Exit.NOTHING,
 )
 """Of several clients the worst counts; one that has nothing to do, such as libnfs with NFSv4.1, says nothing."""
 _SIGNALS: t.Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -108,7 +106,7 @@ def run(wish: Wish, say: Say) -> int:
             say(f"{name}: left out: it speaks NFS {', '.join(versions)} only")
             statuses.append(Exit.NOTHING)
             continue
-        statuses.append(_run_one(target.name, wish, checks, folder / name))
+        statuses.append(_run_wish(target.name, wish, checks, folder / name))
         with contextlib.suppress(OSError, BadRecord):
             runs.append(load(folder / name / RECORDS))
         if statuses[-1] is Exit.INTERRUPTED:
@@ -181,13 +179,13 @@ def _words(wish: Wish, versions: Sequence[str]) -> list[str]:
             wanted[function_of(name)].append((cell, name))
     places = {name: place for place, name in enumerate((*PLANS, *all_works()))}
     found: list[str] = []
-    for function, rows in sorted(wanted.items(), key=lambda one: places[one[1][0][0].plan]):
+    for function, rows in sorted(wanted.items(), key=lambda item: places[item[1][0][0].plan]):
         ids = [name for _, name in sorted(rows, key=lambda row: places[row[0].work])]
         found += [function] if len(ids) == listed[function] else ids
     return found
 
 
-def _run_one(target: str, wish: Wish, checks: Sequence[str], folder: Path) -> Exit:
+def _run_wish(target: str, wish: Wish, checks: Sequence[str], folder: Path) -> Exit:
     """A run of one client, in a process: pytest begins only once in each, and a guest ends with it."""
     options = [
         *(f"--report={folder}", f"--seed={wish.seed}", f"--work-timeout={wish.seconds:g}"),

@@ -30,10 +30,16 @@ class CannotCover(Exception):
 def lint_rules() -> Iterator[tuple[str, RequirementRecord]]:
     """The rules of the lint with the clauses that they hold."""
     for rule in all_rules():
-        one = rule.requirement
+        requirement = rule.requirement
         yield (
             rule.id,
-            RequirementRecord(one.rfc, one.section, str(one.part), str(one.level), one.gist),
+            RequirementRecord(
+                requirement.rfc,
+                requirement.section,
+                str(requirement.part),
+                str(requirement.level),
+                requirement.gist,
+            ),
         )
 
 
@@ -79,13 +85,15 @@ def _whole(folder: Path) -> Run:
         raise CannotCover(f"expected a run on the embedded server in {folder}, saw one on {target}")
     if run.end is None:
         raise CannotCover(f"expected a complete run in {folder}, got an incomplete one")
-    ids = known_ids().promised(target)
+    minor = 0 if run.about is None else run.about.minor
+    ids = known_ids().promised(target, minor)
     seen = {check.id for check in run.checks}
     if seen != ids:
-        one = min(seen ^ ids)
+        check_id = min(seen ^ ids)
         raise CannotCover(
-            f"{folder} does not contain the checks of suites/ids.txt: {one} is {'new' if one in seen else 'missing'}; "
-            "use a complete run, and nfsproof regenerate if checks were added or removed"
+            f"{folder} does not contain the checks of suites/ids.txt: {check_id} is "
+            f"{'new' if check_id in seen else 'missing'}; use a complete run, "
+            "and nfsproof regenerate if checks were added or removed"
         )
     return run
 

@@ -61,9 +61,11 @@ def _draw_mutants(
     chosen: list[str] = []
     for start in range(0, len(names), _CANDIDATES):
         candidates = names[start : start + _CANDIDATES]
-        ids = sorted({one for mutant in candidates for one in named[mutant]})
+        ids = sorted({check_id for mutant in candidates for check_id in named[mutant]})
         run = trials.run([*setting.options, *ids], folder / f"clean-{start}").run
-        passed = {one.id.partition("[")[0] for one in run.checks if one.verdict == "PASS"} if run else set()
+        passed = (
+            {check.id.partition("[")[0] for check in run.checks if check.verdict == "PASS"} if run else set()
+        )
         chosen += [mutant for mutant in candidates if not passed.isdisjoint(named[mutant])]
         if len(chosen) >= AT_ONCE:
             break
@@ -74,8 +76,8 @@ def _try(seed: int, named: Mapping[str, frozenset[str]], trials: Trials, folder:
     """Draw by this seed, and run what must not be green."""
     setting = Setting(drawn(seed), f"seed {seed}")
     mutants = _draw_mutants(setting, random.Random(f"mutants {seed}"), named, trials, folder)
-    options = [*setting.options, "--strict", *(f"--mutant={one}" for one in mutants)]
-    ids = sorted({one for mutant in mutants for one in named[mutant]})
+    options = [*setting.options, "--strict", *(f"--mutant={mutant}" for mutant in mutants)]
+    ids = sorted({check_id for mutant in mutants for check_id in named[mutant]})
     first = Broken(setting, mutants, trials.run([*options, *ids], folder / "broken"), is_whole=False)
     if first.is_seen or len(mutants) < AT_ONCE:
         return first
@@ -89,15 +91,15 @@ def try_drawn(text: str, say: Callable[[str], None]) -> int:
     trials = Trials()
     with tempfile.TemporaryDirectory(prefix="nfsproof-mutants-") as folder:
         jobs = [partial(_try, seed, named, trials) for seed in seeds_of(text, DRAWN, USUAL_DRAWS)]
-        good = [_tell(one, say) for one in trials.several(jobs, Path(folder))]
+        good = [_tell(broken, say) for broken in trials.several(jobs, Path(folder))]
     say(f"{len(good)} broken servers, {good.count(False)} not seen")
     return int(Exit.OK if good and all(good) else Exit.FAIL)
 
 
-def _tell(one: Broken, say: Callable[[str], None]) -> bool:
+def _tell(broken: Broken, say: Callable[[str], None]) -> bool:
     """Print what a seed showed, and in full if it is wrong; whether the broken server was seen."""
-    say(str(one))
-    if not one.is_seen:
-        say(" ".join(one.setting.options))
-        say(one.ended.output)
-    return one.is_seen
+    say(str(broken))
+    if not broken.is_seen:
+        say(" ".join(broken.setting.options))
+        say(broken.ended.output)
+    return broken.is_seen

@@ -24,7 +24,7 @@ _FILE_FIELDS: t.Final = ("seed", "rule", "link")
 _PLAIN: t.Final = ("on", "program", "version", "nth", "every", "probability", "count")
 """Fields of a rule that a `Selector` has under the same name."""
 _RULE_FIELDS: t.Final = ("name", *_PLAIN, "procedure", "where", "do", "must_fire")
-_LINK_FIELDS: t.Final = tuple(one.name for one in dataclasses.fields(Link))
+_LINK_FIELDS: t.Final = tuple(field.name for field in dataclasses.fields(Link))
 _HEX: t.Final = ("data", "flip")
 MOST_BYTES: t.Final = 1 << 20
 """Bytes of a file of a plan."""
@@ -77,7 +77,7 @@ class _Reader(Places):
 
     def _tables(self, plain: dict[str, t.Any], key: str) -> Iterable[tuple[dict[str, t.Any], int]]:
         tables = plain.get(key, [])
-        if not (isinstance(tables, list) and all(isinstance(one, dict) for one in tables)):
+        if not (isinstance(tables, list) and all(isinstance(table, dict) for table in tables)):
             raise self.bad(0, key, f"expected tables [[{key}]]")
         return zip(tables, [*self.tables(key), *([0] * len(tables))], strict=False)
 
@@ -174,12 +174,13 @@ class _Reader(Places):
         plain = table.get("do")
         if isinstance(plain, str | dict):
             plain = [plain]
-        if not (isinstance(plain, list) and plain and all(isinstance(one, str | dict) for one in plain)):
+        if not (isinstance(plain, list) and plain and all(isinstance(item, str | dict) for item in plain)):
             raise self.bad(
                 start, "do", 'expected an action such as "drop" or { action = "delay", seconds = 1 }'
             )
         return tuple(
-            self._action({"action": one} if isinstance(one, str) else one, selector, start) for one in plain
+            self._action({"action": item} if isinstance(item, str) else item, selector, start)
+            for item in plain
         )
 
     def _action(self, table: dict[str, t.Any], selector: Selector, start: int) -> Action:
@@ -188,7 +189,7 @@ class _Reader(Places):
         if cls is None:
             near = similar_text(str(name), ACTIONS, f"there are {', '.join(ACTIONS)}")
             raise self.bad(start, "do", f"unknown action {name!r}{near}")
-        known = tuple(one.name for one in dataclasses.fields(cls) if one.repr)
+        known = tuple(field.name for field in dataclasses.fields(cls) if field.repr)
         values = {key: value for key, value in table.items() if key != "action"}
         for key, value in values.items():
             if key not in known:
@@ -218,7 +219,7 @@ class _Reader(Places):
         if cls is SetBytes and key in _HEX:
             return self._hex(value, start, "do")
         if key == "sizes":
-            if not (isinstance(value, list) and all(_is_whole(one) for one in value)):
+            if not (isinstance(value, list) and all(_is_whole(item) for item in value)):
                 raise self.bad(start, "do", f"sizes: expected a list of numbers, seen {value!r}")
             return tuple(value)
         kind = t.get_type_hints(cls)[key]

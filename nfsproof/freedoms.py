@@ -62,13 +62,13 @@ class Setting:
     @property
     def knobs(self) -> list[Knob]:
         """The knobs that differ from their defaults."""
-        return [KNOBS[parse_setting(one)[0]] for one in self.values]
+        return [KNOBS[parse_setting(text)[0]] for text in self.values]
 
     @property
     def options(self) -> list[str]:
         """For `nfsproof run embedded`."""
         waiting = [_OPTIONS[knob.name] for knob in self.knobs if knob.name in _OPTIONS]
-        return [*(f"--knob={one}" for one in self.values), *waiting, *self.arguments]
+        return [*(f"--knob={text}" for text in self.values), *waiting, *self.arguments]
 
     def __str__(self) -> str:
         return ": ".join(filter(None, [self.name, " ".join(self.values) or "no knob turned"]))
@@ -96,7 +96,7 @@ def single_settings(*, rarely: bool = False) -> list[Setting]:
         for value in knob.draws
         if knob.rarely or not rarely
     ]
-    return [*settings, *(Setting((one,)) for one in _SMALL)]
+    return [*settings, *(Setting((text,)) for text in _SMALL)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,19 +124,19 @@ def judge(setting: Setting, ended: Ended) -> Outcome:
     run = ended.run
     wrong = []
     records: list[CheckRecord | FindingRecord] = [] if run is None else [*run.checks, *run.findings]
-    for one in records:
-        clause = one.requirement
+    for record in records:
+        clause = record.requirement
         excused = clause is not None and any(
             knob.excuses(clause.citation, clause.gist) for knob in setting.knobs
         )
-        if one.verdict in {"FAIL", "VOID"} or (one.verdict == "NONSTRICT" and not excused):
-            wrong.append(f"    {one.verdict} {one.id}" + (f" ({clause.citation})" if clause else ""))
+        if record.verdict in {"FAIL", "VOID"} or (record.verdict == "NONSTRICT" and not excused):
+            wrong.append(f"    {record.verdict} {record.id}" + (f" ({clause.citation})" if clause else ""))
     return Outcome(setting, ended, wrong)
 
 
 def _containing(text: str) -> list[Setting]:
     """The single settings with this text, or `Trouble`: no run would look as if all were well."""
-    found = [one for one in single_settings() if text in str(one)]
+    found = [setting for setting in single_settings() if text in str(setting)]
     if not found:
         name, equals, _ = text.partition("=")
         if equals and name in KNOBS:
@@ -158,8 +158,8 @@ def in_parts(settings: Sequence[Setting], consulted: Sequence[Consulted]) -> lis
     shortened: list[Setting] = []
     number = 0
     for setting in settings:
-        values = replace(Settings(), **t.cast("t.Any", dict(parse_setting(one) for one in setting.values)))
-        seeing = sum(one.may_differ(values, freedoms()) for one in consulted)
+        values = replace(Settings(), **t.cast("t.Any", dict(parse_setting(text) for text in setting.values)))
+        seeing = sum(knob.may_differ(values, freedoms()) for knob in consulted)
         if seeing > _MANY * len(consulted):
             setting = replace(setting, arguments=(f"--part={number % PARTS + 1}/{PARTS}",))
             number += 1
@@ -173,7 +173,7 @@ def names_checks(text: str) -> bool:
         return False
     if "/" in text:
         return True
-    if any(text in str(one) for one in single_settings()):
+    if any(text in str(setting) for setting in single_settings()):
         return False
     try:
         return bool(Selector(home() / "suites").translate(text))
@@ -215,7 +215,9 @@ def try_all(arguments: Sequence[str], say: Callable[[str], None], text: str = ""
         def run(setting: Setting, more: list[str], folder: Path) -> Outcome:
             return judge(setting, trials.run([*setting.options, *more, *arguments], folder))
 
-        jobs = [partial(run, one, []) for one in whole] + [partial(run, one, traced) for one in seeing]
+        jobs = [partial(run, setting, []) for setting in whole] + [
+            partial(run, setting, traced) for setting in seeing
+        ]
         good = [_tell(outcome, say) for outcome in trials.several(jobs, place)]
     say(f"{len(good)} settings, {good.count(False)} red")
     return int(Exit.OK if good and all(good) else Exit.FAIL)

@@ -8,6 +8,7 @@ from the records of a whole run on the embedded server, or, for checks that are 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -16,12 +17,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
+
 from nfsjudge.wording import count
 from nfsproof import covering, starter
 from nfsproof.linting import rules_table
+from nfsproof.manpage import man_page
 from nfsproof.unfilled import unfilled
 from nfsserver import KNOBS
 from reports.idlist import IdList
+from reports.minors import left_out
 from reports.reach import REACH, parse_reach, reach_of, render_list
 
 Say = Callable[[str], None]
@@ -58,13 +63,6 @@ class Whole:
         return self.make()
 
 
-def _man_page() -> str:
-    from nfsproof.cli import commands
-    from nfsproof.manpage import man_page
-
-    return man_page(commands)
-
-
 def knobs_table() -> list[str]:
     """The knobs of the embedded server as a table in Markdown."""
     return [
@@ -99,7 +97,8 @@ def _ids_of_checks() -> set[str]:
 
 def progress_example() -> list[str]:
     """What a terminal shows in the middle of a run: of as many checks as there are."""
-    number = len(_ids_of_checks())
+    ids = _ids_of_checks()
+    number = len(ids - left_out(ids, 2))
     done = number * 48 // 100
     counts = f"PASS {max(0, done - 14)}  SKIP 9  FAIL 5"
     return [
@@ -110,7 +109,7 @@ def progress_example() -> list[str]:
 
 def causes_example() -> list[str]:
     """Lines of causes, one of them with all checks of a protocol."""
-    number = sum(one.startswith("nfs2/") for one in _ids_of_checks())
+    number = sum(check_id.startswith("nfs2/") for check_id in _ids_of_checks())
     checks = "9 checks  nfs3/names/slash-create, nfs3/names/slash-use"
     return [
         f"    FAIL       READDIR: names in the subdirectory: expected none, got 'new' (RFC 1813 2.5): {checks}",
@@ -118,16 +117,43 @@ def causes_example() -> list[str]:
     ]
 
 
-PARTS: tuple[Part | Whole, ...] = (
+def fio_table() -> list[str]:
+    """Keys of job files of fio that are accepted without effect."""
+    from workloads.fio import IGNORED
+
+    return [
+        "| key | why |",
+        "| --- | --- |",
+        *(f"| `{key}` | {_cell(why)} |" for key, why in IGNORED.items()),
+    ]
+
+
+def result_schema() -> str:
+    """The JSON schema of results of workloads."""
+    from workloads.result import json_schema
+
+    return json.dumps(json_schema(), indent=1) + "\n"
+
+
+PARTS: tuple[Part, ...] = (
     Part("knobs.md", "knobs", knobs_table),
     Part("lint.md", "rules of the lint", lint_table),
     Part("guide.md", "the progress of a run", progress_example),
     Part("guide.md", "causes of a run", causes_example),
-    Whole("man/nfsproof.1", _man_page),
+    Part("workload-results.md", "keys of fio without effect", fio_table),
 )
 
 
-def regenerate(records: Path | None, say: Say) -> bool:
+def parts(commands: click.Group) -> tuple[Part | Whole, ...]:
+    """Everything below docs/ that is made; the man page from the help of `commands`."""
+    return (
+        *PARTS,
+        Whole("man/nfsproof.1", lambda: man_page(commands)),
+        Whole("workload-result.schema.json", result_schema),
+    )
+
+
+def regenerate(commands: click.Group, records: Path | None, say: Say) -> bool:
     """Write everything; whether it could all be written. Raises `covering.CannotCover`."""
     left = list(unfilled(starter.home()))
     for line in left:
@@ -136,7 +162,7 @@ def regenerate(records: Path | None, say: Say) -> bool:
     if left or not _ids("update", say):
         return False
     docs = starter.home() / "docs"
-    for page, _, expected in _differing(docs):
+    for page, _, expected in _differing(commands, docs):
         page.parent.mkdir(exist_ok=True)
         page.write_text(expected, encoding="utf-8")
         say(f"written: docs/{page.name}")
@@ -161,17 +187,17 @@ def _reach(records: Path | None, before: set[str], say: Say) -> str:
         say(f"running {count(len(new), 'new check')} on the embedded server")
     known = parse_reach(_reach_list().read_text(encoding="utf-8")) if _reach_list().exists() else {}
     found = {name: reach for name, reach in known.items() if name in now and name not in new}
-    return render_list(found | {one.id: reach_of(one.steered) for one in covering.checks_in_run(new)})
+    return render_list(found | {check.id: reach_of(check.steered) for check in covering.checks_in_run(new)})
 
 
-def check(records: Path | None, say: Say) -> bool:
+def check(commands: click.Group, records: Path | None, say: Say) -> bool:
     """Say what differs; whether nothing does. Raises `covering.CannotCover`."""
     left = list(unfilled(starter.home()))
     for line in left:
         say(f"not filled in: {line}")
     ids_agree = _ids("check", say)
     docs = starter.home() / "docs"
-    wrong = list(_differing(docs))
+    wrong = list(_differing(commands, docs))
     for page, there, expected in wrong:
         say("\n".join(covering.difference(page.name, there, expected)))
     # Only with the right ids can a run be a whole one.
@@ -203,9 +229,9 @@ def _has_no_faults(records: Path, say: Say) -> bool:
     return not faults
 
 
-def _differing(docs: Path) -> Iterator[tuple[Path, str, str]]:
+def _differing(commands: click.Group, docs: Path) -> Iterator[tuple[Path, str, str]]:
     """Pages whose parts are not as they should be: the page, its text, the right text."""
-    for part in PARTS:
+    for part in parts(commands):
         page = docs / part.page
         there = page.read_text(encoding="utf-8") if page.exists() else ""
         expected = part.expected(there)

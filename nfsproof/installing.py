@@ -23,7 +23,7 @@ __all__ = ["InstallError", "install_by_name", "listing"]
 
 def installables() -> dict[str, Installable]:
     """What can be installed, by name of target."""
-    return {**RECIPES, **{one.name: one for one in (KNFSD, KNFSD_V2, KNFSD_QEMU)}}
+    return {**RECIPES, **{recipe.name: recipe for recipe in (KNFSD, KNFSD_V2, KNFSD_QEMU)}}
 
 
 def listing() -> list[str]:
@@ -43,14 +43,14 @@ def install_by_name(name: str, echo: Callable[[str], None]) -> Path:
     if recipe is None:
         near = similar_text(name, known)
         raise InstallError(f"{name} cannot be installed{near}; servers that can: {', '.join(known)}")
-    home = _install_one(recipe, echo)
+    home = _install_recipe(recipe, echo)
     for needed in recipe.needs:
         if find_installation(needed) is None:
-            _install_one(needed, echo)
+            _install_recipe(needed, echo)
     return home
 
 
-def _install_one(recipe: Installable, echo: Callable[[str], None]) -> Path:
+def _install_recipe(recipe: Installable, echo: Callable[[str], None]) -> Path:
     if (home := find_installation(recipe)) is not None:
         echo(f"{recipe.name} {recipe.version} is installed: {home}")
         return home

@@ -15,7 +15,7 @@ from nfsjudge.wording import count
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LintResult:
     """The outcome: a text, the findings in it, and why reading ended before the end of the file, if it did."""
 
     text: str
@@ -43,7 +43,7 @@ def _first_line(rule: Rule) -> str:
     return (rule.look.__doc__ or "").strip().splitlines()[0].rstrip(".")
 
 
-def lint_file(path: Path, *, alone: bool) -> Told:
+def lint_file(path: Path, *, alone: bool) -> LintResult:
     """Judge a capture. Raises OSError."""
     reading, broken = Reading(alone=alone), ""
     with path.open("rb") as file:
@@ -52,13 +52,13 @@ def lint_file(path: Path, *, alone: bool) -> Told:
         except BadCapture as error:
             broken = str(error)
     findings = in_order(reading.findings)
-    lines = [*_head(path, reading.statistics), *(line for one in findings for line in lines_of(one))]
+    lines = [*_head(path, reading.statistics), *(line for finding in findings for line in lines_of(finding))]
     unseen = list(unseen_of(reading.statistics))
     if unseen and not reading.statistics.answered:
         lines += ["", f"nothing was judged: {unseen[0]}", *unseen[1:]]
     else:
         lines += [end_of(findings), *unseen]
-    return Told("\n".join(lines) + "\n", tuple(findings), broken, not unseen)
+    return LintResult("\n".join(lines) + "\n", tuple(findings), broken, not unseen)
 
 
 def unseen_of(statistics: Statistics) -> Iterator[str]:
@@ -98,7 +98,7 @@ def _remedy(reason: str) -> str:
 def in_order(findings: list[Finding]) -> list[Finding]:
     """The worst first."""
     order = ("FAIL", "NONSTRICT", "INFO")
-    return sorted(findings, key=lambda one: (order.index(one.severity), one.rule.name))
+    return sorted(findings, key=lambda finding: (order.index(finding.severity), finding.rule.name))
 
 
 def _head(path: Path, statistics: Statistics) -> Iterator[str]:
@@ -149,8 +149,8 @@ def lines_of(finding: Finding) -> Iterator[str]:
 def end_of(findings: list[Finding]) -> str:
     """How many rules are broken."""
     counts = {
-        severity: sum(one.severity == severity for one in findings)
+        severity: sum(finding.severity == severity for finding in findings)
         for severity in ("FAIL", "NONSTRICT", "INFO")
     }
-    told = ", ".join(f"{number} {severity}" for severity, number in counts.items() if number)
-    return f"\nrules broken: {told or 'none'}"
+    counted = ", ".join(f"{number} {severity}" for severity, number in counts.items() if number)
+    return f"\nrules broken: {counted or 'none'}"

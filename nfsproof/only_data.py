@@ -69,25 +69,25 @@ def is_only_data(text: str) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     statements = list[ast.stmt]()
-    for one in tree.body:
-        if isinstance(one, ast.Try):
-            if not _is_guard(one):
+    for statement in tree.body:
+        if isinstance(statement, ast.Try):
+            if not _is_guard(statement):
                 return False
-            statements += one.body
+            statements += statement.body
         else:
-            statements.append(one)
-    return all(_is_harmless(node) for one in statements for node in ast.walk(one))
+            statements.append(statement)
+    return all(_is_harmless(node) for statement in statements for node in ast.walk(statement))
 
 
-def _is_guard(one: ast.Try) -> bool:
+def _is_guard(statement: ast.Try) -> bool:
     """What says that nfsclient is missing, around imports."""
     wanted = t.cast("ast.Try", _HANDLER.body[0])
-    same = [ast.dump(each) for each in one.handlers] == [ast.dump(each) for each in wanted.handlers]
+    same = [ast.dump(each) for each in statement.handlers] == [ast.dump(each) for each in wanted.handlers]
     return (
         same
-        and not one.orelse
-        and not one.finalbody
-        and all(isinstance(each, ast.ImportFrom) for each in one.body)
+        and not statement.orelse
+        and not statement.finalbody
+        and all(isinstance(each, ast.ImportFrom) for each in statement.body)
     )
 
 

@@ -49,13 +49,15 @@ def broken_clauses() -> dict[str, tuple[str, ...]]:
         for name in rule.killed_by:
             named[name].append((rule.requirement,))
     return {
-        one.name: (one.breaks,) if one.breaks else tuple(_broken(one, named[one.name]))
-        for one in all_mutants()
+        mutant.name: (mutant.breaks,) if mutant.breaks else tuple(_broken(mutant, named[mutant.name]))
+        for mutant in all_mutants()
     }
 
 
 def _broken(mutant: Mutant, claimed: Iterable[tuple[Requirement, ...]]) -> list[str]:
     """The citations in the versions of its operations, each once, of checks that prove one clause only."""
-    versions = {str(one.version) for one in mutant.operations} or {""}
-    cited = [{one.of(version).citation for one in each} for each in claimed for version in versions]
-    return sorted(set().union(*(one for one in cited if len(one) == 1)))
+    versions = {str(operation.version) for operation in mutant.operations} or {""}
+    cited = [
+        {requirement.of(version).citation for requirement in each} for each in claimed for version in versions
+    ]
+    return sorted(set().union(*(citations for citations in cited if len(citations) == 1)))

@@ -48,7 +48,7 @@ def pytest_load_initial_conftests(
 
 def _names_target(config: pytest.Config, args: Sequence[str]) -> bool:
     """Whether the option was given: here, or to the controller of this worker."""
-    is_given = any(one == _OPTION or one.startswith(f"{_OPTION}=") for one in args)
+    is_given = any(arg == _OPTION or arg.startswith(f"{_OPTION}=") for arg in args)
     return is_given or getattr(config.option, "target", None) is not None
 
 

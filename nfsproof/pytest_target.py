@@ -52,16 +52,20 @@ def _make_way(place: Path, config: pytest.Config, args: Sequence[str]) -> None:
     foreign = [
         name for name in _ROOMS if name in sys.modules and not _is_ours(sys.modules[name], place / name)
     ]
-    own = [one for one in args if (config.invocation_params.dir / one.partition("::")[0]).exists()]
+    own = [arg for arg in args if (config.invocation_params.dir / arg.partition("::")[0]).exists()]
     if foreign and own:
         raise pytest.UsageError(
             f"your tests ({own[0]}) and nfsproof both have a package {foreign[0]}, and only one of them can be "
             "imported: run the checks without your tests, or rename your package"
         )
     for name in foreign:
-        for module in [one for one in sys.modules if one == name or one.startswith(f"{name}.")]:
+        for module in [
+            module_name
+            for module_name in sys.modules
+            if module_name == name or module_name.startswith(f"{name}.")
+        ]:
             del sys.modules[module]
 
 
 def _is_ours(module: object, folder: Path) -> bool:
-    return folder.resolve() in [Path(one).resolve() for one in getattr(module, "__path__", [])]
+    return folder.resolve() in [Path(place).resolve() for place in getattr(module, "__path__", [])]

@@ -33,7 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     selector = Selector(suites_of(config))
     try:
-        found = [one for word in words for one in _meaning(word, selector, config)]
+        found = [argument for word in words for argument in _meaning(word, selector, config)]
     except UnknownCheck as error:
         raise pytest.UsageError(str(error)) from error
     if not hasattr(config, "workerinput"):
@@ -48,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def _finish_away(config: pytest.Config) -> None:
     """Checks are named as modules: then pytest looks at no folder above them."""
     config.option.pyargs = True
-    if all(one.startswith(SUITES) for one in config.args):
+    if all(arg.startswith(SUITES) for arg in config.args):
         # A folder of tables, which the examples of the user's own tests have no part in.
         os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_folder() / "hypothesis"))
 
@@ -62,8 +62,8 @@ def _meaning(word: str, selector: Selector, config: pytest.Config) -> Iterator[s
         # Absolute: not a module of this name, for which pytest would look first.
         yield f"{config.invocation_params.dir / path}{separator}{rest}" if is_path and is_away else word
         return
-    for one in selector.translate(word):
-        yield _as_module(one, selector.suites) if is_away else one
+    for argument in selector.translate(word):
+        yield _as_module(argument, selector.suites) if is_away else argument
 
 
 def _is_of_pytest(word: str, config: pytest.Config) -> bool:

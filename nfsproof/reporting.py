@@ -13,6 +13,7 @@ from pathlib import Path
 
 from nfsjudge.records import BadRecord
 from nfsproof import allure_page
+from nfsproof.exits import Trouble
 from reports import Run, load_all, render_board, render_text
 from reports.allure import write_allure
 from reports.annotations import annotation_lines
@@ -45,6 +46,8 @@ class Forms:
     """Its ending says which form: .html, .md or .json."""
     causes: Path | None = None
     """As JSON."""
+    workloads: tuple[Path, ...] = ()
+    """Results of workloads, for the board."""
 
 
 def report(
@@ -72,9 +75,9 @@ def report(
 def _load(paths: Sequence[Path], forms: Forms, warn: Callable[[str], None]) -> list[Run]:
     html = forms.html if forms.html != STDOUT else None
     # A page links the evidence: that of archives has to lie somewhere.
-    beside = None if html is None else html.with_name(f"{html.stem}-files")
+    folder_of_page = None if html is None else html.with_name(f"{html.stem}-files")
     try:
-        runs, problems = load_all(paths, beside)
+        runs, problems = load_all(paths, folder_of_page)
     except FileNotFoundError as error:
         raise ReportError(f"expected the records of a run: {error.filename} is not there") from error
     except OSError as error:
@@ -90,7 +93,12 @@ def _texts(runs: Sequence[Run], forms: Forms) -> Iterator[tuple[Path, str]]:
     if forms.html is not None:
         yield (
             forms.html,
-            render_board(runs, charts=charts_of(runs), at=None if forms.html == STDOUT else forms.html),
+            render_board(
+                runs,
+                charts=charts_of(runs),
+                at=None if forms.html == STDOUT else forms.html,
+                workloads=_workloads(forms.workloads),
+            ),
         )
     if forms.junit is not None:
         yield forms.junit, render_junit(runs)
@@ -101,6 +109,19 @@ def _texts(runs: Sequence[Run], forms: Forms) -> Iterator[tuple[Path, str]]:
 
     if forms.causes is not None:
         yield forms.causes, json.dumps(plain_causes(runs), indent=1) + "\n"
+
+
+def _workloads(paths: Sequence[Path]) -> Sequence[object]:
+    """The views of results, each a file, a folder, or a folder of folders. Raises ReportError."""
+    if not paths:
+        return ()
+    from nfsproof import workload_results  # most reports have none
+    from reports.board.results import views_of
+
+    try:
+        return views_of([each for path in paths for each in workload_results.read(path)])
+    except (Trouble, ValueError) as error:
+        raise ReportError(printable(f"--workloads: {error}")) from error
 
 
 def hold_outputs(forms: Forms) -> None:
@@ -143,14 +164,14 @@ def _write(path: Path, text: str) -> None:
         if (path.exists() and not path.is_file()) or not os.access(real.parent, os.W_OK):
             path.write_text(text, encoding="utf-8")
             return
-        beside = real.with_name(f"{real.name[:200]}.new")
+        fresh = real.with_name(f"{real.name[:200]}.new")
         try:
-            beside.write_text(text, encoding="utf-8")
+            fresh.write_text(text, encoding="utf-8")
             if real.exists():
-                shutil.copymode(real, beside)
-            beside.replace(real)
+                shutil.copymode(real, fresh)
+            fresh.replace(real)
         finally:
-            beside.unlink(missing_ok=True)
+            fresh.unlink(missing_ok=True)
     except OSError as error:
         raise ReportError(f"cannot write {path}: {error.strerror}") from error
 

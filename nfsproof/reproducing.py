@@ -74,20 +74,22 @@ def find(name: str, report: Path) -> Found:
 
 
 def _check(name: str, run: Run) -> CheckRecord:
-    ruled = next((one.check for one in run.findings if one.id == name), known_ids().current(name)).lower()
-    exact = [one for one in run.checks if one.id.lower() == ruled]
-    near = exact or [one for one in run.checks if one.id.lower().startswith(ruled)]
+    ruled = next(
+        (finding.check for finding in run.findings if finding.id == name), known_ids().current(name)
+    ).lower()
+    exact = [check for check in run.checks if check.id.lower() == ruled]
+    near = exact or [check for check in run.checks if check.id.lower().startswith(ruled)]
     if len(near) > 1:
-        red = [one for one in near if one.verdict in {"FAIL", "NONSTRICT", "VOID"}]
+        red = [check for check in near if check.verdict in {"FAIL", "NONSTRICT", "VOID"}]
         near = red if len(red) == 1 else near
     if len(near) == 1:
         return near[0]
     if not near:
-        failed = [one.id for one in run.checks if one.verdict == "FAIL"]
+        failed = [check.id for check in run.checks if check.verdict == "FAIL"]
         seen = f"; failed: {', '.join(failed[:3])}" if failed else ""
-        near_ids = similar_text(name, [one.id for one in run.checks])
+        near_ids = similar_text(name, [check.id for check in run.checks])
         raise CannotReproduce(f"expected the id of a check of this run, saw {name!r}{near_ids}{seen}")
-    some = ", ".join(one.id for one in near[:3])
+    some = ", ".join(check.id for check in near[:3])
     raise CannotReproduce(
         f"expected the id of one check, saw {name!r}, with which {len(near)} begin: {some} ..."
     )
@@ -157,17 +159,17 @@ def _embedded(found: Found) -> Iterator[str]:
     from nfstargets.embedded import EXPORT, SECOND_EXPORT
 
     is_same = found.target == _EMBEDDED
-    words = [f"--export={one}" for one in (EXPORT, SECOND_EXPORT)]
-    words += [f"--mutant={one}" for one in found.mutants] if is_same else []
-    words += [f"--knob={one}" for one in found.knobs] if is_same else []
+    words = [f"--export={path}" for path in (EXPORT, SECOND_EXPORT)]
+    words += [f"--mutant={mutant}" for mutant in found.mutants] if is_same else []
+    words += [f"--knob={knob}" for knob in found.knobs] if is_same else []
     command = [sys.executable, "-m", "nfsproof", "serve", "--port=0", *words]
     with subprocess.Popen(command, env=_environment(), stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
-        told = server.stdout.readline().split()
+        announced = server.stdout.readline().split()
         try:
-            if len(told) < 2 or "://" not in told[1]:
+            if len(announced) < 2 or "://" not in announced[1]:
                 raise CannotReproduce("the embedded server cannot be started as the run had it")
-            url = NfsUrl.parse(told[1])
+            url = NfsUrl.parse(announced[1])
             yield str(dataclasses.replace(url, rpcbindport=url.nfs_port, uid=0, gid=0))
         finally:
             server.terminate()
@@ -195,7 +197,9 @@ def run_again(found: Found, target: str | None, arguments: tuple[str, ...] = ())
     server = _target_of(found, target)
     same = [f"--seed={found.seed}"] if found.seed != 1 else []
     if server == found.target == _EMBEDDED:
-        same += [f"--mutant={one}" for one in found.mutants] + [f"--knob={one}" for one in found.knobs]
+        same += [f"--mutant={mutant}" for mutant in found.mutants] + [
+            f"--knob={knob}" for knob in found.knobs
+        ]
     again = shlex.join([target or server, *same])
     words = [f"--target={server}", f"--report={report}", "--evidence=always", f"--again={again}", *arguments]
     return starter.run_suite([*words, *same, found.check.id])

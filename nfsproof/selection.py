@@ -21,7 +21,7 @@ from fixtures.plugin.choosing import check_id_of
 from nfsclient.similar import similar_text
 from nfsproof.exits import Exit
 from nfsproof.selector import Selector, UnknownCheck
-from nfsproof.starter import home, wants_failed_only
+from nfsproof.starter import collect_rarely, home, wants_failed_only
 from nfstargets.clients import is_client
 from reports.idlist import OF_CLIENTS, function_of
 
@@ -38,11 +38,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         if wrong or not words:
             raise pytest.UsageError(message.removeprefix("argument "))
         known = [*parser.optparser._option_string_actions, "--strict", "--target"]
-        told = [
-            f"{name}{similar_text(name, [one for one in known if one.startswith('--')])}"
+        unknown = [
+            f"{name}{similar_text(name, [option for option in known if option.startswith('--')])}"
             for name in dict.fromkeys(word.partition("=")[0] for word in words.split() if word[0] == "-")
         ]
-        raise pytest.UsageError(f"unknown option {', '.join(told or [words])}")
+        raise pytest.UsageError(f"unknown option {', '.join(unknown or [words])}")
 
     parser.optparser.error = tell  # type: ignore[method-assign]
 
@@ -50,12 +50,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Replaces what pytest would collect. Nothing named: all checks."""
+    if hasattr(config, "workerinput"):  # a process that the starter has not begun
+        collect_rarely()
     selector = Selector(home() / "suites")
     words: list[str] = getattr(config.option, "file_or_dir", [])  # absent with --help
     if not words:
         of_client = is_client(str(getattr(config.option, "target", "")))
         config.args[:] = [str(selector.suites / OF_CLIENTS if of_client else selector.suites)]
         return
+    selector.read_only_for(words)
     try:
         found = [argument for word in words for argument in selector.translate(word)]
         if not hasattr(config, "workerinput"):
@@ -74,7 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """On mutants: of the checks of a function, leaves those with the parameters that were named."""
     words = config.stash.get(_WORDS, [])
-    if not any("[" in one for one in words):
+    if not any("[" in word for word in words):
         return
     kept = [item for item in items if _is_named(item, words)]
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
@@ -138,4 +141,4 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_report_header() -> Generator[None, list[Any], list[Any]]:
     """Without the line on pytest's cache, which is there for --lf only."""
-    return [one for one in (yield) if not str(one).startswith("cachedir:")]
+    return [line for line in (yield) if not str(line).startswith("cachedir:")]

@@ -44,25 +44,42 @@ class Selector:
 
     @functools.cached_property
     def _nodes(self) -> dict[str, str]:
-        """Id of each check, without parameters -> its node id. Read from the files: nothing is imported for it."""
+        """Id of each check, without parameters -> its node id."""
+        return self._nodes_below(self.suites)
+
+    def _nodes_below(self, folder: Path) -> dict[str, str]:
+        """The same of the files in a folder of suites. They are read: nothing is imported for it."""
         found: dict[str, str] = {}
-        for file in sorted(self.suites.rglob("test_*.py")):
+        for file in sorted(folder.rglob("test_*.py")):
             for name in _FUNCTION.findall(file.read_text(encoding="utf-8")):
                 below = file.relative_to(self.suites.parent).as_posix()
                 found.setdefault(id_of(f"{below}::{name}"), f"{file}::{name}")
         return found
 
+    def read_only_for(self, words: Iterable[str]) -> None:
+        """Read the files of one folder alone if all words are ids of checks in it. To be called before all others."""
+        wanted = [word.strip("/").lower() for word in words]
+        folders = {word.partition("/")[0] for word in wanted}
+        folder = self.suites / min(folders, default="")
+        if len(folders) != 1 or not (min(folders).isidentifier() and folder.is_dir()):
+            return
+        nodes = self._nodes_below(folder)
+        present = [known for known in self._list.present if known.partition("/")[0] == folder.name]
+        names = {known.lower(): known for known in (*nodes, *sorted(present))}
+        if all("::" not in word and word in names for word in wanted):
+            self.__dict__ |= {"_nodes": nodes, "_names": names}  # the cached properties
+
     @functools.cached_property
     def _names(self) -> dict[str, str]:
         """Ids with and without parameters, by themselves in lower case."""
-        return {one.lower(): one for one in (*self._nodes, *sorted(self._list.present))}
+        return {known.lower(): known for known in (*self._nodes, *sorted(self._list.present))}
 
     @functools.cached_property
     def _listed(self) -> dict[str, set[str]]:
         """Id without parameters -> its ids in the list."""
         found: defaultdict[str, set[str]] = defaultdict(set)
-        for one in self._list.present:
-            found[function_of(one)].add(one)
+        for check_id in self._list.present:
+            found[function_of(check_id)].add(check_id)
         return found
 
     @functools.cached_property
@@ -102,7 +119,7 @@ class Selector:
     @functools.cached_property
     def _olds(self) -> dict[str, str]:
         """Old ids in lower case -> the ids of now."""
-        return {old.lower(): one for old, one in self._list.old_names.items()}
+        return {old.lower(): current for old, current in self._list.old_names.items()}
 
     def _path(self, path: str) -> str:
         """Node ids in reports begin with suites/: found from any folder."""
@@ -120,16 +137,18 @@ class Selector:
         chosen = list(dict.fromkeys(ids))
         named = set(chosen)
         functions = {
-            one for one in map(function_of, chosen) if one in named or self._is_listed_in(named, one)
+            function
+            for function in map(function_of, chosen)
+            if function in named or self._is_listed_in(named, function)
         }
-        nodes = {self._nodes[one] for one in functions if one in self._nodes}
+        nodes = {self._nodes[function] for function in functions if function in self._nodes}
         whole = {file for file in map(_file_of, nodes) if self._in_file[file] <= nodes}
         arguments = []
-        for one in chosen:
-            function = function_of(one)
+        for choice in chosen:
+            function = function_of(choice)
             node = self._nodes.get(function)
             if node is not None:
-                of_function = node if function in functions else node + one[len(function) :]
+                of_function = node if function in functions else node + choice[len(function) :]
                 arguments.append(_file_of(node) if _file_of(node) in whole else of_function)
         return list(dict.fromkeys(arguments))
 
@@ -157,7 +176,7 @@ class Selector:
 
     def _removed(self, word: str, wanted: str) -> str:
         """That a check was removed, and which checks are left of its function; empty if it was not."""
-        known = {one.lower(): one for one in (*self._list.gone, *self._list.renamed)}
+        known = {old.lower(): old for old in (*self._list.gone, *self._list.renamed)}
         old = known.get(wanted, known.get(function_of(wanted), ""))
         if not old:
             return ""
@@ -170,7 +189,7 @@ class Selector:
 
     def _near(self, name: str) -> str:
         server, colon, option = name.partition(":")
-        servers = [] if "/" in name else [f"{one}{colon}{option}" for one in similar(server, TARGETS)]
+        servers = [] if "/" in name else [f"{near}{colon}{option}" for near in similar(server, TARGETS)]
         groups = {"/".join(known.split("/")[:depth]) for known in self._nodes for depth in (1, 2)}
         near = [*servers, *similar(name, groups | self._nodes.keys())]
         if near:
@@ -190,12 +209,12 @@ def _fitting(wanted: str, names: dict[str, str]) -> list[str]:
     pattern = glob_source(wanted, has_question_marks=True)
     if "[" in wanted:
         fits = re.compile(pattern).fullmatch
-        return [one for name, one in names.items() if fits(name)]
+        return [node for name, node in names.items() if fits(name)]
     fits = re.compile(rf"{pattern}(/.*)?").fullmatch
-    return [one for name, one in names.items() if fits(function_of(name))]
+    return [node for name, node in names.items() if fits(function_of(name))]
 
 
 def _some(ids: Iterable[str]) -> str:
-    parameters = sorted(one[len(function_of(one)) :] for one in ids)
+    parameters = sorted(check_id[len(function_of(check_id)) :] for check_id in ids)
     shown = ", ".join(filter(None, parameters[:10]))
     return f"{shown} and {len(parameters) - 10} more" if len(parameters) > 10 else shown or "none"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import socket
@@ -12,9 +13,11 @@ from dataclasses import dataclass, replace
 
 from fixtures.plugin.evidence import rerun_command
 from nfsclient.rpc.loop import Loop
+from nfsclient.rpc.sockets import format_address
 from nfsclient.url import NfsUrl
 from nfsmutants import Mutants, UnknownMutant, all_mutants
 from nfsserver import KNOBS, BadKnob, Server, parse_setting
+from nfsserver.counting import CountsPort, count
 from nfsserver.serve import serve
 
 
@@ -34,6 +37,8 @@ class Offer:
     """As NAME=VALUE."""
     root_squash: bool = False
     udp: bool = True
+    counts_port: int | None = None
+    """Where to tell how many calls came; None: they are not counted."""
 
 
 def describe_mutants() -> Iterator[str]:
@@ -63,7 +68,7 @@ def serve_until_stopped(offer: Offer, say: Callable[[str], None]) -> None:
             knobs=dict(parse_setting(text) for text in offer.knobs),
         )
         Mutants(server, offer.mutants)
-        with closing(Loop()) as loop:
+        with closing(Loop()) as loop, _counted(server, loop, offer, say):
             serve(
                 server, loop, host=offer.host, port=offer.port, udp=offer.udp, announce=_announcer(offer, say)
             )
@@ -75,6 +80,26 @@ def serve_until_stopped(offer: Offer, say: Callable[[str], None]) -> None:
             "; is it an address of this machine?" if isinstance(error, socket.gaierror) else "; try --port 0"
         )
         raise CannotServe(f"cannot listen on {offer.host} port {offer.port}: {reason}{advice}") from error
+
+
+@contextlib.contextmanager
+def _counted(server: Server, loop: Loop, offer: Offer, say: Callable[[str], None]) -> Iterator[None]:
+    """Count the calls, tell them while it lasts, and print them at the end."""
+    if offer.counts_port is None:
+        yield
+        return
+    counts, _ = count(server)
+    port = CountsPort(counts, loop, offer.host, offer.counts_port)
+    say(f"counts: {format_address(*port.address)}")
+    try:
+        yield
+    finally:
+        port.close()
+        for name, number in sorted(counts.calls.items()):
+            say(f"{number:>9}  {name}")
+        say(
+            f"{counts.calls.total():>9}  calls in all, {counts.call_bytes} bytes; replies {counts.reply_bytes} bytes"
+        )
 
 
 def _mounting(url: NfsUrl) -> Iterator[str]:

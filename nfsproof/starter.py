@@ -8,14 +8,14 @@ copies the import path when it is first imported, and other distributions own so
 from __future__ import annotations
 
 import atexit
-import hashlib
+import gc
+import importlib
 import importlib.util
 import json
 import os
-import shutil
 import sys
-import tempfile
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 _NOTHING = 5
@@ -24,7 +24,7 @@ PACKAGE = Path(__file__).resolve().parent
 
 
 def home() -> Path:
-    """The folder that holds `fixtures`, `suites` and `reports`: the checkout, or `_home` of a wheel."""
+    """The folder that holds `fixtures`, `suites`, `reports` and `workloads`: the checkout, or `_home` of a wheel."""
     inside = PACKAGE / "_home"
     return inside if inside.is_dir() else PACKAGE.parent
 
@@ -43,6 +43,7 @@ def put_home_first() -> Path:
 
 def run_suite(args: Sequence[str]) -> int:
     """pytest over the checks, with the plugin and without the user's own configuration; its exit status."""
+    collect_rarely()
     root = _isolate()
     from fixtures import lost_interrupt
 
@@ -61,14 +62,89 @@ def run_suite(args: Sequence[str]) -> int:
         *("-p", "xdist.plugin", "-p", "fixtures.plugin", "-p", "nfsproof.selection"),
         *_memory(args),
         *_allure(args),
+        *_without_unused(args),
         *("-rN", "--progress=auto"),
     ]
+    _import_before_pytest()
+    import pytest
+
+    # A cache that cannot be written is no reason to warn: then there is no --lf.
+    warnings.simplefilter("ignore", pytest.PytestCacheWarning)
     return _pytest([*options, *args])
+
+
+def collect_rarely() -> None:
+    """Let Python's collector look for garbage less often: what a run imports and makes is kept to its end.
+
+    Until the checks are collected it does not look at all (`fixtures.plugin.garbage` lets it).
+    """
+    gc.set_threshold(*_RARELY)
+    gc.disable()
+
+
+def _import_before_pytest() -> None:
+    """What each run imports of rooms without assertions to rewrite: else pytest looks at each module whether it has."""
+    for name in _OF_EACH_RUN:
+        importlib.import_module(name)
+
+
+_RARELY = (20_000, 20, 50)
+"""Thresholds of Python's collector."""
+_OF_EACH_RUN = (
+    "nfsclient.clients.nfs4",
+    "nfsclient.discovery.nfs4",
+    "nfsclient.files.v2",
+    "nfsclient.files.v3",
+    "nfsclient.files.v4",
+    "nfsclient.replay.nfs4",
+    "nfsjudge.captured.traffic",
+    "nfsjudge.duplicates",
+    "nfsjudge.lint",
+    "nfsjudge.reproduce",
+    "nfstargets.clients",
+    "nfstargets.control",
+    "nfstargets.embedded",
+    "nfstargets.keeper",
+    "nfstargets.tap",
+    "reports.baseline",
+    "reports.causes",
+    "reports.floor",
+)
+_UNUSED: Mapping[str, tuple[str, ...]] = {
+    "doctest": ("--doctest",),
+    "junitxml": ("--junit", "junit_"),
+    "legacypath": (),
+    "logging": ("--log-", "log_"),
+    "pastebin": ("--pastebin",),
+    "recwarn": (),
+    "setuponly": ("--setup",),
+    "setupplan": ("--setup",),
+    "subtests": (),
+    "threadexception": (),
+    "unittest": (),
+    "unraisableexception": (),
+    "warnings": ("-W", "--pythonwarnings", "filterwarnings"),
+}
+"""Plugins of pytest that cost every check time and that no check uses, with the options that need them."""
+_OWN_OPTIONS = ("--log-wire",)
+_ABOUT_OPTIONS = frozenset(
+    {"-h", "--help", "--fixtures", "--fixtures-per-test", "--markers", "--version", "-VV"}
+)
+
+
+def _without_unused(args: Sequence[str]) -> Iterator[str]:
+    """Options that switch off the plugins of pytest that the command line does not ask for."""
+    if not _ABOUT_OPTIONS.isdisjoint(args):
+        return
+    asking = [arg for arg in args if not arg.startswith(_OWN_OPTIONS)]
+    for name, options in _UNUSED.items():
+        if not any(arg.startswith(options) for arg in asking if options):
+            yield from ("-p", f"no:{name}")
 
 
 def _allure(args: Sequence[str]) -> list[str]:
     """The plugin allure-pytest, if it is installed, and the command line has its option."""
-    is_wanted = any(one.partition("=")[0] == "--alluredir" for one in args)
+    is_wanted = any(argument.partition("=")[0] == "--alluredir" for argument in args)
     return ["-p", "allure_pytest.plugin"] if is_wanted and importlib.util.find_spec("allure_pytest") else []
 
 
@@ -76,19 +152,20 @@ def _memory(args: Sequence[str]) -> list[str]:
     """Options for what pytest keeps for --lf, --ff and --sw: of each target by itself, in the cache of the user."""
     if "no:cacheprovider" in args:
         return []
-    # A cache that cannot be written is no reason to warn: then there is no --lf.
-    return ["-o", f"cache_dir={_kept_of(args)}", "-W", "ignore::pytest.PytestCacheWarning"]
+    return ["-o", f"cache_dir={_kept_of(args)}"]
 
 
 def _kept_of(args: Sequence[str]) -> Path:
     """Where pytest keeps which checks failed when they last ran on this target."""
+    import hashlib  # not for `doctor`, nor for help
+
     tested = "\0".join(_what_is_tested(args)).encode("utf-8", "surrogateescape")
     return cache_folder() / "last-runs" / hashlib.sha256(tested).hexdigest()[:16]
 
 
 def wants_failed_only(args: Sequence[str]) -> bool:
     """--lf, unless the user says what it does if nothing failed."""
-    is_decided = any(one.startswith(("--lfnf", "--last-failed-no-failures")) for one in args)
+    is_decided = any(argument.startswith(("--lfnf", "--last-failed-no-failures")) for argument in args)
     return not is_decided and not {"--lf", "--last-failed"}.isdisjoint(args)
 
 
@@ -116,13 +193,15 @@ def _what_is_tested(args: Sequence[str]) -> Iterator[str]:
 def run_own_tests(args: Sequence[str]) -> int:
     """Run pytest with the checkout's own strict configuration, and return its exit status.
 
-    Unless `args` name a path, it runs all of `tests/`, with a worker for each processor.
+    Unless `args` name a path, it runs all of `tests/`, with the workers of `workers`.
     """
     root = _isolate()
     # Of a checkout that is read-only, Hypothesis keeps nothing there.
     kept = root / ".hypothesis" if os.access(root, os.W_OK) else cache_folder() / "hypothesis"
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(kept))
     options = ["-c", str(root / "pyproject.toml"), "--rootdir", str(root), "-p", "xdist.plugin"]
+    if any(arg.startswith("--hypothesis-") for arg in args):
+        options += ["-p", "_hypothesis_pytestplugin"]
     if not any(Path(arg.partition("::")[0]).exists() for arg in args if not arg.startswith("-")):
         options += [str(root / "tests"), *workers(args)]
     return _pytest([*options, *args])
@@ -134,11 +213,12 @@ _ALONE = ("-n", "--numprocesses", "--dist", "--pdb", "--trace", "-s", "--capture
 
 
 def workers(args: Sequence[str]) -> list[str]:
-    """The options for a worker on each processor; none if `args` decide that.
+    """The options for three workers for two processors, at most 8; none if `args` decide that.
 
+    A third of the time of a test is spent on waiting: for time limits of its server, or of the run that it tests.
     Neighbours stay with one worker, since tests of a module often share a fixture that takes seconds to set up.
     """
-    number = min(os.cpu_count() or 1, _MOST_WORKERS)
+    number = min((os.cpu_count() or 1) * 3 // 2, _MOST_WORKERS)
     is_decided = number == 1 or any(arg.startswith(_ALONE) for arg in args)
     return [] if is_decided else ["-n", str(number), "--dist", "worksteal"]
 
@@ -175,6 +255,9 @@ def leave_the_home_of_the_user() -> Path:
     from nfstargets.cache import cache_folder as servers
 
     os.environ[PLACE] = str(servers())
+    import shutil
+    import tempfile
+
     made = Path(tempfile.mkdtemp(prefix="nfsproof-home-"))
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     os.environ[OWN_HOME] = os.environ["HOME"] = str(made)

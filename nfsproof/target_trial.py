@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 from nfsproof.events.file import TargetEntry
 from nfstargets import TargetError, make_target
+from nfstargets.clients.target import ClientTarget
 from nfstargets.control import ControlledTarget, parse_controls
 from nfstargets.control.actions import USUAL_SECONDS
 from nfstargets.control.trial import Trial
@@ -17,7 +18,7 @@ from nfstargets.diagnosis.report import Outcome, Step
 def try_out(entry: TargetEntry, say: Callable[[str], None]) -> bool:
     """Try out what a target file says of a server; print each step when it is over; whether all worked."""
     if "://" not in entry.target:
-        return _say_all([_start(entry.target)], say)
+        return _say_all([_start(entry)], say)
     diagnosis = diagnose(entry.target)
     say(diagnosis.render())
     if not diagnosis.healthy:
@@ -36,9 +37,11 @@ def try_out(entry: TargetEntry, say: Callable[[str], None]) -> bool:
         target.stop()
 
 
-def _start(name: str) -> Step:
-    """The step of a server that nfsproof starts, which needs no control."""
-    target = make_target(name)
+def _start(entry: TargetEntry) -> Step:
+    """The step of a server that nfsproof starts, which needs no control, or of a client."""
+    target = make_target(entry.target)
+    if isinstance(target, ClientTarget):
+        target.commands = entry.of_client.commands
     try:
         target.start()
         return Step("start", Outcome.OK, target.describe())

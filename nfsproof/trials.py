@@ -42,7 +42,7 @@ class Ended:
         """The number of checks with each verdict, and of findings of the lint."""
         if self.run is None:
             return Counter()
-        return self.run.counts() + Counter(one.verdict for one in self.run.findings)
+        return self.run.counts() + Counter(finding.verdict for finding in self.run.findings)
 
 
 @dataclass(slots=True)
@@ -87,8 +87,8 @@ class Trials:
                 pool.submit(job, place / str(number)) for number, job in enumerate(jobs)
             ]
             try:
-                for one in waiting:
-                    yield one.result()
+                for process in waiting:
+                    yield process.result()
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
                 self.stop()

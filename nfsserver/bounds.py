@@ -24,7 +24,7 @@ class Bounds:
     """The bounds; tests make them smaller. What each counts, and what happens above it, is in `rows`."""
 
     # what connections hold
-    held_bytes: int = _bound(
+    buffered_bytes: int = _bound(
         64 * _MIB,
         "bytes of half received calls and of replies that nobody reads, on all connections",
         "the connection with the most is closed",
@@ -103,8 +103,8 @@ class Bounds:
     def rows(cls) -> list[tuple[str, int, str, str]]:
         """(name, most, what is counted, what happens above) of each."""
         return [
-            (one.name, t.cast("int", one.default), one.metadata["what"], one.metadata["above"])
-            for one in dataclasses.fields(cls)
+            (field.name, t.cast("int", field.default), field.metadata["what"], field.metadata["above"])
+            for field in dataclasses.fields(cls)
         ]
 
 

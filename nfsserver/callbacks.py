@@ -4,6 +4,21 @@
 Nothing waits for a reply here. A callback that is lost with its connection is sent again with the same slot and
 sequence id over the next connection of the backchannel, when the client has bound one (section 2.10.6.2). If its
 session ends before the client has answered, the callback goes over another session of the client, now or later.
+
+    state              where it is             what comes next
+    wants a session    `Client.unsent`         a session with a backchannel is used: it gets a slot there, and is sent
+    wants a way        `Session.unsent`        a connection is bound: sent with the slot and sequence id that it has
+    under way          `Session.unanswered`    a reply: over; DELAY: sent again with the next number; the connection
+                                               ends: wants a way; the session ends: wants a session
+    over               nowhere                 the slot is free; a delegation that the client disowns is revoked
+    silent             `Session.busy`          no reply in time: nobody knows what became of the slot, it stays taken
+
+What must stay true:
+
+- A recall has one slot at a time, and its sequence id counts up by one for each request that the client has executed.
+- It is sent `_AGAIN` times at most in a session: a client that always answers DELAY must not keep the server busy.
+- Whether the client returns the delegation is no affair of the callback: `conflicts.clear_way` looks at the time of
+  the recall.
 """
 
 from __future__ import annotations
@@ -19,9 +34,8 @@ from nfsclient.rpc.core import Pending
 from nfsclient.rpc.program import Procedure
 from nfsserver.fs import Inode
 from nfsserver.handlers import ServerApi
-from nfsserver.state.clients import Client
 from nfsserver.state.delegations import Delegation
-from nfsserver.state.sessions import Session
+from nfsserver.state.records import Client, Session
 
 _TIMEOUT: t.Final = 20.0
 """Seconds for the reply to a callback."""
@@ -47,8 +61,8 @@ class _Recall:
     def begin(self) -> None:
         """Send it over any session of the client that has a backchannel, or as soon as there is one."""
         self.session = None
-        held = self.server.states.held.delegations.of_file(self.inode)
-        if not any(one is self.delegation for one in held):
+        delegations = self.server.states.held.delegations.of_file(self.inode)
+        if not any(delegation is self.delegation for delegation in delegations):
             return  # it came back while there was no session
         for session in self.client.sessions.values():
             if session.back_connection is None or not session.flavors:
@@ -123,8 +137,8 @@ def has_backchannel(server: ServerApi, number: int) -> bool:
     """Whether a client can be called: without that it gets no delegation."""
     client = server.states.clients.get(number)
     return client is not None and any(
-        one.back_connection is not None and one.flavors and one.callback_slots
-        for one in client.sessions.values()
+        session.back_connection is not None and session.flavors and session.callback_slots
+        for session in client.sessions.values()
     )
 
 

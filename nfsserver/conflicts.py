@@ -1,5 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""What NFSv4 clients hold, in the way of an operation of any version (RFC 5661 sections 9.7, 10.2 and 10.4)."""
+"""What NFSv4 clients hold, in the way of an operation of any version (RFC 5661 sections 9.7, 10.2 and 10.4).
+
+What `clear_way` does about each delegation of another client that excludes an operation on a file:
+
+    not recalled                          it is recalled, and the callback is sent
+    recalled less than a lease ago        nothing: the client has time to write back and return it
+    recalled a lease ago, or its client
+    is expired                            revoked: the operation goes on
+
+If one is left, the operation ends with DELAY, or its call waits (`waiting.py`) where the knob `conflicts` says so.
+
+What must stay true:
+
+- A handler calls `clear_way` before it changes anything, for every file that it reads, opens or changes: what waits
+  is answered again from its beginning.
+- The recall is sent once; coming back later only looks. A client that never answers holds up others for a lease, and
+  no longer.
+- Calls of NFSv2 and NFSv3 have no stateid: they count as the anonymous one (section 9.1.2), so share reservations may
+  refuse them, and every delegation that excludes them is in the way, whoever holds it.
+- Without any stateid in the server, nothing of this costs anything.
+"""
 
 from __future__ import annotations
 
@@ -36,26 +56,26 @@ def clear_way(server: ServerApi, inode: Inode, client: int | None, *, changes: b
     in_the_way = held.delegations.in_the_way(inode, client, changes=changes)
     if not in_the_way:
         return
-    for one in in_the_way:
-        if _is_overdue(server, one) or server.states.is_held_by_expired(one.client):
-            held.revoke_delegation(one)
-        elif held.delegations.recall(one, server.states.now()):
-            recall(server, one, inode)
+    for delegation in in_the_way:
+        if _is_overdue(server, delegation) or server.states.is_id_of_expired(delegation.client):
+            held.revoke_delegation(delegation)
+        elif held.delegations.recall(delegation, server.states.now()):
+            recall(server, delegation, inode)
     if held.delegations.in_the_way(inode, client, changes=changes):
         if server.waiting.may_wait:
             raise Waits
         raise StateError("DELAY")
 
 
-def _is_overdue(server: ServerApi, one: Delegation) -> bool:
-    since = one.recalled_at
+def _is_overdue(server: ServerApi, delegation: Delegation) -> bool:
+    since = delegation.recalled_at
     return since is not None and server.states.now() - since >= server.states.lease
 
 
 # ---------------------------------------------------------------- NFSv2 and NFSv3
 
 
-def beside_nfs4(handlers: Handlers, needs: Mapping[AnyOperation, Share], refuse: Refuse) -> Handlers:
+def with_conflicts(handlers: Handlers, needs: Mapping[AnyOperation, Share], refuse: Refuse) -> Handlers:
     """The handlers of another version, which give way to what NFSv4 clients hold.
 
     `needs` says which operations do, and which share reservation they need as if they used the anonymous stateid

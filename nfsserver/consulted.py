@@ -21,7 +21,7 @@ from nfsserver.settings import Settings
 
 _MOST_NAMES = 200
 """If more names are compared, they are not kept: any glob may match one of them."""
-_FIELDS = frozenset(one.name for one in dataclasses.fields(Limits))
+_FIELDS = frozenset(field.name for field in dataclasses.fields(Limits))
 Plain: t.TypeAlias = dict[str, t.Any]
 
 

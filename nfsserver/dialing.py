@@ -183,7 +183,7 @@ class Dialer:
         return host.is_unspecified or str(host) == target[0]
 
     def _require_rested(self, target: Address, now: float) -> None:
-        for known in [one for one, until in self._resting.items() if until <= now]:
+        for known in [address for address, until in self._resting.items() if until <= now]:
             del self._resting[known]
         if target in self._resting:
             raise DialRefused(target, f"it did not answer within the last {REST:g} s")
@@ -192,10 +192,10 @@ class Dialer:
         """End the connection that had no calls for the longest time, if there are as many as there may be."""
         if len(self._connections) < MOST.dialed:
             return
-        idle = [one for one in self._connections.values() if not one.channel.under_way]
+        idle = [connection for connection in self._connections.values() if not connection.channel.under_way]
         if not idle:
             raise DialRefused(target, f"{MOST.dialed} connections to clients have calls under way")
-        min(idle, key=lambda one: one.used).close("its place is needed")
+        min(idle, key=lambda connection: connection.used).close("its place is needed")
 
     def forget(self, connection: _Dialed, *, failed: bool) -> None:
         """A connection ends itself; `failed`: it never was one."""
@@ -272,6 +272,11 @@ class _Dialed:
         """Send a call when the loop says that there is room."""
         self._output_size += size_of(buffers)
         self._output.extend(memoryview(buffer).cast("B") for buffer in buffers if len(buffer))
+        self._loop.changed(self)
+
+    def note_deadline(self) -> None:
+        """A call has begun, or was cancelled."""
+        self._loop.changed(self)
 
     # ------------------------------------------------------------ for the loop
 

@@ -80,7 +80,7 @@ class Knob:
 
     def excuses(self, citation: str, gist: str) -> bool:
         """Whether a server with this knob need not follow a requirement of level SHOULD."""
-        clauses = (one.partition(": ") for one in self.nonstrict)
+        clauses = (clause.partition(": ") for clause in self.nonstrict)
         return any(citation == where and words in gist for where, _, words in clauses)
 
     @property

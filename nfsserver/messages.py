@@ -2,6 +2,20 @@
 """The way of one RPC message through the server: middleware around messages, the replay cache, the dispatcher.
 
 The dispatcher decodes the call and finds its procedure; `Pipeline.perform` answers it.
+
+    middleware below messages     sockets, waiting calls (`transport.py`, `waiting.py`): bytes of records and datagrams
+    middleware around messages    mutants of headers and malformed replies: the last one that was added is outermost
+    replay cache                  calls that must not run twice: the reply of before, and nothing inside runs
+    dispatcher                    decodes header and arguments; refuses what is wrong with them, as knobs say
+    `Pipeline.perform`            each operation (`pipeline.py`)
+
+What must stay true:
+
+- Nothing that a message has in it raises out of `answer`: an exception of a handler becomes SYSTEM_ERR, one of
+  middleware becomes silence, and both are noted in `faults`, which our own tests find. `Waits` alone passes: it is no
+  Exception.
+- `answer` may be entered while it runs: CALLIT of rpcbind makes a call to this server (`_Dispatcher._depth`).
+- Silence (`keep_silent`) is of the call that is being answered, and is cleared when the next one begins.
 """
 
 from __future__ import annotations
@@ -45,9 +59,9 @@ class _Dispatcher(Dispatcher):
         self, message: bytes, peer: Address, transport: Transport, channel: Channel | None = None
     ) -> list[Buffer] | None:
         """The reply to a message; None for silence."""
-        now = self._server.knobs.now
+        auth_stat = self._server.knobs.now.auth_stat
         self.unknown_flavor = (
-            AuthStat(now.auth_stat) if now.auth_stat != _USUAL.auth_stat else AuthStat.AUTH_REJECTEDCRED
+            AuthStat(auth_stat) if auth_stat != _USUAL.auth_stat else AuthStat.AUTH_REJECTEDCRED
         )
         self._depth += 1
         try:
@@ -103,16 +117,16 @@ class Messages:
         """The reply to one RPC message, through the middleware around messages; None for silence."""
 
         self.dispatcher.ends_connection = False
+        around = self._pipeline.around_messages()
+        if not around:
+            return self._dispatch(message, peer, transport, channel)
 
         def dispatch(message: bytes) -> Answer:
             return self._dispatch(message, peer, transport, channel)
 
-        around = self._pipeline.around_messages()
-        if not around:
-            return dispatch(message)
         proceed: ProceedMessage = dispatch
-        for one in around:
-            proceed = self._around(one, proceed)
+        for middleware in around:
+            proceed = self._around(middleware, proceed)
         try:
             return proceed(message)
         except Exception as error:  # noqa: BLE001  (a fault of middleware must not stop the service)
@@ -126,7 +140,7 @@ class Messages:
         self, message: bytes, peer: Address, transport: Transport, channel: Channel | None
     ) -> Answer:
         self._silenced = False
-        if not (self.replays.covers(message) and self._server.knobs.now.replay_cache):
+        if not self.replays.covers(message) or not self._server.knobs.now.replay_cache:
             reply = self.dispatcher.answer(message, peer, transport, channel)
             return None if self._silenced else reply
         key = self.replays.key(message, peer, transport)

@@ -58,7 +58,8 @@ class Pipeline:
     def __init__(self, server: ServerApi) -> None:
         self._server = server
         self._middleware: list[Middleware] = []
-        self._freedoms: list[Freedom] = []
+        self._around_handlers: dict[AnyOperation, list[AnyAroundCall]] = {}
+        """What knobs put around handlers now, the innermost first; an operation without any is not there."""
         self._all_freedoms: tuple[Freedom, ...] = ()
         self.consulted: Consulted | None = None
         """Notes what knobs decide; None if nobody wants to know."""
@@ -89,27 +90,45 @@ class Pipeline:
     ) -> t.Any:
         """The result of an operation. Raises what `admit` and the handler raise."""
 
+        self.performed[operation] += 1
+        arounds: list[AnyAroundCall] = []
+        for middleware in self._middleware:
+            arounds += middleware.around_calls(operation)
+        if not arounds:
+            return self._perform_freely(operation, handler, context, args, admit)
+
+        def answer_freely(context: CallContext, args: t.Any) -> t.Any:
+            return self._perform_freely(operation, handler, context, args, admit)
+
+        proceed: _Answer = answer_freely
+        for around in arounds:
+            proceed = self._around(around, proceed)
+        return proceed(context, args)
+
+    def _perform_freely(
+        self,
+        operation: AnyOperation,
+        handler: Handler,
+        context: CallContext,
+        args: t.Any,
+        admit: Admit | None,
+    ) -> t.Any:
+        """The result inside of all middleware: as the knobs want it."""
+        refusal = None if admit is None else admit(context)
+        if refusal is not None:
+            raise refusal
+        if self.consulted is None and operation not in self._around_handlers:
+            return handler(self._server, context, args)
+
         def answer(context: CallContext, args: t.Any) -> t.Any:
             return handler(self._server, context, args)
 
-        def answer_freely(context: CallContext, args: t.Any) -> t.Any:
-            refusal = None if admit is None else admit(context)
-            if refusal is not None:
-                raise refusal
-            proceed: _Answer = answer
-            for freedom in self._freedoms:
-                if operation in freedom.operations:
-                    proceed = self._around(freedom.middleware, proceed)
-            if self.consulted is None:
-                return proceed(context, args)
-            return self._note(self.consulted, operation, proceed, context, args)
-
-        self.performed[operation] += 1
-        proceed: _Answer = answer_freely
-        for middleware in self._middleware:
-            for around in middleware.around_calls(operation):
-                proceed = self._around(around, proceed)
-        return proceed(context, args)
+        proceed: _Answer = answer
+        for around in self._around_handlers.get(operation, ()):
+            proceed = self._around(around, proceed)
+        if self.consulted is None:
+            return proceed(context, args)
+        return self._note(self.consulted, operation, proceed, context, args)
 
     def _around(self, around: AnyAroundCall, proceed: _Answer) -> _Answer:
         return lambda context, args: around(self._server, context, args, proceed)
@@ -122,7 +141,11 @@ class Pipeline:
     def obey(self, freedoms: Iterable[Freedom], now: Settings) -> None:
         """Knobs changed: keep the freedoms that they use."""
         self._all_freedoms = tuple(freedoms)
-        self._freedoms = [freedom for freedom in self._all_freedoms if freedom.is_used(now)]
+        self._around_handlers = {}
+        for freedom in self._all_freedoms:
+            if freedom.is_used(now):
+                for operation in freedom.operations:
+                    self._around_handlers.setdefault(operation, []).append(freedom.middleware)
 
     def _note(
         self,
@@ -147,8 +170,14 @@ class Pipeline:
 
     def around_messages(self) -> list[AroundMessage]:
         """What is around the answer to each message, the innermost first."""
-        return [one for middleware in self._middleware for one in middleware.around_messages()]
+        found: list[AroundMessage] = []
+        for middleware in self._middleware:
+            found += middleware.around_messages()
+        return found
 
     def below_messages(self) -> list[TransportMiddleware]:
         """What changes fragments, connections and datagrams."""
-        return [one for middleware in self._middleware for one in middleware.below_messages()]
+        found: list[TransportMiddleware] = []
+        for middleware in self._middleware:
+            found += middleware.below_messages()
+        return found

@@ -1,5 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""The duplicate request cache: a retransmitted call gets its first reply again (RFC 1813 section 4.5)."""
+"""The duplicate request cache: a retransmitted call gets its first reply again (RFC 1813 section 4.5).
+
+It is for NFSv2, NFSv3 and rpcbind, whose calls have no sequence ids. A client whose reply was lost sends the same
+bytes again; without the cache, a REMOVE that succeeded would then fail with NOENT. NFSv4.1 has slots instead
+(`state/sessions.py`).
+
+    unknown --the call is executed, and answered--> known --more than `MOST.replays` newer ones, a restart--> unknown
+
+What must stay true:
+
+- A call is the same only if its caller, its transport and all its bytes are, XID included: clients reuse XIDs, and a
+  wrong answer from the cache is worse than a second execution. Equal bytes are compared by a digest.
+- Only procedures that must not run twice are covered. For the others a fresh answer is better: READ shows the data of
+  now.
+- What is kept is the reply of the dispatcher: with what middleware and knobs did to the operation, and without what
+  middleware around messages does, which sees the retransmission as well.
+- A reply that was lost on purpose is known if the call was executed (`Messages.keep_silent(done=True)`), and unknown
+  otherwise.
+- It is bounded by number and by the size of each reply, because callers choose both; a reply that is too large is not
+  kept.
+"""
 
 from __future__ import annotations
 

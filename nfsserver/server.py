@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import socket
-import ssl
+import typing as t
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
@@ -29,6 +29,9 @@ from nfsserver.settings import Value
 from nfsserver.state.manager import StableStorage, StateManager, Terms
 from nfsserver.transport import SurroundedRpcServer, TransportMiddleware, listen
 from nfsserver.waiting import WaitingCalls
+
+if t.TYPE_CHECKING:
+    import ssl
 
 
 def _last_close(inode: Inode) -> None:
@@ -107,7 +110,9 @@ class Server:
 
     def _obey(self) -> None:
         """The knobs were turned."""
-        self.pipeline.obey([freedom for one in self._services for freedom in one.freedoms], self.knobs.now)
+        self.pipeline.obey(
+            [freedom for service in self._services for freedom in service.freedoms], self.knobs.now
+        )
         consulted = self.pipeline.consulted
         self.backend.obey(self.knobs, None if consulted is None else consulted.turned)
         if self._rpc is not None:
@@ -156,7 +161,7 @@ class Server:
         return address
 
     def _below_messages(self) -> list[TransportMiddleware]:
-        return [*self.waiting.below_messages(), *self.pipeline.below_messages()]
+        return self.waiting.below_messages() + self.pipeline.below_messages()
 
     def listen_on(self, sock: socket.socket) -> Callable[[], None]:
         """Answer on this socket, too, while it listens elsewhere; call the result to end that and close it."""

@@ -31,11 +31,11 @@ _REGISTERED: t.Final[dict[tuple[int, int], Service]] = {}
 
 def register(*services: Service) -> None:
     """Let every server answer to them. Raises ValueError for a version that is there already."""
-    for one in services:
-        key = one.program.number, one.program.version
+    for service in services:
+        key = service.program.number, service.program.version
         if key in _REGISTERED:
-            raise ValueError(f"{one.program.name} version {one.program.version} is registered twice")
-        _REGISTERED[key] = one
+            raise ValueError(f"{service.program.name} version {service.program.version} is registered twice")
+        _REGISTERED[key] = service
 
 
 def registered() -> tuple[Service, ...]:

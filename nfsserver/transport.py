@@ -64,49 +64,53 @@ class SurroundedRpcServer(RpcServer):
     def __init__(
         self, loop: Loop, answerer: FreeAnswerer, middleware: Callable[[], list[TransportMiddleware]]
     ) -> None:
-        super().__init__(loop, answerer, max_held=MOST.held_bytes)
+        super().__init__(loop, answerer, max_buffered=MOST.buffered_bytes)
         self._free = answerer
         self._middleware = middleware
 
     def admits(self, peer: Address) -> bool:
         """Whether a new connection is served."""
-        return super().admits(peer) and all(one.admits(peer) for one in self._middleware())
+        return super().admits(peer) and all(middleware.admits(peer) for middleware in self._middleware())
 
     def make_assembler(self) -> RecordAssembler:
         """What makes records of the bytes of a new connection."""
-        for one in self._middleware():
-            assembler = one.make_assembler(self.max_record)
+        for middleware in self._middleware():
+            assembler = middleware.make_assembler(self.max_record)
             if assembler is not None:
                 return assembler
         return super().make_assembler()
 
     def answer_record(self, connection: Connection, message: bytes) -> None:
         """Answer a call of a connection."""
-        proceed: AnswerRecord = super().answer_record
-        for one in self._middleware():
-            proceed = _around_record(one, proceed)
-        proceed(connection, message)
+        middleware = self._middleware()
+        if not middleware:
+            super().answer_record(connection, message)
+        else:
+            proceed: AnswerRecord = super().answer_record
+            for each in middleware:
+                proceed = _around_record(each, proceed)
+            proceed(connection, message)
         if self._free.ends_connection:
             connection.end()
 
     def in_order(self, replies: list[list[Buffer]]) -> list[list[Buffer]]:
         """Replies to calls that were received together, in the order in which they are sent."""
-        return replies[::-1] if self._free.reverses_replies else replies
+        return replies[::-1] if len(replies) > 1 and self._free.reverses_replies else replies
 
     def answer_datagram(self, sock: socket.socket, message: bytes, peer: t.Any) -> None:
         """Answer a call that came to `sock` from `peer`."""
         proceed: AnswerDatagram = super().answer_datagram
-        for one in self._middleware():
-            proceed = _around_datagram(one, proceed)
+        for middleware in self._middleware():
+            proceed = _around_datagram(middleware, proceed)
         proceed(sock, message, peer)
 
 
-def _around_record(one: TransportMiddleware, proceed: AnswerRecord) -> AnswerRecord:
-    return lambda connection, message: one.answer_record(connection, message, proceed)
+def _around_record(middleware: TransportMiddleware, proceed: AnswerRecord) -> AnswerRecord:
+    return lambda connection, message: middleware.answer_record(connection, message, proceed)
 
 
-def _around_datagram(one: TransportMiddleware, proceed: AnswerDatagram) -> AnswerDatagram:
-    return lambda sock, message, peer: one.answer_datagram(sock, message, peer, proceed)
+def _around_datagram(middleware: TransportMiddleware, proceed: AnswerDatagram) -> AnswerDatagram:
+    return lambda sock, message, peer: middleware.answer_datagram(sock, message, peer, proceed)
 
 
 def listen(

@@ -41,10 +41,11 @@ class DeadlineMember:
     _loop: Loop | None = None
 
     def watch(self, loop: Loop) -> None:
-        """Become a member, unless it is one."""
+        """Become a member, unless it is one; a deadline that comes right after this is noticed."""
         if self._loop is None:
             loop.add(self)
             self._loop = loop
+        loop.changed(self)
 
     def unwatch(self) -> None:
         """Be none any more."""

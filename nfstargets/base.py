@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import ClassVar, Self
@@ -180,6 +180,16 @@ class Target(ABC):
         For what a check has left, where nobody looks any more.
         """
         del name
+        return False
+
+    def discard_clients(self, clients: Collection[int]) -> bool:
+        """Removes client ids of NFSv4 with all that they have, without NFS; False where that cannot be done."""
+        del clients
+        return False
+
+    def discard_states(self, client: int) -> bool:
+        """Removes the opens, locks and delegations of a client id in the same way; its sessions stay."""
+        del client
         return False
 
     def fill_disk(self) -> None:

@@ -173,10 +173,10 @@ class CommandShop:
                 _end(process)
         if status != 0:
             said = self._lines or output.read_text(errors="replace").splitlines()
-            told = "".join(f"\n  {line}" for line in said[-_LAST_WORDS:])
+            last = "".join(f"\n  {line}" for line in said[-_LAST_WORDS:])
             command = " ".join(words[:3])
             raise InstallError(
-                f"{what} failed: {command} ended with {describe_end(status)}; needed: network, and {self.advice}{told}"
+                f"{what} failed: {command} ended with {describe_end(status)}; needed: network, and {self.advice}{last}"
             )
         return output.read_text(errors="replace")
 

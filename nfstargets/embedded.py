@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from nfsclient.rpc.loop import Loop
@@ -14,7 +15,7 @@ from nfsserver.fs import ForwardedClock, FsError, find_locally, remove_tree_loca
 from nfsserver.knobs import KNOBS, Knob
 from nfsserver.server import Server
 from nfsserver.settings import Value
-from nfsserver.state.clients import Client
+from nfsserver.state.records import Client
 from nfsserver.state.stateids import StateError
 from nfstargets.base import Target, TargetAddress, TargetError
 from nfstargets.states import HeldState, NfsClientState
@@ -127,7 +128,7 @@ class EmbeddedTarget(Target):
 
     def known_clients(self) -> tuple[NfsClientState, ...]:
         """Its client records."""
-        return tuple(_state_of(self.running(), one) for one in self.running().states.clients)
+        return tuple(_state_of(self.running(), client) for client in self.running().states.clients)
 
     def discard(self, name: bytes) -> bool:
         """Remove it in this process: half of all calls of a run would be for that."""
@@ -135,6 +136,25 @@ class EmbeddedTarget(Target):
             remove_tree_locally(self.running().fs, name)
         except (FsError, TargetError, KeyError, RecursionError):
             # The last two: a mutant gave a directory two names, or moved it below itself.
+            return False
+        return True
+
+    def discard_clients(self, clients: Collection[int]) -> bool:
+        """Remove them in this process: two of the calls of many checks of NFSv4 would be for that."""
+        try:
+            states = self.running().states
+        except TargetError:
+            return False
+        for number in clients:
+            with contextlib.suppress(StateError):
+                states.destroy(states.clients.require(number))
+        return True
+
+    def discard_states(self, client: int) -> bool:
+        """Remove them in this process."""
+        try:
+            self.running().states.held.release(client)
+        except TargetError:
             return False
         return True
 
@@ -208,8 +228,10 @@ def _state_of(server: Server, client: Client) -> NfsClientState:
     sessions = list(client.sessions.values())
     up = any(session.back_connection is not None for session in sessions)
     held = tuple(
-        HeldState(kind=_KINDS[one.kind], stateid=one.stateid.seqid.to_bytes(4, "big").hex() + one.other.hex())
-        for one in states.held.stateids.of_client(client.id)
+        HeldState(
+            kind=_KINDS[state.kind], stateid=state.stateid.seqid.to_bytes(4, "big").hex() + state.other.hex()
+        )
+        for state in states.held.stateids.of_client(client.id)
     )
     return NfsClientState(
         id=f"{client.id:016x}",

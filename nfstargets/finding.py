@@ -23,11 +23,9 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from nfsclient.clients import Nfs2, Nfs3, Portmap, Rpcbind
-from nfsclient.clients.nfs4 import Nfs4
 from nfsclient.discovery import TIMEOUT, PortUnknown, ask_rpcbind, has_mount, open_connection
 from nfsclient.errors import AuthFailed, MountFailed, NfsClientError, ProgMismatch, ProgUnavail, RpcRejected
 from nfsclient.protocol import nfs3, portmap
-from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.protocol.rpcbind import from_universal
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.loop import Loop
@@ -131,6 +129,9 @@ def served_minors(url: NfsUrl, port: int, *, loop: Loop, timeout: float = TIMEOU
     """The minor versions of NFSv4 that COMPOUND takes at a port, of those that are tested; over TCP only."""
     if url.proto != "tcp":
         return ()
+    from nfsclient.clients.nfs4 import Nfs4  # long to import, and needed where there is no NFSv3
+    from nfsclient.protocol.nfs4 import Nfsstat4
+
     try:
         with closing(open_connection(url, port, loop=loop, timeout=timeout)) as rpc:
             nfs4 = Nfs4(rpc)

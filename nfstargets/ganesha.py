@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from nfsclient.protocol import mount, nfs3
 from nfstargets.base import TargetAddress, TargetError
-from nfstargets.ganesha_config import EXPORT_KINDS, MEM_FILE_SIZE, MEM_FILES, GaneshaConfig
+from nfstargets.ganesha_config import EXPORT_KINDS, LEASE, MEM_FILE_SIZE, MEM_FILES, GaneshaConfig
 from nfstargets.keeper import MEMORY
 from nfstargets.namespace import (
     HANDLE_FILE_SYSTEMS,
@@ -98,6 +98,8 @@ class GaneshaTarget(ProgramTarget):
         if self.kind == "vfs":
             self.controls = self.controls | {"touch_locally"}
         self.protocols = protocols
+        self.lease = LEASE
+        """Seconds of a lease of NFSv4; may be changed before `start`."""
         self._installation: Installation | None = None
         self._version = ""
         self._file_system = ""
@@ -216,6 +218,7 @@ class GaneshaTarget(ProgramTarget):
             vfs=server.scratch / "vfs" if self.kind == "vfs" else None,
             mem=self._installation.has("mem"),
             protocols=self.protocols,
+            lease=self.lease,
             # In its private network a bridge of packets comes from another address.
             host="0.0.0.0" if self._has_network else HOST,  # noqa: S104
         )

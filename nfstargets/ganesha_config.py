@@ -18,6 +18,9 @@ MEM_FILES = 16_384
 TRANSFER = 0x10_0000
 """Bytes of the largest READ and WRITE, 1 MiB: as much as checks move at once, so that they can go beyond it."""
 
+LEASE = 5
+"""Seconds: checks wait until leases expire."""
+
 _LOG = """\
 LOG {
   Default_Log_Level = EVENT;
@@ -49,6 +52,8 @@ class GaneshaConfig:
     protocols: tuple[int, ...] = (3, 4)
     """Without 3 there is no MOUNT either."""
     host: str = "127.0.0.1"
+    lease: int = LEASE
+    """Seconds for which a client of NFSv4 may be silent."""
 
     def text(self) -> str:
         blocks = [
@@ -69,7 +74,7 @@ class GaneshaConfig:
             _block(
                 "NFSv4",
                 Graceless=True,
-                Lease_Lifetime=5,
+                Lease_Lifetime=self.lease,
                 Grace_Period=5,
                 Minor_Versions="0, 1, 2",
                 RecoveryBackend="fs",

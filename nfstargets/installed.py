@@ -19,7 +19,8 @@ class InstalledTarget(ProgramTarget):
         recipe = RECIPES[name]
         if kind and kind not in recipe.kinds:
             raise TargetError(
-                f"unknown export {kind!r}: expected " + " or ".join(f"{name}:{one}" for one in recipe.kinds)
+                f"unknown export {kind!r}: expected "
+                + " or ".join(f"{name}:{known}" for known in recipe.kinds)
             )
         self.recipe: Recipe = recipe
         self.kind = kind or recipe.kinds[0]

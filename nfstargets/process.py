@@ -281,17 +281,17 @@ def last_lines(path: Path, count: int, longest: int = 300) -> list[str]:
 
 def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
     """Ports above 1023 that are free for TCP and UDP now. Another program may be faster: be ready to ask again."""
-    held: list[socket.socket] = []
+    sockets: list[socket.socket] = []
     ports: list[int] = []
     try:
         for _ in range(count * 50):
             if len(ports) == count:
                 break
             tcp = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-            held.append(tcp)
+            sockets.append(tcp)
             tcp.bind((host, 0))
             udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-            held.append(udp)
+            sockets.append(udp)
             try:
                 udp.bind((host, tcp.getsockname()[1]))
             except OSError as error:
@@ -300,7 +300,7 @@ def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
                 continue
             ports.append(tcp.getsockname()[1])
     finally:
-        for sock in held:
+        for sock in sockets:
             sock.close()
     if len(ports) < count:
         raise TargetError(f"{host} has no {count} ports free for both TCP and UDP")

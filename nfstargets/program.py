@@ -25,7 +25,7 @@ from nfsclient.rpc.loop import Loop
 from nfstargets.base import Target, TargetAddress, TargetError
 from nfstargets.machine import allowed
 from nfstargets.process import KeptServer, describe_end, free_ports, last_lines
-from nfstargets.versions import CLIENT_OF
+from nfstargets.versions import client_of
 
 HOST = "127.0.0.1"
 START = 15.0
@@ -47,6 +47,7 @@ _MOST_WORDS = 2000
 """Lines; the stack traces of all threads may follow them."""
 _END = 1.0
 """Seconds from the end of its sockets to the end of a process."""
+_LOG = "; last lines of its log:"
 _LAST_LINES = 20
 """Enough for the stack trace of a crash."""
 
@@ -320,7 +321,12 @@ class ProgramTarget(Target):
         if self._server is not None and self.output(self._server) != self.log_path:
             lines += last_lines(self.output(self._server), _LAST_LINES)
         words = "".join(f"\n  {line}" for line in lines)
-        return f"{what}; last lines of its log:{words}" if words else f"{what}; its log is empty"
+        return f"{what}{_LOG}{words}" if words else f"{what}; its log is empty"
+
+
+def without_log(text: str) -> str:
+    """Why a server ended, without the last words in its log."""
+    return text.partition(_LOG)[0]
 
 
 def _answers(address: TargetAddress) -> bool:
@@ -328,7 +334,7 @@ def _answers(address: TargetAddress) -> bool:
     with closing(Loop()) as loop:
         try:
             with connect_tcp(address.host, address.nfs_port, loop=loop, timeout=_NULL) as rpc:
-                CLIENT_OF[address.version](rpc).null()
+                client_of(address.version)(rpc).null()
             if address.mount_port:
                 with connect_tcp(address.host, address.mount_port, loop=loop, timeout=_NULL) as rpc:
                     Mount(rpc).null()

@@ -7,8 +7,7 @@ import os
 from contextlib import closing
 from dataclasses import replace
 
-from nfsclient.discovery import Endpoint, discover
-from nfsclient.discovery.nfs4 import discover4
+from nfsclient.discovery import Endpoint, discover, nfs4
 from nfsclient.errors import NfsClientError, UrlError
 from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
@@ -74,7 +73,7 @@ class UrlTarget(Target):
 
     def _address4(self, found: Found, loop: Loop) -> TargetAddress:
         url = found.url
-        endpoint = discover4(url, loop=loop)
+        endpoint = nfs4.discover(url, loop=loop)
         return TargetAddress(
             host=url.host,
             nfs_port=endpoint.port,

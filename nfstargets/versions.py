@@ -4,9 +4,17 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Mapping
 
 from nfsclient.clients import Nfs2, Nfs3
-from nfsclient.clients.nfs4 import Nfs4
 
-CLIENT_OF: t.Final[Mapping[int, type[Nfs2 | Nfs3 | Nfs4]]] = {2: Nfs2, 3: Nfs3, 4: Nfs4}
+if t.TYPE_CHECKING:
+    from nfsclient.clients.nfs4 import Nfs4
+
+
+def client_of(version: int) -> type[Nfs2 | Nfs3 | Nfs4]:
+    """The class of the typed client. That of NFSv4 is imported when it is needed: it is long."""
+    if version != 4:
+        return Nfs2 if version == 2 else Nfs3
+    from nfsclient.clients.nfs4 import Nfs4
+
+    return Nfs4

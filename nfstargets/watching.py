@@ -269,14 +269,14 @@ class ServerWatch:
 
     def is_alive(self) -> bool:
         """Whether one of the processes lives that listened when they were found."""
-        return any(one.is_alive() for one in self.processes)
+        return any(process.is_alive() for process in self.processes)
 
     def wait_for_end(self, seconds: float) -> None:
         """Wait until all of the processes have ended, if that is soon."""
         deadline = time.monotonic() + seconds
         while self.is_alive() and (left := deadline - time.monotonic()) > 0:
-            living = [one.descriptor for one in self.processes if one.is_alive()]
-            known = [one for one in living if one is not None]
+            living = [process.descriptor for process in self.processes if process.is_alive()]
+            known = [descriptor for descriptor in living if descriptor is not None]
             # Of a process without a pidfd (an old kernel) only a look shows the end.
             select.select(known, [], [], left if len(known) == len(living) else min(left, _PAUSE))
 
@@ -294,22 +294,22 @@ class ServerWatch:
         """
         everybody = self._with_children() if with_children else self.processes
         found = [
-            (one, values) for one in everybody if "VmRSS" in (values := one.values())
+            (process, values) for process in everybody if "VmRSS" in (values := process.values())
         ]  # others have ended
         if not found:
             return None
-        memory = sum(_own_memory(one, values, is_alone=len(found) == 1) for one, values in found)
+        memory = sum(_own_memory(process, values, is_alone=len(found) == 1) for process, values in found)
         peak = max(values.get("VmHWM", 0) for _, values in found)
-        for one, _ in found:
-            if one not in self.processes:
-                one.close()
+        for process, _ in found:
+            if process not in self.processes:
+                process.close()
         return Reading(memory, peak, sum(values.get("Threads", 0) for _, values in found))
 
     def _with_children(self) -> list[WatchedProcess]:
         found = list(self.processes)
-        known = {one.pid for one in found}
-        for one in found:  # grows meanwhile
-            for pid in one.children() if len(found) < _MOST_PROCESSES else ():
+        known = {process.pid for process in found}
+        for process in found:  # grows meanwhile
+            for pid in process.children() if len(found) < _MOST_PROCESSES else ():
                 if pid not in known:
                     known.add(pid)
                     with contextlib.suppress(NotWatched):
@@ -318,8 +318,8 @@ class ServerWatch:
 
     def close(self) -> None:
         """Forget the processes."""
-        for one in self.processes:
-            one.close()
+        for process in self.processes:
+            process.close()
 
 
 def _own_memory(process: WatchedProcess, values: dict[str, int], *, is_alone: bool) -> int:
@@ -378,7 +378,7 @@ def _servers(pids: Iterable[int], port: int) -> list[WatchedProcess]:
 def is_forwarder(name: str, arguments: t.Sequence[str]) -> bool:
     """Whether a program is known to pass on what it gets: by its name, or `nfsproof proxy` by its arguments."""
     pairs = itertools.pairwise(arguments)
-    is_own = any(after == "proxy" and os.path.basename(one) == "nfsproof" for one, after in pairs)  # noqa: PTH119
+    is_own = any(after == "proxy" and os.path.basename(word) == "nfsproof" for word, after in pairs)  # noqa: PTH119
     return is_own or _FORWARDERS.fullmatch(name) is not None
 
 
@@ -417,11 +417,11 @@ def _listening(addresses: set[_Address], port: int, transport: str) -> set[str]:
             if address in addresses:
                 exact.add(inode)
             elif address.is_unspecified and (
-                address.version == 6 or any(one.version == 4 for one in addresses)
+                address.version == 6 or any(address.version == 4 for address in addresses)
             ):
                 wild[address.version].add(inode)
     # Where a socket of IPv4 listens, one of IPv6 is for IPv6 only, and perhaps another server's.
-    has_v6 = any(one.version == 6 for one in addresses)
+    has_v6 = any(address.version == 6 for address in addresses)
     return exact or (wild[4] | wild[6] if has_v6 else wild[4] or wild[6])
 
 

@@ -15,6 +15,8 @@ _KEPT = frozenset(
     }
 )
 """Options that a check needs to meet the same server as before, with the same control of it, and to draw the same."""
+_FLAGS = frozenset({"--thorough"})
+"""Such options without a value."""
 _WHOLE = frozenset({"--restart", "--mount", "--umount"})
 """Options whose value is a command and nothing else; others have a name before it."""
 _COMMANDS = frozenset({"--control", "--program"}) | _WHOLE
@@ -25,12 +27,14 @@ HIDDEN, COMMAND = "TARGET", "COMMAND"
 
 
 def kept_options(words: Sequence[str]) -> list[str]:
-    """The options among the words of a run that the command for one check repeats, as ``NAME=VALUE``."""
+    """The options among the words of a run that the command for one check repeats, as ``NAME=VALUE`` or ``NAME``."""
     found = []
     for number, word in enumerate(words):
         name, equals, _ = word.partition("=")
-        if name in _KEPT:
-            found += [word] if equals else [f"{name}={one}" for one in words[number + 1 : number + 2]]
+        if word in _FLAGS:
+            found.append(word)
+        elif name in _KEPT:
+            found += [word] if equals else [f"{name}={value}" for value in words[number + 1 : number + 2]]
     return found
 
 
@@ -44,7 +48,7 @@ def for_others(command: str, target: str = "", *, hides_files: bool = False) -> 
 
     With `hides_files` also without the name of that file.
     """
-    if not any(one in command for one in _TELLING):  # nearly always, and there may be 100,000
+    if not any(sign in command for sign in _TELLING):  # nearly always, and there may be 100,000
         return _without(target, command)
     try:
         words = shlex.split(command)

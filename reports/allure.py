@@ -90,11 +90,11 @@ def write_allure(runs: Sequence[Run], folder: Path) -> int:
     number = 0
     for run, label in zip(runs, labels, strict=True):
         writer = _Writer(run, label, log, _epoch(run))
-        writer.cause_of = {one: cause for cause in _shared(run) for one in [*cause.checks, *cause.findings]}
+        writer.cause_of = {name: cause for cause in _shared(run) for name in [*cause.checks, *cause.findings]}
         writer.logs = [
-            one
+            attachment
             for name in (run.end.logs if run.end else [])
-            if (one := _attach_file(writer, name, "server log"))
+            if (attachment := _attach_file(writer, name, "server log"))
         ]
         results = [_of_check(writer, check) for check in run.checks]
         results += [_of_finding(writer, record, checks) for record, checks in run.rules_broken]
@@ -126,11 +126,11 @@ class ResultsOfOthers:
             result.statusDetails.trace = printable(trace)
         if result.descriptionHtml is None:
             result.descriptionHtml = ours.descriptionHtml
-        result.labels += [one for one in ours.labels if one.name not in _LABELS_OF_PYTEST]
+        result.labels += [label for label in ours.labels if label.name not in _LABELS_OF_PYTEST]
         result.links += ours.links
         result.attachments += ours.attachments
-        known = {one.name for one in result.parameters} | {"case"}
-        result.parameters += [one for one in ours.parameters if one.name not in known]
+        known = {parameter.name for parameter in result.parameters} | {"case"}
+        result.parameters += [parameter for parameter in ours.parameters if parameter.name not in known]
 
     def finish(self, run: Run) -> None:
         """Add a result for each rule that the lint saw broken; categories and environment, unless the user has some.
@@ -149,7 +149,8 @@ class ResultsOfOthers:
 
 
 _LABELS_OF_PYTEST = {
-    str(one) for one in (LabelType.PARENT_SUITE, LabelType.SUITE, LabelType.SUB_SUITE, LabelType.FRAMEWORK)
+    str(label)
+    for label in (LabelType.PARENT_SUITE, LabelType.SUITE, LabelType.SUB_SUITE, LabelType.FRAMEWORK)
 }
 
 
@@ -185,7 +186,7 @@ def _of_check(writer: _Writer, check: CheckRecord) -> TestResult:
 def _of_finding(writer: _Writer, record: FindingRecord, checks: Sequence[str]) -> TestResult:
     result = _result(writer, record, "lint")
     result.name = printable(record.id)
-    if writer.run.is_only_told(record):
+    if writer.run.is_printed_only(record):
         result.status = Status.PASSED
     also = "in the exchanges of " + ", ".join(shortened(check, 200) for check in checks[:50])
     result.descriptionHtml = _description(writer, record, also)
@@ -205,13 +206,13 @@ def _result(writer: _Writer, record: CheckRecord | FindingRecord, protocol: str)
         titlePath=[writer.label, *printable(record.id).split("/")[:-1]],
         status=Status.FAILED if is_strict else STATUSES[record.verdict],
         # A part of an id may be empty in a record that somebody else wrote: Allure wants a text.
-        labels=[one for one in _labels(writer, record, protocol) if one.value],
+        labels=[label for label in _labels(writer, record, protocol) if label.value],
         parameters=[Parameter(name="target", value=printable(writer.label))],
         stage="finished",
     )
     if record.verdict != "PASS":
         message = printable(f"{record.verdict}: {deviation(record)}")
-        lines = [f"expected: {one}" for one in record.expected]
+        lines = [f"expected: {expectation}" for expectation in record.expected]
         cause = writer.cause_of.get(record.id)
         if cause is not None:
             lines.insert(0, f"cause {cause.key}: {cause.line}")
@@ -268,7 +269,7 @@ def _description(writer: _Writer, record: CheckRecord | FindingRecord, more: str
     if record.requirement is not None:
         rows.append(("level", f"{record.requirement.level}, {record.requirement.part}"))
         rows.append(("harm", _harm(record).removeprefix("harm ")))
-    rows += [("expected", one) for one in record.expected]
+    rows += [("expected", expectation) for expectation in record.expected]
     rows += [
         ("seen", seen(record)),
         ("also on", ", ".join(record.elsewhere)),
@@ -289,7 +290,7 @@ def _attachments(writer: _Writer, record: CheckRecord | FindingRecord) -> list[A
         found.append(_attach_file(writer, record.capture, "capture for Wireshark"))
     if record.verdict in {"FAIL", "VOID"}:
         found += writer.logs
-    return [one for one in found if one is not None]
+    return [link for link in found if link is not None]
 
 
 _TYPES = {
@@ -324,14 +325,14 @@ def _would_tell(run: Run) -> bool:
 
 def _shared(run: Run) -> list[Cause]:
     """The causes that several results of a run show."""
-    return [one for one in causes_of(run) if len(one.checks) + len(one.findings) > 1]
+    return [cause for cause in causes_of(run) if len(cause.checks) + len(cause.findings) > 1]
 
 
 def category_rules(runs: Sequence[Run] = ()) -> list[dict[str, object]]:
     """As Allure 2 and 3 read them: selected by the cause in the trace, or by the verdict that begins the message."""
     strictly = {"NONSTRICT": [Status.FAILED]}
     by_cause: dict[str, dict[str, object]] = {}
-    for cause in (one for run in runs for one in _shared(run)):
+    for cause in (shown for run in runs for shown in _shared(run)):
         name = shortened(printable(f"{cause.verdict}: {cause.headline}"), _NAME)
         by_cause.setdefault(
             cause.key,
@@ -362,23 +363,26 @@ def _environment(runs: Sequence[Run], labels: Sequence[str]) -> str:
     """As Java reads properties: ASCII, each pair on its line."""
     pairs: list[tuple[str, str]] = []
     for run, label in zip(runs, labels, strict=True):
-        told = {
+        environment = {
             "target": run.target,
             "ended": run.ending,
             "note": run.trouble,
-            "rules broken": run.rules_told,
+            "rules broken": run.rules_summary,
         }
         if _would_tell(run):
-            told["files"] = (
+            environment["files"] = (
                 "left out, because they contain the address of the target; a report of the archive of the run has them"
             )
         if run.about is not None:
-            told |= {"nfsproof": run.about.version, "started": run.about.started} | run.about.environment
+            environment |= {
+                "nfsproof": run.about.version,
+                "started": run.about.started,
+            } | run.about.environment
             lacks = [name for name, value in run.about.capabilities.items() if value != "yes"]
-            told["lacks"] = ", ".join(lacks)
+            environment["lacks"] = ", ".join(lacks)
         # After the key, because pages cut long texts.
         of = f" ({label})" if len(runs) > 1 else ""
-        pairs += [(key + of, value) for key, value in told.items() if value]
+        pairs += [(key + of, value) for key, value in environment.items() if value]
     return "".join(f"{_property(key)}={_property(shortened(value, _LONG))}\n" for key, value in pairs)
 
 

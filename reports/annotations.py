@@ -45,8 +45,8 @@ def _of_run(run: Run, prefix: str, root: Path | None) -> Iterator[str]:
         yield _command("error", {"title": f"{prefix}the run as a whole"}, run.trouble)
     if run.baseline:
         for text in run.differences:
-            kind, _, told = text.partition(": ")
-            yield _command("error", {"title": f"{prefix}baseline: {kind}"}, told)
+            kind, _, rest = text.partition(": ")
+            yield _command("error", {"title": f"{prefix}baseline: {kind}"}, rest)
         return
     checks = {check.id: check for check in run.checks if check.verdict in _KINDS}
     rules = {(finding.id, finding.check): finding for finding in run.findings if finding.verdict in _KINDS}
@@ -61,7 +61,7 @@ def _annotation(
 ) -> str:
     """One for a cause: its first check."""
     kind = "error" if run.is_strict else _KINDS[record.verdict]
-    if isinstance(record, FindingRecord) and run.is_only_told(record):
+    if isinstance(record, FindingRecord) and run.is_printed_only(record):
         kind = "warning"
     more = len(cause.checks) - (0 if cause.rule else 1)
     also = f" and {count(more, 'check')} more" if more > 0 else ""
@@ -88,10 +88,10 @@ def _file_of(record: CheckRecord | FindingRecord, root: Path | None) -> str:
 
 
 def _command(kind: str, properties: dict[str, str], message: str) -> str:
-    told = ",".join(
+    pairs = ",".join(
         f"{key}={_in_property(shortened(value, 200))}" for key, value in properties.items() if value
     )
-    return f"::{kind} {told}::{_in_message(shortened(message, _LONG))}"
+    return f"::{kind} {pairs}::{_in_message(shortened(message, _LONG))}"
 
 
 def _in_message(text: str) -> str:

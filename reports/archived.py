@@ -99,7 +99,7 @@ def is_from_archive(folder: Path) -> bool:
 
 def stem(path: Path) -> str:
     """The name of an archive without its ending."""
-    ending = next((one for one in ENDINGS if path.name.endswith(one)), "")
+    ending = next((ending for ending in ENDINGS if path.name.endswith(ending)), "")
     return path.name.removesuffix(ending) or "archive"
 
 

@@ -19,8 +19,9 @@ from nfsjudge.records import ProcedureStatistics
 from nfsjudge.verdict import VERDICTS
 from reports.coverage.sections import CoveredDocument, cover_sections
 from reports.coverage.tables import read_tables
-from reports.plain import legal_in_xml, printable, shortened
+from reports.plain import shortened
 from reports.run import Run, distinct_labels
+from reports.svg import EDGE, add_line, add_text, add_title, attributes, drawing, written
 
 _COLOURS: t.Final = {
     "FAIL": "#d1453b",
@@ -32,7 +33,6 @@ _COLOURS: t.Final = {
 }
 """Legible on white and on black; the verdict is next to the bar in words as well."""
 _PERCENTILES: t.Final = ("p50", "p90", "p99")
-_WIDTH = 920
 _LEFT = 240
 """Where the bars begin: names stand before it."""
 _RIGHT = 480
@@ -43,7 +43,6 @@ _TICK = 56
 """Labels of an axis are at least this far apart."""
 _TOP = 34
 """Room for an axis."""
-_EDGE = 8
 _ROW = 20
 _NARROWEST = 2.0
 """One FAIL among hundreds is to be seen."""
@@ -67,7 +66,10 @@ def charts_of(runs: Sequence[Run]) -> list[tuple[str, str]]:
     documents = cover_sections(runs, read_tables()).documents
     found = [
         ("Latency by procedure", latency_chart(runs[0])),
-        *((f"Verdicts by section of {one.document.name}", _sections_chart(one)) for one in documents),
+        *(
+            (f"Verdicts by section of {document.document.name}", _sections_chart(document))
+            for document in documents
+        ),
     ]
     return [(title, svg) for title, svg in found if svg]
 
@@ -80,12 +82,16 @@ def latency_chart(run: Run) -> str:
 
     When there are too many procedures, those that were called most are shown.
     """
-    measured = [one for one in (run.statistics.procedures if run.statistics else []) if _percentiles(one)]
+    measured = [
+        procedure
+        for procedure in (run.statistics.procedures if run.statistics else [])
+        if _percentiles(procedure)
+    ]
     if not measured:
         return ""
-    most = sorted(measured, key=lambda one: -one.calls)[:_MOST_ROWS]
-    rows = sorted(most, key=lambda one: (one.protocol, one.procedure))
-    values = [value for one in rows for value in _percentiles(one).values()]
+    most = sorted(measured, key=lambda procedure: -procedure.calls)[:_MOST_ROWS]
+    rows = sorted(most, key=lambda procedure: (procedure.protocol, procedure.procedure))
+    values = [value for row in rows for value in _percentiles(row).values()]
     low = math.floor(math.log10(min(values)))
     high = max(math.ceil(math.log10(max(values))), low + 1)
 
@@ -93,28 +99,28 @@ def latency_chart(run: Run) -> str:
         return round(_LEFT + (math.log10(seconds) - low) / (high - low) * (_TO - _LEFT), 1)
 
     left_out = f"; {len(measured) - len(rows)} more are not shown" if len(rows) < len(measured) else ""
-    svg = _svg(
+    svg = drawing(
         _TOP + len(rows) * _ROW,
         "Latency by procedure",
         f"Time from call to reply of {len(rows)} procedures, logarithmic: a dot at the 50th percentile, a bar to the "
         f"90th, a ring at the 99th{left_out}.",
     )
     bottom = _TOP + len(rows) * _ROW
-    _text(svg, _TO + 34, _TOP - 12, " / ".join(_PERCENTILES), "tick")
+    add_text(svg, _TO + 34, _TOP - 12, " / ".join(_PERCENTILES), "tick")
     step = math.ceil(_TICK * (high - low) / (_TO - _LEFT))
     for power in range(low, high + 1):
         x = place(10.0**power)
-        _line(svg, x, _TOP - 6, x, bottom, "axis", opacity="0.2")
+        add_line(svg, x, _TOP - 6, x, bottom, "axis", opacity="0.2")
         if (power - low) % step == 0:
-            _text(svg, x, _TOP - 12, _seconds(10.0**power), "tick", anchor="middle")
-    for number, one in enumerate(rows):
-        _latency_row(svg, _TOP + number * _ROW + _ROW // 2, one, place)
-    return _written(svg)
+            add_text(svg, x, _TOP - 12, _seconds(10.0**power), "tick", anchor="middle")
+    for number, row in enumerate(rows):
+        _latency_row(svg, _TOP + number * _ROW + _ROW // 2, row, place)
+    return written(svg)
 
 
-def _percentiles(one: ProcedureStatistics) -> dict[str, float]:
+def _percentiles(procedure: ProcedureStatistics) -> dict[str, float]:
     """Those that can be drawn, in the order of time whatever the record says."""
-    values = [one.latency.get(name) for name in _PERCENTILES]
+    values = [procedure.latency.get(name) for name in _PERCENTILES]
     usable = [
         min(max(float(value), _SHORTEST), _LONGEST)
         for value in values
@@ -124,25 +130,28 @@ def _percentiles(one: ProcedureStatistics) -> dict[str, float]:
 
 
 def _latency_row(
-    svg: ET.Element, y: int, one: ProcedureStatistics, place: t.Callable[[float], float]
+    svg: ET.Element, y: int, procedure: ProcedureStatistics, place: t.Callable[[float], float]
 ) -> None:
-    found = _percentiles(one)
+    found = _percentiles(procedure)
     texts = {name: _seconds(value) for name, value in found.items()}
-    name = f"{one.protocol} {one.procedure}"
+    name = f"{procedure.protocol} {procedure.procedure}"
     row = ET.SubElement(svg, "g", {"class": "row"})
-    _title(
-        row, f"{name}: " + ", ".join(f"{key} {text}" for key, text in texts.items()) + f", {one.calls} calls"
+    add_title(
+        row,
+        f"{name}: "
+        + ", ".join(f"{key} {text}" for key, text in texts.items())
+        + f", {procedure.calls} calls",
     )
-    _text(row, _LEFT - 10, y + 4, shortened(name, _NAME_LENGTH), "name", anchor="end")
+    add_text(row, _LEFT - 10, y + 4, shortened(name, _NAME_LENGTH), "name", anchor="end")
     first, middle, last = (place(found[key]) for key in _PERCENTILES)
-    _line(row, first, y, last, y, "p99", opacity="0.5")
-    _line(row, first, y, middle, y, "p90", width="5", opacity="0.6")
+    add_line(row, first, y, last, y, "p99", opacity="0.5")
+    add_line(row, first, y, middle, y, "p90", width="5", opacity="0.6")
     ET.SubElement(
-        row, "circle", _plain({"class": "p50", "cx": first, "cy": y, "r": 4, "fill": "currentColor"})
+        row, "circle", attributes({"class": "p50", "cx": first, "cy": y, "r": 4, "fill": "currentColor"})
     )
     ring = {"class": "p99", "cx": last, "cy": y, "r": 3.5, "fill": "none", "stroke": "currentColor"}
-    ET.SubElement(row, "circle", _plain(ring))
-    _text(row, _TO + 34, y + 4, " / ".join(texts.values()), "number")
+    ET.SubElement(row, "circle", attributes(ring))
+    add_text(row, _TO + 34, y + 4, " / ".join(texts.values()), "number")
 
 
 def _seconds(seconds: float) -> str:
@@ -163,27 +172,27 @@ def _two_digits(value: float) -> str:
 def verdicts_chart(run: Run, rfc: str) -> str:
     """The verdicts of the checks in each section of an RFC as stacked bars; empty where it has none."""
     documents = cover_sections([run], read_tables()).documents
-    return next((_sections_chart(one) for one in documents if one.document.name == rfc), "")
+    return next((_sections_chart(document) for document in documents if document.document.name == rfc), "")
 
 
 def _sections_chart(document: CoveredDocument) -> str:
-    counted = [(one.section, one.counts(0)) for one in document.sections]
+    counted = [(section.section, section.counts(0)) for section in document.sections]
     rows = [(section, counts) for section, counts in counted if counts]
     if not rows:
         return ""
     widest = max(counts.total() for _, counts in rows)
     total: Counter[str] = sum((counts for _, counts in rows), Counter())
-    svg = _svg(
-        _EDGE + len(rows) * _ROW,
+    svg = drawing(
+        EDGE + len(rows) * _ROW,
         f"Verdicts by section of {document.document.name}",
         f"{len(rows)} sections; verdicts in all: {_words(total)}. A check is counted in each section that it proves.",
     )
     for number, (section, counts) in enumerate(rows):
-        y = _EDGE + number * _ROW
+        y = EDGE + number * _ROW
         name = f"{section.number} " + _PROCEDURE.sub(r"\1", section.title)
         row = ET.SubElement(svg, "g", {"class": "row"})
-        _title(row, f"{document.document.name} section {name}: {_words(counts)}")
-        _text(row, _LEFT - 10, y + 14, shortened(name, _NAME_LENGTH), "name", anchor="end")
+        add_title(row, f"{document.document.name} section {name}: {_words(counts)}")
+        add_text(row, _LEFT - 10, y + 14, shortened(name, _NAME_LENGTH), "name", anchor="end")
         x = float(_LEFT)
         for verdict in _known(counts):
             width = max(counts[verdict] / widest * (_RIGHT - _LEFT), _NARROWEST)
@@ -194,10 +203,10 @@ def _sections_chart(document: CoveredDocument) -> str:
                 "width": round(width, 1),
                 "height": _ROW - 6,
             }
-            ET.SubElement(row, "rect", _plain(shape | {"fill": _COLOURS[verdict]}))
+            ET.SubElement(row, "rect", attributes(shape | {"fill": _COLOURS[verdict]}))
             x += width
-        _text(row, x + 8, y + 14, _words(counts), "number")
-    return _written(svg)
+        add_text(row, x + 8, y + 14, _words(counts), "number")
+    return written(svg)
 
 
 def _known(counts: Counter[str]) -> list[str]:
@@ -207,67 +216,3 @@ def _known(counts: Counter[str]) -> list[str]:
 
 def _words(counts: Counter[str]) -> str:
     return ", ".join(f"{counts[verdict]} {verdict}" for verdict in _known(counts)) or "none"
-
-
-# ---------------------------------------------------------------- shapes
-
-
-def _svg(bottom: int, title: str, description: str) -> ET.Element:
-    height = bottom + _EDGE
-    svg = ET.Element(
-        "svg",
-        {
-            "xmlns": "http://www.w3.org/2000/svg",
-            "role": "img",
-            "aria-label": title,
-            "viewBox": f"0 0 {_WIDTH} {height}",
-            "width": str(_WIDTH),
-            "height": str(height),
-            "fill": "currentColor",
-            "font-family": "system-ui, sans-serif",
-            "font-size": "12",
-        },
-    )
-    _title(svg, title)
-    ET.SubElement(svg, "desc").text = _safe(description)
-    return svg
-
-
-def _title(parent: ET.Element, text: str) -> None:
-    ET.SubElement(parent, "title").text = _safe(text)
-
-
-def _text(parent: ET.Element, x: float, y: float, text: str, kind: str, *, anchor: str = "start") -> None:
-    attributes = _plain({"class": kind, "x": x, "y": y, "text-anchor": anchor})
-    ET.SubElement(parent, "text", attributes).text = _safe(text)
-
-
-def _line(
-    parent: ET.Element,
-    x1: float,
-    y1: float,
-    x2: float,
-    y2: float,
-    kind: str,
-    *,
-    width: str = "1",
-    opacity: str,
-) -> None:
-    ends = {"class": kind, "x1": x1, "y1": y1, "x2": x2, "y2": y2}
-    ink = {"stroke": "currentColor", "stroke-width": width, "stroke-opacity": opacity}
-    ET.SubElement(parent, "line", _plain(ends | ink))
-
-
-def _plain(attributes: dict[str, t.Any]) -> dict[str, str]:
-    return {
-        key: f"{value:g}" if isinstance(value, float) else str(value) for key, value in attributes.items()
-    }
-
-
-def _safe(text: str) -> str:
-    """ElementTree escapes; what XML cannot carry, and what cannot be seen, is made visible before."""
-    return legal_in_xml(printable(text))
-
-
-def _written(svg: ET.Element) -> str:
-    return ET.tostring(svg, encoding="unicode")

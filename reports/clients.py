@@ -11,7 +11,9 @@ from reports.run import Run
 
 SHORT = {RIGHT: "right", ERROR: "error", STUCK: "stuck", SILENT: "ended", WRONG: "WRONG", UNTOUCHED: "-"}
 """Words for a cell of a table."""
-LEGEND = "; ".join(f"{SHORT[one]}: {meaning}" for one, meaning in OUTCOMES.items() if one != UNTOUCHED)
+LEGEND = "; ".join(
+    f"{SHORT[outcome]}: {meaning}" for outcome, meaning in OUTCOMES.items() if outcome != UNTOUCHED
+)
 
 
 @dataclass(slots=True)

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from nfsjudge.wording import count
 from reports.baseline.gate import LINT, Seen, seen_in
 from reports.causes import Cause, causes_of
-from reports.causes.symptom import plain_line, shape
 from reports.changes import MEANINGS, SYMPTOM, change, lasting
 from reports.order import natural
 from reports.plain import printable, shortened
+from reports.reason import plain_line, shape
 from reports.run import Run, distinct_labels
 
 
@@ -40,16 +40,16 @@ def grouped(changed: Sequence[Changed], before: Run, after: Run) -> list[str]:
     The cause is that of the second run, or of the first if nothing is wrong in the second any more.
     """
     causes = [
-        {one: cause for cause in causes_of(run) for one in [*cause.checks, *cause.findings]}
+        {name: cause for cause in causes_of(run) for name in [*cause.checks, *cause.findings]}
         for run in (after, before)
     ]
     groups: dict[tuple[str, str], list[Changed]] = {}
     of: dict[str, Cause] = {}
-    for one in changed:
-        cause = next((known[one.id] for known in causes if one.id in known), None)
-        text = one.after.text if one.after is not None else ""
-        key = cause.key if cause is not None else shape(text) or one.id
-        groups.setdefault((one.how, key), []).append(one)
+    for differing in changed:
+        cause = next((known[differing.id] for known in causes if differing.id in known), None)
+        text = differing.after.text if differing.after is not None else ""
+        key = cause.key if cause is not None else shape(text) or differing.id
+        groups.setdefault((differing.how, key), []).append(differing)
         if cause is not None:
             of[key] = cause
     return [
@@ -62,8 +62,8 @@ def _line(how: str, alike: Sequence[Changed], cause: Cause | None) -> str:
     first = alike[0]
     what = "of one cause" if cause is not None else "alike"
     text = cause.headline if cause is not None else plain_line(first.after.text if first.after else "")
-    verdicts = {(one.before.verdict if one.before else "not there") for one in alike}
-    after = {(one.after.verdict if one.after else "not there") for one in alike}
+    verdicts = {(differing.before.verdict if differing.before else "not there") for differing in alike}
+    after = {(differing.after.verdict if differing.after else "not there") for differing in alike}
     steps = f"{'/'.join(sorted(verdicts))} -> {'/'.join(sorted(after))}"
     return printable(f"{how}: {len(alike)} {what}: {steps}  {shortened(text, 200)}; first {first.id}")
 
@@ -75,31 +75,31 @@ def _how(before: Seen | None, after: Seen | None) -> str | None:
     return found
 
 
-def _seen(run: Run, seen: dict[str, Seen], one: str, other: Run) -> Seen | None:
+def _seen(run: Run, seen: dict[str, Seen], name: str, other: Run) -> Seen | None:
     """What a run says of a check or a rule, None if nothing.
 
     A rule of the lint that was not broken has no record. It counts as followed if the run looked for it in the
     exchanges of every check in which the other one found it broken.
     """
-    if one in seen or not one.startswith(LINT):
-        return seen.get(one)
+    if name in seen or not name.startswith(LINT):
+        return seen.get(name)
     if run.about is not None and run.about.lint == "off":
         return None
-    broken = {finding.check for finding in other.findings if finding.id == one}
-    return Seen(one, "PASS", "") if broken <= {check.id for check in run.checks} else None
+    broken = {finding.check for finding in other.findings if finding.id == name}
+    return Seen(name, "PASS", "") if broken <= {check.id for check in run.checks} else None
 
 
 def compare(before: Run, after: Run) -> list[Changed]:
     """What differs, in the order of `MEANINGS`, then of ids."""
     first, second = seen_in(before), seen_in(after)
     found = []
-    for one in first.keys() | second.keys():
-        pair = _seen(before, first, one, after), _seen(after, second, one, before)
+    for name in first.keys() | second.keys():
+        pair = _seen(before, first, name, after), _seen(after, second, name, before)
         how = _how(*pair)
         if how is not None:
-            found.append(Changed(how, one, *pair))
+            found.append(Changed(how, name, *pair))
     order = list(MEANINGS)
-    return sorted(found, key=lambda one: (order.index(one.how), natural(one.id)))
+    return sorted(found, key=lambda differing: (order.index(differing.how), natural(differing.id)))
 
 
 def is_part(run: Run) -> bool:
@@ -130,7 +130,7 @@ class Common:
 
 def common(before: Run, after: Run) -> Common:
     """What can be compared of two runs: of a part of the checks, those that both ran."""
-    first, second = ({one.id for one in run.checks} for run in (before, after))
+    first, second = ({check.id for check in run.checks} for run in (before, after))
     gone = first - second if is_part(after) else set[str]()
     fresh = second - first if is_part(before) else set[str]()
     return Common(_without(before, gone), _without(after, fresh), (len(gone), len(fresh)))
@@ -139,8 +139,10 @@ def common(before: Run, after: Run) -> Common:
 def _without(run: Run, ids: set[str]) -> Run:
     if not ids:
         return run
-    checks = [one for one in run.checks if one.id not in ids]
-    return replace(run, checks=checks, findings=[one for one in run.findings if one.check not in ids])
+    checks = [check for check in run.checks if check.id not in ids]
+    return replace(
+        run, checks=checks, findings=[finding for finding in run.findings if finding.check not in ids]
+    )
 
 
 def are_two_servers(before: Run, after: Run) -> bool:
@@ -153,7 +155,7 @@ def between_servers(before: Run, after: Run) -> Iterator[str]:
     runs = before, after
     labels = distinct_labels(runs)
     found = [causes_of(run) for run in runs]
-    names = [{(one.verdict, name) for one in causes for name in one.signatures} for causes in found]
+    names = [{(cause.verdict, name) for cause in causes for name in cause.signatures} for causes in found]
     both = []
     for number, (causes, label) in enumerate(zip(found, labels, strict=True)):
         for cause in causes:

@@ -89,7 +89,7 @@ def sentences(profile: Profile) -> Iterator[str]:
         for way in profile.ways:
             for answer, subject in _of_way(profile, version, way):
                 ways.setdefault((answer, subject), []).append(WAYS[way])
-        order = sorted(ways, key=lambda one: (ANSWERS.index(one[0]), one[1]))
+        order = sorted(ways, key=lambda cell: (ANSWERS.index(cell[0]), cell[1]))
         for answer, subject in order:
             yield f"NFS{version}: {subject} {_VERBS[answer]} when it is {_or(ways[answer, subject])}."
     yield from dict.fromkeys(_of_bound(bound, value) for bound, value in sorted(profile.bounds.items()))
@@ -98,7 +98,9 @@ def sentences(profile: Profile) -> Iterator[str]:
 def _of_way(profile: Profile, version: str, way: str) -> Iterator[tuple[str, str]]:
     """The answers to this kind of duplicate, and which calls got each."""
     asked = {
-        name: row[way] for (one, name), row in sorted(profile.cells.items()) if one == version and way in row
+        name: row[way]
+        for (cell_version, name), row in sorted(profile.cells.items())
+        if cell_version == version and way in row
     }
     for answer in ANSWERS:
         names = [name for name, found in asked.items() if found == answer]

@@ -12,7 +12,7 @@ from reports.plain import shortened
 _HEAD = re.compile(r"(?:#\d+|-) ")
 """How the first line of an exchange begins, and of what passed besides."""
 _MARK = "<-- "
-_BEFORE, _BEHIND = 16, 4
+_BEFORE, _AFTER = 16, 4
 """Lines around one that deviates."""
 _MARKS = 3
 """Deviating lines that are shown with those around them."""
@@ -28,8 +28,8 @@ def excerpt(transcript: Sequence[str], room: int) -> str:
     heads = [number for number, line in enumerate(transcript) if _HEAD.match(line)]
     core = _core(transcript, heads)
     kept = set(core)
-    room_left = room - sum(min(len(transcript[one]), _WIDTH) + 8 for one in core)
-    for head in sorted(set(heads) - kept, key=lambda one: abs(one - min(core, default=0))):
+    room_left = room - sum(min(len(transcript[place]), _WIDTH) + 8 for place in core)
+    for head in sorted(set(heads) - kept, key=lambda head: abs(head - min(core, default=0))):
         room_left -= min(len(transcript[head]), _WIDTH) + 8
         if room_left < 0:
             break
@@ -55,8 +55,8 @@ def excerpt_lines(transcript: Sequence[str], most: int) -> list[str]:
     marks = [number for number, line in enumerate(transcript) if _MARK in line]
     heads = [number for number, line in enumerate(transcript) if _HEAD.match(line)]
     if marks:
-        head = max((one for one in heads if one <= marks[0]), default=0)
-        end = min((one for one in heads if one > marks[0]), default=len(transcript))
+        head = max((head for head in heads if head <= marks[0]), default=0)
+        end = min((head for head in heads if head > marks[0]), default=len(transcript))
         first = max(head + 1, marks[0] - max(1, most - 5))
     else:
         head = heads[-1] if heads else 0
@@ -79,5 +79,5 @@ def _core(transcript: Sequence[str], heads: Sequence[int]) -> list[int]:
     for mark in marks:
         first = max((head for head in heads if head <= mark), default=0)
         end = min((head for head in heads if head > mark), default=len(transcript))
-        found |= {first, *range(max(first, mark - _BEFORE), min(mark + _BEHIND + 1, end))}
+        found |= {first, *range(max(first, mark - _BEFORE), min(mark + _AFTER + 1, end))}
     return sorted(found)

@@ -8,14 +8,15 @@ server lacks is not counted: it is optional, and was refused as it should be. No
 
 from __future__ import annotations
 
-import re
 import typing as t
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from nfsjudge.deviation import short
+from nfsjudge.reason import Lack
 from nfsjudge.records import CheckRecord
-from reports.causes.reasons import short_reason
+from reports.reason import reason_of, short_text
 
 _FEWEST: t.Final = 50
 """Checks of one protocol that say something about a share: whoever runs a few knows which."""
@@ -29,11 +30,35 @@ _ADVICE: t.Final = {
     "DQUOT": "the user of the calls is over quota: make room, or choose another by uid= and gid= in the URL",
 }
 """What to do about an error that most checks of a protocol meet."""
-_ERROR: t.Final = re.compile(r"answers (\w+)")
+_WHICHEVER: t.Final = frozenset({Lack.REFUSED, Lack.NOT_READY, Lack.NOT_SUPPORTED})
+"""Reasons that are the same, whichever operation has answered so."""
+_STILL_NOT_READY: t.Final = "the server is still not ready after all retries"
 _SAME: t.Final = {"ACCESS": "ACCES", "PERM": "ACCES"}
-_NOT_READY: t.Final = "the server is still not ready after all retries"
 _FEWEST_NOT_READY: t.Final = 3
 """Checks of one operation: a server may ask to wait at any time, but one that does so each time is not tested."""
+
+
+class _Reason(t.NamedTuple):
+    text: str
+    status: str
+    """The error that was answered; empty if it is about none."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    """The checks of one protocol."""
+
+    judged: int = 0
+    left: int = 0
+    reasons: Counter[_Reason] = field(default_factory=Counter)
+
+    @property
+    def is_too_little(self) -> bool:
+        return self.judged < self.left and self.judged + self.left >= _FEWEST
+
+    @property
+    def most(self) -> list[tuple[_Reason, int]]:
+        return self.reasons.most_common(_MOST_REASONS)
 
 
 def too_little(checks: Iterable[CheckRecord]) -> list[str]:
@@ -42,28 +67,36 @@ def too_little(checks: Iterable[CheckRecord]) -> list[str]:
     And one for each operation that always asks to wait, longer than the run has patience: nothing is known of it.
     """
     checks = list(checks)
-    judged, left = Counter[str](), Counter[str]()
-    reasons: dict[str, Counter[str]] = {}
-    for check in checks:
-        if check.verdict in _JUDGED:
-            judged[check.protocol] += 1
-        elif _counts(check):
-            left[check.protocol] += 1
-            # What is before the last colon names objects of the check.
-            reason = short_reason(check.reason.rpartition(": ")[2])
-            reasons.setdefault(check.protocol, Counter())[reason] += 1
-    return [
-        _line(protocol, judged[protocol], judged[protocol] + count, reasons[protocol])
-        for protocol, count in sorted(left.items())
-        if judged[protocol] < count and judged[protocol] + count >= _FEWEST
-    ] + _never_ready(checks)
+    return [_line(protocol, tally) for protocol, tally in _short(checks)] + _never_ready(checks)
 
 
-def advice(lines: Iterable[str]) -> list[str]:
-    """What to do about the most frequent reasons in lines of `too_little`, each once."""
-    errors = (short(found[1]) for line in lines if (found := _ERROR.search(line)))
+def advice(checks: Iterable[CheckRecord]) -> list[str]:
+    """What to do about the most frequent reasons why too little could be judged, each once."""
+    errors = (short(reason.status) for _, tally in _short(checks) for reason, _ in tally.most)
     names = dict.fromkeys(_SAME.get(error, error) for error in errors)
     return [_ADVICE[name] for name in names if name in _ADVICE]
+
+
+def _short(checks: Iterable[CheckRecord]) -> list[tuple[str, _Tally]]:
+    """The protocols of which too little could be judged."""
+    found: dict[str, _Tally] = {}
+    for check in checks:
+        tally = found.setdefault(check.protocol, _Tally())
+        if check.verdict in _JUDGED:
+            tally.judged += 1
+        elif _counts(check):
+            tally.left += 1
+            tally.reasons[_reason(check)] += 1
+    return [(protocol, tally) for protocol, tally in sorted(found.items()) if tally.is_too_little]
+
+
+def _reason(check: CheckRecord) -> _Reason:
+    """Why a check could not be judged, without the objects that the check is about."""
+    why = reason_of(check)
+    if why.status and why.kind in _WHICHEVER:
+        return _Reason(why.status, why.status)
+    answer = f"{why.operation} answers {why.status}"
+    return _Reason(answer if why.operation and why.status else short_text(why), why.status)
 
 
 def _never_ready(checks: Iterable[CheckRecord]) -> list[str]:
@@ -72,9 +105,9 @@ def _never_ready(checks: Iterable[CheckRecord]) -> list[str]:
     for check in checks:
         subject = check.id.rpartition("/")[0]
         judged[subject] += check.verdict in _JUDGED
-        waited[subject] += check.verdict == "SKIP" and _NOT_READY in check.reason
+        waited[subject] += check.verdict == "SKIP" and reason_of(check).kind == Lack.NOT_READY
     return [
-        f"{subject}: {count} checks waited in vain, and none could be judged: {_NOT_READY}"
+        f"{subject}: {count} checks waited in vain, and none could be judged: {_STILL_NOT_READY}"
         for subject, count in sorted(waited.items())
         if count >= _FEWEST_NOT_READY and not judged[subject]
     ]
@@ -85,7 +118,8 @@ def _counts(check: CheckRecord) -> bool:
     return check.verdict in _NOT_JUDGED or (check.verdict == "UNSUPPORTED" and bool(check.unserved))
 
 
-def _line(protocol: str, judged: int, all_of_them: int, reasons: Counter[str]) -> str:
-    most = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common(_MOST_REASONS))
+def _line(protocol: str, tally: _Tally) -> str:
+    most = ", ".join(f"{reason.text} ({count})" for reason, count in tally.most)
+    judged, all_of_them = tally.judged, tally.judged + tally.left
     share = 100 * judged // all_of_them
     return f"{protocol}: only {judged} of {all_of_them} checks ({share} %) could be judged: {most}"

@@ -62,4 +62,4 @@ def discard_empty(folder: Path) -> None:
 
 
 def _numbers(base: Path) -> list[int]:
-    return [int(one.name) for one in base.iterdir() if one.name.isdecimal() and len(one.name) < 10]
+    return [int(path.name) for path in base.iterdir() if path.name.isdecimal() and len(path.name) < 10]

@@ -18,6 +18,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from reports.minors import left_out
+
 _GONE = "# gone: "
 _ARROW = " -> "
 _RELEASED = "# released: "
@@ -32,6 +34,15 @@ OF_CLIENTS = "clients"
 """The folder of the checks of clients, which the run of a server does not have, and that of a client has alone."""
 CLIENT = "client:"
 """What the name of a target begins with that is a client."""
+
+
+SECOND_OPINIONS = frozenset({"pynfs40", "pynfs41"})
+"""The protocols of records that another suite has judged (`nfsproof pynfs`)."""
+
+
+def is_second_opinion(check_id: str) -> bool:
+    """Whether an id is that of a test of another suite."""
+    return check_id.partition("/")[0] in SECOND_OPINIONS
 
 
 def is_of_client(check_id: str) -> bool:
@@ -85,14 +96,18 @@ class IdList:
                 found.present.add(line.strip())
         return found
 
-    def promised(self, target: str) -> set[str]:
-        """The ids of the checks that a whole run of a target has: of a server or of a client."""
+    def promised(self, target: str, minor: int = 0) -> set[str]:
+        """The ids of the checks that a whole run of a target has: of a server or of a client.
+
+        `minor` is that of the record of the run: it leaves out what `reports.minors` says.
+        """
         of_client = target.startswith(CLIENT)
-        return {one for one in self.present if is_of_client(one) is of_client}
+        found = {check_id for check_id in self.present if is_of_client(check_id) is of_client}
+        return found - left_out(found, minor)
 
     def write(self, path: Path) -> None:
         gone = [*self.gone, *(f"{old}{_ARROW}{new}" for old, new in self.renamed.items())]
-        lines = [*sorted(self.present), *(_GONE + one for one in sorted(gone))]
+        lines = [*sorted(self.present), *(_GONE + old for old in sorted(gone))]
         head = _HEAD + (f"{_RELEASED}{self.released}\n" if self.released else "")
         path.write_text(head + "".join(line + "\n" for line in lines), encoding="utf-8")
 
@@ -102,8 +117,8 @@ class IdList:
         """How the list differs from the checks that were `found`, and lines that lead nowhere; empty: it is right."""
         there = set(found)
         return [
-            *(f"new, but not listed: {one}" for one in sorted(there - self.present)),
-            *(f"listed, but vanished: {one}" for one in sorted(self.present - there)),
+            *(f"new, but not listed: {check_id}" for check_id in sorted(there - self.present)),
+            *(f"listed, but vanished: {check_id}" for check_id in sorted(self.present - there)),
             *(f"gone: {old} -> {new}: {new} is not in the list" for old, new in self._dangling()),
         ]
 
@@ -117,14 +132,14 @@ class IdList:
         Before the first release, what vanished without a line is forgotten.
         """
         there = set(found)
-        functions = {function_of(one) for one in there}
+        functions = {function_of(check_id) for check_id in there}
         renamed = {old: new for old, new in self.renamed.items() if old not in there}
-        gone = {one for one in self.gone if one not in there}
-        for one in self.present - there if self.released else ():
-            if one not in renamed and function_of(one) not in renamed:
-                gone.add(one if function_of(one) in functions else function_of(one))
+        gone = {old for old in self.gone if old not in there}
+        for vanished in self.present - there if self.released else ():
+            if vanished not in renamed and function_of(vanished) not in renamed:
+                gone.add(vanished if function_of(vanished) in functions else function_of(vanished))
         # A line about the whole function says it for each of its parameters.
-        kept = {one for one in gone if function_of(one) == one or function_of(one) not in gone}
+        kept = {old for old in gone if function_of(old) == old or function_of(old) not in gone}
         return IdList(there, kept, renamed, self.released)
 
     # ---- old names
@@ -159,10 +174,10 @@ class IdList:
         found: list[str] = []
         waiting = [check_id]
         while waiting:
-            one = waiting.pop(0)
-            names = list(self._replaced.get(one, ()))
-            if parameters := _parameters_of(one):
-                earlier = self._replaced.get(function_of(one), ())
+            known = waiting.pop(0)
+            names = list(self._replaced.get(known, ()))
+            if parameters := _parameters_of(known):
+                earlier = self._replaced.get(function_of(known), ())
                 names += [name + parameters for name in earlier if "[" not in name]
             for name in names:
                 # Another line may lead the same name elsewhere: a line with parameters is stronger.
@@ -182,7 +197,7 @@ class IdList:
     @functools.cached_property
     def old_names(self) -> dict[str, str]:
         """Every old name of a check of this version -> the id that it has now."""
-        return {old: one for one in sorted(self.present) for old in self.former(one)}
+        return {old: new for new in sorted(self.present) for old in self.former(new)}
 
     def fits_some(self, pattern: re.Pattern[str]) -> bool:
         """Whether a pattern fits an id of this version. Known after the first time: each entry of a baseline asks."""

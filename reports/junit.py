@@ -52,35 +52,41 @@ def _suites(run: Run, prefix: str) -> Iterator[ET.Element]:
         protocol = re.split("[:/]", text, maxsplit=1)[0]
         not_judged[protocol] = "; ".join(filter(None, [not_judged.get(protocol, ""), text]))
     found = causes_of(run)
-    cause_of = {one: cause for cause in found for one in cause.checks}
+    cause_of = {name: cause for cause in found for name in cause.checks}
     for protocol in run.protocols:
-        checks = [one for one in run.checks if one.protocol == protocol]
-        cases = [_check(run, one, findings.get(one.id, []), prefix, cause_of.get(one.id)) for one in checks]
+        checks = [check for check in run.checks if check.protocol == protocol]
+        cases = [
+            _check(run, check, findings.get(check.id, []), prefix, cause_of.get(check.id)) for check in checks
+        ]
         cases += _not_asked(checks, f"{prefix}{protocol}")
-        mine = _told_causes([(one, one.checks) for one in found], {one.id: one.verdict for one in checks})
+        mine = _cause_lines(
+            [(cause, cause.checks) for cause in found], {check.id: check.verdict for check in checks}
+        )
         yield _suite(run, prefix, protocol, cases, mine, {"not_judged": not_judged.get(protocol, "")})
     if run.rules_broken:
         rules = {record.id: record.verdict for record, _ in run.rules_broken}
         cases = [_finding(run, record, checks, prefix) for record, checks in run.rules_broken]
-        yield _suite(run, prefix, "lint", cases, _told_causes([(one, one.findings) for one in found], rules))
+        yield _suite(
+            run, prefix, "lint", cases, _cause_lines([(cause, cause.findings) for cause in found], rules)
+        )
     if run.trouble:
         case = _case(f"{prefix}run", "is_complete", 0.0, {"verdict": "VOID"})
-        _told(case, "error", "VOID", run.trouble, run.trouble)
+        _add_element(case, "error", "VOID", run.trouble, run.trouble)
         yield _suite(run, prefix, "run", [case])
     if run.baseline:
         case = _case(f"{prefix}run", "is_as_the_baseline_says", 0.0, {"baseline": run.baseline})
         if run.differences:
-            _told(case, "failure", "BASELINE", run.differences[0], "\n".join(run.differences))
+            _add_element(case, "failure", "BASELINE", run.differences[0], "\n".join(run.differences))
         yield _suite(run, prefix, "baseline", [case])
 
 
-def _told_causes(found: Iterable[tuple[Cause, Iterable[str]]], verdicts: Mapping[str, str]) -> list[str]:
+def _cause_lines(found: Iterable[tuple[Cause, Iterable[str]]], verdicts: Mapping[str, str]) -> list[str]:
     """The causes that a suite shows, each with the verdict that it has there: the lint may be red where no check is."""
-    told = []
+    lines = []
     for cause, names in found:
-        here = [verdicts[one] for one in names if one in verdicts]
-        told += [f"{min(here, key=VERDICTS.index)} {cause.line}"] if here else []
-    return told
+        here = [verdicts[name] for name in names if name in verdicts]
+        lines += [f"{min(here, key=VERDICTS.index)} {cause.line}"] if here else []
+    return lines
 
 
 _COUNTED = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
@@ -105,10 +111,10 @@ def _suite(
     if run.about is not None:
         # The schema wants no offset, and XML Schema's dateTime none either.
         suite.set("timestamp", legal_in_xml(run.about.started[:19]))
-        told = {"target": run.target, "nfsproof": run.about.version} | run.about.environment
-        told |= {f"cause.{number}": one for number, one in enumerate(causes, 1)}
-        told |= dict(properties)
-        _add_properties(suite, told)
+        facts = {"target": run.target, "nfsproof": run.about.version} | run.about.environment
+        facts |= {f"cause.{number}": text for number, text in enumerate(causes, 1)}
+        facts |= dict(properties)
+        _add_properties(suite, facts)
     suite.extend(cases)
     _count(suite, list(_COUNTED))
     return suite
@@ -121,15 +127,15 @@ def _case(classname: str, name: str, seconds: float, properties: dict[str, str])
     return case
 
 
-def _add_properties(element: ET.Element, told: dict[str, str]) -> None:
+def _add_properties(element: ET.Element, pairs: dict[str, str]) -> None:
     properties = ET.SubElement(element, "properties")
-    for name, value in told.items():
+    for name, value in pairs.items():
         if value:
             pair = {"name": legal_in_xml(name), "value": legal_in_xml(shortened(value, _LONG))}
             ET.SubElement(properties, "property", pair)
 
 
-def _told(case: ET.Element, kind: str, verdict: str, message: str, text: str) -> None:
+def _add_element(case: ET.Element, kind: str, verdict: str, message: str, text: str) -> None:
     shown = legal_in_xml(shortened(message, _LONG))
     element = ET.SubElement(case, kind, type=legal_in_xml(verdict), message=shown)
     element.text = legal_in_xml(text)
@@ -140,8 +146,8 @@ def _of_requirement(record: CheckRecord | FindingRecord) -> dict[str, str]:
     if requirement is None:
         return {}
     harm = harm_done(requirement.harm, record.outcome) or ""
-    told = {"requirement": requirement.citation, "level": requirement.level, "part": requirement.part}
-    return told | {"harm": str(harm)}
+    facts = {"requirement": requirement.citation, "level": requirement.level, "part": requirement.part}
+    return facts | {"harm": str(harm)}
 
 
 def _check(
@@ -160,7 +166,7 @@ def _check(
         properties |= {"expected": any_of(check.expected), "observed": seen(check)}
     properties |= {f"observation.{key}": value for key, value in check.observations.items()}
     properties |= {"reason": check.reason, "capture": check.capture}
-    properties |= {f"finding.{one.id}": one.observed for one in findings}
+    properties |= {f"finding.{finding.id}": finding.observed for finding in findings}
     properties |= {"cause": cause.headline} if cause is not None else {}
     classname = prefix + place.replace("/", ".")
     case = _case(classname, f"{name}{bracket}{parameters}", check.duration, properties)
@@ -174,15 +180,15 @@ def _add_outcome(case: ET.Element, record: CheckRecord | FindingRecord, *, stric
     message = f"{record.verdict}: {title}{deviation(record)}"
     match record.verdict:
         case "FAIL":
-            _told(case, "failure", record.verdict, message, failure_text(record))
+            _add_element(case, "failure", record.verdict, message, failure_text(record))
         case "NONSTRICT" if strict:
-            _told(case, "failure", record.verdict, message, failure_text(record))
+            _add_element(case, "failure", record.verdict, message, failure_text(record))
         case "VOID" if isinstance(record, CheckRecord) and is_not_asked(record):
-            _told(case, "skipped", record.verdict, f"VOID: {title}{reason}", reason)
+            _add_element(case, "skipped", record.verdict, f"VOID: {title}{reason}", reason)
         case "VOID":
-            _told(case, "error", record.verdict, message, failure_text(record))
+            _add_element(case, "error", record.verdict, message, failure_text(record))
         case "SKIP" | "UNSUPPORTED":
-            _told(case, "skipped", record.verdict, f"{record.verdict}: {title}{reason}", reason)
+            _add_element(case, "skipped", record.verdict, f"{record.verdict}: {title}{reason}", reason)
 
 
 def _not_asked(checks: Sequence[CheckRecord], place: str) -> Iterator[ET.Element]:
@@ -190,7 +196,7 @@ def _not_asked(checks: Sequence[CheckRecord], place: str) -> Iterator[ET.Element
     for number, (reason, times) in enumerate(not_asked(checks), 1):
         case = _case(place, "not_asked" if number == 1 else f"not_asked_{number}", 0.0, {"verdict": "VOID"})
         text = f"{number_of(times, 'check')} {reason}"
-        _told(case, "error", "VOID", f"VOID: {text}", text)
+        _add_element(case, "error", "VOID", f"VOID: {text}", text)
         yield case
 
 
@@ -200,6 +206,6 @@ def _finding(run: Run, record: FindingRecord, checks: Sequence[str], prefix: str
     properties |= {"observed": record.observed, "checks": " ".join(checks)}
     name = record.id.removeprefix("lint/")
     case = _case(f"{prefix}lint", name, 0.0, properties)
-    if not run.is_only_told(record):
+    if not run.is_printed_only(record):
         _add_outcome(case, record, strict=run.is_strict)
     return case

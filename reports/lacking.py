@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
+from nfsjudge.reason import ReasonRecord, fields_of
 from nfsjudge.wording import count
-from reports.causes.reasons import short_reason
+from reports.reason import key_of, text_of
 
 _YES: t.Final = "yes"
 _FAILS: t.Final = "fails: "
@@ -18,16 +20,24 @@ _MOST: t.Final = 3
 def lacks_lines(capabilities: t.Mapping[str, str]) -> list[str]:
     """``lacks nfs2, nfs2_udp (NFSv2 is not served)``: a line for each reason, in the order of the capabilities.
 
-    What is not known has lines that begin with other words.
+    What is not known has lines that begin with other words. The values may have their fields (`nfsjudge.reason`).
     """
-    missing: dict[tuple[str, str], list[str]] = {}
+    missing: dict[tuple[object, ...], tuple[str, list[str], list[ReasonRecord]]] = {}
     for name, value in capabilities.items():
-        if value.startswith(_UNKNOWN):
-            reason = short_reason(value.removeprefix(_UNKNOWN))
-            missing.setdefault((_NOT_SHOWN, reason), []).append(name)
-        elif value != _YES:
-            missing.setdefault(("lacks", short_reason(value)), []).append(name)
-    return [f"{begins} {', '.join(names)} ({text})" for (begins, text), names in missing.items()]
+        if value == _YES:
+            continue
+        doubt = next((doubt for doubt in (_FAILS, _UNKNOWN) if value.startswith(doubt)), "")
+        known = fields_of(value)
+        reason = replace(known, doubt="", text=known.text.removeprefix(doubt))
+        _, names, reasons = missing.setdefault((doubt, *key_of(reason)), (doubt, [], []))
+        names.append(name)
+        reasons.append(reason)
+    return [_line(*of_one_reason) for of_one_reason in missing.values()]
+
+
+def _line(doubt: str, names: t.Sequence[str], reasons: t.Sequence[ReasonRecord]) -> str:
+    begins = _NOT_SHOWN if doubt == _UNKNOWN else "lacks"
+    return f"{begins} {', '.join(names)} ({doubt if doubt == _FAILS else ''}{text_of(reasons)})"
 
 
 def failing_lines(capabilities: t.Mapping[str, str]) -> list[str]:

@@ -21,7 +21,7 @@ from reports.duplicates import LEGEND, SHORT, profile_of, sentences
 from reports.excerpt import excerpt
 from reports.not_asked import is_not_asked
 from reports.plain import clause_url, printable, shortened
-from reports.run import MEANINGS, Run, distinct_labels
+from reports.run import Run, distinct_labels
 
 LIMIT = 60_000
 """Characters. GitHub takes 65,536 in a comment, and 1 MiB in the summary of a job."""
@@ -67,13 +67,15 @@ def render_markdown(runs: Sequence[Run], limit: int = LIMIT) -> str:
         return f"### nfsproof: {len(runs)} runs, too many for a summary\n"
     room = limit - _RESERVE - len(text)
     entries = [
-        one for run, label in zip(runs, labels, strict=True) for one in _entries(run, label, len(runs) > 1)
+        entry
+        for run, label in zip(runs, labels, strict=True)
+        for entry in _entries(run, label, len(runs) > 1)
     ]
-    lines_left = sum(len(one.title) + len(one.short) for one in entries)
-    for number, one in enumerate(entries):
-        lines_left -= len(one.title) + len(one.short)
-        in_full = one.title + one.full
-        chosen = in_full if len(in_full) + min(lines_left, limit // 2) <= room else one.title + one.short
+    lines_left = sum(len(entry.title) + len(entry.short) for entry in entries)
+    for number, entry in enumerate(entries):
+        lines_left -= len(entry.title) + len(entry.short)
+        in_full = entry.title + entry.full
+        chosen = in_full if len(in_full) + min(lines_left, limit // 2) <= room else entry.title + entry.short
         if len(chosen) > room:
             return (
                 f"{text}\n*{len(entries) - number} more are left out, because the text would be too long.*\n"
@@ -96,12 +98,12 @@ def _entries(run: Run, label: str, several: bool) -> Iterator[_Entry]:
     yield from _causes(run, of)
     for verdict in _IN_FULL:
         found = [
-            one for one in run.of_verdict(verdict) if not is_not_asked(one)
+            record for record in run.of_verdict(verdict) if not is_not_asked(record)
         ]  # these are among the causes
-        title = f"\n#### {verdict}{of}: {MEANINGS[verdict]} ({len(found)})\n\n"
+        title = f"\n#### {verdict}{of}: {run.meaning(verdict)} ({len(found)})\n\n"
         for number, check in enumerate(found):
             yield _entry("" if number else title, check)
-    title = f"\n#### Rules broken in the exchanges{of}, found by the lint: {run.rules_told}\n\n"
+    title = f"\n#### Rules broken in the exchanges{of}, found by the lint: {run.rules_summary}\n\n"
     for number, (record, checks) in enumerate(run.rules_broken):
         yield _entry("" if number else title, record, checks)
     yield from _duplicates(run, of)
@@ -112,12 +114,12 @@ def _duplicates(run: Run, of: str) -> Iterator[_Entry]:
     profile = profile_of(run)
     if not profile.cells and not profile.bounds:
         return
-    words = "".join(f"- {as_code(one, _DETAILS)}\n" for one in sentences(profile))
+    words = "".join(f"- {as_code(sentence, _DETAILS)}\n" for sentence in sentences(profile))
     rows = [["", *profile.ways]]
     for version, procedure in profile.rows:
         cells = profile.cells[version, procedure]
-        told = [SHORT[cells[way]] if way in cells else "" for way in profile.ways]
-        rows.append([f"{version} {procedure}", *told])
+        outcomes = [SHORT[cells[way]] if way in cells else "" for way in profile.ways]
+        rows.append([f"{version} {procedure}", *outcomes])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
     table = _folded("\n".join([*lines, "", LEGEND])) if profile.cells else ""
@@ -139,16 +141,16 @@ def _causes(run: Run, of: str) -> Iterator[_Entry]:
 def _head(run: Run, label: str) -> str:
     """What was tested, how it ended, and the table of counts."""
     counts = run.counts()
-    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
-    rules = f"; rules broken in the exchanges: {run.rules_told}" if run.rules_told else ""
-    lines = [f"### nfsproof: {as_code(label)}: {told or 'no check was executed'}{rules}", ""]
+    counted = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    rules = f"; rules broken in the exchanges: {run.rules_summary}" if run.rules_summary else ""
+    lines = [f"### nfsproof: {as_code(label)}: {counted or 'no check was executed'}{rules}", ""]
     if run.trouble:
         lines += [f"**The run as a whole:** {as_code(run.trouble)}", ""]
     else:
         lines += [f"Ended: {run.ending}.", ""]
     for text in run.below_floor:
         lines += [f"**Not judged:** {as_code(text)}", ""]
-    lines += _held(run)
+    lines += _baseline_lines(run)
     columns = [verdict for verdict in VERDICTS if counts[verdict]]
     if columns:
         lines += _table(run, columns)
@@ -162,7 +164,7 @@ def _table(run: Run, columns: Sequence[str]) -> Iterator[str]:
     rows = [["protocol", *columns]]
     for protocol in run.protocols[:20]:
         counts = run.counts(protocol)
-        rows.append([as_code(protocol, 40), *(str(counts[one]) for one in columns)])
+        rows.append([as_code(protocol, 40), *(str(counts[verdict]) for verdict in columns)])
     widths = [max(4, *map(len, column)) for column in zip(*rows, strict=True)]
     rules = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
     for first, *rest in (rows[0], rules, *rows[1:]):
@@ -171,31 +173,31 @@ def _table(run: Run, columns: Sequence[str]) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
-def _held(run: Run) -> list[str]:
+def _baseline_lines(run: Run) -> list[str]:
     """What is not as the baseline says, or that all is; nothing without one."""
     if not run.baseline:
         return []
     name = as_code(run.baseline, 100)
     if not run.differences:
         return [f"**Agrees with the baseline {name}**. The failures below are known.", ""]
-    told = [f"- {as_code(text)}" for text in run.differences[:_DIFFERENCES]]
+    listed = [f"- {as_code(text)}" for text in run.differences[:_DIFFERENCES]]
     more = len(run.differences) - _DIFFERENCES
-    told += [f"- and {more} more"] if more > 0 else []
-    return [f"**Differs from the baseline {name}**. All other failures below are known:", "", *told, ""]
+    listed += [f"- and {more} more"] if more > 0 else []
+    return [f"**Differs from the baseline {name}**. All other failures below are known:", "", *listed, ""]
 
 
 def _entry(title: str, record: CheckRecord | FindingRecord, checks: Sequence[str] = ()) -> _Entry:
     """A line for the check with what was seen, and the same with its details folded."""
     reason = record.reason if isinstance(record, CheckRecord) else ""
     is_rule = isinstance(record, FindingRecord)
-    told = [f"{record.verdict} {as_code(record.id)}" if is_rule else as_code(record.id)]
-    told[0] += f" · {_clause(record, record.requirement)}" if record.requirement is not None else ""
-    told += [] if isinstance(record, FindingRecord) else [as_code(record.heading)]
-    told += [f"seen: {as_code(seen(record))}"] if record.observed else []
-    told += [as_code(reason)] if reason else []
-    short = "- " + "\n  ".join(told) + "\n"
+    parts = [f"{record.verdict} {as_code(record.id)}" if is_rule else as_code(record.id)]
+    parts[0] += f" · {_clause(record, record.requirement)}" if record.requirement is not None else ""
+    parts += [] if isinstance(record, FindingRecord) else [as_code(record.heading)]
+    parts += [f"seen: {as_code(seen(record))}"] if record.observed else []
+    parts += [as_code(reason)] if reason else []
+    short = "- " + "\n  ".join(parts) + "\n"
     more = [record.requirement.gist] if record.requirement is not None else []
-    more += [f"expected: {one}" for one in record.expected[:5]]
+    more += [f"expected: {expectation}" for expectation in record.expected[:5]]
     more += [f"also in: {check}" for check in checks if check != getattr(record, "check", "")][:20]
     more += [f"also on: {server}" for server in record.elsewhere[:20]] or elsewhere_lines(record)
     more += [f"again: {record.rerun}"] if record.rerun else []
@@ -215,8 +217,8 @@ def _folded(details: str) -> str:
 
 def _clause(record: CheckRecord | FindingRecord, requirement: RequirementRecord) -> str:
     harm = harm_done(requirement.harm, record.outcome)
-    told = requirement.level + (f", harm {harm}" if harm else "")
-    citation = shortened(printable(f"{requirement.citation} ({told})"), 80)
+    level = requirement.level + (f", harm {harm}" if harm else "")
+    citation = shortened(printable(f"{requirement.citation} ({level})"), 80)
     url = clause_url(requirement)
     if url and _PLAIN_LABEL.fullmatch(citation):
         return f"[{citation}]({url})"

@@ -7,6 +7,7 @@ import typing as t
 from collections import Counter
 from collections.abc import Iterable
 
+from nfsjudge.reason import Lack
 from nfsjudge.records import CheckRecord
 
 NOT_ASKED: t.Final = "not asked: "
@@ -15,7 +16,10 @@ NOT_ASKED: t.Final = "not asked: "
 
 def is_not_asked(record: CheckRecord) -> bool:
     """Whether a check was given up: the target is gone, does not answer, or there was no time left."""
-    return record.verdict == "VOID" and record.reason.startswith(NOT_ASKED)
+    if record.verdict != "VOID":
+        return False
+    # Of a version that had no fields, the text is all that is known.
+    return record.reason.startswith(NOT_ASKED) if record.why is None else record.why.kind == Lack.NOT_ASKED
 
 
 def not_asked(records: Iterable[CheckRecord]) -> list[tuple[str, int]]:

@@ -85,7 +85,7 @@ class Places:
     def texts(self, table: dict[str, t.Any], key: str, start: int) -> tuple[str, ...]:
         """A list of texts, none of them empty."""
         value = table.get(key, [])
-        if not (isinstance(value, list) and all(isinstance(one, str) and one.strip() for one in value)):
+        if not (isinstance(value, list) and all(isinstance(item, str) and item.strip() for item in value)):
             raise self.bad(start, key, f"expected a list of texts, seen {value!r}")
         return tuple(value)
 

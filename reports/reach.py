@@ -72,7 +72,7 @@ def known_reach() -> Mapping[str, Reach]:
 
 def counted(ids: Iterable[str], known: Mapping[str, Reach]) -> Counter[Reach]:
     """How many of these checks have which reach."""
-    return Counter(known.get(one, Reach.ANY) for one in ids)
+    return Counter(known.get(check_id, Reach.ANY) for check_id in ids)
 
 
 def describe_reach(ids: Iterable[str], known: Mapping[str, Reach]) -> str:

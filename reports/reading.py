@@ -80,16 +80,20 @@ def find_records(path: Path) -> list[Path]:
         return [here]
     archives = find_archives(path)
     # Server-A/ and Server-A.tar.gz are the same run: the archive is what may be shown.
-    packed = {stem(one) for one in archives}
-    folders = [one for one in path.glob(f"*/{RECORDS}") if one.parent.name not in packed]
+    packed = {stem(archive) for archive in archives}
+    folders = [path for path in path.glob(f"*/{RECORDS}") if path.parent.name not in packed]
     # A link such as `latest` next to the run that it names is no other run.
-    folders = [one for one in folders if not (one.parent.is_symlink() and one.resolve() in _targets(folders))]
-    below = sorted([*folders, *archives], key=lambda one: natural(str(one)))
+    folders = [
+        folder
+        for folder in folders
+        if not (folder.parent.is_symlink() and folder.resolve() in _targets(folders))
+    ]
+    below = sorted([*folders, *archives], key=lambda folder: natural(str(folder)))
     return below or [here]
 
 
 def _targets(folders: Iterable[Path]) -> set[Path]:
-    return {one.resolve() for one in folders if not one.parent.is_symlink()}
+    return {folder.resolve() for folder in folders if not folder.parent.is_symlink()}
 
 
 def load_archive(file: Path, folder: Path | None = None) -> list[Run]:
@@ -120,17 +124,17 @@ def load_runs(file: Path, name: str = "") -> list[Run]:
     with file.open("rb") as stream:
         records = list(_records(stream, problems))
     unnamed = max(0, len(problems) - MAX_PROBLEMS)
-    told = [f"{name}: {text}" for text in problems[:MAX_PROBLEMS]]
-    told += [f"{name}: {unnamed} more lines are no records"] if unnamed else []
+    described = [f"{name}: {text}" for text in problems[:MAX_PROBLEMS]]
+    described += [f"{name}: {unnamed} more lines are no records"] if unnamed else []
     runs = from_records(records)
     if not any(run.about or run.checks or run.findings for run in runs):
         raise BadRecord(f"{name}: it has no record of a run" + (f"; {problems[0]}" if problems else ""))
     if runs[0].about is None:
-        told.append(f"{name}: the line that says what was tested is missing")
-    told += [f"{name}: {text}" for run in runs for text in _repeated(run)]
+        described.append(f"{name}: the line that says what was tested is missing")
+    described += [f"{name}: {text}" for run in runs for text in _repeated(run)]
     for run in runs:
         run.rename(known_ids())
-        run.problems, run.folder = told, file.parent
+        run.problems, run.folder = described, file.parent
         run.hide_address()
     return runs
 
@@ -138,7 +142,7 @@ def load_runs(file: Path, name: str = "") -> list[Run]:
 def _repeated(run: Run) -> list[str]:
     """A line if checks share an id: each of them counts in the forms that count records, one of them on the board."""
     times = Counter(check.id for check in run.checks)
-    again = [one for one, count in times.items() if count > 1]
+    again = [time for time, count in times.items() if count > 1]
     if not again:
         return []
     first = shortened(again[0], 200)

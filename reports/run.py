@@ -20,7 +20,7 @@ from nfsjudge.records import (
 from nfsjudge.verdict import VERDICTS
 from reports.again import for_others
 from reports.floor import too_little
-from reports.idlist import IdList
+from reports.idlist import IdList, is_second_opinion
 from reports.order import natural
 
 MEANINGS = {
@@ -63,9 +63,10 @@ class Run:
 
     @property
     def label(self) -> str:
-        """A short name of what was tested, the same in each run against it."""
+        """A short name of what was tested, the same in each run against it by the same suite."""
         if self.about is not None:
-            return self.about.label or self.about.target
+            name = self.about.label or self.about.target
+            return f"{name}, by pynfs" if self.is_second_opinion else name
         return self.checks[0].target if self.checks else "unknown"
 
     @property
@@ -104,14 +105,14 @@ class Run:
         return too_little(self.checks) if has_floor else []
 
     @property
-    def rules_told(self) -> str:
+    def rules_summary(self) -> str:
         """How many rules the lint saw broken, in words: ``2 FAIL, 1 NONSTRICT``; empty if none."""
         counts = Counter(record.verdict for record, _ in self.rules_broken)
-        told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+        counted = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
         return (
-            f"{told}, printed only"
-            if told and self.about is not None and self.about.lint == "report"
-            else told
+            f"{counted}, printed only"
+            if counted and self.about is not None and self.about.lint == "report"
+            else counted
         )
 
     def hide_address(self) -> None:
@@ -142,7 +143,7 @@ class Run:
         """What is not as the baseline says, a line each."""
         return [] if self.end is None else self.end.differences
 
-    def is_only_told(self, finding: FindingRecord) -> bool:
+    def is_printed_only(self, finding: FindingRecord) -> bool:
         """Whether a finding was not red, as `--lint=report` has it."""
         return self.about is not None and self.about.lint == "report" and finding.verdict != "VOID"
 
@@ -161,7 +162,18 @@ class Run:
             10: "some checks could not be judged",
             11: "differs from its baseline",
         }
+        if self.end.exit_code == 0 and self.is_second_opinion:
+            return "a second opinion: its failures are not red"
         return endings.get(self.end.exit_code, f"exit status {self.end.exit_code}")
+
+    def meaning(self, verdict: str) -> str:
+        """What a verdict means in this run."""
+        return "says another suite" if self.is_second_opinion and verdict == "FAIL" else MEANINGS[verdict]
+
+    @property
+    def is_second_opinion(self) -> bool:
+        """Whether another suite has judged: it alone then, so the first check says it."""
+        return bool(self.checks) and is_second_opinion(self.checks[0].id)
 
     def counts(self, protocol: str | None = None) -> Counter[str]:
         """Checks by verdict, of one protocol or of all."""
@@ -175,7 +187,8 @@ class Run:
     def of_verdict(self, verdict: str) -> list[CheckRecord]:
         """The checks with this verdict, in order of id."""
         return sorted(
-            (check for check in self.checks if check.verdict == verdict), key=lambda one: natural(one.id)
+            (check for check in self.checks if check.verdict == verdict),
+            key=lambda record: natural(record.id),
         )
 
     @property
@@ -188,7 +201,7 @@ class Run:
             if VERDICTS.index(record.verdict) < VERDICTS.index(known.verdict):
                 first[record.id] = record
             checks.setdefault(record.id, []).append(record.check)
-        ordered = sorted(first.values(), key=lambda one: (VERDICTS.index(one.verdict), one.id))
+        ordered = sorted(first.values(), key=lambda record: (VERDICTS.index(record.verdict), record.id))
         return [(record, sorted(checks[record.id], key=natural)) for record in ordered]
 
     @property

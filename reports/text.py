@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from nfsjudge.reason import with_fields
 from nfsjudge.records import FindingRecord, StatisticsRecord, failure_text
 from nfsjudge.verdict import VERDICTS
 from nfsjudge.wording import count
@@ -40,9 +41,10 @@ def render_text(run: Run) -> str:
 def _causes(run: Run) -> list[str]:
     """A line for each cause and for each reason."""
     found = [
-        f"{one.verdict:<12} {one.line}" + (f"  {one.where}" if one.checks else "") for one in causes_of(run)
+        f"{cause.verdict:<12} {cause.line}" + (f"  {cause.where}" if cause.checks else "")
+        for cause in causes_of(run)
     ]
-    why = [f"{one.verdict:<12} {one.line}" for one in reasons(run.checks)]
+    why = [f"{reason.verdict:<12} {reason.line}" for reason in reasons(run.checks)]
     parts = ["\n".join([f"causes: {len(found)}", *found])] if found else []
     return parts + (["\n".join([f"reasons: {len(why)}", *why])] if why else [])
 
@@ -63,17 +65,17 @@ def _head(run: Run) -> str:
         lines.append(f"watched: {run.about.watched}")
     lines.append(f"ended:   {run.ending}")
     if run.about is not None and run.about.capabilities:
-        lines += _capabilities(run.about.capabilities)
+        lines += _capabilities(with_fields(run.about.capabilities, run.about.lacking))
     lines += [f"floor:   {text}" for text in run.below_floor]
-    if run.rules_told:
-        lines.append(f"lint:    rules broken in the exchanges: {run.rules_told}")
+    if run.rules_summary:
+        lines.append(f"lint:    rules broken in the exchanges: {run.rules_summary}")
     lines += [f"killer:  {check.id}" for check in run.checks if check.death == "confirmed"]
     if run.end is not None and run.end.note:
         lines.append(f"finding: {run.end.note}")
     if run.end is not None:
         lines += [f"missing: {text}, which is required" for text in run.end.missing]
-        held = "these differences" if run.differences else "no difference"
-        lines += [f"compared: with the baseline {run.baseline}: {held}"] if run.baseline else []
+        outcome = "these differences" if run.differences else "no difference"
+        lines += [f"compared: with the baseline {run.baseline}: {outcome}"] if run.baseline else []
         lines += [f"         {text}" for text in run.differences]
         lines += [f"log:     {log}" for log in run.end.logs]
     return "\n".join(lines)
@@ -103,20 +105,25 @@ def _statistics(statistics: StatisticsRecord) -> str:
     """Calls as nfsstat tells them, a procedure a line; times in milliseconds."""
     columns = ("procedure", "calls", "share", "retrans", "sent", "received", *_LATENCIES)
     rows = [columns]
-    for one in statistics.procedures:
+    for procedure in statistics.procedures:
         alike = [
             other
             for other in statistics.procedures
-            if (other.protocol, other.within) == (one.protocol, one.within)
+            if (other.protocol, other.within) == (procedure.protocol, procedure.within)
         ]
         calls = sum(other.calls for other in alike)
-        share = f"{100 * one.calls / calls:.0f}%" if calls else ""
+        share = f"{100 * procedure.calls / calls:.0f}%" if calls else ""
         times = [
-            f"{one.latency[name] * 1000:.3f}" if name in one.latency else "" for name in _LATENCIES.values()
+            f"{procedure.latency[name] * 1000:.3f}" if name in procedure.latency else ""
+            for name in _LATENCIES.values()
         ]
-        name = f"{one.protocol} {'  ' if one.within else ''}{one.procedure.lower()}"
-        numbers = (str(one.retransmissions), in_bytes(one.bytes_sent), in_bytes(one.bytes_received))
-        rows.append((name, str(one.calls), share, *numbers, *times))
+        name = f"{procedure.protocol} {'  ' if procedure.within else ''}{procedure.procedure.lower()}"
+        numbers = (
+            str(procedure.retransmissions),
+            in_bytes(procedure.bytes_sent),
+            in_bytes(procedure.bytes_received),
+        )
+        rows.append((name, str(procedure.calls), share, *numbers, *times))
     widths = [max(len(row[at]) for row in rows) for at in range(len(columns))]
     lines = [
         f"{row[0]:<{widths[0]}}" + "".join(f"  {cell:>{widths[at]}}" for at, cell in enumerate(row[1:], 1))
@@ -127,10 +134,10 @@ def _statistics(statistics: StatisticsRecord) -> str:
 
 def totals(statistics: StatisticsRecord) -> str:
     """All calls in one line."""
-    rows = [one for one in statistics.procedures if not one.within]
-    calls, replies = sum(one.calls for one in rows), sum(one.replies for one in rows)
-    resent = sum(one.retransmissions for one in rows)
-    sent, received = sum(one.bytes_sent for one in rows), sum(one.bytes_received for one in rows)
+    rows = [procedure for procedure in statistics.procedures if not procedure.within]
+    calls, replies = sum(row.calls for row in rows), sum(row.replies for row in rows)
+    resent = sum(row.retransmissions for row in rows)
+    sent, received = sum(row.bytes_sent for row in rows), sum(row.bytes_received for row in rows)
     return (
         f"{count(calls, 'call')}, {calls - replies} without a reply, {count(resent, 'retransmission')}, "
         f"{in_bytes(sent)} sent, {in_bytes(received)} received"

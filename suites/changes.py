@@ -22,6 +22,8 @@ _PAST: t.Final = 1_000_000_000
 _DAY: t.Final = 86_400
 FEW: t.Final = 900
 """Bytes in a new file: few, for servers that read a few at a time."""
+PAIRS: t.Final = 3
+"""About how many changes come second after each one on our own server (`budget`)."""
 WHOLE: t.Final = 10_000
 """Bytes in a new file where each change is made once: more than the pages of most servers."""
 _NOENT: t.Final = 2
@@ -106,7 +108,7 @@ class NotSetUp(Exception):
 class World:
     """A directory with a file, both clients, and what must be true."""
 
-    one: CommonClient
+    maker: CommonClient
     """Makes the changes."""
     other: CommonClient
     scratch: Scratch[t.Any, t.Any]
@@ -152,7 +154,7 @@ class World:
 
     def connect_again(self) -> None:
         """After SYSTEM_ERR: new connections for both clients."""
-        self.one.connect_again()
+        self.maker.connect_again()
         self.other.connect_again()
 
     def new_file(self) -> None:
@@ -161,15 +163,15 @@ class World:
         name, data = b"f%d" % self.number(), self.pattern(self.size)
         handle = self.scratch.file(name, data, directory=self.home.handle)
         self.file = self.entries[name] = File(name, handle, data=data)
-        self.one.getattr(handle)
+        self.maker.getattr(handle)
         self.other.look(handle, self.size)
         self.other.lookup(self.home.handle, name)
         self.other.page(self.home.handle)
 
     def tidy(self) -> None:
         """Remove the file and its hard links, or go on in another directory if that is refused."""
-        removed = [self.one.remove(self.home.handle, self.file.name)]
-        removed += [self.one.remove(self.scratch.handle, name) for name in self.linked]
+        removed = [self.maker.remove(self.home.handle, self.file.name)]
+        removed += [self.maker.remove(self.scratch.handle, name) for name in self.linked]
         if not all(answer.succeeded for answer in removed):
             self.begin()
             return
@@ -192,11 +194,13 @@ class World:
         observe("not compared", ", ".join(name for name, kept in shown.items() if not kept) or "nothing")
 
     def _sets(self, *, mode: int | None = None, mtime: int | None = None) -> bool:
-        answer = self.use(self.file, self.one, lambda handle: self.one.set(handle, mode=mode, mtime=mtime))
+        answer = self.use(
+            self.file, self.maker, lambda handle: self.maker.set(handle, mode=mode, mtime=mtime)
+        )
         return answer.succeeded
 
     def _look(self) -> Seen:
-        answer = self.use(self.file, self.one, self.one.getattr)
+        answer = self.use(self.file, self.maker, self.maker.getattr)
         if answer.value is None:
             skip(f"the attributes of a new file cannot be read: GETATTR answers {answer.reply.status}")
         return answer.value
@@ -204,7 +208,7 @@ class World:
     # ------------------------------------------------------------ calls that were sent again
 
     def _copies_sent(self) -> int:
-        return self.one.copies_sent() + self.other.copies_sent()
+        return self.maker.copies_sent() + self.other.copies_sent()
 
     @property
     def is_unclear(self) -> bool:
@@ -228,7 +232,7 @@ class World:
         """A hard link, as set-up."""
         name = b"l%d" % self.number()
         if self.handles_may_expire:
-            self.use(self.file, self.one, self.one.getattr)
+            self.use(self.file, self.maker, self.maker.getattr)
         self.scratch.link(self.file.handle, name)
         self.linked[name] = self.file
         self.file.links += 1
@@ -438,7 +442,7 @@ def _arrange_target(world: World) -> None:
 def _replace(world: World, client: CommonClient) -> None:
     file, home = world.file, world.home
     name, target = next(
-        (name, one) for name, one in world.entries.items() if name.startswith(b"t") and one is not file
+        (name, node) for name, node in world.entries.items() if name.startswith(b"t") and node is not file
     )
     assert target is not None
     world.need_names(home, client, lambda where: client.rename(where, file.name, name))
@@ -456,7 +460,7 @@ def _make_or_remove_directory(world: World, client: CommonClient) -> None:
         return
     world.need_names(home, client, lambda where: client.mkdir(where, b"d"))
     world.entries[b"d"] = None
-    world.absent = [one for one in world.absent if one[1] != b"d"]
+    world.absent = [entry for entry in world.absent if entry[1] != b"d"]
 
 
 CHANGES: t.Final[dict[str, Change]] = {

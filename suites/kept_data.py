@@ -41,7 +41,7 @@ _ENDLESS: t.Final = 1 << 64
 _PAST: t.Final = 1_000_000_000
 _NOENT: t.Final = 2
 _NOTSUPP: t.Final = 10004
-_TELLS_OF_LOSS: t.Final = frozenset({5, 28, 69, 10006})
+_REPORTS_LOSS: t.Final = frozenset({5, 28, 69, 10006})
 """IO, NOSPC, DQUOT and SERVERFAULT, by which COMMIT says that data did not get to stable storage. It says so once."""
 HOME: t.Final = b"home"
 FILE: t.Final = b"file"
@@ -70,13 +70,13 @@ class KeptFile:
 
     def __init__(
         self,
-        one: CommonClient,
+        common_client: CommonClient,
         other: CommonClient,
         scratch: Scratch[t.Any, t.Any],
         clauses: Clauses,
         other_top: bytes | None = None,
     ) -> None:
-        self.one = one
+        self.writer = common_client
         """Makes the changes. The scratch directory is of its version."""
         self.other = other
         self._other_top = other_top
@@ -96,7 +96,7 @@ class KeptFile:
         """Ranges, with the client that wrote them."""
         self._verifiers: dict[CommonClient, set[bytes]] = {}
         """Those of uncommitted data, by the client that wrote it: versions may have different ones."""
-        self._told = ""
+        self._reported_loss = ""
         """How a COMMIT has said that uncommitted data is lost."""
         self._copies = self._copies_sent()
 
@@ -118,16 +118,16 @@ class KeptFile:
         how: Sync = Sync.UNSTABLE,
         *,
         client: CommonClient | None = None,
-        in_one: bool = False,
+        in_one_call: bool = False,
     ) -> None:
         """Write data, in as many WRITEs as the server wants or in one. It is what the file must contain."""
-        at, writer = 0, client or self.one
+        at, writer = 0, client or self.writer
         handle = self._find() if writer is self.other and self._other_top else self.handle
         while at < len(data):
             done = self._write(writer, handle, offset + at, data[at:], how)
             self._note(writer, offset + at, done)
             at += done.taken
-            if in_one:
+            if in_one_call:
                 break
         end = offset + at
         grown = self.data.ljust(offset, b"\0")
@@ -171,20 +171,20 @@ class KeptFile:
         self, handle: bytes, offset: int = 0, count: int = 0, *, client: CommonClient | None = None
     ) -> Answer[bytes]:
         """COMMIT, with what it says of the data; a count of 0 is up to the end of the file."""
-        writer = client or self.one
+        writer = client or self.writer
         assert isinstance(writer, CommittingClient)
         answer = writer.commit(handle, offset, count)
         if answer.value is not None and self._verifiers.get(writer) == {answer.value}:
             self._settle(offset, offset + count if count else _ENDLESS, writer)
-        if int(answer.reply.status) in _TELLS_OF_LOSS:
-            self._told = f"COMMIT answers {answer.reply.status}"
+        if int(answer.reply.status) in _REPORTS_LOSS:
+            self._reported_loss = f"COMMIT answers {answer.reply.status}"
         return answer
 
     def dirty(self) -> None:
         """Write what the server need not commit; what it says about that is noted."""
         begin, end = UNCOMMITTED
         self.put(begin, pattern(end - begin, salt=1))
-        if isinstance(self.one, CommittingClient):
+        if isinstance(self.writer, CommittingClient):
             observe("the server commits all data at once", "no" if self._uncommitted else "yes")
 
     def has_size(self, size: int) -> None:
@@ -200,7 +200,7 @@ class KeptFile:
     def make_target(self) -> None:
         """A file that is to be replaced, longer than the file, with uncommitted data as well."""
         stale = self.scratch.file(_TAKEN, pattern(_TARGET, salt=2), directory=self.home)
-        self._write(self.one, stale, UNCOMMITTED[0], pattern(_TARGET // 2, salt=3), Sync.UNSTABLE)
+        self._write(self.writer, stale, UNCOMMITTED[0], pattern(_TARGET // 2, salt=3), Sync.UNSTABLE)
 
     def make_link(self) -> None:
         self.scratch.link(self.handle, _LINK)
@@ -218,13 +218,13 @@ class KeptFile:
             size, what = seen.value.size, f"size by another client after {after}"
             expect(size, what, field="size", because=self.clauses.current).equals(len(self.data))
         mine = self.handle if self._other_top else found
-        if self._verifiers and isinstance(self.one, CommittingClient):
+        if self._verifiers and isinstance(self.writer, CommittingClient):
             observe("COMMIT", self.commit(mine).reply.status)
-        self._judge(lambda: self._read(self.one, self.handle, mine), f"data after {after}", found)
+        self._judge(lambda: self._read(self.writer, self.handle, mine), f"data after {after}", found)
         if self._other_top and isinstance(self.other, CommittingClient):
             observe("COMMIT by the other client", self.commit(found, client=self.other).reply.status)
             what = f"data after {after} and both COMMITs"
-            self._judge(lambda: self._read(self.one, self.handle), what, found)
+            self._judge(lambda: self._read(self.writer, self.handle), what, found)
 
     def _find(self) -> bytes:
         """The handle that another client finds by the name."""
@@ -266,25 +266,27 @@ class KeptFile:
         wrong, broken = _differing(seen, self.data), self.clauses.current
         if all(self._is_uncommitted(at) for at in wrong):
             for writer in self._verifiers:
-                self._skip_if_told(writer, self.handle if writer is self.one and self._other_top else handle)
+                self._skip_if_reported(
+                    writer, self.handle if writer is self.writer and self._other_top else handle
+                )
             if read() != self.data:
                 broken = self.clauses.uncommitted
         is_gap = wrong[0] < len(self.data) and not self.data[wrong[0]]
         expect_data(seen, self.data, what, because=self.clauses.zeros if is_gap else broken)
 
     def _copies_sent(self) -> int:
-        return self.one.copies_sent() + self.other.copies_sent()
+        return self.writer.copies_sent() + self.other.copies_sent()
 
     def _skip_if_sent_again(self) -> None:
         """A copy of a SETATTR may truncate what a later WRITE has written (RFC 1813 section 4.5)."""
         if self._copies_sent() != self._copies:
             skip("a call was sent again, and may have been executed after later ones")
 
-    def _skip_if_told(self, writer: CommonClient, handle: bytes) -> None:
+    def _skip_if_reported(self, writer: CommonClient, handle: bytes) -> None:
         """SKIP if a COMMIT has said that uncommitted data is lost, or says so now. It does not repeat an error."""
-        now = None if self._told else self.commit(handle, client=writer)
-        if self._told:
-            skip(f"uncommitted data is lost, and COMMIT says so: {self._told}")
+        now = None if self._reported_loss else self.commit(handle, client=writer)
+        if self._reported_loss:
+            skip(f"uncommitted data is lost, and COMMIT says so: {self._reported_loss}")
         assert now is not None
         expect(now.reply, because=self.clauses.uncommitted).ok()
         if self._verifiers[writer] != {now.value}:
@@ -329,31 +331,31 @@ def keeps(file: KeptFile, change: Change) -> None:
 
 
 def _link(file: KeptFile) -> None:
-    file.done(file.one.link(file.handle, file.top, _LINK), "LINK")
+    file.done(file.writer.link(file.handle, file.top, _LINK), "LINK")
     file.path = [_LINK]
 
 
 def _unlink(file: KeptFile) -> None:
-    file.done(file.one.remove(file.top, _LINK), "REMOVE")
+    file.done(file.writer.remove(file.top, _LINK), "REMOVE")
 
 
 def _rename(file: KeptFile) -> None:
-    file.done(file.one.rename(file.home, FILE, b"new"), "RENAME")
+    file.done(file.writer.rename(file.home, FILE, b"new"), "RENAME")
     file.path, file.was_moved = [HOME, b"new"], True
 
 
 def _move(file: KeptFile) -> None:
-    file.done(file.one.move(file.home, FILE, file.away, b"new"), "RENAME")
+    file.done(file.writer.move(file.home, FILE, file.away, b"new"), "RENAME")
     file.path, file.was_moved = [b"away", b"new"], True
 
 
 def _move_directory(file: KeptFile) -> None:
-    file.done(file.one.move(file.top, HOME, file.away, b"moved"), "RENAME")
+    file.done(file.writer.move(file.top, HOME, file.away, b"moved"), "RENAME")
     file.path, file.was_moved = [b"away", b"moved", FILE], True
 
 
 def _replace(file: KeptFile) -> None:
-    file.done(file.one.rename(file.home, FILE, _TAKEN), "RENAME")
+    file.done(file.writer.rename(file.home, FILE, _TAKEN), "RENAME")
     file.path, file.was_moved = [HOME, _TAKEN], True
 
 
@@ -363,7 +365,7 @@ def _arrange_other(file: KeptFile) -> None:
 
 
 def _replace_link(file: KeptFile) -> None:
-    file.done(file.one.rename(file.top, b"other", _LINK), "RENAME")
+    file.done(file.writer.rename(file.top, b"other", _LINK), "RENAME")
 
 
 NAMES: t.Final[dict[str, Change]] = {
@@ -379,19 +381,19 @@ NAMES: t.Final[dict[str, Change]] = {
 
 
 def _set_mode(file: KeptFile) -> None:
-    file.done(file.one.set(file.handle, mode=0o600), "SETATTR")
+    file.done(file.writer.set(file.handle, mode=0o600), "SETATTR")
 
 
 def _set_group(file: KeptFile) -> None:
-    file.done(file.one.set_group(file.handle), "SETATTR")
+    file.done(file.writer.set_group(file.handle), "SETATTR")
 
 
 def _set_mtime(file: KeptFile) -> None:
-    file.done(file.one.set(file.handle, mtime=_PAST), "SETATTR")
+    file.done(file.writer.set(file.handle, mtime=_PAST), "SETATTR")
 
 
 def _set_same_size(file: KeptFile) -> None:
-    file.done(file.one.set(file.handle, size=len(file.data)), "SETATTR")
+    file.done(file.writer.set(file.handle, size=len(file.data)), "SETATTR")
 
 
 ATTRIBUTES: t.Final[dict[str, Change]] = {
@@ -404,7 +406,7 @@ ATTRIBUTES: t.Final[dict[str, Change]] = {
 
 
 def _resize(file: KeptFile, size: int) -> None:
-    file.done(file.one.set(file.handle, size=size), "SETATTR")
+    file.done(file.writer.set(file.handle, size=size), "SETATTR")
     file.has_size(size)
 
 
@@ -455,22 +457,22 @@ LAST_PAGE: t.Final[dict[str, Change]] = {
 
 
 def _create_again(file: KeptFile) -> None:
-    file.done(file.one.take(file.home, FILE), "CREATE")
+    file.done(file.writer.take(file.home, FILE), "CREATE")
 
 
 CREATE_AGAIN: t.Final = Change("a CREATE of its name that is not exclusive", _create_again)
 
 
 def _empty(file: KeptFile) -> None:
-    file.done(file.one.take(file.home, FILE, size=0), "CREATE")
+    file.done(file.writer.take(file.home, FILE, size=0), "CREATE")
     file.has_size(0)
 
 
 def _need_small_is_emptied(file: KeptFile) -> None:
     """UNSUPPORTED where CREATE does not truncate a small file either: then other checks judge that, if it is wrong."""
     small = file.scratch.file(b"small", b"data", directory=file.home)
-    file.done(file.one.take(file.home, b"small", size=0), "CREATE")
-    seen = file.one.getattr(small)
+    file.done(file.writer.take(file.home, b"small", size=0), "CREATE")
+    seen = file.writer.getattr(small)
     file.done(seen, "GETATTR")
     if seen.value is None or seen.value.size:
         unsupported("a CREATE with a size of 0 does not truncate a file that exists")
@@ -482,7 +484,7 @@ def _arrange_empty_by_link(file: KeptFile) -> None:
 
 
 def _empty_by_link(file: KeptFile) -> None:
-    file.done(file.one.take(file.top, _LINK, size=0), "CREATE")
+    file.done(file.writer.take(file.top, _LINK, size=0), "CREATE")
     file.has_size(0)
 
 
@@ -495,7 +497,7 @@ EMPTY: t.Final[dict[str, Change]] = {
 
 def _need_empty(file: KeptFile) -> None:
     _empty(file)
-    seen = file.one.getattr(file.handle)
+    seen = file.writer.getattr(file.handle)
     file.done(seen, "GETATTR")
     if seen.value is None or seen.value.size:
         skip("a CREATE with a size of 0 does not truncate the file")
@@ -579,7 +581,7 @@ WRITES: t.Final[dict[str, Change]] = {
 
 def _commit(offset: int, count: int) -> Callable[[KeptFile], None]:
     def make(file: KeptFile) -> None:
-        if isinstance(file.one, CommittingClient):
+        if isinstance(file.writer, CommittingClient):
             file.done(file.commit(file.handle, offset, count), "COMMIT")
 
     return make

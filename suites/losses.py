@@ -26,13 +26,16 @@ from nfsclient.clients import Nfs2, Nfs3
 from nfsclient.protocol import nfs2
 from nfsclient.protocol.nfs3 import Sattr3, StableHow, Write3ResOk
 from nfsjudge import observe, skip
+from nfsjudge.reason import Lack, because, within
 from suites.nfs3.contents import pattern, read_range
 from suites.nfs3.times import LONG_AGO, at_client_time
 
 SIZE: t.Final = 8192
-LOSES_NOTHING: t.Final = (
-    "this crash loses nothing, as kill -9; only a reset of the machine shows what is on stable storage"
+LOSES_NOTHING: t.Final = because(
+    Lack.KEPT,
+    "this crash loses nothing, as kill -9; only a reset of the machine shows what is on stable storage",
 )
+
 
 Client = t.TypeVar("Client")
 Time: t.TypeAlias = tuple[int, int]
@@ -99,7 +102,7 @@ class Losses(ABC):
         is_kept = seen == pattern(SIZE, salt=1)[: self._written.count]
         observe(DATA, "kept" if is_kept else "lost")
         if is_kept:
-            skip(f"{LOSES_NOTHING} (data that WRITE did not commit is still there)")
+            skip(within(f"{LOSES_NOTHING} (data that WRITE did not commit is still there)", LOSES_NOTHING))
 
     def need_metadata(self) -> None:
         """SKIP the check, unless the crash loses metadata or the server commits everything at once."""
@@ -113,7 +116,7 @@ class Losses(ABC):
             skip("nothing shows whether this crash loses metadata: no time moved that the server may lose")
         observe(METADATA, "kept" if is_kept else "lost")
         if is_kept:
-            skip(f"{LOSES_NOTHING} ({what} is still there)")
+            skip(within(f"{LOSES_NOTHING} ({what} is still there)", LOSES_NOTHING))
 
     def _keeps(self, handle: bytes, field: str) -> bool | None:
         """Whether a time that moved just before the crash is still there, or a later one; None if it did not move."""

@@ -48,7 +48,7 @@ class Place:
 
     def _seen_modes(self) -> list[int]:
         objects = (self.here, self.file, self.full)
-        return [(self._scratch.attributes(one).mode or 0) & _PERMISSIONS for one in objects]
+        return [(self._scratch.attributes(handle).mode or 0) & _PERMISSIONS for handle in objects]
 
     def expect_kept(self, after: str) -> None:
         """Everything is as it was made."""

@@ -58,17 +58,17 @@ def _replaces(client: TreeClient, where: bytes) -> Answer[None]:
 
 
 def _creates(how: str) -> Act:
-    return Act(lambda one, where: one.create_empty(where, _LINK, how), [_LINK, _SOURCE, _TARGET], _LINK)
+    return Act(lambda client, where: client.create_empty(where, _LINK, how), [_LINK, _SOURCE, _TARGET], _LINK)
 
 
 ACTS: t.Final[dict[str, Act]] = {
-    "remove": Act(lambda one, where: one.remove(where, _LINK), [_SOURCE, _TARGET], None),
-    "rename": Act(lambda one, where: one.rename(where, _LINK, _NEW), [_NEW, _SOURCE, _TARGET], _NEW),
+    "remove": Act(lambda client, where: client.remove(where, _LINK), [_SOURCE, _TARGET], None),
+    "rename": Act(lambda client, where: client.rename(where, _LINK, _NEW), [_NEW, _SOURCE, _TARGET], _NEW),
     "replace": Act(_replaces, [_LINK, _TARGET], None),
     "replace-directory": Act(_replaces, [_LINK, _TARGET], None, names_directory=True),
     "hard-link": Act(_links, [_LINK, _NEW, _SOURCE, _TARGET], _NEW),
-    "set-mode": Act(lambda one, where: _sets(one, where, mode=0o600), _BEFORE, _LINK),
-    "set-size": Act(lambda one, where: _sets(one, where, size=0), _BEFORE, None),
+    "set-mode": Act(lambda client, where: _sets(client, where, mode=0o600), _BEFORE, _LINK),
+    "set-size": Act(lambda client, where: _sets(client, where, size=0), _BEFORE, None),
     **{f"create-{how}": _creates(how) for how in CREATIONS},
 }
 """What checks do to a link. A server may refuse any of it."""
@@ -100,14 +100,14 @@ def expect_target_kept(
     if int(answer.reply.status) == _NOT_READY:
         skip("the server puts the call off, and may have done a part of it", answer.reply)
     names = act.names if answer.succeeded else _BEFORE
-    seen = [one for one in scratch.names() if not one.startswith(b".")]  # removed files may get such names
+    seen = [name for name in scratch.names() if not name.startswith(b".")]  # removed files may get such names
     if int(answer.reply.status) in _TWICE and sorted(seen) == act.names != _BEFORE:
         skip("the call is refused and done: over UDP it may have been sent twice", answer.reply)
     expect_names(seen, names, because=link_kept)
     link = act.link if answer.succeeded else _LINK
     if link is not None:
         text = _text(client, where, link, link_kept)
-        expect(text, "text of the link", field="link", because=link_kept).equals(_TARGET)
+        expect(text, "text of the link", field="link|data", because=link_kept).equals(_TARGET)
     if name in _REPLACING and answer.succeeded:
         expect_data(scratch.read(scratch.lookup(_LINK) or b""), _OTHER, "data of the new file", because=kept)
 
@@ -159,21 +159,21 @@ def expect_text_of_now(
 ) -> None:
     """A link that was removed and made again has its new text, and so has one that another link has replaced."""
     __tracebackhide__ = True
-    one, where = clients[0], scratch.handle
+    maker, where = clients[0], scratch.handle
 
     def expect_text(text: bytes, when: str) -> None:
         __tracebackhide__ = True
         for client in clients:
             seen = _text(client, where, _LINK, because)
-            expect(seen, f"text of the link {when}", field="link", because=because).equals(text)
+            expect(seen, f"text of the link {when}", field="link|data", because=because).equals(text)
 
     scratch.symlink(_LINK, b"first")
     expect_text(b"first", "that is new")
-    need_done(one, lambda: one.remove(where, _LINK), "REMOVE")
+    need_done(maker, lambda: maker.remove(where, _LINK), "REMOVE")
     scratch.symlink(_LINK, b"some/where/else")
     expect_text(b"some/where/else", "that was made again")
     scratch.symlink(_NEW, b"third")
-    renamed = one.rename(where, _NEW, _LINK)
+    renamed = maker.rename(where, _NEW, _LINK)
     observe("RENAME of a link over another one", renamed.reply.status)
     if renamed.succeeded:
         expect_text(b"third", "that was replaced")

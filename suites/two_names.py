@@ -12,7 +12,7 @@ from suites.common_client import CommonClient
 _EXIST: t.Final = 17
 _CAFE: t.Final = "caf\u00e9"
 _DATA: t.Final = b"first"
-MAYBE_ONE: t.Final = frozenset({"case", "normalization", "a dot at the end", "a space at the end"})
+MAY_BE_SAME: t.Final = frozenset({"case", "normalization", "a dot at the end", "a space at the end"})
 """What a server may ignore, as file systems of other systems do."""
 
 
@@ -48,17 +48,17 @@ def expect_two_files(
     names: tuple[bytes, bytes],
     how: str,
     because: Requirement,
-    may_be_one: Requirement | None = None,
+    may_be_same: Requirement | None = None,
 ) -> None:
     """Create a file by each name: the first is not found by the second name, they are two files, its data stays.
 
-    With `may_be_one` the second may be refused as existing; that is what success without a second file breaks.
+    With `may_be_same` the second may be refused as existing; that is what success without a second file breaks.
     """
     __tracebackhide__ = True
     first, second = names
     made = client.create(where, first)
     if not made.succeeded:
-        if may_be_one is None:
+        if may_be_same is None:
             skip(f"no file {show(first)} can be made: the server answers {made.reply.status}")
         observe(f"names that differ in {how}", made.reply.status)
         return
@@ -68,17 +68,17 @@ def expect_two_files(
     handle = found.value[0]
     written = client.write(handle, 0, _DATA)
     expect(written.reply, because=because).ok()
-    if may_be_one is None:
+    if may_be_same is None:
         is_found = client.lookup(where, second).succeeded
         text = f"LOOKUP of a name that differs from that of the file in {how}"
         expect_that(not is_found, "no file", "a file", text, because=because)
     again = client.create(where, second)
     if not again.succeeded:
-        if may_be_one is None:
+        if may_be_same is None:
             expect(again.reply, because=because).ok()
         observe(f"names that differ in {how}", again.reply.status)
     data = client.read(handle, 0, 100)
-    clause = may_be_one or because
+    clause = may_be_same or because
     if data.value is not None:
         seen, what = data.value[0], f"data after a file was created whose name differs in {how}"
         wanted = _DATA[

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from fixtures.stage.memory import memory_file
+from nfsclient.rpc.loop import Loop
 from nfsproof.starter import leave_the_home_of_the_user
 from tests.needs import MARK, need
 
@@ -20,14 +21,8 @@ from tests.needs import MARK, need
 # inherit it.
 leave_the_home_of_the_user()
 
-# A busy machine is no failure: examples have no deadline, and may be slow to make.
-settings.register_profile(
-    "own-tests",
-    deadline=None,
-    max_examples=int(os.environ.get("NFSPROOF_EXAMPLES", "50")),
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("own-tests")
+# Before each wait of a loop in this process: what it knows of its members is what they would answer.
+Loop.is_checked = True
 
 # Not in the folder of the plugin's tests: pytest reads this name from the first conftest files only.
 pytest_plugins = ["pytester"]
@@ -40,7 +35,20 @@ for _number, _handler in ((signal.SIGINT, signal.default_int_handler), (signal.S
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declares the mark of `tests.needs.needs`."""
+    """Declares the mark of `tests.needs.needs`, and how Hypothesis draws. No test module is imported yet.
+
+    The same examples every time, so that what is green here is green for everybody; others are drawn where somebody
+    asks for a number of them, or gives a seed. A busy machine is no failure: no deadline, and they may be slow to make.
+    """
+    wants_others = not {"NFSPROOF_EXAMPLES", "NFSPROOF_PLANS"}.isdisjoint(os.environ)
+    settings.register_profile(
+        "own-tests",
+        deadline=None,
+        derandomize=not wants_others and config.getoption("--hypothesis-seed", default=None) is None,
+        max_examples=int(os.environ.get("NFSPROOF_EXAMPLES", "50")),
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.load_profile("own-tests")
     config.addinivalue_line("markers", f"{MARK}(*tools, extra): programs and packages that this test uses")
 
 

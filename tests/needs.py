@@ -31,6 +31,8 @@ from nfstargets.recipes import RECIPES
 REQUIRED = "NFSPROOF_NEEDED"
 """Environment variable: names of tools and extras, with commas between them."""
 MARK = "needs"
+PYNFS: t.Final = "NFSPROOF_PYNFS"
+"""Environment variable: a built checkout of pynfs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,10 @@ TOOLS: t.Final = {
         _package("ruff", "dev"),
         _package("allure_pytest", "dev"),
         _package("playwright", "dev"),
+        _package("jsonschema", "dev"),
+        _package("prometheus_client", "dev"),
+        _package("distributed", "dev"),
+        _package("asyncssh", "dev"),
         _package("nfs_rs", "dev" if sys.platform == "linux" and platform.machine() == "x86_64" else ""),
         _package("scapy", _extra_of_scapy()),
         Tool("chromium", lambda: browser() != "", "Debian: chromium"),
@@ -115,6 +121,7 @@ TOOLS: t.Final = {
         _program("nfs-cat", "libnfs-utils"),
         _program("nfs-ls", "libnfs-utils"),
         _program("ganesha.nfsd", "nfs-ganesha nfs-ganesha-vfs nfs-ganesha-mem", "/usr/bin:/usr/sbin"),
+        Tool("pynfs-checkout", lambda: PYNFS in os.environ, f"{PYNFS}=CHECKOUT, see docs/pynfs.md"),
         *(
             Tool(
                 recipe.name,

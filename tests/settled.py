@@ -18,12 +18,12 @@ _FIRST_XID = 0x2000_0001
 def settle(exchanges: Iterable[Exchange]) -> None:
     """Change the XIDs and ports of exchanges over IPv4, in their messages too; connections keep different ports."""
     ports: dict[str, int] = {}
-    for number, one in enumerate(exchanges):
-        one.xid = _FIRST_XID + number
-        start = one.xid.to_bytes(4, "big")
-        one.call = start + bytes(one.call)[4:]
-        if one.reply is not None:
-            one.reply = start + bytes(one.reply)[4:]
-        host = one.peer.rpartition(":")[0]
-        one.local = f"{host}:{ports.setdefault(one.local, _FIRST_CLIENT + len(ports))}"
-        one.peer = f"{host}:{SERVER_PORT}"
+    for number, exchange in enumerate(exchanges):
+        exchange.xid = _FIRST_XID + number
+        start = exchange.xid.to_bytes(4, "big")
+        exchange.call = start + bytes(exchange.call)[4:]
+        if exchange.reply is not None:
+            exchange.reply = start + bytes(exchange.reply)[4:]
+        host = exchange.peer.rpartition(":")[0]
+        exchange.local = f"{host}:{ports.setdefault(exchange.local, _FIRST_CLIENT + len(ports))}"
+        exchange.peer = f"{host}:{SERVER_PORT}"

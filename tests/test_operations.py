@@ -141,20 +141,34 @@ def test_the_steps_of_a_call(rig: Rig) -> None:
     recorded: list[Exchange] = []
     rig.rpc.on_exchange = recorded.append
     rig.ask(put(99), add(6), get())
-    (one,) = recorded
-    assert [step.operation for step in one.steps] == [PUT, ADD, GET]
-    assert [getattr(step.args, "value", None) for step in one.steps] == [99, 6, None]
-    assert [getattr(step.result, "status", None) for step in one.steps] == [ToyStat.OK, ToyStat.FULL, None]
-    assert [step.at("status") for step in one.steps[:2]] == [
+    (exchange,) = recorded
+    assert [step.operation for step in exchange.steps] == [PUT, ADD, GET]
+    assert [getattr(step.args, "value", None) for step in exchange.steps] == [99, 6, None]
+    assert [getattr(step.result, "status", None) for step in exchange.steps] == [
+        ToyStat.OK,
+        ToyStat.FULL,
+        None,
+    ]
+    assert [step.at("status") for step in exchange.steps[:2]] == [
         "resarray[0].opput.status",
         "resarray[1].opadd.status",
     ]
-    refused = one.steps[1].result
-    assert all(one.is_about(it) for it in (refused, one.result, one))
-    assert not one.is_about(did(ToyOp.PUT).opput), "equal, but another reply's"
-    assert one.path_of(refused, "status") == "resarray[1].opadd.status"
-    assert one.path_of(refused, None) == "resarray[1].opadd"
-    assert one.path_of(one.result, "status") == "status"
+    refused = exchange.steps[1].result
+    assert all(exchange.is_about(it) for it in (refused, exchange.result, exchange))
+    assert not exchange.is_about(did(ToyOp.PUT).opput), "equal, but another reply's"
+    assert exchange.path_of(refused, "status") == "resarray[1].opadd.status"
+    assert exchange.path_of(refused, None) == "resarray[1].opadd"
+    assert exchange.path_of(exchange.result, "status") == "status"
+
+
+def test_steps_are_found_once_until_the_reply_is_another(rig: Rig) -> None:
+    recorded: list[Exchange] = []
+    rig.rpc.on_exchange = recorded.append
+    rig.ask(put(99), get())
+    (exchange,) = recorded
+    assert exchange.steps is exchange.steps
+    exchange.result = None
+    assert [step.result for step in exchange.steps] == [None, None]
 
 
 # ---------------------------------------------------------------- lint
@@ -191,7 +205,7 @@ def lint_of_toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def found(*exchanges: Exchange) -> dict[str, Finding]:
-    return {one.rule.name: one for one in lint(exchanges)}
+    return {finding.rule.name: finding for finding in lint(exchanges)}
 
 
 @pytest.mark.usefixtures("lint_of_toy")
@@ -215,11 +229,11 @@ def test_a_rule_looks_at_a_compound_as_a_whole() -> None:
 
 
 @pytest.mark.usefixtures("lint_of_toy")
-def test_operations_of_compounds_that_overlap_are_not_held_against_each_other() -> None:
-    one = exchange([put(5), get()], [did(ToyOp.PUT), got(6)])
+def test_operations_of_compounds_that_overlap_are_not_compared_with_each_other() -> None:
+    played = exchange([put(5), get()], [did(ToyOp.PUT), got(6)])
     other = exchange([put(6)], [did(ToyOp.PUT)])
-    assert "toy/get-what-was-put" in found(one)
-    assert "toy/get-what-was-put" not in found(one, other)
+    assert "toy/get-what-was-put" in found(played)
+    assert "toy/get-what-was-put" not in found(played, other)
 
 
 # ---------------------------------------------------------------- statuses, statistics
@@ -249,7 +263,7 @@ def test_statistics_count_operations() -> None:
     other.merge(tally.to_plain())
     record = other.record()
     assert totals(record).startswith("2 calls, 1 without a reply, "), "what a compound carries is no call"
-    rows = {(one.within, one.procedure): one for one in record.procedures}
+    rows = {(row.within, row.procedure): row for row in record.procedures}
     assert {name: (row.calls, row.replies) for name, row in rows.items()} == {
         ("", "COMPOUND"): (2, 1),
         ("COMPOUND", "PUT"): (1, 1),
@@ -276,16 +290,16 @@ def test_statistics_of_before_compounds_are_read() -> None:
 
 
 def test_a_transcript_prints_a_compound_operation_by_operation() -> None:
-    one = exchange(*REFUSED)
-    assert summary_line(one, 1) == "#1 COMPOUND (PUT, ADD, GET) xid 0x00000001 -> ADD FULL (1.0 ms)"
-    assert call_line(one) == "COMPOUND PUT value=99; ADD value=6; GET"
-    refused = one.steps[1].result
+    played = exchange(*REFUSED)
+    assert summary_line(played, 1) == "#1 COMPOUND (PUT, ADD, GET) xid 0x00000001 -> ADD FULL (1.0 ms)"
+    assert call_line(played) == "COMPOUND PUT value=99; ADD value=6; GET"
+    refused = played.steps[1].result
     many = exchange([put(99)] * 20, [])
     assert call_line(many).endswith("PUT value=99; and 4 more")
-    assert call_line(one, refused, "status") == "ADD (operation 2 of PUT, ADD, GET) value=6"
-    assert call_line(one, one.result, one.path_of(refused, "status")) == call_line(one, refused)
-    assert call_line(one, one.result, "status") == call_line(one), "the status of the compound"
-    assert transcript([one], subject=refused, field="status", note="expected OK") == [
+    assert call_line(played, refused, "status") == "ADD (operation 2 of PUT, ADD, GET) value=6"
+    assert call_line(played, played.result, played.path_of(refused, "status")) == call_line(played, refused)
+    assert call_line(played, played.result, "status") == call_line(played), "the status of the compound"
+    assert transcript([played], subject=refused, field="status", note="expected OK") == [
         "#1 COMPOUND (PUT, ADD, GET) xid 0x00000001 -> ADD FULL (1.0 ms)",
         "  as: AUTH_SYS uid 0, gid 0",
         "  call:",
@@ -300,28 +314,28 @@ def test_a_transcript_prints_a_compound_operation_by_operation() -> None:
         "      status: FULL (1)    <-- expected OK",
         "  [2] GET: no result",
     ]
-    whole = transcript([one], subject=refused)
+    whole = transcript([played], subject=refused)
     assert "  [1] ADD    <-- here" in whole, "the operation, where no field is named"
-    of_reply = transcript([one], subject=one.result, field="status")
+    of_reply = transcript([played], subject=played.result, field="status")
     assert "    status: FULL (1)    <-- here" in of_reply, "the status of the compound"
-    assert transcript([one], subject=one, field="resarray[0].opput.status") == transcript(
-        [one], subject=one.steps[0].result, field="status"
+    assert transcript([played], subject=played, field="resarray[0].opput.status") == transcript(
+        [played], subject=played.steps[0].result, field="status"
     )
 
 
 def test_a_status_is_that_of_the_operation() -> None:
-    one = exchange(*REFUSED)
-    of_step = Judgement(Verdict.FAIL, what="status", subject=one.steps[1].result, field="status")
-    of_call = Judgement(Verdict.FAIL, what="status", subject=one.result, field="status")
-    assert [evidence._what(each, one) for each in (of_step, of_call)] == [
+    played = exchange(*REFUSED)
+    of_step = Judgement(Verdict.FAIL, what="status", subject=played.steps[1].result, field="status")
+    of_call = Judgement(Verdict.FAIL, what="status", subject=played.result, field="status")
+    assert [evidence._what(each, played) for each in (of_step, of_call)] == [
         "status of ADD",
         "status of COMPOUND",
     ]
 
 
 def test_a_mark_points_into_the_results_of_a_compound() -> None:
-    one = exchange(*REFUSED)
-    (_, reply) = message_records([one], marks=[Mark(one.steps[1].result, "status", "expected OK")])
+    played = exchange(*REFUSED)
+    (_, reply) = message_records([played], marks=[Mark(played.steps[1].result, "status", "expected OK")])
     assert reply.summary == "COMPOUND (PUT, ADD, GET) xid 0x00000001: FULL"
     (at,) = reply.deviating
     assert reply.fields[at].strip() == "status: FULL (1)"
@@ -330,22 +344,22 @@ def test_a_mark_points_into_the_results_of_a_compound() -> None:
 
 def test_a_script_marks_the_operation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reproduce, "_CONSTANTS", {})
-    one = exchange(*REFUSED)
+    played = exchange(*REFUSED)
     with registered(toy.PROTOCOL):
         text = reproduce.write_script(
             Story("toy/ADD/x", "FAIL", "a clause"),
             reproduce.Setting("nfs://host/export", credential=AuthSys(0, 0)),
-            [one],
-            marks=[Mark(one.steps[1].result, "status", "expected OK")],
+            [played],
+            marks=[Mark(played.steps[1].result, "status", "expected OK")],
         )
     assert "toy.COMPOUND, toy.CompoundArgs(tag=7" in text
     assert "deviates='resarray[1].opadd.status', note='expected OK'" in text
 
 
 def test_a_claim_about_an_operation_is_found_in_the_compound() -> None:
-    one = exchange([put(5), get()], [did(ToyOp.PUT), got(7)])
-    result = one.steps[1].result
-    by_part = find([one], Claim(value=7, part=result, field="resok.value"))
-    assert by_part == (one.result, "resarray[1].opget.resok.value")
-    by_name = find([one], Claim(value=7, field="resok.value"))
+    played = exchange([put(5), get()], [did(ToyOp.PUT), got(7)])
+    result = played.steps[1].result
+    by_part = find([played], Claim(value=7, part=result, field="resok.value"))
+    assert by_part == (played.result, "resarray[1].opget.resok.value")
+    by_name = find([played], Claim(value=7, field="resok.value"))
     assert by_name == by_part

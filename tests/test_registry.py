@@ -14,20 +14,10 @@ import pytest
 
 from nfsclient.protocol import registry
 from nfsclient.protocol.registry import Protocol
+from tests.rooms import ROOMS
 from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = (
-    "nfsclient",
-    "nfsserver",
-    "nfsmutants",
-    "nfsjudge",
-    "nfsfaults",
-    "nfstargets",
-    "fixtures",
-    "reports",
-    "nfsproof",
-)
 SEEN: t.Final[dict[str, object]] = {
     "registry": True,
     "services": "FULL",
@@ -99,7 +89,9 @@ def test_a_name_is_taken_once() -> None:
 
 
 def test_every_version_of_a_program_belongs_to_one_protocol() -> None:
-    versions = [(each.number, each.version) for one in registry.protocols() for each in one.programs]
+    versions = [
+        (each.number, each.version) for protocol in registry.protocols() for each in protocol.programs
+    ]
     assert len(versions) == len(set(versions))
     assert all(registry.protocol_of_version(*each) is not None for each in versions)
 

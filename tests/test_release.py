@@ -60,8 +60,10 @@ def test_the_command_line_and_records_say_the_version() -> None:
 def test_the_changelog_begins_with_this_version() -> None:
     found = versions_in_changelog()
     assert found[0] == __version__
-    assert all(re.fullmatch(r"\d+\.\d+\.\d+", one) for one in found)
-    assert found == sorted(found, key=lambda one: [int(part) for part in one.split(".")], reverse=True)
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in found)
+    assert found == sorted(
+        found, key=lambda version: [int(part) for part in version.split(".")], reverse=True
+    )
 
 
 def test_the_list_of_ids_knows_the_last_release() -> None:
@@ -90,14 +92,14 @@ def test_the_wheel_has_the_version_and_the_commands(distributions: Path) -> None
         starts = packed.read(f"nfsproof-{__version__}.dist-info/entry_points.txt").decode()
     assert f"\nVersion: {__version__}\n" in about
     assert "nfsproof = nfsproof.__main__:main" in starts
-    assert not [one for one in names if one.startswith(("tests/", "benchmarks/", "nfsproof-report"))]
+    assert not [name for name in names if name.startswith(("tests/", "benchmarks/", "nfsproof-report"))]
     assert {"nfsproof/_home/suites/ids.txt", "nfsproof/_home/baselines/embedded.toml"} <= set(names)
 
 
 def test_the_source_has_what_git_has(distributions: Path) -> None:
     (source,) = distributions.glob("*.tar.gz")
     with tarfile.open(source) as packed:
-        found = {one.name.partition("/")[2] for one in packed.getmembers() if one.isfile()}
+        found = {member.name.partition("/")[2] for member in packed.getmembers() if member.isfile()}
     assert source.name == f"nfsproof-{__version__}.tar.gz"
     if not (ROOT / ".git").exists():
         pytest.skip("this is not a clone, but a copy")

@@ -20,7 +20,7 @@ from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import Array, Case, Struct, Union, Void, XdrEnum, u32
 from nfsjudge import policy
 from nfsjudge.lint import views
-from nfsjudge.lint.case import View
+from nfsjudge.lint.seen import View
 from nfsjudge.policy.common import NOT_SUPPORTED
 from nfsserver import service
 from nfsserver.handlers import Handlers, ServerApi, answers
@@ -89,7 +89,7 @@ class CompoundRes(Struct):
 PUT = Operation(PROGRAM, VERSION, 3, "PUT", NumberArgs, StatusRes)
 ADD = Operation(PROGRAM, VERSION, 4, "ADD", NumberArgs, StatusRes)
 GET = Operation(PROGRAM, VERSION, 5, "GET", GetArgs, GetRes)
-OPERATIONS: t.Final[dict[int, AnyOperation]] = {one.number: one for one in (PUT, ADD, GET)}
+OPERATIONS: t.Final[dict[int, AnyOperation]] = {operation.number: operation for operation in (PUT, ADD, GET)}
 
 
 def arm_of(operation: AnyOperation) -> str:

@@ -60,23 +60,25 @@ def real_exchange() -> Exchange:
     return seen[-1]
 
 
-def places(one: Exchange) -> dict[str, t.Callable[[], object]]:
+def places(exchange: Exchange) -> dict[str, t.Callable[[], object]]:
     """Place -> what is seen of TOY there."""
-    mark = Mark(one.steps[1].result, "status", "expected OK")
+    mark = Mark(exchange.steps[1].result, "status", "expected OK")
 
     def script() -> str:
         setting = reproduce.Setting("nfs://host/export", credential=AuthSys(0, 0))
-        return reproduce.write_script(Story("toy/ADD/x", "FAIL", "a clause"), setting, [one], marks=[mark])
+        return reproduce.write_script(
+            Story("toy/ADD/x", "FAIL", "a clause"), setting, [exchange], marks=[mark]
+        )
 
     def tally() -> list[str]:
         counted = Tally()
-        counted.add(one)
+        counted.add(exchange)
         return [f"{row.protocol} {row.within} {row.procedure}" for row in counted.record().procedures]
 
     def layers() -> str:
         from nfsfaults.packet import RpcCall  # scapy is an extra, and takes long to load
 
-        return type(RpcCall(one.call).payload).__name__
+        return type(RpcCall(exchange.call).payload).__name__
 
     def plan() -> list[str]:
         with tempfile.TemporaryDirectory() as folder:
@@ -117,23 +119,23 @@ def places(one: Exchange) -> dict[str, t.Callable[[], object]]:
 
     found: dict[str, t.Callable[[], object]] = {
         "registry": lambda: registry.protocol_named("toy") is toy.PROTOCOL,
-        "services": lambda: str(one.result.status),
+        "services": lambda: str(exchange.result.status),
         "statistics": tally,
-        "statuses": lambda: statuses_of([one]),
-        "transcripts": lambda: call_line(one),
+        "statuses": lambda: statuses_of([exchange]),
+        "transcripts": lambda: call_line(exchange),
         "scripts": lambda: [line for line in script().splitlines() if "import toy" in line],
         "scripts for a replay": lambda: is_only_data(script()),
         "port": lambda: "connect('mount'" in script() or 'connect("mount"' in script(),
-        "captures": lambda: program_of(one.call),
-        "captured calls": lambda: str(call_to_judge(one.call, 0.0, "x", "tcp").exchange.args.tag),
-        "lint": lambda: views.views_for(one) is toy.VIEWS,
+        "captures": lambda: program_of(exchange.call),
+        "captured calls": lambda: str(call_to_judge(exchange.call, 0.0, "x", "tcp").exchange.args.tag),
+        "lint": lambda: views.views_for(exchange) is toy.VIEWS,
         "fault plans": lambda: [each.name for each in names_of("toy", 1, ("ADD",)).operations or ()],
         "proxy": lambda: name_in_proxy(toy.PROGRAM, toy.VERSION, 1),
-        "archives": lambda: types_in_archives(one.call) == (toy.CompoundArgs, toy.CompoundRes),
+        "archives": lambda: types_in_archives(exchange.call) == (toy.CompoundArgs, toy.CompoundRes),
         "policy": lambda: [policy_of(ToyStat.FULL).status is ToyStat, capability_for(toy.ADD)],
         "ids": lambda: [id_of("suites/toy/test_add_twice.py::test_is_small"), sorted(operations("toy"))],
         "causes": grouped,
-        "patience": lambda: asked_for(one.result),
+        "patience": lambda: asked_for(exchange.result),
         "what it lacks": lacking,
         "first line": first_line,
         "new-check": plan,

@@ -31,7 +31,10 @@ def samples(cls: type[XdrType]) -> list[t.Any]:
     """Up to `_MOST` values of `cls`, in which every arm of its unions occurs if their number allows."""
     if issubclass(cls, AttributeMap):
         fields = attributes_of(cls).values()
-        return [cls(), *(cls(**{one.name: values_of(one.node)[0]}) for one in itertools.islice(fields, 2))]
+        return [
+            cls(),
+            *(cls(**{field.name: values_of(field.node)[0]}) for field in itertools.islice(fields, 2)),
+        ]
     if cls.__xdr_role__ == "struct":  # type: ignore[attr-defined]
         return _structs(cls)
     switch, arms = shape_of(cls)
@@ -44,7 +47,7 @@ def samples(cls: type[XdrType]) -> list[t.Any]:
             if arm.name is None or arm.node is None:
                 made.append(cls(**{switch.name: chosen}))
             else:
-                made += [cls(**{switch.name: chosen, arm.name: one}) for one in values_of(arm.node)]
+                made += [cls(**{switch.name: chosen, arm.name: value}) for value in values_of(arm.node)]
     return made[:_MOST]
 
 
@@ -75,8 +78,8 @@ def values_of(node: Node) -> list[t.Any]:  # noqa: PLR0911  (one case a kind)
         case FixedArrayNode(element, length):
             return [[values_of(element)[0]] * length]
         case ArrayNode(element) | LinkedListNode(element):
-            return [[one] for one in values_of(element)] + [[]]
+            return [[value] for value in values_of(element)] + [[]]
         case StructNode(cls) | UnionNode(cls) | AttributesNode(cls):
             return samples(cls)
         case _:
-            return [one for cls in node.table.classes.values() for one in samples(cls)]
+            return [sample for cls in node.table.classes.values() for sample in samples(cls)]

@@ -25,7 +25,9 @@ from benchmarks.workers.common import (
     setting,
 )
 from nfsclient.clients import Nfs3
-from nfsclient.highlevel import NfsClient, connect3
+from nfsclient.files import Blocking, NewAttributes, Stable, v3
+from nfsclient.highlevel import NfsClient
+from nfsclient.nfs3 import connect
 from nfsclient.protocol import nfs3 as p
 from nfsclient.replies import ok
 from nfsclient.rpc.auth import AuthSys
@@ -131,7 +133,7 @@ def write(order: Order) -> Run:
 @functools.cache
 def export() -> NfsClient:
     """The export by the high-level client."""
-    return connect3(setting("URL"))
+    return connect(setting("URL"))
 
 
 def scan(_order: Order) -> Run:
@@ -164,6 +166,15 @@ def pages(order: Order) -> Run:
 
 def cycle(order: Order) -> Run:
     """CREATE, WRITE, COMMIT, REMOVE by handle."""
+    return _cycle(order, commits=True)
+
+
+def cycle_uncommitted(order: Order) -> Run:
+    """CREATE, WRITE, REMOVE by handle: nothing makes the data stable."""
+    return _cycle(order, commits=False)
+
+
+def _cycle(order: Order, *, commits: bool) -> Run:
     nfs, work, data = Nfs3(connection(order.place)), handle("WORK"), b"x" * SMALL_FILE
 
     def step(tally: Tally) -> None:
@@ -171,8 +182,37 @@ def cycle(order: Order) -> Run:
         file = ok(nfs.create(work, name, attributes=MODE)).obj
         assert file is not None
         ok(nfs.write(file, 0, data, p.StableHow.UNSTABLE))
-        ok(nfs.commit(file))
+        if commits:
+            ok(nfs.commit(file))
         ok(nfs.remove(work, name))
+        tally.operations += 1
+
+    return repeat(step)
+
+
+def files_cycle(order: Order) -> Run:
+    """The same by the operations that every version of NFS has."""
+    files, do = v3.Files(), Blocking(Nfs3(connection(order.place)))
+    work, data = handle("WORK"), b"x" * SMALL_FILE
+
+    def step(tally: Tally) -> None:
+        name = fresh_name().encode()
+        file = do(files.create(work, name, attributes=NewAttributes(mode=0o644))).handle
+        do(files.write(file, 0, data, Stable.UNSTABLE))
+        do(files.commit(file))
+        do(files.remove(work, name))
+        tally.operations += 1
+
+    return repeat(step)
+
+
+def open_read(_order: Order) -> Run:
+    """Read a small file by path: LOOKUP and READ, since NFSv3 has no OPEN."""
+    client = export()
+
+    def step(tally: Tally) -> None:
+        with client.open("small") as file:
+            tally.bytes += len(file.read(SMALL_FILE))
         tally.operations += 1
 
     return repeat(step)
@@ -232,6 +272,9 @@ if __name__ == "__main__":
             "list": scan,
             "pages": pages,
             "cycle": cycle,
+            "files-cycle": files_cycle,
+            "cycle-uncommitted": cycle_uncommitted,
+            "open-read": open_read,
             "fattr3": fattr3,
             "fattr3-read": fattr3_read,
             "page": page,

@@ -32,8 +32,8 @@ def getattr_(order: Order) -> Run:
 
     async def single(deadline: float) -> Tally:
         tally = Tally()
-        for one in until(deadline):
-            if (await rpc.call(p.GETATTR, one)).status != OK:
+        for started in until(deadline):
+            if (await rpc.call(p.GETATTR, started)).status != OK:
                 raise RuntimeError("GETATTR failed")
             tally.operations += 1
         return tally

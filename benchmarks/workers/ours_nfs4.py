@@ -6,11 +6,22 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 
-from benchmarks.workers.common import MACHINE, Order, Run, Tally, clock, offsets, repeat, serve, setting
-from nfsclient.clients.nfs4 import Session4
+from benchmarks.workers.common import (
+    MACHINE,
+    SMALL_FILE,
+    Order,
+    Run,
+    Tally,
+    clock,
+    offsets,
+    repeat,
+    serve,
+    setting,
+)
+from nfsclient.clients.nfs4 import Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.files.v4 import STAT
-from nfsclient.highlevel.nfs4.client import NfsClient4, connect4
+from nfsclient.nfs4 import NfsClient, connect
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.url import NfsUrl
@@ -20,13 +31,13 @@ _ATTRIBUTES = (*STAT, "filehandle")
 
 
 @functools.cache
-def export() -> NfsClient4:
+def export() -> NfsClient:
     """The export by the high-level client."""
     url = f"nfs://{setting('HOST')}{setting('EXPORT')}?version=4.1&nfsport={setting('NFS_PORT')}"
-    return connect4(NfsUrl.parse(url), credential=AuthSys(0, 0, machine_name=MACHINE.encode()))
+    return connect(NfsUrl.parse(url), credential=AuthSys(0, 0, machine_name=MACHINE.encode()))
 
 
-def session() -> Session4:
+def session() -> Session:
     return export().live.session
 
 
@@ -69,12 +80,13 @@ def getattr_(order: Order) -> Run:
 
 
 def stats(order: Order) -> Run:
-    """`window` stats by name in one compound. RESTOREFH costs a server less than PUTFH."""
-    root, stat = export().find("").handle, (op.lookup(b"small"), op.getattr(*STAT))
-    operations = (op.putfh(root), op.savefh(), *stat, *(op.restorefh(), *stat) * (order.window - 1))
+    """`window` stats by path, in one call of the client."""
+    client, paths = export(), ["small"] * order.window
 
     def step(tally: Tally) -> None:
-        session().compound(*operations).ok()
+        for found in client.stat_many(paths):
+            if found.type is None:  # type: ignore[union-attr]
+                raise RuntimeError(repr(found))
         tally.operations += order.window
 
     return repeat(step)
@@ -122,5 +134,26 @@ def scan(_order: Order) -> Run:
     return repeat(step)
 
 
+def open_read(_order: Order) -> Run:
+    """Open a small file by path, read it, close it."""
+    client = export()
+
+    def step(tally: Tally) -> None:
+        with client.open("small") as file:
+            tally.bytes += len(file.read(SMALL_FILE))
+        tally.operations += 1
+
+    return repeat(step)
+
+
 if __name__ == "__main__":
-    serve({"getattr": getattr_, "stats": stats, "read": read, "write": write, "list": scan})
+    serve(
+        {
+            "getattr": getattr_,
+            "stats": stats,
+            "read": read,
+            "write": write,
+            "list": scan,
+            "open-read": open_read,
+        }
+    )

@@ -122,4 +122,4 @@ def cycle(order: Order) -> Run:
 
 
 if __name__ == "__main__":
-    serve({"getattr": getattr_, "read": read, "write": write, "list": list_, "cycle": cycle})
+    serve({"getattr": getattr_, "read": read, "write": write, "list": list_, "cycle-uncommitted": cycle})

@@ -57,7 +57,7 @@ def read(order: Order) -> Run:
     nfs, position = client(order), offsets(order.size)
     file = nfs.open(path("big"), "r")
 
-    def one(tally: Tally) -> None:
+    def single(tally: Tally) -> None:
         tally.bytes += len(nfs.pread(file, order.size, next(position)))
         tally.operations += 1
 
@@ -67,14 +67,14 @@ def read(order: Order) -> Run:
         tally.bytes += sum(map(len, blocks))
         tally.operations += order.window
 
-    return repeat(one if order.window == 1 else many)
+    return repeat(single if order.window == 1 else many)
 
 
 def write(order: Order) -> Run:
     nfs, position, data = client(order), offsets(order.size), b"x" * order.size
     file = nfs.open(path("written"), "r+")
 
-    def one(tally: Tally) -> None:
+    def single(tally: Tally) -> None:
         tally.bytes += nfs.pwrite(file, data, next(position))
         tally.operations += 1
 
@@ -83,7 +83,7 @@ def write(order: Order) -> Run:
         tally.bytes += sum(nfs.pwrite_many([file] * order.window, where, [data] * order.window))
         tally.operations += order.window
 
-    return repeat(one if order.window == 1 else many)
+    return repeat(single if order.window == 1 else many)
 
 
 def list_(order: Order) -> Run:
@@ -95,8 +95,21 @@ def list_(order: Order) -> Run:
     return repeat(step)
 
 
+def open_read(order: Order) -> Run:
+    """Open a small file by path, read it, close it."""
+    nfs, name = client(order), path("small")
+
+    def step(tally: Tally) -> None:
+        file = nfs.open(name, "r")
+        tally.bytes += len(nfs.pread(file, SMALL_FILE, 0))
+        nfs.close(file)
+        tally.operations += 1
+
+    return repeat(step)
+
+
 def cycle(order: Order) -> Run:
-    """Create, write, close, remove by path."""
+    """Create, write, close, remove by path. Its WRITE is FILE_SYNC, so that it needs no COMMIT."""
     nfs, data = client(order), b"x" * SMALL_FILE
 
     def step(tally: Tally) -> None:
@@ -109,4 +122,13 @@ def cycle(order: Order) -> Run:
 
 
 if __name__ == "__main__":
-    serve({"getattr": getattr_, "read": read, "write": write, "list": list_, "cycle": cycle})
+    serve(
+        {
+            "getattr": getattr_,
+            "read": read,
+            "write": write,
+            "list": list_,
+            "cycle": cycle,
+            "open-read": open_read,
+        }
+    )

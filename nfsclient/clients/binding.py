@@ -144,25 +144,25 @@ class Rpcbind(TypedClient):
 
     def getversaddr(self, prog: int, vers: int, netid: str = "tcp", addr: str = "") -> str:
         """GETVERSADDR: as `getaddr`, but only if this very version is registered."""
-        self._require_version_4("GETVERSADDR")
+        self._require_latest("GETVERSADDR")
         return _text(self.call(rb.GETVERSADDR4, _rpcb(prog, vers, netid, addr)))
 
     def indirect(self, prog: int, vers: int, proc: int, args: bytes = b"") -> rb.RpcbRmtcallres:
         """INDIRECT: pass a call on; unlike with `callit` a call that fails is answered by an RPC error."""
-        self._require_version_4("INDIRECT")
+        self._require_latest("INDIRECT")
         return self.call(rb.INDIRECT4, rb.RpcbRmtcallargs(prog, vers, proc, args))
 
     def getaddrlist(self, prog: int, vers: int) -> list[rb.RpcbEntry]:
         """GETADDRLIST: all transports on which a program and version are registered."""
-        self._require_version_4("GETADDRLIST")
+        self._require_latest("GETADDRLIST")
         return self.call(rb.GETADDRLIST4, _rpcb(prog, vers)).entries
 
     def getstat(self) -> list[rb.RpcbStat]:
         """GETSTAT: what versions 2, 3 and 4 have counted, in this order."""
-        self._require_version_4("GETSTAT")
+        self._require_latest("GETSTAT")
         return self.call(rb.GETSTAT4, Void()).versions
 
-    def _require_version_4(self, name: str) -> None:
+    def _require_latest(self, name: str) -> None:
         if self.version != 4:
             raise ValueError(f"{name} exists in rpcbind version 4 only; this client speaks {self.version}")
 

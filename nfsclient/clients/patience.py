@@ -50,25 +50,62 @@ class Patience:
 
         return cls(wait, loop.clock, first, longest, total)
 
-    def pauses(self) -> t.Iterator[float]:
-        """Wait before each further attempt and yield the seconds waited; ends when `total` is used up."""
+    def pauses(self) -> t.Generator[float, bool | None]:
+        """Wait before each further attempt and yield the seconds waited; ends when `total` is used up.
+
+        After ``send(True)`` the pauses begin with `first` again, within the same `total`.
+        """
         deadline = self.clock() + self.total
         pause = self.first
         while (left := deadline - self.clock()) > 0:
             waited = min(pause, left)
             self.wait(waited)
-            yield waited
-            pause = min(pause * 2, self.longest)
+            pause = self.first if (yield waited) else min(pause * 2, self.longest)
 
     def retry(self, attempt: t.Callable[[], R], refused: t.Callable[[R], bool], first: R) -> R:
-        """Attempt again while `refused` says so; the last result, which may still be a refusal."""
+        """Attempt again while `refused` says so; the last result, which may still be a refusal.
+
+        A compound that was executed further than before has another operation to wait for, as `Spell` knows.
+        """
         result = first
         if refused(result):
-            for _ in self.pauses():
+            spell = Spell(self)
+            while spell.pause(executed(result)):
                 result = attempt()
                 if not refused(result):
                     break
         return result
+
+
+def executed(reply: object) -> int:
+    """How many operations of a compound have results; 0 of any other reply."""
+    return t.cast("int", getattr(reply, "executed", 0))
+
+
+class Spell:
+    """The waiting for one call, out of one patience.
+
+    A call may have several steps, as a compound has operations, and each of them may be put off. So where it gets
+    further than ever before, the pauses begin with the shortest again: the step that is new has not waited yet.
+    """
+
+    def __init__(self, patience: Patience) -> None:
+        self._patience = patience
+        self._pauses: t.Generator[float, bool | None] | None = None
+        self._furthest = 0
+
+    def pause(self, step: int = 0) -> bool:
+        """Wait for a while; False when patience has ended. `step` is how far the call got."""
+        is_new, self._furthest = step > self._furthest, max(step, self._furthest)
+        try:
+            if self._pauses is None:
+                self._pauses = self._patience.pauses()
+                next(self._pauses)
+            else:
+                self._pauses.send(is_new)
+        except StopIteration:
+            return False
+        return True
 
 
 @dataclass(slots=True)
@@ -88,7 +125,7 @@ class SharedPatience(Patience):
     most `total`; time in which the server answers, or the caller of a generator works, does not count.
     """
 
-    _current: list[Spending] = field(default_factory=list, repr=False)
+    current: list[Spending] = field(default_factory=list, repr=False)
     """The path call that is being made; empty while there is none."""
 
     @classmethod
@@ -99,21 +136,21 @@ class SharedPatience(Patience):
     @contextlib.contextmanager
     def spend(self, spending: Spending) -> t.Iterator[None]:
         """The waiting inside is part of one path call: of this one, unless one is being made already."""
-        if self._current:
+        if self.current:
             yield
             return
-        self._current.append(spending)
+        self.current.append(spending)
         try:
             yield
         finally:
-            self._current.clear()
+            self.current.clear()
 
-    def pauses(self) -> t.Iterator[float]:
+    def pauses(self) -> t.Generator[float, bool | None]:
         """As of `Patience`; ends, too, when the path call has used up its `total`."""
-        if not self._current:
+        if not self.current:
             yield from super().pauses()
             return
-        spending, began = self._current[0], self.clock()
+        spending, began = self.current[0], self.clock()
         spending.spells += 1
         try:
             left = self.total - spending.seconds
@@ -133,12 +170,14 @@ class HasPatience(t.Protocol):
 
 _END: t.Final = object()
 C = t.TypeVar("C", bound=type)
+P = t.ParamSpec("P")
+_BY_PAGES: t.Final[set[t.Callable[..., t.Any]]] = set()
 
 
 def one_patience(cls: C) -> C:
     """Make each public method of a path client one path call. A generator is one call until it ends."""
     for name, method in list(vars(cls).items()):
-        if inspect.isfunction(method) and not name.startswith("_"):
+        if inspect.isfunction(method) and not name.startswith("_") and method not in _BY_PAGES:
             is_generator = inspect.isgeneratorfunction(method)
             setattr(cls, name, (_generating if is_generator else _calling)(method))
     return cls
@@ -147,8 +186,15 @@ def one_patience(cls: C) -> C:
 def _calling(method: t.Callable[..., t.Any]) -> t.Callable[..., t.Any]:
     @functools.wraps(method)
     def call(self: HasPatience, *args: t.Any, **options: t.Any) -> t.Any:
-        with self.patience.spend(Spending()):
+        # As `spend`, without a context manager: of a `stat` it would be a tenth.
+        current = self.patience.current
+        if current:
             return method(self, *args, **options)
+        current.append(Spending())
+        try:
+            return method(self, *args, **options)
+        finally:
+            current.clear()
 
     return call
 
@@ -168,4 +214,21 @@ def _generating(method: t.Callable[..., t.Any]) -> t.Callable[..., t.Any]:
             with self.patience.spend(spending):
                 steps.close()
 
+    return generate
+
+
+def by_pages(method: t.Callable[P, t.Iterator[list[R]]]) -> t.Callable[P, t.Iterator[R]]:
+    """Make a generator of lists give their elements, as one path call; only to get the next list is waiting.
+
+    So an element costs nothing: a directory has thousands.
+    """
+    pages = _generating(method)
+
+    @functools.wraps(method)
+    def generate(*args: P.args, **options: P.kwargs) -> t.Iterator[R]:
+        with contextlib.closing(pages(*args, **options)) as lists:
+            for elements in lists:
+                yield from elements
+
+    _BY_PAGES.add(generate)
     return generate

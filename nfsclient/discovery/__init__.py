@@ -98,8 +98,9 @@ class Endpoint:
 
 
 def as_url(url: NfsUrl | str, versions: t.Collection[int] = (3,)) -> NfsUrl:
-    """A URL of one of these versions of NFS. Raises `UrlError`."""
-    parsed = NfsUrl.parse(url) if isinstance(url, str) else url
+    """A URL of one of these versions of NFS: if there is only one, the text need not name it. Raises `UrlError`."""
+    unnamed = min(versions) if len(versions) == 1 else 3
+    parsed = NfsUrl.parse(url, version=unnamed) if isinstance(url, str) else url
     if parsed.version not in versions:
         wanted = " or ".join(map(str, sorted(versions)))
         raise UrlError(f"expected version={wanted}, saw version={parsed.version} in {parsed}")
@@ -154,7 +155,9 @@ def find_ports(url: NfsUrl, *, loop: Loop, timeout: float = TIMEOUT) -> Ports:
     try:
         return ask_rpcbind(url, loop=loop, timeout=timeout)
     except PortUnknown as error:
-        if url.nfs_port is not None and _has_only_nfs4(url, url.nfs_port, loop=loop, timeout=timeout):
+        if url.nfs_port is not None and _has_only_later_versions(
+            url, url.nfs_port, loop=loop, timeout=timeout
+        ):
             raise PortUnknown(
                 f"expected NFS version {url.version} on {url.host} port {url.nfs_port}, saw NFSv4 only; "
                 "say ?version=4.1 in the URL"
@@ -196,7 +199,7 @@ def has_mount(url: NfsUrl, port: int, *, loop: Loop, timeout: float = TIMEOUT) -
     return True
 
 
-def _has_only_nfs4(url: NfsUrl, port: int, *, loop: Loop, timeout: float) -> bool:
+def _has_only_later_versions(url: NfsUrl, port: int, *, loop: Loop, timeout: float) -> bool:
     """Whether the server at a port says that it has no version of NFS before 4."""
     try:
         with closing(open_connection(url, port, loop=loop, timeout=timeout)) as rpc:
@@ -280,8 +283,8 @@ def _mnt(client: Mount, path: bytes) -> Mounted | XdrEnum:
         if reply.resok is None:
             return reply.status
         return Mounted(path, reply.resok.fhandle, tuple(reply.resok.auth_flavors))
-    reply1 = client.mnt1(path)
-    return reply1.status if reply1.resok is None else Mounted(path, reply1.resok, ())
+    old = client.mnt1(path)
+    return old.status if old.resok is None else Mounted(path, old.resok, ())
 
 
 def _candidates(url: NfsUrl, client: Mount) -> t.Iterator[bytes]:

@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from nfsclient.clients import Patience
-from nfsclient.clients.nfs4 import CompoundError, Nfs4, Session4
+from nfsclient.clients.nfs4 import CompoundError, Nfs4, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.discovery import TIMEOUT, PathNotFound, find_ports, open_connection
 from nfsclient.errors import MountFailed, NfsClientError, UrlError
@@ -25,7 +25,7 @@ _OK: t.Final = p.Nfsstat4.NFS4_OK
 
 
 @dataclass(frozen=True)
-class Endpoint4:
+class Endpoint:
     """All that it takes to work on what a URL of NFSv4 means."""
 
     host: str
@@ -37,7 +37,7 @@ class Endpoint4:
     """The handle of `path`."""
 
 
-def require_nfs4(url: NfsUrl) -> None:
+def require_sessions(url: NfsUrl) -> None:
     """Raises `UrlError` for URLs with which no session is possible."""
     if url.version != 4 or url.minor == 0 or url.proto != "tcp":
         raise UrlError(f"expected version=4.1 or 4.2 over tcp, saw {url}")
@@ -48,7 +48,7 @@ def minors_of(url: NfsUrl) -> tuple[int, ...]:
     return (2, 1) if url.minor is None else (url.minor,)
 
 
-def find_root(session: Session4, names: t.Sequence[bytes]) -> bytes:
+def find_root(session: Session, names: t.Sequence[bytes]) -> bytes:
     """The handle at the end of `names` from the root of the server on. Raises `PathNotFound`."""
     try:
         reply = session.compound(op.putrootfh(), *map(op.lookup, names), op.getfh())
@@ -65,21 +65,21 @@ def find_root(session: Session4, names: t.Sequence[bytes]) -> bytes:
     )
 
 
-def discover4(
+def discover(
     url: NfsUrl,
     *,
     loop: Loop | None = None,
     timeout: float = TIMEOUT,
     credential: Credential | None = None,
-) -> Endpoint4:
+) -> Endpoint:
     """Take all steps from a URL of NFSv4 to the handle of its path.
 
     Raises `UrlError`, `ConnectFailed`, and `MountFailed` with the step: "NFS", "session" or "lookup".
     """
-    require_nfs4(url)
+    require_sessions(url)
     if loop is None:
         with closing(Loop()) as own:
-            return discover4(url, loop=own, timeout=timeout, credential=credential)
+            return discover(url, loop=own, timeout=timeout, credential=credential)
     port = find_ports(url, loop=loop, timeout=timeout).nfs
     with closing(open_connection(url, port, loop=loop, timeout=timeout, credential=credential)) as rpc:
         for minor in minors_of(url):
@@ -88,12 +88,12 @@ def discover4(
                 continue
             with session:
                 root = find_root(session, url.components)
-            return Endpoint4(url.host, port, minor, url.path, root)
+            return Endpoint(url.host, port, minor, url.path, root)
     tried = " or ".join(f"4.{minor}" for minor in minors_of(url))
     raise MountFailed("NFS", f"expected version {tried} on {url.host}, saw MINOR_VERS_MISMATCH")
 
 
-def establish(nfs4: Nfs4, url: NfsUrl) -> Session4 | None:
+def establish(nfs4: Nfs4, url: NfsUrl) -> Session | None:
     """A session; None where the server has no such minor version. Raises `MountFailed`."""
     try:
         return nfs4.establish()

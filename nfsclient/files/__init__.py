@@ -2,15 +2,15 @@
 """Files by handle: the same operations in NFSv2, NFSv3 and NFSv4, with neutral attributes.
 
     from nfsclient.clients import Nfs3
-    from nfsclient.files import Blocking, Files3, Stable
+    from nfsclient.files import Blocking, Stable, v3
 
-    files, do = Files3(), Blocking(Nfs3(rpc))
+    files, do = v3.Files(), Blocking(Nfs3(rpc))
     made = do(files.create(root, b"name"))
     done = do(files.write(made.handle, 0, b"data", Stable.UNSTABLE))     # done.count: bytes that were written
     do(files.commit(made.handle))
 
 With asyncio: ``do = OnAsyncio(rpc)`` and ``await do(files.create(...))``. For NFSv4 a driver is over a session.
-`Files4` is in `nfsclient.files.v4`, which only programs that use NFSv4 load.
+`v4.Files` likewise; only programs that use NFSv4 load it.
 
     operations   what there is, and what it promises in each version (`Files`)
     v2, v3, v4   each operation once by version: which calls it needs, what their replies mean
@@ -60,8 +60,6 @@ from nfsclient.files.neutral import (
 )
 from nfsclient.files.operations import Files
 from nfsclient.files.steps import Ask, Call, Compound, Steps, perform, perform_async, result_of
-from nfsclient.files.v2 import Files2
-from nfsclient.files.v3 import Files3
 
 __all__ = [
     "ALL_ACCESS",
@@ -77,8 +75,6 @@ __all__ = [
     "Entry",
     "FileType",
     "Files",
-    "Files2",
-    "Files3",
     "Found",
     "Info",
     "NewAttributes",

@@ -16,7 +16,7 @@ from nfsclient.files.steps import Ask, Call, Compound, Steps, perform, perform_a
 
 if t.TYPE_CHECKING:
     from nfsclient.clients.nfs4 import CompoundReply, Compounds
-    from nfsclient.clients.nfs4.aio import AsyncSession4
+    from nfsclient.clients.nfs4.aio import AsyncSession
     from nfsclient.rpc.aio import AsyncRpcClient
 
 T = t.TypeVar("T")
@@ -26,7 +26,7 @@ _LONGEST: t.Final = 5.0
 
 
 class Blocking:
-    """Performs operations over an `Nfs2`, an `Nfs3` or `Compounds` (`Session4`): ``do(files.getattr(handle))``."""
+    """Performs operations over an `Nfs2`, an `Nfs3` or `Compounds` (`Session`): ``do(files.getattr(handle))``."""
 
     def __init__(self, over: TypedClient | Compounds) -> None:
         self._over = over
@@ -44,14 +44,14 @@ class Blocking:
 
 
 class OnAsyncio:
-    """Performs operations over an `AsyncRpcClient` or an `AsyncSession4`: ``await do(files.getattr(handle))``.
+    """Performs operations over an `AsyncRpcClient` or an `AsyncSession`: ``await do(files.getattr(handle))``.
 
     `patience` is in seconds, of all pauses of one call together.
     """
 
     def __init__(
         self,
-        over: AsyncRpcClient | AsyncSession4,
+        over: AsyncRpcClient | AsyncSession,
         *,
         patience: float = 30.0,
         sleep: Callable[[float], t.Awaitable[object]] | None = None,

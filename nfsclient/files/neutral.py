@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import typing as t
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nfsclient.xdr import Buffer
 
@@ -57,6 +57,10 @@ SERVER_TIME: t.Final = SetTo.SERVER_TIME
 """Sets a time to the server's clock; NFSv2 cannot do that."""
 
 
+LATE: t.Final = ("rdev", "atime", "mtime", "ctime")
+"""The attributes that may be converted when one of them is first read."""
+
+
 @dataclass(slots=True)  # frozen, it would take four times as long to make, once for each LOOKUP
 class Attributes:
     """The attributes of an object (RFC 1094 section 2.3.5, RFC 1813 section 2.5, RFC 5661 section 5)."""
@@ -87,6 +91,18 @@ class Attributes:
     """Last change of attributes or data."""
     change: int | None = None
     """Another value whenever data or attributes change; NFSv4 only."""
+    late: t.Any = field(default=None, init=False, repr=False, compare=False)
+    """What gives `LATE` when one of them is read, where they are not set: a function, and what it is given."""
+
+    if not t.TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> t.Any:
+            """The device and the times of attributes that came from a server: most callers look at none of them."""
+            if name not in LATE:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            give, given = self.late
+            self.rdev, self.atime, self.mtime, self.ctime = give(given)
+            return getattr(self, name)
 
     @property
     def is_directory(self) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import typing as t
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
-from nfsclient.errors import ImpossibleResult, NotInVersion
+from nfsclient.errors import ImpossibleResult, NfsStatusError, NotInVersion
 from nfsclient.files.neutral import (
     ALL_ACCESS,
     NOTHING_SET,
@@ -27,6 +28,8 @@ from nfsclient.files.neutral import (
 from nfsclient.files.steps import Steps
 from nfsclient.xdr import Buffer, XdrEnum
 
+Stat: t.TypeAlias = Attributes | NfsStatusError
+"""The attributes of one object among many, or why there are none."""
 START: t.Final = Position()
 PAGE: t.Final = 8192
 """Bytes of a page of a directory if the caller does not say more."""
@@ -93,6 +96,21 @@ class Files(ABC):
     @abstractmethod
     def lookup(self, directory: bytes, name: bytes, *, attributes: bool = True) -> Steps[Found]:
         """The object of a name. Without `attributes` NFSv4 does not request them."""
+
+    def stat_many(self, directory: bytes, names: Sequence[bytes]) -> Steps[list[Stat]]:
+        """The attributes of many names in a directory, or the `NfsStatusError` of each, in order.
+
+        In NFSv4 many names share a compound; in NFSv2 and NFSv3 there is a call for each.
+        """
+        found: list[Stat] = []
+        for name in names:
+            try:
+                made = yield from self.lookup(directory, name)
+                attributes = made.attributes
+                found.append((yield from self.getattr(made.handle)) if attributes is None else attributes)
+            except NfsStatusError as error:
+                found.append(error)
+        return found
 
     @abstractmethod
     def create(

@@ -18,7 +18,7 @@ from nfsclient.rpc.program import Procedure
 from nfsclient.xdr import XdrType
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)  # frozen, it would take three times as long to make
 class Call:
     """One call of NFSv2 or NFSv3."""
 

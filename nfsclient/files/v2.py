@@ -7,6 +7,7 @@ import stat
 import typing as t
 
 from nfsclient.errors import NfsStatusError, NotInVersion
+from nfsclient.files import operations
 from nfsclient.files.neutral import (
     NOTHING_SET,
     Attributes,
@@ -25,7 +26,7 @@ from nfsclient.files.neutral import (
     Time,
     Written,
 )
-from nfsclient.files.operations import PAGE, START, Files, file_type
+from nfsclient.files.operations import PAGE, START, file_type
 from nfsclient.files.steps import Call, Steps
 from nfsclient.protocol import nfs2 as p
 from nfsclient.replies import status_error
@@ -39,7 +40,7 @@ _BY_MODE: t.Final = {stat.S_IFSOCK: FileType.SOCKET, stat.S_IFIFO: FileType.FIFO
 """Types that ftype does not have, by the type bits of `mode`."""
 
 
-class Files2(Files):
+class Files(operations.Files):
     """Calls of NFSv2: `Call` for each. Handles are 32 bytes."""
 
     name = "NFSv2"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import typing as t
 
 from nfsclient.errors import NotInVersion
+from nfsclient.files import operations
 from nfsclient.files.neutral import (
     ALL_ACCESS,
     NOTHING_SET,
@@ -25,7 +26,7 @@ from nfsclient.files.neutral import (
     Time,
     Written,
 )
-from nfsclient.files.operations import PAGE, START, Files, file_type
+from nfsclient.files.operations import PAGE, START, file_type
 from nfsclient.files.steps import Call, Steps
 from nfsclient.protocol import nfs3 as p
 from nfsclient.replies import status_error
@@ -36,7 +37,7 @@ _MODE_OF_LINKS: t.Final = NewAttributes(mode=0o777)
 """As other clients request; some servers make nothing without a mode."""
 
 
-class Files3(Files):
+class Files(operations.Files):
     """Calls of NFSv3: `Call` for each."""
 
     name = "NFSv3"
@@ -84,7 +85,11 @@ class Files3(Files):
 
     def lookup(self, directory: bytes, name: bytes, *, attributes: bool = True) -> Steps[Found]:  # noqa: ARG002
         """LOOKUP."""
-        found = yield from ok(p.LOOKUP, p.Lookup3Args(p.Diropargs3(directory, name)))
+        # Without `ok`, which is one more generator: a path is nothing but these.
+        reply = yield Call(p.LOOKUP, p.Lookup3Args(p.Diropargs3(directory, name)))
+        found = reply.resok
+        if found is None:
+            raise status_error(reply.status, p.LOOKUP.name, reply=reply)
         return Found(found.object, found.obj_attributes, _given)
 
     def create(
@@ -188,21 +193,32 @@ def ok(procedure: Procedure[t.Any, t.Any], args: XdrType, into: memoryview | Non
 
 def attributes_of(given: p.Fattr3) -> Attributes:
     """The neutral form of an fattr3. Raises `ImpossibleResult` for an unknown type."""
+    # Not by `__init__`: it has seventeen arguments, and this is done for each LOOKUP.
+    found = _new(Attributes)
+    found.type = file_type(given.type)
+    found.mode = given.mode & 0o7777
+    found.nlink = given.nlink
+    found.uid = given.uid
+    found.gid = given.gid
+    found.owner = found.group = found.change = None
+    found.size = given.size
+    found.used = given.used
+    found.fsid = (given.fsid, 0)
+    found.fileid = given.fileid
+    found.late = (_device_and_times, given)
+    return found
+
+
+_new: t.Final = object.__new__
+
+
+def _device_and_times(given: p.Fattr3) -> tuple[tuple[int, int], Time, Time, Time]:
     rdev, atime, mtime, ctime = given.rdev, given.atime, given.mtime, given.ctime
-    return Attributes(
-        type=file_type(given.type),
-        mode=given.mode & 0o7777,
-        nlink=given.nlink,
-        uid=given.uid,
-        gid=given.gid,
-        size=given.size,
-        used=given.used,
-        rdev=(rdev.specdata1, rdev.specdata2),
-        fsid=(given.fsid, 0),
-        fileid=given.fileid,
-        atime=Time(atime.seconds, atime.nseconds),
-        mtime=Time(mtime.seconds, mtime.nseconds),
-        ctime=Time(ctime.seconds, ctime.nseconds),
+    return (
+        (rdev.specdata1, rdev.specdata2),
+        Time(atime.seconds, atime.nseconds),
+        Time(mtime.seconds, mtime.nseconds),
+        Time(ctime.seconds, ctime.nseconds),
     )
 
 

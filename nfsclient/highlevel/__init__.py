@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from nfsclient.highlevel.client import NfsClient, attach, connect, connect3
+from nfsclient.highlevel.base import NfsClient
+from nfsclient.highlevel.client import attach, connect
 from nfsclient.highlevel.errors import EndlessListing, LinkNotFollowed, NoProgress, ServerViolation
 from nfsclient.highlevel.files import NfsFile
 from nfsclient.highlevel.resolve import Node
@@ -20,5 +21,4 @@ __all__ = [
     "ServerViolation",
     "attach",
     "connect",
-    "connect3",
 ]

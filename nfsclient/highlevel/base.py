@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names and attributes by path, in every version of NFS: what `NfsClient` and `NfsClient4` share."""
+"""Files and directories by path, in every version of NFS: what the clients of all versions share."""
 
 from __future__ import annotations
 
@@ -9,18 +9,27 @@ import stat as modes
 import typing as t
 from contextlib import ExitStack
 
-from nfsclient.clients.patience import SharedPatience, one_patience
-from nfsclient.files import SERVER_TIME, Attributes, Entry, Files, NewAttributes, Space, Time
+from nfsclient.clients.patience import SharedPatience, by_pages, one_patience
+from nfsclient.files import SERVER_TIME, Attributes, Entry, Files, FileType, NewAttributes, Space, Time
+from nfsclient.files.operations import Stat
+from nfsclient.highlevel.files import NfsFile
 from nfsclient.highlevel.listing import Lists
 from nfsclient.highlevel.resolve import Node, Resolver
 from nfsclient.highlevel.session import Calls
+from nfsclient.highlevel.stats import stat_many
 from nfsclient.listings import ListingBounds, require_shallow
 from nfsclient.paths import PathLike, as_bytes, as_text, names_of
+from nfsclient.xdr import Buffer
+
+_WORTH_IT: t.Final = 2
+"""Names of which attributes are wanted, before they are requested together."""
 
 
 @one_patience
-class PathClient(abc.ABC):
-    """A server's export as files and directories; data is for those who know how files are opened.
+class NfsClient(abc.ABC):
+    """A server's export as files and directories. Make one with `nfsclient.connect`, or with that of a version.
+
+    The clients of NFSv2, NFSv3 and NFSv4 have this name too, each in its package (`nfsclient.nfs4.NfsClient`).
 
     Paths are text (UTF-8) or bytes, with "/" between names, and start at the directory that the URL named,
     with or without a leading "/". Names are returned in the type of the given path.
@@ -49,6 +58,24 @@ class PathClient(abc.ABC):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    # ------------------------------------------------------------ data
+
+    @abc.abstractmethod
+    def read_file(self, path: PathLike) -> bytes:
+        """The whole contents of a file."""
+
+    @abc.abstractmethod
+    def write_file(self, path: PathLike, data: Buffer, *, mode: int = 0o644) -> None:
+        """Make `data` the whole contents of a file, stable when this returns. `mode` is for a new file."""
+
+    @abc.abstractmethod
+    def open(self, path: PathLike, mode: str = "r", *, permissions: int = 0o644) -> NfsFile:
+        """A binary file object; `mode` as of the built-in `open`: r, w, x or a, with + for both directions."""
+
+    @abc.abstractmethod
+    def truncate(self, path: PathLike, size: int) -> None:
+        """Cut a file, or extend it by zeros, to `size` bytes."""
+
     # ------------------------------------------------------------ what is there
 
     def find(self, path: PathLike = "", *, follow: bool = True) -> Node:
@@ -57,11 +84,28 @@ class PathClient(abc.ABC):
 
     def stat(self, path: PathLike = "") -> Attributes:
         """The attributes of an object."""
-        return self._resolver.attributes(self.find(path))
+        return self._resolver.attributes(self._resolver.find(as_bytes(path)))
 
     def lstat(self, path: PathLike) -> Attributes:
         """The attributes of an object, of a symbolic link itself."""
         return self._resolver.attributes(self.find(path, follow=False))
+
+    def stat_many(self, paths: t.Iterable[PathLike], *, follow: bool = True) -> list[Stat]:
+        """What `stat` of each path returns, or the `NfsStatusError` that it raises; in order.
+
+        Names of one directory are requested together: in NFSv3 by a window of LOOKUPs, in NFSv4 by compounds of many
+        names each. Without `follow`, as `lstat`. Other errors are raised.
+        """
+        stat = self.stat if follow else self.lstat
+        return stat_many(paths, find=self._directory, names=self._stat_names, stat_of=stat, follow=follow)
+
+    def _directory(self, path: bytes) -> Node:
+        """A directory to look names up in: for the root that needs no call."""
+        return self._resolver.find(path) if path else self._resolver.root_node()
+
+    def _stat_names(self, directory: Node, names: t.Sequence[bytes]) -> t.Sequence[Stat | None]:  # noqa: ARG002
+        """The attributes of names in a directory, not followed; None where there is no faster way than one by one."""
+        return [None] * len(names)
 
     def exists(self, path: PathLike) -> bool:
         """Whether a path leads somewhere."""
@@ -85,14 +129,14 @@ class PathClient(abc.ABC):
         names = [name for page in self._lister(self.find(path)).names() for name in page]
         return names if isinstance(os.fspath(path), bytes) else [as_text(name) for name in names]
 
-    def scan(self, path: PathLike = "") -> t.Iterator[Entry]:
+    @by_pages
+    def scan(self, path: PathLike = "") -> t.Iterator[list[Entry]]:
         """The entries of a directory as they come, without "." and "..".
 
         `attributes` and `handle` are None where the server withholds them, as in all of NFSv2. While the caller works
         on a page the next one is on its way, except in NFSv2.
         """
-        for page in self._lister(self.find(path)).entries():
-            yield from page
+        yield from self._lister(self.find(path)).entries()
 
     def walk(self, path: str | os.PathLike[str] = "") -> t.Iterator[tuple[str, list[str], list[str]]]:
         """(directory, names of directories in it, names of other objects) for a tree, as `os.walk` does.
@@ -116,7 +160,11 @@ class PathClient(abc.ABC):
         lister = self._lister(node)
         lister.is_caller_ours = True
         for page in lister.entries():
+            no_directories = self._found_no_directories(node, page)
             for entry in page:
+                if entry.name in no_directories:
+                    others.append(as_text(entry.name))
+                    continue
                 child = self._child(node, entry)
                 if child is None:
                     continue
@@ -125,6 +173,18 @@ class PathClient(abc.ABC):
                 else:
                     others.append(as_text(entry.name))
         return directories, others
+
+    def _found_no_directories(self, directory: Node, page: t.Sequence[Entry]) -> t.Container[bytes]:
+        """Of the entries that came without a handle those that are no directories: their attributes all at once."""
+        names = [entry.name for entry in page if entry.handle is None]
+        if len(names) < _WORTH_IT:
+            return ()
+        stats = zip(names, self._stat_names(directory, names), strict=True)
+        return {
+            name
+            for name, stat in stats
+            if getattr(stat, "type", FileType.DIRECTORY) is not FileType.DIRECTORY
+        }
 
     def _child(self, directory: Node, entry: Entry) -> Node | None:
         """The object of an entry; None if it is gone since."""

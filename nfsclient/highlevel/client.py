@@ -1,180 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Files and directories by path, over NFSv2 and NFSv3; `connect` is the way in, for NFSv4 too."""
+"""From a URL to a client of the version that it names; only that version is loaded."""
 
 from __future__ import annotations
 
 import functools
-import secrets
 import typing as t
-from contextlib import ExitStack
 
-from nfsclient.clients.patience import Patience, SharedPatience, one_patience
-from nfsclient.discovery import TIMEOUT, Endpoint, as_url, discover, open_connection
-from nfsclient.errors import NfsStatusError, NotInVersion
-from nfsclient.files import Create, Info, NewAttributes, Stable
-from nfsclient.highlevel.base import PathClient
-from nfsclient.highlevel.files import NfsFile
-from nfsclient.highlevel.listing import Lister, Lists, PlainLister
-from nfsclient.highlevel.resolve import Node, Resolver
-from nfsclient.highlevel.session import Limits, Session
-from nfsclient.highlevel.transfer import Reader, Writer
-from nfsclient.listings import USUAL_BOUNDS, ListingBounds
-from nfsclient.paths import PathLike, as_bytes, as_text
-from nfsclient.protocol import nfs3 as p
-from nfsclient.replies import status_error
+from nfsclient.clients.patience import Patience
+from nfsclient.discovery import TIMEOUT, Endpoint, as_url
+from nfsclient.highlevel.base import NfsClient
 from nfsclient.rpc.auth import Credential
-from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
-from nfsclient.xdr import Buffer
 
 if t.TYPE_CHECKING:
-    from nfsclient.highlevel.nfs4.client import NfsClient4
-
-_CREATED_ANYHOW = {"w": Create.UNCHECKED, "a": Create.UNCHECKED, "x": Create.EXCLUSIVE}
-
-
-@one_patience
-class NfsClient(PathClient):
-    """A server's export as files and directories, by NFSv2 or NFSv3. Make one with `nfsclient.connect`.
-
-    Paths are those of `PathClient`.
-
-    Errors: `NfsStatusError` with `status`, `procedure` and `path`, which is also Python's own kind where
-    there is one (`FileNotFoundError`, `FileExistsError`, `PermissionError`, ...); `RetriesExhausted` when the
-    server answers JUKEBOX for too long: `patience` is for all calls to the server together that one call of a method
-    makes, with `scan` and `walk` until they end; `EndlessListing` for a directory beyond `listing_bounds`;
-    `ServerDown` when it does not answer or cannot be reached for too long;
-    other kinds of `RpcError` when it refuses a call; `XdrError` when it answers nonsense.
-    Logs nothing, caches nothing. Not for several threads.
-    """
-
-    def __init__(
-        self,
-        rpc: RpcClient,
-        root: bytes,
-        *,
-        base: bytes = b"/",
-        limits: Limits | None = None,
-        patience: Patience | None = None,
-        listing_bounds: ListingBounds = USUAL_BOUNDS,
-        reconnect: bool = False,
-        version: int = 3,
-    ) -> None:
-        """`root` is the handle that paths start at, `base` its own path on the server, for absolute links.
-
-        With `reconnect`, calls whose connection is lost are made again on a new one, as long as `patience` lasts.
-        """
-        self.root = root
-        self.listing_bounds = listing_bounds
-        self.patience = SharedPatience.shared(patience or Patience.of(rpc.loop))
-        self.session = Session(
-            rpc, patience=self.patience, limits=limits, reconnect=reconnect, version=version
-        )
-        self._calls = self.session
-        self._resolver = Resolver(self.session, root, base)
-        self._closing = ExitStack()
-
-    def close(self) -> None:
-        """Close the connection."""
-        self.session.caller.end()
-        self.session.rpc.close()
-        self._closing.close()
-
-    def _lister(self, node: Node) -> Lists:
-        if self._files.name == "NFSv2":
-            return PlainLister(self.session, node.handle, node.path, bounds=self.listing_bounds)
-        return Lister(self.session, node.handle, node.path, bounds=self.listing_bounds)
-
-    # ------------------------------------------------------------ data
-
-    def read_file(self, path: PathLike) -> bytes:
-        """The whole contents of a file."""
-        node = self.find(path)
-        size = self._resolver.attributes(node).size
-        return Reader(self.session, node.handle, node.path).read_to_end(0, size or 0)
-
-    def write_file(self, path: PathLike, data: Buffer, *, mode: int = 0o644) -> None:
-        """Make `data` the whole contents of a file, stable when this returns. `mode` is for a new file."""
-        view = memoryview(data).cast("B")
-        node = self._create(as_bytes(path), Create.UNCHECKED, NewAttributes(mode=mode, size=0))
-        writer = Writer(self.session, node.handle, node.path)
-        small = len(view) <= self.session.limits.write
-        writer.write(0, view, Stable.FILE_SYNC if small else Stable.UNSTABLE)
-        writer.commit()
-
-    def open(self, path: PathLike, mode: str = "r", *, permissions: int = 0o644) -> NfsFile:
-        """A binary file object; `mode` as of the built-in `open`: r, w, x or a, with + for both directions.
-
-        A "b" means nothing more: for text wrap the file in `io.TextIOWrapper(io.BufferedReader(...))`.
-        "x" uses the exclusive CREATE, where the server has it; in NFSv2 the name is looked up first, and another client
-        may create it meanwhile.
-        """
-        kind = mode.replace("b", "").replace("+", "")
-        if kind not in {"r", "w", "x", "a"} or "t" in mode:
-            raise ValueError(f"expected a mode of r, w, x or a with b and + at most, saw {mode!r}")
-        wanted = as_bytes(path)
-        if kind == "r":
-            node = self._resolver.find(wanted)
-            if self._resolver.attributes(node).is_directory:
-                raise status_error(self._files.is_directory, "READ", as_text(wanted))
-        else:
-            size = 0 if kind == "w" else None
-            node = self._create(wanted, _CREATED_ANYHOW[kind], NewAttributes(mode=permissions, size=size))
-        return NfsFile(
-            self.session,
-            node.handle,
-            node.path,
-            readable=kind == "r" or "+" in mode,
-            writable=kind != "r" or "+" in mode,
-            append=kind == "a",
-            known=0 if node.attributes is None else node.attributes.size or 0,
-        )
-
-    def truncate(self, path: PathLike, size: int) -> None:
-        """Cut a file, or extend it by zeros, to `size` bytes."""
-        self._set(path, NewAttributes(size=size))
-
-    def _create(self, path: bytes, how: Create, attributes: NewAttributes) -> Node:
-        """Create a file, or with UNCHECKED take the one that is there, following symbolic links to it."""
-        parent, name = self._resolver.parent(path)
-        if how is Create.EXCLUSIVE:
-            return self._create_exclusively(parent, name, path, attributes)
-        # Whether UNCHECKED applies the attributes to a file that is there is the server's choice: look first.
-        try:
-            node = self._resolver.child(parent, name, path)
-        except FileNotFoundError:
-            return self._made(parent, name, path, how, attributes)
-        if self._resolver.attributes(node).is_link:
-            node = self._resolver.find(path)
-        if attributes.size is not None:
-            self._apply(node, NewAttributes(size=attributes.size))
-        return node
-
-    def _create_exclusively(self, parent: Node, name: bytes, path: bytes, attributes: NewAttributes) -> Node:
-        """The exclusive CREATE; GUARDED where the server or the version has it not."""
-        try:
-            verifier = secrets.token_bytes(p.NFS3_CREATEVERFSIZE)
-            return self._made(parent, name, path, Create.EXCLUSIVE, attributes, verifier)
-        except NotInVersion:
-            pass
-        except NfsStatusError as error:
-            if error.status != p.Nfsstat3.NFS3ERR_NOTSUPP:
-                raise
-        return self._made(parent, name, path, Create.GUARDED, attributes)
-
-    def _made(
-        self,
-        parent: Node,
-        name: bytes,
-        path: bytes,
-        how: Create,
-        attributes: NewAttributes,
-        verifier: bytes = b"",
-    ) -> Node:
-        making = self._files.create(parent.handle, name, how, attributes, verifier=verifier)
-        found = self._calls.do(making, path)
-        return self._resolver.node(found, parent.below(name), path)
+    from nfsclient.highlevel.stateless import StatelessClient
 
 
 def connect(
@@ -186,74 +26,36 @@ def connect(
     patience: Patience | None = None,
     reconnect: bool = True,
     delegations: bool | None = None,
-) -> NfsClient | NfsClient4:
-    """A client for the directory (or file) that an NFS URL means: an `NfsClient`, or an `NfsClient4` for NFSv4.
+) -> NfsClient:
+    """A client for the directory (or file) that an NFS URL means, by the version of NFS that it names.
 
+    To have what only one version has, call `connect` of `nfsclient.nfs2`, `nfs3` or `nfs4`.
     `timeout` is in seconds for each call; `credential` replaces the AUTH_SYS one of the URL; `patience` says
     how long to retry after JUKEBOX or DELAY, and how long to wait for a server that is gone (30 s each). With
     `reconnect` the client outlives restarts of the server: calls are made again on a new connection, and data that
     the server lost before a COMMIT are written again. `delegations`, or `delegations=1` in the URL: NFSv4 servers may
-    delegate open files (see `NfsClient4`); by default they are requested not to, and what they delegate goes back at
-    once. Clients of one thread that want delegations share a loop, so that one answers recalls while another waits:
-    do not use them in several threads at a time. Raises `UrlError`, `MountFailed` (it names the step), `RpcError`.
+    delegate open files (see `nfsclient.nfs4.NfsClient`); by default they are requested not to, and what they delegate
+    goes back at once. Clients of one thread that want delegations share a loop, so that one answers recalls while
+    another waits: do not use them in several threads at a time. Raises `UrlError`, `MountFailed` (it names the step),
+    `RpcError`.
     """
     parsed = as_url(url, (2, 3, 4))
-    make: t.Callable[..., NfsClient | NfsClient4] = _connect_mounted
+    make: t.Callable[..., NfsClient]
     if parsed.version == 4:
-        from nfsclient.highlevel.nfs4.client import connect4  # only programs that use NFSv4 load it
+        from nfsclient.highlevel import nfs4
 
-        make = functools.partial(connect4, delegations=delegations)
+        make = functools.partial(nfs4.connect, delegations=delegations)
+    elif parsed.version == 3:
+        from nfsclient.highlevel import nfs3
+
+        make = nfs3.connect
+    else:
+        from nfsclient.highlevel import nfs2
+
+        make = nfs2.connect
     return make(
         parsed, loop=loop, timeout=timeout, credential=credential, patience=patience, reconnect=reconnect
     )
-
-
-def connect3(
-    url: NfsUrl | str,
-    *,
-    loop: Loop | None = None,
-    timeout: float = TIMEOUT,
-    credential: Credential | None = None,
-    patience: Patience | None = None,
-    reconnect: bool = True,
-) -> NfsClient:
-    """`connect` for NFSv3 only: by rpcbind and MOUNT."""
-    return _connect_mounted(
-        as_url(url),
-        loop=loop,
-        timeout=timeout,
-        credential=credential,
-        patience=patience,
-        reconnect=reconnect,
-    )
-
-
-def _connect_mounted(
-    parsed: NfsUrl,
-    *,
-    loop: Loop | None,
-    timeout: float,
-    credential: Credential | None,
-    patience: Patience | None,
-    reconnect: bool,
-) -> NfsClient:
-    """A client of NFSv2 or NFSv3, whose root is from MOUNT."""
-    with ExitStack() as on_failure:
-        own = loop or Loop()
-        if loop is None:
-            on_failure.callback(own.close)
-        endpoint = discover(parsed, loop=own, timeout=timeout, credential=credential)
-        client = attach(
-            parsed,
-            endpoint,
-            loop=own,
-            timeout=timeout,
-            credential=credential,
-            patience=patience,
-            reconnect=reconnect,
-        )
-        client._closing = on_failure.pop_all()
-    return client
 
 
 def attach(
@@ -265,27 +67,19 @@ def attach(
     credential: Credential | None = None,
     patience: Patience | None = None,
     reconnect: bool = True,
-) -> NfsClient:
+) -> StatelessClient:
     """A client for what `discover` found, of NFSv2 or NFSv3. Raises `RpcError`."""
+    from nfsclient.highlevel import nfs2, nfs3
+    from nfsclient.highlevel.stateless import attach_to
+
     parsed = as_url(url, (2, 3))
-    rpc = open_connection(parsed, endpoint.nfs_port, loop=loop, timeout=timeout, credential=credential)
-    client = NfsClient(
-        rpc,
-        endpoint.root,
-        base=endpoint.path,
+    return attach_to(
+        nfs2.NfsClient if parsed.version == 2 else nfs3.NfsClient,
+        parsed,
+        endpoint,
+        loop=loop,
+        timeout=timeout,
+        credential=credential,
         patience=patience,
         reconnect=reconnect,
-        version=parsed.version,
     )
-    info: Info | None
-    try:
-        info = client.session.do(client.session.files.fsinfo(endpoint.export_root), endpoint.export)
-    except NfsStatusError:
-        info = None  # what it is good for is said nowhere else
-    except BaseException:
-        client.close()
-        raise
-    client.session.limits = Limits.of(
-        info, datagrams=endpoint.proto == "udp", rsize=parsed.rsize, wsize=parsed.wsize
-    )
-    return client

@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import typing as t
 
 from nfsclient.errors import ServerViolation
-from nfsclient.files import Attributes, Found
+from nfsclient.files import Attributes, FileType, Found
 from nfsclient.highlevel.session import Calls
 from nfsclient.highlevel.walking import Walker
 from nfsclient.paths import names_of, shown
 from nfsclient.replies import status_error
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(t.NamedTuple):  # a frozen dataclass would take twice as long to make, once for each name
     """An object: its handle, the path it was found by, and its attributes if the server gave them along."""
 
     handle: bytes
@@ -33,6 +32,7 @@ class Resolver(Walker[Node]):
         super().__init__(base)
         self._calls = calls
         self._root = root
+        self._top = Node(root, b"/")
 
     def find(self, path: bytes, *, follow: bool = True) -> Node:
         """The object at `path`; of a symbolic link at its end the target, unless `follow` is False.
@@ -41,14 +41,15 @@ class Resolver(Walker[Node]):
         """
         return self._walk(path, follow=follow)
 
-    def _root_node(self) -> Node:
-        return Node(self._root, b"/")
+    def root_node(self) -> Node:
+        return self._top
 
     def _step(self, directory: Node, name: bytes, path: bytes) -> Node:
         return self.child(directory, name, path)
 
     def _link_text(self, node: Node, path: bytes) -> bytes | None:
-        return self.read_link(node, path) if self._attributes(node, path).is_link else None
+        attributes = node.attributes or self._attributes(node, path)
+        return self.read_link(node, path) if attributes.type is FileType.LINK else None
 
     def parent(self, path: bytes) -> tuple[Node, bytes]:
         """The directory that holds the last name of `path`, and that name. Raises like `find`."""
@@ -56,7 +57,15 @@ class Resolver(Walker[Node]):
         if not names or names[-1] == b"..":
             no_name = self._calls.files.no_name
             raise status_error(no_name, "LOOKUP", f"{shown(path)} (ends in no name)")
-        return self.find(b"/".join(names[:-1])), names[-1]
+        above = names[:-1]
+        return (self.find(b"/".join(above)) if above else self.root_node()), names[-1]
+
+    def require_file_name(self, path: bytes, what: str) -> None:
+        """Raise ISDIR of `what` for a path that ends in no name: it can only be a directory's. Raises like `find`."""
+        names = names_of(path)
+        if not names or names[-1] == b"..":
+            self.find(path)
+            raise status_error(self._calls.files.is_directory, what, shown(path))
 
     def child(self, directory: Node, name: bytes, path: bytes) -> Node:
         """The object `name` in `directory`, not followed. `path` is for errors."""

@@ -12,7 +12,7 @@ from nfsclient.clients.nfs3 import Nfs3, is_jukebox
 from nfsclient.clients.patience import Patience
 from nfsclient.clients.reconnecting import Reconnecting
 from nfsclient.errors import NfsClientError, NfsStatusError, RetriesExhausted, ServerViolation
-from nfsclient.files import Ask, Call, Files, Files2, Files3, Info, Steps, perform, result_of
+from nfsclient.files import Ask, Call, Files, Info, Steps, perform, result_of, v2, v3
 from nfsclient.paths import shown
 from nfsclient.protocol import nfs3 as p
 from nfsclient.replies import Reply, ok
@@ -113,7 +113,7 @@ class Calls(t.Protocol):
         ...
 
 
-class Session:
+class StatelessCalls:
     """One server connection of NFSv2 or NFSv3, and the rules for using it. Holds no caches."""
 
     def __init__(
@@ -131,7 +131,7 @@ class Session:
         over = self.caller if reconnect else rpc
         self.nfs = Nfs3(over, patience=patience)
         """Of NFSv3 only."""
-        self.files: Files = Files3() if version == 3 else Files2()
+        self.files: Files = v3.Files() if version == 3 else v2.Files()
         self._client = self.nfs if version == 3 else Nfs2(over)
         self.limits = limits or Limits()
 

@@ -26,7 +26,7 @@ class Walker(abc.ABC, t.Generic[N]):
         self._base = names_of(base)
 
     @abc.abstractmethod
-    def _root_node(self) -> N:
+    def root_node(self) -> N:
         """The directory that paths start at."""
 
     @abc.abstractmethod
@@ -39,7 +39,7 @@ class Walker(abc.ABC, t.Generic[N]):
 
     def _walk(self, path: bytes, *, follow: bool) -> N:
         """The object at `path`; of a symbolic link at its end the target, unless `follow` is False."""
-        way = [self._root_node()]
+        way = [self.root_node()]
         todo = names_of(path)[::-1]
         links = 0
         while todo:

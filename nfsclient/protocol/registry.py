@@ -73,22 +73,24 @@ class Protocol:
     def declared(self) -> tuple[Program, ...]:
         """Its programs in all versions, and those of its callbacks."""
         found = {
-            id(one): one
+            id(value): value
             for module in self.loaded
-            for one in vars(module).values()
-            if isinstance(one, Program)
+            for value in vars(module).values()
+            if isinstance(value, Program)
         }
-        return tuple(sorted(found.values(), key=lambda one: (one.is_callback, one.number, one.version)))
+        return tuple(
+            sorted(found.values(), key=lambda service: (service.is_callback, service.number, service.version))
+        )
 
     @property
     def programs(self) -> tuple[Program, ...]:
         """What its servers answer to."""
-        return tuple(one for one in self.declared if not one.is_callback)
+        return tuple(service for service in self.declared if not service.is_callback)
 
     @property
     def callbacks(self) -> tuple[Program, ...]:
         """What its clients answer to: under a number that each client chooses (RFC 5531 section 8.3)."""
-        return tuple(one for one in self.declared if one.is_callback)
+        return tuple(service for service in self.declared if service.is_callback)
 
 
 _REGISTERED: t.Final[dict[str, Protocol]] = {}
@@ -123,7 +125,7 @@ def protocols() -> tuple[Protocol, ...]:
 
 def titles() -> dict[str, str]:
     """Name -> title, for records."""
-    return {one.name: one.title for one in protocols()}
+    return {protocol.name: protocol.title for protocol in protocols()}
 
 
 def protocol_named(name: str) -> Protocol | None:
@@ -150,23 +152,25 @@ def callback_of(version: int, number: int | None = None) -> Program | None:
     """The program of this version that is called at clients, under a number of theirs; None if there is none."""
     if number is not None and number not in TRANSIENT:
         return None
-    found = (each for one in protocols() for each in one.callbacks)
+    found = (each for protocol in protocols() for each in protocol.callbacks)
     return next((each for each in found if each.version == version), None)
 
 
 @functools.cache
 def _programs(of: tuple[Protocol, ...]) -> Mapping[tuple[int, int], Program]:
-    return MappingProxyType({(each.number, each.version): each for one in of for each in one.programs})
+    return MappingProxyType(
+        {(each.number, each.version): each for protocol in of for each in protocol.programs}
+    )
 
 
 @functools.cache
 def _protocols_by_version(of: tuple[Protocol, ...]) -> dict[tuple[int, int], Protocol]:
-    return {(each.number, each.version): one for one in of for each in one.programs}
+    return {(each.number, each.version): protocol for protocol in of for each in protocol.programs}
 
 
 @functools.cache
 def _protocols_by_number(of: tuple[Protocol, ...]) -> dict[int, Protocol]:
-    return {each.number: one for one in reversed(of) for each in one.programs}
+    return {each.number: protocol for protocol in reversed(of) for each in protocol.programs}
 
 
 _CALLBACKS: t.Final = "-callback"
@@ -180,20 +184,22 @@ def is_of_callbacks(family: str) -> bool:
 def families() -> dict[str, tuple[Program, ...]]:
     """What plans and Wireshark call a program -> its versions. Callbacks are the family `nfs-callback`."""
     found: dict[str, tuple[Program, ...]] = {}
-    for one in protocols():
-        if one.programs:
-            family = one.family or one.name
-            found[family] = (*found.get(family, ()), *one.programs)
-    for one in protocols():
-        if one.callbacks:
-            family = f"{one.family or one.name}{_CALLBACKS}"
-            found[family] = (*found.get(family, ()), *one.callbacks)
+    for protocol in protocols():
+        if protocol.programs:
+            family = protocol.family or protocol.name
+            found[family] = (*found.get(family, ()), *protocol.programs)
+    for protocol in protocols():
+        if protocol.callbacks:
+            family = f"{protocol.family or protocol.name}{_CALLBACKS}"
+            found[family] = (*found.get(family, ()), *protocol.callbacks)
     return found
 
 
 def modules() -> dict[str, ModuleType]:
     """The last name of each module that declares programs, as scripts call it -> the module."""
-    return {module.__name__.rpartition(".")[2]: module for one in protocols() for module in one.loaded}
+    return {
+        module.__name__.rpartition(".")[2]: module for protocol in protocols() for module in protocol.loaded
+    }
 
 
 def parts_of(package: str, form: str = "{}") -> tuple[ModuleType, ...]:
@@ -202,7 +208,9 @@ def parts_of(package: str, form: str = "{}") -> tuple[ModuleType, ...]:
     A protocol for which there is no such module has nothing to bring. `form` has the place of the name in the module's.
     """
     of_protocols = [
-        name for one in protocols() for name in (one.name, *(each.rpartition(".")[2] for each in one.modules))
+        name
+        for protocol in protocols()
+        for name in (protocol.name, *(each.rpartition(".")[2] for each in protocol.modules))
     ]
     names = [f"{package}.{form.format(name)}" for name in dict.fromkeys(of_protocols)]
     return tuple(

@@ -22,7 +22,7 @@ from nfsclient.errors import NfsClientError, UrlError
 from nfsclient.protocol import nfs2, nfs3
 from nfsclient.protocol.portmap import PORT as RPCBIND_PORT
 from nfsclient.protocol.registry import Service
-from nfsclient.replay.nfs4 import Nfs4Side
+from nfsclient.replay.nfs4 import Sessions
 from nfsclient.rpc.auth import Credential
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.core import Pending
@@ -71,8 +71,8 @@ class Replay:
         self._known_ports: Ports | None = None
         self._fresh: list[bytes] = []
         self._clients: list[RpcClient] = []
-        self._nfs4 = Nfs4Side(self._connect_nfs4)
-        self._root4: bytes | None = None
+        self._nfs4 = Sessions(self._connect_for_compounds)
+        self._root_of_compounds: bytes | None = None
         self._line(f"check {story.check}: {story.verdict}")
         self._line(f"server {url}")
 
@@ -106,20 +106,20 @@ class Replay:
         """The handle of the directory that the URL means. Ends the script where it cannot be had."""
         if version != 4:
             return self._endpoint(version).root
-        if self._root4 is None:
+        if self._root_of_compounds is None:
             try:
-                self._root4 = self._nfs4.root(self.url.components)
+                self._root_of_compounds = self._nfs4.root(self.url.components)
             except NfsClientError as error:
                 self._give_up("asked", error)
-        return self._root4
+        return self._root_of_compounds
 
-    def session(self, uses: Sequence[int] = ()) -> bytes:
-        """The id of a new session of NFSv4.1, made for a new client. Ends the script where there is none.
+    def session(self, uses: Sequence[int] = (), minor: int = 1) -> bytes:
+        """The id of a new session, made for a new client of this minor version. Ends the script where there is none.
 
         `uses`: how many requests each of its slots has had, from slot 0 on.
         """
         try:
-            return self._nfs4.session(uses).id
+            return self._nfs4.session(uses, minor).id
         except NfsClientError as error:
             self._give_up("asked for a session", error)
 
@@ -127,7 +127,7 @@ class Replay:
         """The name of a client of NFSv4 that nobody else is, for one that the check made up."""
         return new_owner().co_ownerid
 
-    def _connect_nfs4(self) -> RpcClient:
+    def _connect_for_compounds(self) -> RpcClient:
         return open_connection(self.url, self._port("nfs"), loop=self.loop, timeout=self.timeout)
 
     def _give_up(self, wanted: str, error: Exception) -> t.NoReturn:
@@ -309,8 +309,8 @@ class Replay:
                 outcomes[str(getattr(result, "status", "answered"))] += 1
         except (NfsClientError, ValueError) as error:
             outcomes[str(error)] += 1
-        told = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
-        self._line(f"besides: {len(calls)} {procedure.name} -> {told}")
+        counted = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
+        self._line(f"besides: {len(calls)} {procedure.name} -> {counted}")
 
     def close(self, client: RpcClient) -> None:
         """Close a connection, as the check did."""
@@ -363,14 +363,14 @@ class Replay:
         for client in self._clients:
             client.close()
         self._nfs4.close()
-        if self._root4 is not None:
-            self._remove_by_nfs4(self._root4)
+        if self._root_of_compounds is not None:
+            self._remove_by_compounds(self._root_of_compounds)
         else:
             for name in self._fresh:
                 self._remove(name)
         self.loop.close()
 
-    def _remove_by_nfs4(self, root: bytes) -> None:
+    def _remove_by_compounds(self, root: bytes) -> None:
         try:
             left = self._nfs4.remove(root, self._fresh)
         except NfsClientError as error:

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
 from nfsclient.clients import Patience
-from nfsclient.clients.nfs4 import CompoundError, Nfs4, Session4
+from nfsclient.clients.nfs4 import CompoundError, Nfs4, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.clients.nfs4.callbacks import CallbackService
 from nfsclient.discovery.nfs4 import find_root
@@ -30,14 +30,14 @@ _MOST_CALLBACKS: t.Final = 64
 _OK: t.Final = p.Nfsstat4.NFS4_OK
 
 
-class Nfs4Side:
-    """Works in separate sessions of minor version 1, over connections that `connect` makes."""
+class Sessions:
+    """Works in separate sessions, over connections that `connect` makes."""
 
     def __init__(self, connect: Callable[[], RpcClient]) -> None:
         self._connect = connect
         self._sessions: dict[bytes, None] = {}
         self._clientids: dict[int, None] = {}
-        self._made: list[Session4] = []
+        self._made: list[Session] = []
         self._services: dict[bytes, CallbackService] = {}
         """By session: a further connection may be bound to it."""
         self._callbacks: dict[RpcClient, deque[Exchange]] = {}
@@ -48,9 +48,9 @@ class Nfs4Side:
         with self._session() as session:
             return find_root(session, names)
 
-    def session(self, uses: Sequence[int] = ()) -> Session4:
+    def session(self, uses: Sequence[int] = (), minor: int = 1) -> Session:
         """A session of a new client, whose slots were used this often. It lasts until `close`."""
-        session = self._new()
+        session = self._new(minor)
         self._made.append(session)
         for slot, times in enumerate(uses):
             done = session.state.slots[slot].sequence_id - 1
@@ -93,9 +93,9 @@ class Nfs4Side:
     def _attach(self, service: CallbackService, link: RpcClient) -> None:
         came = self._callbacks.setdefault(link, deque(maxlen=_MOST_CALLBACKS))
 
-        def note(one: Exchange) -> None:
-            if one.is_callback:
-                came.append(one)
+        def note(exchange: Exchange) -> None:
+            if exchange.is_callback:
+                came.append(exchange)
 
         link.on_exchange = note
         service.attach(link)
@@ -127,16 +127,16 @@ class Nfs4Side:
                 if session.compound(op.putfh(root), op.lookup(name)).status != p.Nfsstat4.NFS4ERR_NOENT
             ]
 
-    def _new(self) -> Session4:
+    def _new(self, minor: int = 1) -> Session:
         rpc = self._connect()
         try:
-            return Nfs4(rpc, patience=Patience.of(rpc.loop)).establish()
+            return Nfs4(rpc, minor=minor, patience=Patience.of(rpc.loop)).establish()
         except NfsClientError:
             rpc.close()
             raise
 
     @contextlib.contextmanager
-    def _session(self) -> Iterator[Session4]:
+    def _session(self) -> Iterator[Session]:
         session = self._new()
         try:
             with session:
@@ -145,7 +145,7 @@ class Nfs4Side:
             t.cast("RpcClient", session.nfs4.rpc).close()
 
 
-def _remove_tree(session: Session4, directory: bytes, name: bytes, depth: int = 0) -> None:
+def _remove_tree(session: Session, directory: bytes, name: bytes, depth: int = 0) -> None:
     if session.compound(op.putfh(directory), op.remove(name)).status == _OK or depth > _DEEPEST:
         return
     with contextlib.suppress(CompoundError):
@@ -156,7 +156,7 @@ def _remove_tree(session: Session4, directory: bytes, name: bytes, depth: int = 
         session.compound(op.putfh(directory), op.remove(name))
 
 
-def _names(session: Session4, directory: bytes) -> list[bytes]:
+def _names(session: Session, directory: bytes) -> list[bytes]:
     """What is in a directory; a server that goes round in circles does not keep us. Raises `CompoundError`."""
     found: dict[bytes, None] = {}
     cookie, verifier = 0, bytes(p.NFS4_VERIFIER_SIZE)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-import ssl
 import typing as t
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 
@@ -24,6 +23,9 @@ from nfsclient.rpc.record import DEFAULT_MAX_RECORD, fragment, size_of
 from nfsclient.rpc.sockets import SOURCE_PORT_TAKEN, Address, address_of, format_address, source_ports
 from nfsclient.rpc.window import CallWindow
 from nfsclient.xdr import Buffer, XdrType
+
+if t.TYPE_CHECKING:
+    import ssl
 
 A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 import typing as t
@@ -11,13 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from nfsclient.errors import ConnectFailed, ConnectionLost, RpcTimeout, XdrError
 from nfsclient.rpc.auth import AuthNone, Credential
 from nfsclient.rpc.core import USUAL_REPLY, DatagramCore, Pending, StreamCore
-from nfsclient.rpc.link import CLOSED_BY_US, RECEIVE, Link
+from nfsclient.rpc.link import CLOSED_BY_US, MOST_BUFFERS, RECEIVE, Link
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.pipeline import Pipeline
-from nfsclient.rpc.plan import WORTH_IT, Plan
+from nfsclient.rpc.plan import JOIN_BELOW, WORTH_IT, Plan
 from nfsclient.rpc.program import Procedure
 from nfsclient.rpc.record import DEFAULT_MAX_RECORD, LAST_FRAGMENT, fragment, size_of
-from nfsclient.rpc.sockets import open_socket
+from nfsclient.rpc.sockets import UDP_BUFFER, open_socket
 from nfsclient.xdr import Buffer, XdrType
 
 A = t.TypeVar("A", bound=XdrType)
@@ -107,20 +108,30 @@ class RpcClient(Link):
         # after the processor has slept, when each Python call costs several times what it does in a loop.
         plan = core.plans.plan(procedure, self.credential if credential is None else credential)
         limit = self.timeout if timeout is None else timeout
-        number = core.next_xid()
+        # Attributes that are no methods cost less as variables than in a call of a method.
+        next_xid, unpack, clock = core.next_xid, plan.unpack, self.loop.clock
+        number = next_xid()
         message: list[Buffer] = [plan.header]
         args.pack(message)
-        if into is not None or (not plan.is_small and plan.is_large(args, message)):
-            return self._call_large(plan, args, number, message, limit, into)
-        body = b"".join(message)
-        framed = _MARK_AND_XID.pack(LAST_FRAGMENT + 4 + len(body), number) + body
+        if into is not None or (not plan.is_plain and plan.is_in_steps(args)):
+            return self._call_in_steps(plan, args, number, message, limit, into)
+        framed: bytes | None = None
+        if plan.sends_bulk:
+            length = size_of(message) + 8
+            message.insert(0, _MARK_AND_XID.pack(LAST_FRAGMENT - 4 + length, number))
+            if length <= JOIN_BELOW or len(message) > MOST_BUFFERS:
+                framed = b"".join(message)
+        else:
+            body = b"".join(message)
+            length = len(body) + 8
+            framed = _MARK_AND_XID.pack(LAST_FRAGMENT - 4 + length, number) + body
         if self._send_timeout.seconds != limit or self._receive_timeout.seconds != limit:
             self.allow(limit)
-        now = self.loop.clock()
+        now = clock()
         sent, data, failure = 0, b"", None
         try:
-            sent = self._sock.send(framed)
-            if sent == len(framed):
+            sent = self._sock.sendmsg(message) if framed is None else self._sock.send(framed)
+            if sent == length:
                 data = self._sock.recv(RECEIVE)
         except OSError as error:
             failure = error
@@ -129,12 +140,12 @@ class RpcClient(Link):
             mark, got, usual = _HEAD.unpack_from(data)
             if got == number and usual == USUAL_REPLY and mark == LAST_FRAGMENT - 4 + size:
                 try:
-                    result, end = plan.unpack(data, _HEAD_SIZE)
+                    result, end = unpack(data, _HEAD_SIZE)
                 except XdrError:
                     end = 0
                 if end == size:
                     return result
-        self.judge_exchange([framed], sent, data, failure)
+        self.judge_exchange(message if framed is None else [framed], sent, data, failure)
         return self._finish(plan, args, number, now, limit, data)
 
     def submit(
@@ -168,6 +179,7 @@ class RpcClient(Link):
             into=into,
         )
         pending.may_be_unread = self.core.is_quiet
+        self.loop.changed(self)  # it has a deadline
         self.flush(limit)
         return pending
 
@@ -228,7 +240,9 @@ class RpcClient(Link):
     def lose(self, cause: str) -> None:
         """Close the connection because of `cause`, which ends the calls in progress."""
         if self.is_open:
-            is_busy = self.core.windows or not all(one.may_be_unread for one in self.core.pending.values())
+            is_busy = self.core.windows or not all(
+                pending.may_be_unread for pending in self.core.pending.values()
+            )
             self._ended_idle = self._is_stream and cause != CLOSED_BY_US and not is_busy
         super().lose(cause)
 
@@ -294,7 +308,7 @@ class RpcClient(Link):
 
     # ------------------------------------------------------------ the direct way
 
-    def _call_large(
+    def _call_in_steps(
         self,
         plan: Plan[R],
         args: XdrType,
@@ -303,7 +317,7 @@ class RpcClient(Link):
         timeout: float,
         into: memoryview | None,
     ) -> R:
-        """A direct call where much data goes out uncopied, or comes in and is received in its place.
+        """A direct call whose reply has much data, which are received in their place.
 
         What no direct way can do, a sealed call, takes the ordinary one.
         """
@@ -341,6 +355,7 @@ class RpcClient(Link):
         """Nothing usual has come: note the call after all, and let the ordinary way find out what it is."""
         pending = self.core.expect(plan.procedure, args, xid, plan.credential, now, timeout)
         pending.into = into
+        self.loop.changed(self)
         if not self.is_open:
             self.core.fail_all(self.why_closed)
         elif data:
@@ -413,6 +428,7 @@ def connect_tcp(
     timeout: float = DEFAULT_TIMEOUT,
     connect_timeout: float | None = None,
     source_port: int | None = None,
+    source: str = "",
     privileged: bool = False,
     fragment_sizes: Sequence[int] | None = None,
     max_record: int = DEFAULT_MAX_RECORD,
@@ -421,6 +437,7 @@ def connect_tcp(
 ) -> RpcClient:
     """Connect over TCP (IPv4 or IPv6). `timeout` is that of each call, in seconds. Raises `ConnectFailed`.
 
+    `source` is the numeric address of this machine to call from; empty: the kernel chooses.
     `privileged` asks for a source port below 1024, which some servers demand; `fragment_sizes` cuts calls
     into fragments; `max_record` is the longest reply in bytes; `xids` gives the XIDs, random by default.
     """
@@ -432,6 +449,7 @@ def connect_tcp(
             socket.SOCK_STREAM,
             timeout=timeout if connect_timeout is None else connect_timeout,
             source_port=source_port,
+            source=source,
             privileged=privileged,
             preferred_port=preferred_port,
         )
@@ -463,9 +481,12 @@ def connect_udp(
     """
 
     def dial() -> socket.socket:
-        return open_socket(
+        sock = open_socket(
             host, port, socket.SOCK_DGRAM, timeout=timeout, source_port=source_port, privileged=privileged
         )
+        with contextlib.suppress(OSError):  # a window of READs is more than the usual buffer has room for
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, UDP_BUFFER)
+        return sock
 
     def make_core(peer: str) -> DatagramCore:
         return DatagramCore(peer=peer, first_interval=first_interval, xids=xids)

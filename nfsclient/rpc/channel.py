@@ -74,6 +74,10 @@ class Carrier(t.Protocol):
         """Send framed bytes."""
         ...
 
+    def note_deadline(self) -> None:
+        """Calls have begun or were cancelled: `next_deadline` of the channel may be different."""
+        ...
+
 
 class Channel:
     """Calls to the client of one connection. Two channels are equal when they are the same connection.
@@ -131,6 +135,7 @@ class Channel:
             procedure, args, self._carrier.now(), credential=credential, timeout=timeout, xid=xid
         )
         self._waiting[pending] = on_done
+        self._carrier.note_deadline()
         self._carrier.send(core.take_output())
         return pending
 
@@ -138,6 +143,7 @@ class Channel:
         """Forget a call: its reply is ignored, and `on_done` is not called."""
         if self._waiting.pop(pending, None) is not None and self._core is not None:
             self._core.cancel(pending, RpcError(f"{pending.procedure.label} was cancelled by its caller"))
+            self._carrier.note_deadline()
 
     # ------------------------------------------------------------ for the connection
 

@@ -238,8 +238,8 @@ class CallCore(abc.ABC):
     def _note_read(self) -> None:
         """The server reads what came after the idle time: a close is not one of an idle connection any more."""
         self.is_quiet = False
-        for one in self.pending.values():
-            one.may_be_unread = False
+        for pending in self.pending.values():
+            pending.may_be_unread = False
 
     def cancel(self, pending: Pending[t.Any], error: NfsClientError) -> None:
         """End a call that is not answered."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nfsclient.rpc.auth import Credential
 from nfsclient.rpc.program import Procedure, Step
@@ -40,19 +40,29 @@ class Exchange:
     """How often the call was sent again (UDP)."""
     is_callback: bool = False
     """Whether the server made the call: then `sent_at` is when it came, and `received_at` when it was answered."""
+    _read: tuple[t.Any, t.Any, Sequence[Step]] | None = field(default=None, init=False, repr=False)
+    """Arguments, result, and their steps, as `steps` has found them."""
 
     @property
     def steps(self) -> Sequence[Step]:
         """The operations of the call, each with its result: one, or those that a compound carried.
 
-        Bytes that a check made itself have no steps. They are made at each reading, so recording a call costs nothing.
+        Bytes that a check made itself have no steps. They are made at the first reading, so recording a call costs
+        nothing, and again when `args` or `result` is another object.
         """
         procedure = self.procedure
         if procedure is None:
             return ()
-        if procedure.steps is None:
-            return (Step(procedure, self.args, self.result),)
-        return procedure.steps(self.args, self.result)
+        read = self._read
+        if read is not None and read[0] is self.args and read[1] is self.result:
+            return read[2]
+        steps: Sequence[Step] = (
+            (Step(procedure, self.args, self.result),)
+            if procedure.steps is None
+            else procedure.steps(self.args, self.result)
+        )
+        self._read = self.args, self.result, steps
+        return steps
 
     @property
     def is_compound(self) -> bool:

@@ -5,13 +5,29 @@ Where the connection is alone on its loop it waits on its own socket, because a 
 more than the wake-up. With others on the loop (a server in the same process, a second client) it runs the
 loop, so that all of them are served while it waits. The socket stays in blocking mode throughout; deadlines
 are the kernel's business (`KernelTimeout`), and the loop asks not to wait call by call.
+
+    state     what ends it
+    open      `close`; `lose`: an error, the end of the stream, bytes that cannot be framed, an interrupted receive
+    closed    `reconnect`: a new socket and a new core, with what was set for the old ones
+
+What must stay true:
+
+- `lose` is the only way to closed. It leaves the loop, closes the socket and ends all calls under way with
+  `ConnectionLost`; a second loss does nothing, so the first cause stays in `why_closed`. Over UDP an error of a
+  receive ends nothing: it is an ICMP message about an earlier datagram.
+- One reader at a time. Whoever receives outside of `take` (`exchange`, `receive_chunk`, `receive_bulk`) does so only
+  as the only member of the loop, with nothing unsent and no TLS; otherwise the loop runs, and the core gets the bytes.
+- A receive in several steps (`receive_bulk`, `complete`) ends at the end of a record, or it ends the connection.
+- Output keeps its order: once something waits in `_unsent`, all that follows waits as well. It is sent while
+  anything waits on the loop; a peer that makes calls and reads no replies is cut off (`MOST_UNREAD_REPLIES`).
+- What was set for the connection is set for the next one as well: recorders, tap, `on_call`, TLS, `pass_through`. The
+  core is new: XIDs of the old connection mean nothing on the new one.
 """
 
 from __future__ import annotations
 
 import contextlib
 import socket
-import ssl
 import struct
 import typing as t
 from collections import deque
@@ -28,9 +44,13 @@ from nfsclient.rpc.plan import JOIN_BELOW, WORTH_IT, Plan
 from nfsclient.rpc.program import BulkResult
 from nfsclient.rpc.record import size_of
 from nfsclient.rpc.sockets import Address, KernelTimeout, address_of, format_address
-from nfsclient.rpc.stream import Stream, TlsStream
 from nfsclient.rpc.tap import Tap, TappedSocket
 from nfsclient.xdr import Buffer, XdrType
+
+if t.TYPE_CHECKING:
+    import ssl
+
+    from nfsclient.rpc.stream import Stream, TlsStream
 
 R = t.TypeVar("R", bound=XdrType)
 
@@ -40,7 +60,7 @@ Through: t.TypeAlias = Callable[[socket.socket], socket.socket]
 RECEIVE = 64 << 10
 """Most bytes of an ordinary receive; a much larger buffer makes the allocator ask the kernel each time."""
 CLOSED_BY_US = "closed by us"
-_MOST_BUFFERS = 512
+MOST_BUFFERS = 512  # of one `sendmsg`: the kernel accepts 1024
 MOST_UNREAD_REPLIES = 4096
 """Messages that wait for a server which makes calls and does not read, before its connection is closed."""
 
@@ -109,7 +129,7 @@ class Link:
         if isinstance(self._sock, TappedSocket):
             self._sock.tap = tap
         elif tap is not None and self.is_open:
-            if isinstance(self._sock, TlsStream):
+            if not isinstance(self._sock, socket.socket):
                 raise ValueError("tap a connection before start_tls(), not after it")  # noqa: TRY004  (the order is wrong)
             self._wait_on(TappedSocket(self._sock, tap))
 
@@ -124,9 +144,10 @@ class Link:
             raise TypeError("TLS needs a TCP connection that does not use it yet")
         if self.core.pending or self.core.windows or self._unsent:
             raise ValueError("calls are under way")
+        from nfsclient.rpc.stream import TlsStream  # with ssl, which nearly no connection needs
+
         self._tls_options = (context, server_hostname)
-        self._sock = tls = TlsStream(self._sock, context, server_hostname=server_hostname)
-        self._tls = tls
+        self._sock = self._tls = tls = TlsStream(self._sock, context, server_hostname=server_hostname)
         deadline = self.loop.clock() + self.timeout
         self.on_writable()
         while self.is_open and not tls.is_ready:
@@ -243,12 +264,14 @@ class Link:
         if small:
             buffers = [b"".join(buffers)]
         if self._unsent or self.loop.sole is not self:
+            if small and self._tls is None and not self._unsent and self._goes_at_once(buffers[0]):
+                return
             self._unsent.extend(memoryview(buffer).cast("B") for buffer in buffers if len(buffer))
             self.on_writable()
             return
         try:
             self._send_timeout.allow(timeout)
-            sent = self._sock.send(buffers[0]) if small else self._sock.sendmsg(buffers[:_MOST_BUFFERS])
+            sent = self._sock.send(buffers[0]) if small else self._sock.sendmsg(buffers[:MOST_BUFFERS])
         except BlockingIOError:
             sent = 0
         except OSError as error:
@@ -256,6 +279,19 @@ class Link:
             return
         if sent != size_of(buffers):
             self._queue_rest(buffers, sent)
+
+    def _goes_at_once(self, data: Buffer) -> bool:
+        """Send without waiting what is small, if there is room for it: then nothing has changed for the loop."""
+        try:
+            sent = self._sock.send(data, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            self.lose(_cause(error))
+            return True
+        if sent != len(data):
+            self._queue_rest([data], sent)
+        return True
 
     def _queue_rest(self, buffers: Sequence[Buffer], sent: int) -> None:
         for buffer in buffers:
@@ -292,6 +328,7 @@ class Link:
             pass
         except OSError as error:
             self.lose(_cause(error))
+        self.loop.changed(self)
 
     def wants_to_write(self) -> bool:
         """Whether output waits for room."""
@@ -331,7 +368,7 @@ class Link:
         self.allow(timeout)
         sent, received, failure = 0, b"", None
         try:
-            if size <= JOIN_BELOW or len(message) > _MOST_BUFFERS:
+            if size <= JOIN_BELOW or len(message) > MOST_BUFFERS:
                 message = [b"".join(message)]
                 sent = self._sock.send(message[0])
             else:
@@ -521,11 +558,7 @@ class Link:
 
     def serve(self, answerer: Answerer) -> None:
         """Answer the calls that the server makes on this connection, while anything waits on its loop."""
-
-        def answer(message: bytes) -> list[Buffer] | None:
-            return answerer.answer(message, self.peer_address, self.core.transport)
-
-        self.on_call = answer
+        self.on_call = lambda message: answerer.answer(message, self.peer_address, self.core.transport)
 
     def send_reply(self, message: list[Buffer]) -> None:
         """Send a whole RPC message, such as a late reply to a call that `on_call` left unanswered.

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import struct
 import typing as t
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from nfsclient.rpc.auth import Credential
 from nfsclient.rpc.messages import RPC_VERSION
 from nfsclient.rpc.program import Procedure
-from nfsclient.rpc.record import size_of
 from nfsclient.rpc.security import Security
-from nfsclient.xdr import Buffer, Union, XdrType, fields_of, shape_of, source_of
+from nfsclient.xdr import Union, XdrType, fields_of, shape_of, source_of
 from nfsclient.xdr.kinds import ArrayNode, ChoiceNode, LinkedListNode, OpaqueNode, StructNode, UnionNode
 
 R = t.TypeVar("R", bound=XdrType)
@@ -35,11 +34,12 @@ class Plan(t.Generic[R]):
     __slots__ = (
         "credential",
         "header",
-        "is_small",
+        "is_plain",
         "prefix",
         "procedure",
         "security",
         "sends_bulk",
+        "takes_rest",
         "unpack",
     )
 
@@ -54,16 +54,19 @@ class Plan(t.Generic[R]):
         """The call from the message type to the procedure number."""
         self.header = prefix + b"".join(credential.opaque())
         self.unpack: Callable[[bytes, int], tuple[R, int]] = procedure.res.unpack_from
+        self.takes_rest = getattr(procedure.res, "takes_rest", False)
+        """Whether `unpack` takes all bytes that there are, so that it must be given no more than one reply."""
         self.sends_bulk = carries_bulk(procedure.args)
-        self.is_small = not (procedure.bulk or procedure.bulk_of or self.sends_bulk or self.security)
-        """Whether no call is sealed, and no call or reply has bulk data. Else `is_large` says it of each call."""
+        """Whether arguments may have bulk data, so that a large call is not joined before it is sent."""
+        self.is_plain = not (procedure.bulk or procedure.bulk_of or self.security)
+        """Whether no call is sealed, and no reply has bulk data. Else `is_in_steps` says it of each call."""
 
-    def is_large(self, args: XdrType, message: Sequence[Buffer]) -> bool:
-        """Whether the call is sealed, the `message` is not to be joined, or its reply is to be received in place."""
+    def is_in_steps(self, args: XdrType) -> bool:
+        """Whether the call is sealed, or its reply is to be received in place."""
         if self.security is not None:
             return True
         bulk = self.procedure.bulk_for(args)
-        return (bulk is not None and bulk.asked(args) >= WORTH_IT) or size_of(message) > JOIN_BELOW
+        return bulk is not None and bulk.asked(args) >= WORTH_IT
 
 
 def carries_bulk(cls: type[XdrType], seen: frozenset[type[XdrType]] = frozenset()) -> bool:

@@ -7,7 +7,6 @@ import contextlib
 import errno
 import itertools
 import socket
-import ssl
 import typing as t
 from collections import deque
 
@@ -15,9 +14,13 @@ from nfsclient.errors import BadReply
 from nfsclient.rpc.channel import Answerer, Channel
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.record import Record, RecordAssembler, frame, size_of
-from nfsclient.rpc.sockets import Address, address_of
-from nfsclient.rpc.stream import Stream, TlsStream
+from nfsclient.rpc.sockets import UDP_BUFFER, Address, address_of
 from nfsclient.xdr import Buffer
+
+if t.TYPE_CHECKING:
+    import ssl
+
+    from nfsclient.rpc.stream import Stream, TlsStream
 
 MAX_RECORD = (4 << 20) + (64 << 10)
 """Longest call that is taken in: a WRITE of 4 MiB with room for its header."""
@@ -29,7 +32,7 @@ _ROUNDS = 6
 an hour has missed one part, and its clients no time at all."""
 MAX_OUTPUT = 4 << 20
 """Bytes of replies held for a client that does not read, beyond which its calls wait; one reply may exceed it."""
-MAX_HELD = 64 << 20
+MAX_BUFFERED = 64 << 20
 """Bytes of incomplete calls and of replies that wait, on all connections. Above it the one with the most is closed."""
 _MUCH = 256 << 10
 """Bytes of one connection above which the server counts what all have."""
@@ -56,7 +59,7 @@ class RpcServer:
         max_record: int = MAX_RECORD,
         max_connections: int = MAX_CONNECTIONS,
         max_output: int = MAX_OUTPUT,
-        max_held: int = MAX_HELD,
+        max_buffered: int = MAX_BUFFERED,
         idle: float = IDLE,
     ) -> None:
         self.loop = loop
@@ -64,7 +67,7 @@ class RpcServer:
         self.max_record = max_record
         self.max_connections = max_connections
         self.max_output = max_output
-        self.max_held = max_held
+        self.max_buffered = max_buffered
         self.idle = idle
         self.tls: ssl.SSLContext | None = None
         """If set, what connections begin with from now on."""
@@ -92,10 +95,10 @@ class RpcServer:
 
     def leave_socket(self, sock: socket.socket) -> None:
         """Close a socket of `serve_socket` and the connections that came by it."""
-        for member in [one for one in self._listeners if one.sock is sock]:
+        for member in [listener for listener in self._listeners if listener.sock is sock]:
             self._listeners.remove(member)
             self.loop.remove(member)
-        for connection in [one for one in self.connections if one.listener is sock]:
+        for connection in [connection for connection in self.connections if connection.listener is sock]:
             connection.close()
         sock.close()
 
@@ -138,18 +141,19 @@ class RpcServer:
         So nobody shuts others out by doing nothing.
         """
         if len(self.connections) >= self.max_connections:
-            min(self.connections, key=lambda one: one.used).close()
+            min(self.connections, key=lambda connection: connection.used).close()
 
-    def bound_held(self, current: Connection) -> None:
+    def bound_buffered(self, current: Connection) -> None:
         """Close what holds the most while all connections together hold too much, `current` last of all."""
-        held = sum(one.held for one in self.connections)
-        while held > self.max_held and len(self.connections) > 1:
+        buffered = sum(connection.buffered for connection in self.connections)
+        while buffered > self.max_buffered and len(self.connections) > 1:
             greatest = max(
-                (one for one in self.connections if one is not current), key=lambda one: (one.held, -one.used)
+                (connection for connection in self.connections if connection is not current),
+                key=lambda connection: (connection.buffered, -connection.used),
             )
-            if not greatest.held:
+            if not greatest.buffered:
                 return
-            held -= greatest.held
+            buffered -= greatest.buffered
             greatest.close()
 
     def close_idle(self, now: float) -> None:
@@ -166,6 +170,12 @@ class RpcServer:
         if idle != self.idle:
             self.idle = idle
             self.next_look = self.loop.clock() + idle / _ROUNDS
+            self._note_listeners()
+
+    def _note_listeners(self) -> None:
+        """They may accept again, or look for idle connections at another time."""
+        for member in self._listeners:
+            self.loop.changed(member)
 
     def drop_connections(self) -> None:
         """Close the connections but go on listening: what clients see of a restart."""
@@ -177,6 +187,7 @@ class RpcServer:
         self.connections.discard(connection)
         self.loop.remove(connection)
         self.is_starved = False
+        self._note_listeners()
 
     def close(self) -> None:
         self.drop_connections()
@@ -192,6 +203,11 @@ def _bind(host: str, port: int, kind: socket.SocketKind) -> socket.socket:
     try:
         if kind is socket.SOCK_STREAM:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        else:
+            with contextlib.suppress(
+                OSError
+            ):  # a client with a window sends more at once than the usual buffer has
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, UDP_BUFFER)
         sock.setblocking(False)
         sock.bind(sockaddr)
     except OSError:
@@ -308,13 +324,16 @@ class Connection(_ServerMember):
         return self._output_size >= self.server.max_output
 
     @property
-    def held(self) -> int:
+    def buffered(self) -> int:
         """Bytes that are kept for it: replies that wait, and what is there of a call that is not complete."""
         return self._output_size + self._assembler.buffered
 
     def now(self) -> float:
         """Seconds, by the clock of the loop."""
         return self.server.loop.clock()
+
+    def note_deadline(self) -> None:
+        self.server.loop.changed(self)
 
     def next_deadline(self) -> float | None:
         return self.channel.next_deadline()
@@ -339,7 +358,10 @@ class Connection(_ServerMember):
 
     def start_tls(self, context: ssl.SSLContext) -> None:
         """Use TLS from now on, as the server of the handshake; what has been sent and received so far is plain."""
+        from nfsclient.rpc.stream import TlsStream  # with ssl, which nearly no connection needs
+
         self._stream = self._tls = TlsStream(self.sock, context, server_side=True)
+        self.server.loop.changed(self)
 
     def on_readable(self) -> None:
         """Receive messages, and answer them."""
@@ -359,12 +381,13 @@ class Connection(_ServerMember):
             self._is_last = True
         if self._assembler.broken is not None:
             self._is_last = True
-        if self.held > _MUCH:
-            self.server.bound_held(self)
+        if self.buffered > _MUCH:
+            self.server.bound_buffered(self)
         self.on_writable()
 
     def on_writable(self) -> None:
         """Send what waits, and answer the calls that waited for that."""
+        self.server.loop.changed(self)
         while not self._is_closed:
             self._answer()
             if not self._flush() or self.wants_to_write():
@@ -396,19 +419,24 @@ class Connection(_ServerMember):
             buffers = [b"".join(buffers)]
         self._output_size += size
         if self._output_size > _MUCH:
-            self.server.bound_held(self)
+            self.server.bound_buffered(self)
         if self._replies is None:
             self._put(buffers)
+            self.server.loop.changed(self)
         else:
             self._replies.append(buffers)
 
     def _put(self, buffers: list[Buffer]) -> None:
-        self._output.extend(memoryview(buffer).cast("B") for buffer in buffers if len(buffer))
+        for buffer in buffers:
+            if buffer:
+                view = memoryview(buffer)
+                self._output.append(view if view.format == "B" else view.cast("B"))
 
     def end(self) -> None:
         """Send the replies so far, and close the connection instead of answering more calls."""
         self._calls.clear()
         self._is_last = True
+        self.server.loop.changed(self)
 
     def _flush(self) -> bool:
         """Send as much as there is room for; False when the connection is lost."""
@@ -417,7 +445,10 @@ class Connection(_ServerMember):
             if self._tls is not None:
                 self._tls.flush()
             while output:
-                sent = self._stream.sendmsg(itertools.islice(output, _BUFFERS_AT_ONCE))
+                if len(output) == 1:
+                    sent = self._stream.send(output[0])
+                else:
+                    sent = self._stream.sendmsg(itertools.islice(output, _BUFFERS_AT_ONCE))
                 self._output_size -= sent
                 self._note_use()
                 while output and sent >= len(output[0]):

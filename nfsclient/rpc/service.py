@@ -17,7 +17,6 @@ from nfsclient.rpc.channel import Channel
 from nfsclient.rpc.messages import (
     RPC_VERSION,
     AcceptStat,
-    AuthFlavor,
     AuthStat,
     CallHeader,
     MismatchInfo,
@@ -30,8 +29,14 @@ from nfsclient.rpc.sockets import Address
 from nfsclient.xdr import Buffer, Void
 
 _START = struct.Struct(">III")
+_HEADER = struct.Struct(">8I")
+"""Of a call: XID, CALL, version of RPC, program, version, procedure, flavor and size of the credential."""
+_CALLER_AT = 24
+"""Where credential and verifier begin."""
 _CALL = 0
-_KEPT_USERS = 256
+_KEPT_CALLERS = 256
+_LONGEST_CALLER = 512
+"""Bytes of a credential and a verifier that are kept: AUTH_SYS has fewer."""
 _SUCCESS = accepted(0, AcceptStat.SUCCESS).to_xdr()[4:]
 
 
@@ -95,7 +100,8 @@ class Dispatcher:
         self.acceptors: dict[int, Acceptor] = {}
         """Flavors other than AUTH_NONE and AUTH_SYS, with what opens their calls (`nfsclient.rpc.security`)."""
         self._programs: dict[int, dict[int, dict[int, tuple[Procedure[t.Any, t.Any], Handler]]]] = {}
-        self._users: dict[bytes, AuthSys] = {}
+        self._callers: dict[bytes, AuthSys | AuthNone] = {}
+        """The bytes of credential and verifier -> who calls; clients repeat theirs, so the latest few are kept."""
 
     def register(self, program: Program, handlers: Mapping[int, Handler]) -> None:
         """Serve `program` with handlers by procedure number.
@@ -121,15 +127,39 @@ class Dispatcher:
             return None
         if rpcvers != RPC_VERSION:
             return denied(xid, mismatch=MismatchInfo(RPC_VERSION, RPC_VERSION)).to_buffers()
+        source = _Source(peer, transport, channel)
+        known = self._known_caller(message)
+        if known is not None:
+            _, _, _, prog, vers, proc, _, length = _HEADER.unpack_from(message)
+            pos = _CALLER_AT + 16 + length
+            return self._dispatch(xid, prog, vers, proc, known, message, pos, source)
         try:
             header, pos = CallHeader.unpack_from(message)
-            credential = self._credential(header)
+            credential = decode_credential(header.cred, header.verf)
         except XdrError as error:
             return _refuse_header(xid, error)
-        source = _Source(peer, transport, channel)
         if isinstance(credential, RawCredential):
             return self._answer_sealed(header, message, pos, source)
-        return self._dispatch(header, credential, message, pos, source)
+        self._keep_caller(message, pos, credential)
+        return self._dispatch(xid, header.prog, header.vers, header.proc, credential, message, pos, source)
+
+    def _known_caller(self, message: bytes) -> AuthSys | AuthNone | None:
+        """Who calls, if the same bytes have said it before."""
+        if len(message) < _HEADER.size:
+            return None
+        length = int.from_bytes(message[28:32], "big")
+        if length > _LONGEST_CALLER:
+            return None
+        return self._callers.get(message[_CALLER_AT : _CALLER_AT + 16 + length])
+
+    def _keep_caller(self, message: bytes, pos: int, credential: AuthSys | AuthNone) -> None:
+        """Keep what the bytes of a header were decoded to, if the verifier is empty and nothing is padded."""
+        caller = message[_CALLER_AT:pos]
+        if len(caller) != 16 + int.from_bytes(message[28:32], "big") or len(caller) > _LONGEST_CALLER:
+            return
+        if len(self._callers) >= _KEPT_CALLERS:
+            self._callers.clear()
+        self._callers[caller] = credential
 
     def _answer_sealed(
         self, header: CallHeader, message: bytes, pos: int, source: _Source
@@ -145,30 +175,23 @@ class Dispatcher:
             return denied(header.xid, auth_stat=AuthStat.AUTH_BADCRED).to_buffers()
         if call is None or isinstance(call, list):
             return call
-        reply = self._dispatch(header, call.credential, message[:pos] + call.arguments, pos, source)
+        opened = message[:pos] + call.arguments
+        reply = self._dispatch(
+            header.xid, header.prog, header.vers, header.proc, call.credential, opened, pos, source
+        )
         return None if reply is None else seal_reply(call, reply)
-
-    def _credential(self, header: CallHeader) -> AuthSys | AuthNone | RawCredential:
-        """The decoded credential; clients repeat theirs, so the latest few are kept."""
-        if header.cred.flavor is not AuthFlavor.AUTH_SYS:
-            return decode_credential(header.cred, header.verf)
-        known = self._users.get(header.cred.body)
-        if known is None:
-            known = AuthSys.from_body(header.cred.body)
-            if len(self._users) >= _KEPT_USERS:
-                self._users.clear()
-            self._users[header.cred.body] = known
-        return known
 
     def _dispatch(
         self,
-        header: CallHeader,
+        xid: int,
+        prog: int,
+        vers: int,
+        proc: int,
         credential: AuthSys | AuthNone | RawCredential,
         message: bytes,
         pos: int,
         source: _Source,
     ) -> list[Buffer] | None:
-        xid, prog, vers = header.xid, header.prog, header.vers
         versions = self._programs.get(prog)
         if versions is None:
             return accepted(xid, AcceptStat.PROG_UNAVAIL).to_buffers()
@@ -176,7 +199,7 @@ class Dispatcher:
         if procedures is None:
             offered = MismatchInfo(min(versions), max(versions))
             return accepted(xid, AcceptStat.PROG_MISMATCH, offered).to_buffers()
-        found = procedures.get(header.proc)
+        found = procedures.get(proc)
         if found is None:
             return accepted(xid, AcceptStat.PROC_UNAVAIL).to_buffers()
         procedure, handler = found
@@ -194,9 +217,10 @@ class Dispatcher:
             prog,
             vers,
             procedure,
-            channel=source.channel,
-            message=message,
-            arguments_at=pos,
+            None,
+            source.channel,
+            message,
+            pos,
         )
         return self._execute(context, handler, args)
 
@@ -205,7 +229,8 @@ class Dispatcher:
 
         Raises XdrError.
         """
-        return t.cast("tuple[t.Any, int]", procedure.args.unpack_from(message, pos))
+        decoded: tuple[t.Any, int] = procedure.args.unpack_from(message, pos)
+        return decoded
 
     def refuse_arguments(self, xid: int) -> list[Buffer] | None:
         """The reply to a call whose arguments do not decode: GARBAGE_ARGS. A subclass may be silent (None)."""

@@ -20,6 +20,8 @@ SOURCE_PORT_TAKEN = frozenset({errno.EADDRINUSE, errno.EADDRNOTAVAIL})
 """What the kernel says when another source port may do."""
 
 Address: t.TypeAlias = tuple[str, int]
+UDP_BUFFER: t.Final = 1 << 20
+"""Bytes that a socket for datagrams should be able to keep; the kernel gives less where it must."""
 
 
 def format_address(host: str, port: int) -> str:
@@ -41,12 +43,14 @@ def open_socket(
     source_port: int | None = None,
     privileged: bool = False,
     preferred_port: int | None = None,
+    source: str = "",
 ) -> socket.socket:
     """A connected socket to the first address of `host` that answers. Raises `ConnectFailed`.
 
     `source_port` 0 is a free port that no other connection shares: a connection that replaces this one can take it.
     Left to the kernel (None), another connection may have the same port toward another address, in TIME_WAIT as well.
     `preferred_port` is the source port to try first; where it is taken, another one does.
+    `source` is the numeric address of this machine to call from; empty: the kernel chooses.
     """
     where = format_address(host, port)
     try:
@@ -58,7 +62,7 @@ def open_socket(
         try:
             ports = list(source_ports(source_port, privileged=privileged, preferred=preferred_port))
             return _connect(
-                family, kind, proto, sockaddr, timeout, ports, privileged, bind_any=source_port == 0
+                family, kind, proto, sockaddr, timeout, ports, privileged, source, bind_any=source_port == 0
             )
         except OSError as error:
             failure = "no answer in time" if isinstance(error, TimeoutError) else str(error)
@@ -73,6 +77,7 @@ def _connect(
     timeout: float,
     ports: Sequence[int],
     privileged: bool,
+    source: str,
     *,
     bind_any: bool,
 ) -> socket.socket:
@@ -80,9 +85,9 @@ def _connect(
     for port in ports:
         sock = socket.socket(family, kind, proto)
         try:
-            if port or bind_any:
+            if port or bind_any or source:
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                sock.bind(("", port))
+                sock.bind((source, port))
             sock.settimeout(max(timeout, 0.001))
             sock.connect(sockaddr)
         except OSError as error:

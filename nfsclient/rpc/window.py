@@ -4,6 +4,25 @@
 The ordinary way makes an object for each call. Here a call is an entry in a dictionary, a burst is one send,
 and results are decoded straight out of the received chunk. Whatever is not plain success goes to the core, which
 gives replies to calls of the window back by `deliver`.
+
+The life of a call:
+
+    state        where it is                   what ends it
+    under way    in `inflight`, by XID         its usual reply, which `take` decodes; or a reply that `deliver` brings
+    late         in `inflight`, and `_late`    `take_late`, which gives the result or raises its error
+    done         nowhere                       -
+
+What must stay true:
+
+- The bytes of the stream reach their reader in order. While the window holds a chunk, no other bytes may go to the
+  core before `release` has sent it the rest: `Link.take` calls that first, and `take` does so wherever its loop ends,
+  also when its caller leaves it in the middle.
+- `take` accepts only what it understands completely: one fragment, a usual header, an XID of this window, a result that
+  ends where the record ends. At the first other record it stops, and the core gets that one and all after it.
+- A window decodes by itself only while it `is_alone`: no other window, no call in `core.pending`, no half record.
+  Else a reply could be somebody else's.
+- An XID is in one window or in `core.pending`, never in both: both draw from `core.next_xid`.
+- Nothing here has a deadline or knows that a connection was lost: who runs the window (`RpcClient.pipeline`) does.
 """
 
 from __future__ import annotations
@@ -47,7 +66,7 @@ class CallWindow(t.Generic[A, R]):
         self._core = core
         self._arguments = arguments
         self._feed = feed
-        self._held = b""
+        self._chunk = b""
         self._pos = 0
         self._late: deque[tuple[int, Record]] = deque()
 
@@ -83,7 +102,7 @@ class CallWindow(t.Generic[A, R]):
     def is_alone(self) -> bool:
         """Whether whatever arrives next can only answer calls of this window, and fits into it."""
         core = self._core
-        return len(core.windows) == 1 and not core.pending and core.assembler.is_idle and not self._held
+        return len(core.windows) == 1 and not core.pending and core.assembler.is_idle and not self._chunk
 
     @property
     def has_late(self) -> bool:
@@ -93,7 +112,7 @@ class CallWindow(t.Generic[A, R]):
     @property
     def is_holding(self) -> bool:
         """Whether there is a chunk for `take`."""
-        return bool(self._held)
+        return bool(self._chunk)
 
     def deliver(self, xid: int, record: Record) -> None:
         """Take a reply that the core found among what it was given."""
@@ -101,17 +120,17 @@ class CallWindow(t.Generic[A, R]):
 
     def hold(self, data: bytes) -> None:
         """Keep a chunk, that arrived while the window was alone, for `take`."""
-        self._held, self._pos = data, 0
+        self._chunk, self._pos = data, 0
 
     def release(self) -> None:
         """Give what is left of the held chunk to the core."""
-        rest, self._held = self._held[self._pos :], b""
+        rest, self._chunk = self._chunk[self._pos :], b""
         if rest:
             self._feed(rest)
 
     def answered(self) -> int:
         """How many whole records the held chunk has, if all are of one fragment and one size; else 0."""
-        data = self._held
+        data = self._chunk
         if len(data) < _HEAD_SIZE:
             return 0
         size = int.from_bytes(data[:4], "big") + _MARK_TO_SIZE
@@ -126,8 +145,9 @@ class CallWindow(t.Generic[A, R]):
 
         May be left at any time: the stream stays in order.
         """
-        data = self._held
+        data = self._chunk
         inflight, unpack, head = self.inflight, self.plan.unpack, _HEAD.unpack_from
+        takes_rest = self.plan.takes_rest
         pos, size = 0, len(data)
         try:
             while size - pos >= _HEAD_SIZE:
@@ -136,17 +156,17 @@ class CallWindow(t.Generic[A, R]):
                 if usual != USUAL_REPLY or end > size or end < pos or xid not in inflight:
                     break
                 try:
-                    result, stop = unpack(data, pos + _HEAD_SIZE)
+                    result, stop = unpack(data[:end] if takes_rest else data, pos + _HEAD_SIZE)
                 except XdrError:
                     break
                 if stop != end:
                     break
                 self._pos = pos = end
                 yield inflight.pop(xid), result
-                if self._held is not data:
+                if self._chunk is not data:
                     return
         finally:
-            if self._held is data:
+            if self._chunk is data:
                 self.release()
 
     def take_late(self) -> Iterator[tuple[A, R]]:

@@ -3,6 +3,24 @@
 
 The client is the replier here: it has the slots with a reply cache, and answers CB_COMPOUNDs of the server. What an
 operation answers is a table of functions, which a caller may replace one by one, be it by wrong ones.
+
+What CB_SEQUENCE decides, by the sequence id of the request and that of the slot:
+
+    the same, same arguments     a retry: the cached reply, nothing is executed
+    the same, others             SEQ_FALSE_RETRY
+    the same, of a new slot      SEQ_MISORDERED (section 18.36.4: the first request has 1)
+    one more                     a new request: executed, its reply cached
+    anything else                SEQ_MISORDERED
+
+What must stay true:
+
+- A refusal by CB_SEQUENCE leaves the slot as it was. Every request that is executed gets its reply cached, whole.
+- No answer waits. What a callback causes (DELEGRETURN) is for the functions `on_*`, which may only note it: the
+  server waits for our reply, and may hold up the very request that we would make.
+- A recall of a delegation that we do not know is DELAY while the OPEN that may have granted it has no reply
+  (`_races`, section 2.10.6.3), and an error afterwards.
+- The server chooses slots and operations: both are bounded (`MOST_SLOTS`, `MOST_OPERATIONS`), and so is what is
+  remembered (`received`).
 """
 
 from __future__ import annotations
@@ -35,7 +53,7 @@ Handler: t.TypeAlias = Callable[[t.Any], Answer]
 class Callback:
     """One callback operation that came, with the CB_SEQUENCE in front of it and its answer."""
 
-    operation: p.AnyOperation4
+    operation: p.AnyOperation
     args: t.Any
     sequence: p.CbSequence4Args
     result: XdrType
@@ -52,7 +70,7 @@ class _CallbackSlot:
         self.reply: p.CbCompound4Res | None = None
 
 
-def result_of(operation: p.AnyOperation4, status: p.Nfsstat4) -> XdrType:
+def result_of(operation: p.AnyOperation, status: p.Nfsstat4) -> XdrType:
     """The results of an operation that has nothing to say but its status."""
     return t.cast("XdrType", operation.res(status))
 
@@ -93,7 +111,7 @@ class Backchannel:
         """Called when a lock that was denied may now be available: handle, lock owner."""
         self._slots: dict[int, _CallbackSlot] = {}
         self._referring: list[p.ReferringCallList4] = []
-        self._handlers: dict[p.AnyOperation4, Handler] = {
+        self._handlers: dict[p.AnyOperation, Handler] = {
             p.CB_GETATTR: self._getattr,
             p.CB_RECALL: self._recall,
             p.CB_LAYOUTRECALL: lambda _: p.Nfsstat4.NFS4ERR_NOMATCHING_LAYOUT,  # 20.3.3: we hold none
@@ -121,7 +139,7 @@ class Backchannel:
         made.on_recall_slot = state.slots.limit
         return made
 
-    def on(self, operation: p.AnyOperation4, answer: Answer | Handler | None) -> None:
+    def on(self, operation: p.AnyOperation, answer: Answer | Handler | None) -> None:
         """Answer an operation by a status, a result, or a function of its arguments; None: rightly again."""
         if answer is None:
             self._handlers[operation] = self._right[operation]
@@ -131,7 +149,7 @@ class Backchannel:
             fixed: Answer = answer
             self._handlers[operation] = lambda _: fixed
 
-    def right_answer(self, operation: p.AnyOperation4, args: t.Any) -> Answer:
+    def right_answer(self, operation: p.AnyOperation, args: t.Any) -> Answer:
         """What would be answered if nothing were replaced; it has its effects too."""
         return self._right[operation](args)
 
@@ -201,9 +219,9 @@ class Backchannel:
     def _races(self) -> bool:
         """Whether the callback is about a request whose reply has not come (section 2.10.6.3)."""
         return any(
-            self.is_outstanding(one.rcl_sessionid, call.rc_slotid, call.rc_sequenceid)
-            for one in self._referring
-            for call in one.rcl_referring_calls
+            self.is_outstanding(referring.rcl_sessionid, call.rc_slotid, call.rc_sequenceid)
+            for referring in self._referring
+            for call in referring.rcl_referring_calls
         )
 
     def _recall(self, args: p.CbRecall4Args) -> Answer:
@@ -219,12 +237,12 @@ class Backchannel:
 
     def _getattr(self, args: p.CbGetattr4Args) -> Answer:
         """CB_GETATTR: we write through, so size and change of the server are right: none is ours (section 20.1)."""
-        held = None if self.held is None else self.held.delegations.get(args.fh)
-        if held is None or not held.is_write:
+        delegation = None if self.held is None else self.held.delegations.get(args.fh)
+        if delegation is None or not delegation.is_write:
             return p.Nfsstat4.NFS4ERR_BADHANDLE
         wanted = set(p.names_of(args.attr_request))
-        change = held.change if "change" in wanted else None
-        size = held.size if "size" in wanted else None
+        change = delegation.change if "change" in wanted else None
+        size = delegation.size if "size" in wanted else None
         return p.CbGetattr4Res(OK, p.CbGetattr4ResOk(p.Fattr4(change=change, size=size)))
 
     def _recall_any(self, args: p.CbRecallAny4Args) -> Answer:

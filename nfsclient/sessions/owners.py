@@ -13,14 +13,15 @@ from collections.abc import Sequence
 from nfsclient.protocol.nfs4 import Lock4Args, Lockt4Args, Open4Args, StateOwner4
 from nfsclient.xdr import XdrType, replace
 
-_WITH_OWNER: t.Final = frozenset({Open4Args, Lock4Args, Lockt4Args})
+HAVE_OWNERS: t.Final = frozenset({Open4Args, Lock4Args, Lockt4Args})
+"""Operations with an owner."""
 
 
 def with_clientid(operations: Sequence[XdrType], clientid: int) -> Sequence[XdrType]:
     """The operations; those with an owner whose client ID is 0 as copies that have this client ID."""
-    if _WITH_OWNER.isdisjoint(map(type, operations)):
+    if HAVE_OWNERS.isdisjoint(map(type, operations)):
         return operations
-    return [_owned(one, clientid) for one in operations]
+    return [_owned(operation, clientid) for operation in operations]
 
 
 def _owned(operation: XdrType, clientid: int) -> XdrType:

@@ -17,8 +17,8 @@ from nfsclient.protocol.nfs4.operations import (
     ILLEGAL,
     OPERATIONS,
     STATUS_OF,
-    AnyOperation4,
-    Operation4,
+    AnyOperation,
+    Operation,
     operation_of,
     status_of,
 )
@@ -41,7 +41,7 @@ class CompoundError(NfsStatusError):
     def __init__(
         self,
         status: Nfsstat4,
-        operation: AnyOperation4 | None,
+        operation: AnyOperation | None,
         index: int,
         reply: CompoundReply,
         path: str | None = None,
@@ -108,10 +108,21 @@ class CompoundReply:
         return self.res.resarray[self._skipped :]
 
     @property
+    def executed(self) -> int:
+        """How many operations have results, with the SEQUENCE of a session."""
+        return len(self.res.resarray)
+
+    @property
     def sequence(self) -> Sequence4Res | None:
         """The result of a leading SEQUENCE."""
         first = self.res.resarray[0] if self.res.resarray else None
         return first if isinstance(first, Sequence4Res) else None
+
+    @property
+    def renews_lease(self) -> bool:
+        """Whether a leading SEQUENCE succeeded (RFC 5661 section 8.3)."""
+        first = self.sequence
+        return first is not None and first.sr_status == Nfsstat4.NFS4_OK
 
     def __len__(self) -> int:
         return len(self.results)
@@ -128,7 +139,7 @@ class CompoundReply:
         return [status_of(result) for result in self.results]
 
     @property
-    def failed(self) -> AnyOperation4 | None:
+    def failed(self) -> AnyOperation | None:
         """The operation that ended the compound; None if all succeeded, or none was executed."""
         return self._operation(self._last) if self.status and self.res.resarray else None
 
@@ -136,7 +147,7 @@ class CompoundReply:
     def _last(self) -> int:
         return len(self.res.resarray) - 1
 
-    def _operation(self, index: int) -> AnyOperation4 | None:
+    def _operation(self, index: int) -> AnyOperation | None:
         if not 0 <= index < len(self.args.argarray):
             return None
         call = self.args.argarray[index]
@@ -197,7 +208,7 @@ class CompoundReply:
                 return False
         return True
 
-    def of(self, operation: Operation4[A, R], nth: int = 0) -> R:
+    def of(self, operation: Operation[A, R], nth: int = 0) -> R:
         """The result of an operation, of its `nth` occurrence (-1: the last), whatever its status.
 
         Raises `CompoundError` if the server did not come to it, `ServerViolation` if it left it out.
@@ -239,7 +250,7 @@ class CompoundReply:
 
 def is_delayed_at_sequence(reply: CompoundReply) -> bool:
     """Whether SEQUENCE itself got DELAY, so that nothing was executed (RFC 5661 section 2.10.6.1.2)."""
-    first = reply.sequence
+    first = reply.sequence if reply.status else None
     return first is not None and first.sr_status == Nfsstat4.NFS4ERR_DELAY
 
 

@@ -1,9 +1,33 @@
 # SPDX-License-Identifier: MIT
 """The fore channel of a session, without I/O (RFC 5661 sections 2.10.6 and 18.46).
 
-`begin` puts SEQUENCE in front of operations, `finish` takes the reply: it compares what SEQUENCE says with the request,
-moves the slot on, and follows the server's limits. A request without a reply keeps its slot, because nobody
-knows whether it was executed: it may be sent again with the same numbers (section 2.10.6.2), or the session given up.
+`begin` puts SEQUENCE in front of operations, `finish` takes the reply: it compares what SEQUENCE says with the
+request, moves the slot on, and follows the server's limits.
+
+The life of a request, and of its slot (`sessions.slots`):
+
+    state         slot, `outstanding`    what comes next
+    begun         taken, noted           it is sent, once or several times, always with the same numbers
+    answered      free, not noted        `finish`: SEQUENCE succeeded, the sequence id of the slot moves on by one
+    refused       free, not noted        `finish`: SEQUENCE failed, so nothing was executed and the sequence id stays
+                                         (section 2.10.6.1.2); `resume` sends the same request again, after DELAY
+    lost          taken, noted           its connection ended: the same numbers over a new one (section 2.10.6.2),
+                                         or the session is given up
+
+What must stay true:
+
+- A request without a reply keeps its slot: nobody knows whether it was executed. If the slot were used for another
+  request, the server would answer that with the reply of the lost one, or with SEQ_FALSE_RETRY.
+- A sequence id moves on only if SEQUENCE succeeded and the request had the number that the slot expected. Callers may
+  choose wrong numbers on purpose; the slot does not follow them.
+- The reply of SEQUENCE is compared with the request before anything is learned from it. A reply for another session,
+  slot or sequence id raises `SessionViolation`, and the slot stays taken: what it would be next is not known.
+- `outstanding` has exactly the requests without a reply. The backchannel asks it whether a callback refers to one
+  (section 2.10.6.3).
+- Replies are cached only for requests that change something, unless the caller says otherwise: to repeat the others is
+  harmless (section 2.10.6.1.3).
+- Nothing here sends, waits or retries. `clients.nfs4.session` and `highlevel.nfs4.live` do, by the table in
+  `recovery`.
 """
 
 from __future__ import annotations
@@ -36,7 +60,8 @@ READ_ONLY: t.Final = frozenset({
 """Operations that change nothing on the server: to execute one again is harmless."""
 
 
-_HARMLESS: t.Final = frozenset(BY_NAME[name].args for name in READ_ONLY)
+HARMLESS: t.Final = frozenset(BY_NAME[name].args for name in READ_ONLY)
+"""Their arguments."""
 
 
 class SessionViolation(ServerViolation):
@@ -45,7 +70,7 @@ class SessionViolation(ServerViolation):
 
 def changes_nothing(operations: Sequence[XdrType]) -> bool:
     """Whether operations may be executed twice: their replies need not be cached (RFC 5661 section 2.10.6.1.3)."""
-    return _HARMLESS.issuperset(map(type, operations))
+    return HARMLESS.issuperset(map(type, operations))
 
 
 @dataclass(slots=True, eq=False)
@@ -132,11 +157,11 @@ class SessionState:
         self.outstanding.discard((request.slot.id, request.sequence_id))
         first = res.resarray[0] if res.resarray else None
         if isinstance(first, Sequence4Res) and first.sr_resok4 is not None:
-            self._compare(request, first.sr_resok4)
-            if request.sequence_id == request.slot.sequence_id:
-                request.slot.advance()
-            self.status_flags = first.sr_resok4.sr_status_flags
-            self.slots.comply(first.sr_resok4.sr_highest_slotid, first.sr_resok4.sr_target_highest_slotid)
+            done = first.sr_resok4
+            self._compare(request, done)
+            self._executed(
+                request, done.sr_highest_slotid, done.sr_target_highest_slotid, done.sr_status_flags
+            )
         elif first is not None and not isinstance(first, Sequence4Res):
             raise SessionViolation(
                 f"the first operation was SEQUENCE, the first result is of {operation_of(first).name}"
@@ -146,6 +171,18 @@ class SessionState:
         # Any error of SEQUENCE leaves the sequence id of the slot as it was (section 2.10.6.1.2).
         self.slots.release(request.slot)
         return reply
+
+    def finish_usual(self, request: Request, highest: int, target: int, flags: int) -> None:
+        """Take a reply to a request whose SEQUENCE succeeded and was compared with it; these are its other numbers."""
+        self.outstanding.discard((request.slot.id, request.sequence_id))
+        self._executed(request, highest, target, flags)
+        self.slots.release(request.slot)
+
+    def _executed(self, request: Request, highest: int, target: int, flags: int) -> None:
+        if request.sequence_id == request.slot.sequence_id:
+            request.slot.advance()
+        self.status_flags = flags
+        self.slots.comply(highest, target)
 
     def _compare(self, request: Request, result: Sequence4ResOk) -> None:
         sent: t.Any = request.args.argarray[0]

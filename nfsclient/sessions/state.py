@@ -4,10 +4,28 @@
 All of it stands in one `HeldState`. Replies go in (`opened`, `locked`, `delegated`, ...), stateids come out.
 Three rules decide about stateids (section 8.2.2):
 
-- `other` names the state, `seqid` counts its changes; of two replies about one state, the later seqid is the newer one,
-  with wraparound, and replies may overtake each other;
+- `other` names the state, `seqid` counts its changes; of two replies about one state, the later seqid is the newer
+  one, with wraparound, and replies may overtake each other;
 - an OPEN of a file that the same open owner has open upgrades that open: same `other`, next seqid;
 - a byte-range lock has one stateid per lock owner and open, whatever its ranges.
+
+The states, and who moves them:
+
+    open          open --CLOSE (`closed`)--> (gone)        open --the server gave it up (`revoked`)--> lost
+    locks         as their open, with which they go
+    delegation    granted --CB_RECALL (`recall`)--> recalled --DELEGRETURN, revoked (`returned`)--> (gone)
+
+What must stay true:
+
+- Only replies and callbacks change this; it makes no calls and knows no clock. `highlevel.nfs4.reclaim` acts on it.
+- A lost open or lock stays in the table until its user closes it: every later use must fail, and not silently use the
+  file again.
+- There is one `Open` for a handle and an open owner, one `Locks` for these and a lock owner, one `Delegation` for a
+  handle.
+- A delegation that is recalled gives no stateid to READ any more (`for_reading`), but stays in the table
+  until it is returned: before that the server still counts on it.
+- `Lease` counts from the sending of a request that succeeded, never from its reply: the server's
+  count began before the reply was here.
 """
 
 from __future__ import annotations
@@ -87,15 +105,15 @@ class Locks:
         """A range was unlocked; a lock may be cut in two."""
         end = LockRange(NfsLockType4.READ_LT, offset, length).end
         kept: list[LockRange] = []
-        for one in self.ranges:
-            if one.end <= offset or end <= one.offset:
-                kept.append(one)
+        for byte_range in self.ranges:
+            if byte_range.end <= offset or end <= byte_range.offset:
+                kept.append(byte_range)
                 continue
-            if one.offset < offset:
-                kept.append(LockRange(one.type, one.offset, offset - one.offset))
-            if end < one.end:
-                rest = NFS4_MAXFILELEN if one.end == NFS4_MAXFILELEN else one.end - end
-                kept.append(LockRange(one.type, end, rest))
+            if byte_range.offset < offset:
+                kept.append(LockRange(byte_range.type, byte_range.offset, offset - byte_range.offset))
+            if end < byte_range.end:
+                rest = NFS4_MAXFILELEN if byte_range.end == NFS4_MAXFILELEN else byte_range.end - end
+                kept.append(LockRange(byte_range.type, end, rest))
         self.ranges = kept
 
 
@@ -198,16 +216,18 @@ class HeldState:
         body = given.read or given.write
         if body is None:
             return None
-        one = self.delegations[handle] = Delegation(handle, body.stateid, given.delegation_type, body.recall)
-        return one
+        delegation = self.delegations[handle] = Delegation(
+            handle, body.stateid, given.delegation_type, body.recall
+        )
+        return delegation
 
     def recall(self, handle: bytes, stateid: Stateid4) -> Delegation | None:
         """Mark a delegation as recalled; None where the client has none like it."""
-        held = self.delegations.get(handle)
-        if held is None or held.stateid.other != stateid.other:
+        delegation = self.delegations.get(handle)
+        if delegation is None or delegation.stateid.other != stateid.other:
             return None
-        held.recalled = True
-        return held
+        delegation.recalled = True
+        return delegation
 
     def returned(self, delegation: Delegation) -> None:
         """It was given back, or revoked."""
@@ -218,8 +238,8 @@ class HeldState:
 
     def for_reading(self, opened: Open) -> Stateid4:
         """Which stateid a READ carries: the delegation's, else the open's (section 8.2.5)."""
-        held = self.delegations.get(opened.handle)
-        return opened.stateid if held is None or held.recalled else held.stateid
+        delegation = self.delegations.get(opened.handle)
+        return opened.stateid if delegation is None or delegation.recalled else delegation.stateid
 
     def revoked(self, stateid: Stateid4) -> Delegation | Open | Locks | None:
         """Forget the state that a stateid belongs to; what it was."""
@@ -239,9 +259,9 @@ class HeldState:
 
     def all_stateids(self) -> list[Stateid4]:
         """Of everything held, for TEST_STATEID."""
-        held: list[Open | Locks | Delegation] = [
+        states: list[Open | Locks | Delegation] = [
             *self.opens.values(),
             *self.locks.values(),
             *self.delegations.values(),
         ]
-        return [one.stateid for one in held]
+        return [state.stateid for state in states]

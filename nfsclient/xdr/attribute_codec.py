@@ -11,6 +11,7 @@ from collections.abc import Callable
 from nfsclient.errors import XdrError
 from nfsclient.xdr import reflect
 from nfsclient.xdr.attributes import MOST_WORDS, AttributeMap, Codecs, Mask, codecs_of
+from nfsclient.xdr.compiled import code_of
 from nfsclient.xdr.decoder import DecoderWriter
 from nfsclient.xdr.encoder import EncoderWriter
 from nfsclient.xdr.kinds import Buffer
@@ -122,7 +123,7 @@ def compile_mask(codecs: Codecs, mask: Mask) -> str:
     }
     name = f"<xdr {codecs.cls.__module__}.{codecs.cls.__qualname__} {'-'.join(f'{word:x}' for word in mask)}>"
     # The text was made here from declarations; of the network it has the numbers of known bits.
-    exec(compile(source, name, "exec"), namespace)  # noqa: S102
+    exec(code_of(source, name), namespace)  # noqa: S102
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     codecs.cls.__xdr_source__ += f"# {name}\n{source}"
     key = b"".join(_WORD.pack(word) for word in (len(mask), *mask))

@@ -15,13 +15,15 @@ from __future__ import annotations
 import linecache
 import struct
 import typing as t
+from collections.abc import Callable, Sequence
 
 from nfsclient.errors import XdrError
 from nfsclient.xdr import attribute_codec, reflect
+from nfsclient.xdr.compiled import code_of
 from nfsclient.xdr.decoder import DecoderWriter
 from nfsclient.xdr.encoder import EncoderWriter
-from nfsclient.xdr.kinds import Buffer
-from nfsclient.xdr.types import STUBS, XdrType
+from nfsclient.xdr.kinds import Buffer, ChoiceTable
+from nfsclient.xdr.types import STUBS, Void, XdrType, compile_by
 
 _DECODE_ERRORS = (XdrError, reflect.Malformed, struct.error, IndexError, OverflowError, ValueError)
 _ENCODE_ERRORS = (
@@ -40,6 +42,9 @@ def install(cls: type[t.Any]) -> None:
     """Replace the first-use stubs of `cls` by compiled functions."""
     if cls.__xdr_role__ == "attributes":
         attribute_codec.install(cls, _EXPLAIN)
+        return
+    if cls.__xdr_role__ == "unread":
+        _install_slow(cls)
         return
     exact = DecoderWriter(cls, viewed=False, exact=True)
     fast, viewed, packer = (
@@ -70,7 +75,7 @@ def install(cls: type[t.Any]) -> None:
     }
     name = f"<xdr {cls.__module__}.{cls.__qualname__}>"
     # The text was made here from declarations, never from anything off the network.
-    exec(compile(source, name, "exec"), namespace)  # noqa: S102
+    exec(code_of(source, name), namespace)  # noqa: S102
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     cls.__xdr_source__ = source
     for method, stub in STUBS.items():
@@ -79,6 +84,30 @@ def install(cls: type[t.Any]) -> None:
             setattr(cls, method, made if method == "pack" else staticmethod(made))
         else:
             namespace[method] = getattr(cls, method)  # the class has its own; generated code is to use it
+
+
+def _install_slow(cls: type[t.Any]) -> None:
+    """The same without compiled code, for values that are rare."""
+    cls.__xdr_source__ = f"# {cls.__name__}: no code, the reflective codec encodes and decodes it\n"
+    cls.unpack_from = classmethod(reflect.decode)
+    cls.from_xdr = classmethod(lambda kind, buf: reflect.decode(kind, buf)[0])
+    cls.pack = lambda value, out: out.append(reflect.encode(value))
+
+
+ENCODE_ERRORS: t.Final = _ENCODE_ERRORS
+"""What the functions of `encoder_of` may raise; then the ordinary encoder says what is wrong."""
+
+
+def encoder_of(
+    table: ChoiceTable, classes: Sequence[type[t.Any]]
+) -> Callable[[Sequence[XdrType]], list[Buffer]]:
+    """One function that encodes values of these alternatives, in this order, with their numbers."""
+    writer = EncoderWriter(Void)
+    source = "\n".join(writer.alternatives_function("pack", table, classes))
+    namespace: dict[str, t.Any] = {**writer.namespace, "Malformed": reflect.Malformed}
+    # The text was made here from declarations.
+    exec(compile(source, "<xdr alternatives>", "exec"), namespace)  # noqa: S102
+    return t.cast("Callable[[Sequence[XdrType]], list[Buffer]]", namespace["pack"])
 
 
 def _explain_decode(cls: type[XdrType], buf: Buffer, start: int, error: Exception) -> t.NoReturn:
@@ -109,6 +138,9 @@ def _explain_encode(value: XdrType, out: list[Buffer], mark: int) -> None:
 
 
 _EXPLAIN = attribute_codec.Explain(_DECODE_ERRORS, _ENCODE_ERRORS, _explain_decode, _explain_encode)
+
+
+compile_by(install)
 
 
 def source_of(cls: type[XdrType]) -> str:

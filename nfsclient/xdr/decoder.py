@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 
 from nfsclient.xdr.attributes import codecs_of
@@ -26,6 +27,9 @@ from nfsclient.xdr.kinds import (
 from nfsclient.xdr.reflect import Malformed
 from nfsclient.xdr.types import Unread, XdrEnum, fields_of, shape_of
 from nfsclient.xdr.writer import PADDING, Writer, array_layout, fixed_size, integer_code, least_size
+
+_SIZE: t.Final = re.compile(r"(?<![.\w])size\b")
+"""The variable, not a field of that name."""
 
 
 class _EnumTable(dict[int, XdrEnum]):
@@ -114,7 +118,7 @@ class DecoderWriter(Writer):
         self.flush()
         self._check_end()
         self.emit("return result, pos")
-        if any("size" in line for line in self._lines):
+        if any(_SIZE.search(line) for line in self._lines):
             head.append("        size = len(buf)")
         tail = ["    except DECODE_ERRORS as error:", "        failure = error"]
         tail += ["    explain_decode(CLS, buf, start, failure)"]

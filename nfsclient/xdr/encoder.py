@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Sequence
 
 from nfsclient.xdr.kinds import (
     ArrayNode,
@@ -11,6 +12,7 @@ from nfsclient.xdr.kinds import (
     BoolNode,
     Buffer,
     ChoiceNode,
+    ChoiceTable,
     EnumNode,
     FixedArrayNode,
     FixedOpaqueNode,
@@ -81,6 +83,21 @@ class EncoderWriter(Writer):
         if has_rest:
             self.emit(f"if length & 3: append({self.constant(PADDING, 'PADDING')}[length & 3])")
         return [f"def {name}(self, out):", *(line.removeprefix("    ") for line in self._lines)]
+
+    def alternatives_function(
+        self, name: str, table: ChoiceTable, classes: Sequence[type[t.Any]]
+    ) -> list[str]:
+        """The function that encodes values of these classes, each with its number in front, and gives the buffers."""
+        self.emit("out = []")
+        self.emit("append = out.append")
+        names = [f"o{index}" for index in range(len(classes))]
+        self.emit(f"{', '.join(names)}, = values")
+        for each, cls in zip(names, classes, strict=True):
+            self._run.append(("I", str(table.numbers[cls])))
+            self._fields(StructNode(cls) if cls.__xdr_role__ == "struct" else UnionNode(cls), each)
+        self.flush()
+        self.emit("return out")
+        return [f"def {name}(values):", *(line.removeprefix("    ") for line in self._lines)]
 
     def flush(self) -> None:
         if not self._run:

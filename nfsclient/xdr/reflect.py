@@ -61,6 +61,13 @@ def tokens(value: XdrType) -> list[Token]:
     return out
 
 
+def tokens_of(node: Node, value: object, path: str) -> list[Token]:
+    """The same for a value of any node, such as an alternative of a `Choice` with its number."""
+    out: list[Token] = []
+    _encode(node, value, path, out)
+    return out
+
+
 def encode(value: XdrType) -> bytes:
     """The encoding of `value`, by the slow way."""
     return b"".join(token.data for token in tokens(value))

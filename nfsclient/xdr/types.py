@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import enum
 import typing as t
+from collections.abc import Callable
 
 from nfsclient.xdr.kinds import (
     UNLIMITED,
@@ -168,9 +169,17 @@ def _add_lazy_property(cls: type[t.Any], name: str) -> None:
     setattr(cls, name, property(namespace["read"], namespace["write"]))
 
 
-def _compile(cls: type[t.Any]) -> None:
-    from nfsclient.xdr.compiler import install  # the compiler imports this module
+Install: t.TypeAlias = Callable[[type[t.Any]], None]
+_compilers: list[Install] = []
 
+
+def compile_by(install: Install) -> None:
+    """Let `install` replace the stubs of a class when it is first used. The compiler says so: it knows this module."""
+    _compilers[:] = [install]
+
+
+def _compile(cls: type[t.Any]) -> None:
+    (install,) = _compilers
     install(cls)
 
 
@@ -275,21 +284,6 @@ class Unread(XdrType):
     number: int
     rest: bytes = b""
     following: int = 0
-
-    def pack(self, out: list[Buffer]) -> None:
-        from nfsclient.xdr import reflect
-
-        out.append(reflect.encode(self))
-
-    @classmethod
-    def unpack_from(cls, buf: Buffer, pos: int = 0) -> tuple[t.Self, int]:
-        from nfsclient.xdr import reflect
-
-        return t.cast("tuple[t.Self, int]", reflect.decode(cls, buf, pos))
-
-    @classmethod
-    def from_xdr(cls, buf: Buffer) -> t.Self:
-        return cls.unpack_from(buf)[0]
 
     def parts(self) -> list[tuple[str, Node, t.Any]]:
         """(name, node, value) as `parts_of` gives it."""

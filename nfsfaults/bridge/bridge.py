@@ -130,14 +130,14 @@ class _Way:
 
     def run(self, now: float) -> None:
         """Send what is due."""
-        for late in [one for one in self.late if one.until <= now]:
+        for late in [late for late in self.late if late.until <= now]:
             self._release(late, now)
         while self.waiting and self.waiting[0][0] <= now:
             self._send(heapq.heappop(self.waiting)[2])
 
     @property
     def deadline(self) -> float | None:
-        times = [one.until for one in self.late] + [one[0] for one in self.waiting[:1]]
+        times = [late.until for late in self.late] + [entry[0] for entry in self.waiting[:1]]
         return min(times, default=None)
 
     def _send(self, frame: bytes) -> None:
@@ -211,6 +211,8 @@ class Bridge:
         self._ports = [_Port(self, side, taps[side]) for side in ("client", "server")]
         for port in self._ports:
             loop.add(port)
+        self._timed = self._ports[1]
+        """The one that has the deadline."""
 
     @property
     def unfired(self) -> list[str]:
@@ -234,6 +236,7 @@ class Bridge:
         """A frame from one side, for the other."""
         if self._place.device and not self._is_ours(frame, toward):
             return
+        self._loop.changed(self._timed)
         kind = int.from_bytes(frame[12:14], "big")
         if kind not in {f.IPV4, f.ARP}:
             return  # IPv6 looks for routers, of which there are none
@@ -339,7 +342,7 @@ class Bridge:
     ) -> None:
         came = None if is_elsewhere else self._came.pop(id(data), None)
         frames = None if came is None else list(came[1])
-        if frames is None or any(isinstance(one, a.MAKING) for one in packets):
+        if frames is None or any(isinstance(packet, a.MAKING) for packet in packets):
             heading, number = ends.heading(toward, self._macs), next(self._identifications) & 0xFFFF
             frames = self._made(lambda: self._making.datagram(heading, data, number, packets), frames)
         self._send(self._ways[toward], frames, packets)
@@ -373,11 +376,11 @@ class Bridge:
             half.messages_in(segment)
             return
         actions = self._actions_on(connection, half.messages_in(segment), toward, packet, ends)
-        lost = next((one for one in actions if isinstance(one, a.LosePackets)), None)
+        lost = next((action for action in actions if isinstance(action, a.LosePackets)), None)
         if lost is not None:
             half.losing[segment.number] = lost.times - 1
         frames = list(packet.frames)
-        if any(isinstance(one, a.MAKING) for one in actions):
+        if any(isinstance(action, a.MAKING) for action in actions):
             (frame,) = packet.frames
             frames = self._made(lambda: self._making.segment(frame, actions), frames)
         self._send(way, frames, actions, segment)
@@ -417,7 +420,9 @@ class Bridge:
             if index is None:
                 continue
             rule = self.matcher.plan.rules[index]
-            possible = [t.cast("a.PacketAction", one) for one in rule.actions if _is_on_segments(one)]
+            possible = [
+                t.cast("a.PacketAction", action) for action in rule.actions if _is_on_segments(action)
+            ]
             if len(possible) < len(rule.actions):
                 self.failures.append(f"{rule.label}: not every action can be done to a segment of TCP")
             actions += possible
@@ -464,7 +469,7 @@ class Bridge:
                     frames = [frame for frame in frames for _ in range(copies + 1)]
                 case _:
                     pass
-        late = next((one for one in actions if isinstance(one, a.LatePackets)), None)
+        late = next((action for action in actions if isinstance(action, a.LatePackets)), None)
         if late is not None:
             way.late.append(_Late(frames, late.packets, now + late.seconds))
             return

@@ -138,7 +138,7 @@ def _joined(parts: list[IpPacket]) -> IpPacket | None:
             return None
         data = data[:start] + part.payload
         if not part.fragment & MORE:
-            frames = tuple(frame for one in parts for frame in one.frames)
+            frames = tuple(frame for part in parts for frame in part.frames)
             return IpPacket(
                 frames, part.source, part.destination, part.protocol, part.identification, 0, data
             )

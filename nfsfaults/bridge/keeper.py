@@ -1,29 +1,37 @@
 # SPDX-License-Identifier: MIT
-"""A process that makes three private networks, and sockets in them for the process that started it.
+"""Processes that each make three private networks, and sockets in them for the process that started the first.
 
     client 198.18.0.2 --- veth --- (bridge) --- veth --- 198.18.0.1 server
 
 It is a separate program because only a process with one thread may enter a user namespace. Sockets stay in the
 network in which they were made, so they can be handed over (SCM_RIGHTS), and the other process needs no privilege. The
-networks have no names: they disappear with this process and the sockets, however either of them ends.
+networks have no names: they disappear with their process and the sockets, however either of them ends.
+
+A program that uses many networks one after another starts this one once, as an interpreter costs more than networks:
+the first process only forks one for each of them, and ends when its line is closed. The kernel takes 60 ms to make
+networks, mostly waiting. So from the second on there is a spare: a process whose networks are made before they are
+wanted.
 
 A server that nfsproof has started may be in the private network of the process that started this one, instead of a
 new one: then the bridge is connected with a device there, which is made and taken away again, or is there already.
 
-Messages on the Unix socket whose descriptor is the first argument (the second is a `Place` in JSON): JSON, with
-descriptors. The first comes from here, as soon as the networks are there.
+Messages on Unix sockets are JSON, with descriptors. On the one whose descriptor is the first argument, each is a
+`Place` with the line of its networks. On that line the first message comes from here, as soon as they are there.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
+import functools
 import json
 import os
 import signal
 import socket
 import sys
 import typing as t
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -156,32 +164,101 @@ def _make(networks: _Networks, wanted: dict[str, t.Any]) -> socket.socket:
 
 def serve(line: socket.socket, place: Place) -> None:
     """Make the networks, and sockets until the other side closes the line."""
+    _serve_made(line, place, _try_to_make(place))
+
+
+def _try_to_make(place: Place) -> tuple[_Networks, list[socket.socket]] | OSError:
+    """Networks, and the packet sockets of their bridge; or why there are none."""
     try:
         networks = _Networks(is_here=place.is_here)
-        taps = _join(networks, place)
+        return networks, _join(networks, place)
     except OSError as error:
-        line.send(json.dumps({"error": error.strerror or str(error)}).encode())
+        return error
+
+
+def _serve_made(
+    line: socket.socket, place: Place, made: tuple[_Networks, list[socket.socket]] | OSError
+) -> None:
+    if isinstance(made, OSError):
+        line.send(json.dumps({"error": made.strerror or str(made)}).encode())
         return
-    socket.send_fds(line, [b"{}"], [one.fileno() for one in taps])
+    networks, taps = made
+    there = json.dumps({"process": os.getpid()}).encode()
+    socket.send_fds(line, [there], [tap.fileno() for tap in taps])
     for tap in taps:
         tap.close()
     while wanted := line.recv(MOST_BYTES):
         try:
-            made = _make(networks, json.loads(wanted))
+            sock = _make(networks, json.loads(wanted))
         except OSError as error:
             line.send(json.dumps({"error": error.strerror or str(error)}).encode())
             continue
-        socket.send_fds(line, [b"{}"], [made.fileno()])
-        made.close()
+        socket.send_fds(line, [b"{}"], [sock.fileno()])
+        sock.close()
     if place.is_here and not place.device:
         # At once: the next one may have the same addresses, and the kernel takes its time.
         rtnetlink.delete("server")
 
 
+def _fork(work: Callable[[], None], *inherited: socket.socket) -> None:
+    """A process that does this and ends, without sockets that it would inherit."""
+    if os.fork() == 0:
+        try:
+            for sock in inherited:
+                sock.close()
+            work()
+        finally:
+            os._exit(0)  # without the end of an interpreter, which takes longer than all the rest
+
+
+class _Spare:
+    """A process that has made networks of the usual place, and waits for the line on which they are wanted."""
+
+    def __init__(self, *inherited: socket.socket) -> None:
+        self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        _fork(lambda: self._wait(theirs), self._ours, *inherited)
+        theirs.close()
+
+    @staticmethod
+    def _wait(for_line: socket.socket) -> None:
+        made = _try_to_make(Place())
+        _, descriptors, _, _ = socket.recv_fds(for_line, 1, 1)
+        for_line.close()
+        if descriptors:
+            with socket.socket(fileno=descriptors[0]) as line:
+                _serve_made(line, Place(), made)
+
+    def take(self, line: socket.socket) -> bool:
+        """Whether it goes on with this line; it may have been killed."""
+        with self._ours, contextlib.suppress(OSError):
+            socket.send_fds(self._ours, [b"x"], [line.fileno()])
+            return True
+        return False
+
+
+def fork_for_each(requests: socket.socket) -> None:
+    """For each request a process that makes its networks, until the other side closes the line."""
+    spare: _Spare | None = None
+    while True:
+        wanted, descriptors, _, _ = socket.recv_fds(requests, MOST_BYTES, 1)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:  # those that have ended, whose use of the processor is ours
+                pass
+        if not wanted:
+            return
+        place = Place(**json.loads(wanted))
+        with socket.socket(fileno=descriptors[0]) as line:
+            is_usual = place == Place()
+            if not (is_usual and spare is not None and spare.take(line)):
+                _fork(functools.partial(serve, line, place), requests)
+        if is_usual:
+            spare = _Spare(requests)
+
+
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group: the other side ends first
-    with socket.socket(fileno=int(sys.argv[1])) as line:
-        serve(line, Place(**json.loads(sys.argv[2])))
+    with socket.socket(fileno=int(sys.argv[1])) as requests:
+        fork_for_each(requests)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import errno
 import json
 import os
@@ -32,6 +34,57 @@ class NoNetworks(Exception):
     """The networks cannot be made. The text says what was tried and what is needed, in one line."""
 
 
+class _Forker:
+    """The process that forks one for each pair of networks; it is started for the first and ends with this process."""
+
+    def __init__(self) -> None:
+        self._pid = os.getpid()
+        self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603  (this interpreter, and a module of this package)
+                [sys.executable, "-m", "nfsfaults.bridge.keeper", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": str(_ROOT)},
+            )
+        atexit.register(self.end)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it runs, and is of this process: one that was forked has to start another."""
+        return self._pid == os.getpid() and self._process.poll() is None
+
+    def fork_for(self, place: Place, line: socket.socket) -> None:
+        """Have networks made, whose process is at the other end of `line`. Raises OSError."""
+        socket.send_fds(self._requests, [json.dumps(asdict(place)).encode()], [line.fileno()])
+
+    def end(self) -> None:
+        """End it. Networks that exist are not affected."""
+        self._requests.close()
+        if self._pid != os.getpid():
+            return
+        try:
+            self._process.wait(_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+class _Forkers:
+    """The one of this process, if it has been needed."""
+
+    current: _Forker | None = None
+
+    @classmethod
+    def fork_for(cls, place: Place, line: socket.socket) -> None:
+        """As the method of `_Forker`; one that has died is replaced."""
+        if cls.current is None or not cls.current.is_usable:
+            cls.current = _Forker()
+        cls.current.fork_for(place, line)
+
+
 class Networks:
     """Two private networks with a bridge between them. They end with `close`, and with this process."""
 
@@ -42,36 +95,25 @@ class Networks:
             raise NoNetworks(f"private networks need Linux, this is {sys.platform}")
         self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._line.settimeout(_SECONDS)
-        with theirs:
-            self._keeper = subprocess.Popen(  # noqa: S603  (this interpreter, and a module of this package)
-                [
-                    sys.executable,
-                    "-m",
-                    "nfsfaults.bridge.keeper",
-                    str(theirs.fileno()),
-                    json.dumps(asdict(self.place)),
-                ],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": str(_ROOT)},
-            )
         try:
+            with theirs:
+                _Forkers.fork_for(self.place, theirs)
             taps = self._receive(2)
         except OSError as error:
             self.close()
             raise NoNetworks(f"no private network ({error}): it needs {NEEDS}") from error
+        self.process: int = self._answer["process"]
+        """The process of the networks: they end with it."""
         self.taps: dict[Side, socket.socket] = {"client": taps[0], "server": taps[1]}
         """What the bridge receives from a side, and sends to it: Ethernet frames."""
 
     def _receive(self, count: int) -> list[socket.socket]:
         """The sockets of an answer. Raises OSError."""
         data, descriptors, _, _ = socket.recv_fds(self._line, MOST_BYTES, count, socket.MSG_CMSG_CLOEXEC)
-        sockets = [socket.socket(fileno=one) for one in descriptors]
-        answer = json.loads(data or b'{"error": "the process that makes it has ended"}')
-        if "error" in answer:
-            raise OSError(answer["error"])
+        sockets = [socket.socket(fileno=descriptor) for descriptor in descriptors]
+        self._answer = json.loads(data or b'{"error": "the process that makes it has ended"}')
+        if "error" in self._answer:
+            raise OSError(self._answer["error"])
         return sockets
 
     def socket_on(
@@ -130,14 +172,13 @@ class Networks:
 
     def close(self) -> None:
         """End the networks; sockets that others still have keep theirs until they close them."""
-        self._line.close()
         for tap in getattr(self, "taps", {}).values():
             tap.close()
-        try:
-            self._keeper.wait(_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._keeper.kill()
-            self._keeper.wait()
+        with contextlib.suppress(OSError), self._line as line:
+            line.shutdown(socket.SHUT_WR)
+            if self.place.is_here:
+                while line.recv(MOST_BYTES):  # until nothing of them is left where others may make the same
+                    pass
 
 
 def _connect(sock: socket.socket, address: tuple[str, int], loop: Loop, timeout: float) -> str:

@@ -55,7 +55,7 @@ def datagram(heading: Heading, data: bytes, identification: int, actions: Sequen
         raise CannotMake(f"a datagram of {len(data)} bytes; {MOST_DATA} at most")
     source, destination = heading.ports
     packet: Packet = _addressed(heading, identification) / UDP(sport=source, dport=destination) / Raw(data)
-    if any(isinstance(one, a.ChangePacket | a.CallFunction) for one in actions):
+    if any(isinstance(action, a.ChangePacket | a.CallFunction) for action in actions):
         packet = _computed(IP(bytes(packet)))
     return _finished(heading.ethernet, _changed([packet], actions), actions)
 
@@ -80,7 +80,7 @@ def _addressed(heading: Heading, identification: int) -> IP:
 
 
 def _frame(ethernet: bytes, packet: Packet) -> bytes:
-    return bytes(Ether(ethernet) / packet)
+    return ethernet + bytes(packet)  # no layer looks at the one below it
 
 
 def _computed(packet: Packet) -> Packet:
@@ -148,17 +148,22 @@ def _divided(packet: Packet, sizes: Sequence[int], overlap: int) -> list[Packet]
 
 def _finished(ethernet: bytes, packets: list[Packet], actions: Sequence[a.Action]) -> list[bytes]:
     """The packets as frames: checksums that are to be wrong, fragments, and what the MTU asks for."""
-    wrong = {one.layer for one in actions if isinstance(one, a.BadChecksum)}
+    wrong = {action.layer for action in actions if isinstance(action, a.BadChecksum)}
     if "transport" in wrong:
         for packet in packets:
             _spoil_transport(packet)
-    fragmenting = next((one for one in actions if isinstance(one, a.IpFragments)), None)
-    pieces = [piece for packet in packets for piece in _fragmented(packet, fragmenting)]
-    if "network" in wrong:
-        for piece in pieces:
-            built = bytes(piece)
-            piece.chksum = int.from_bytes(built[10:12], "big") ^ _WRONG
-    return [_frame(ethernet, piece) for piece in pieces]
+    fragmenting = next((action for action in actions if isinstance(action, a.IpFragments)), None)
+    frames: list[bytes] = []
+    for packet in packets:
+        built = bytes(packet)  # which scapy takes a while for
+        if not wrong and fragmenting is None and len(built) <= MTU:
+            frames.append(ethernet + built)
+            continue
+        for piece in _fragmented(packet, fragmenting):
+            if "network" in wrong:
+                piece.chksum = int.from_bytes(bytes(piece)[10:12], "big") ^ _WRONG
+            frames.append(_frame(ethernet, piece))
+    return frames
 
 
 def _spoil_transport(packet: Packet) -> None:
@@ -213,19 +218,19 @@ def _returned(
     found = [] if result is None else list(result) if isinstance(result, list | tuple) else [result]
     if len(found) > a.MOST_COPIES:
         raise CannotMake(f"{what}: {len(found)} packets; {a.MOST_COPIES} at most")
-    for one in found:
-        if not isinstance(one, Packet) or (needs is not None and not one.haslayer(needs)):
+    for made in found:
+        if not isinstance(made, Packet) or (needs is not None and not made.haslayer(needs)):
             kind = "a packet" if needs is None else f"a packet with {needs.__name__}"
-            raise CannotMake(f"{what}: expected {kind}, a list of them or None, seen {type(one).__name__}")
+            raise CannotMake(f"{what}: expected {kind}, a list of them or None, seen {type(made).__name__}")
         try:
-            size = len(bytes(one))
+            size = len(bytes(made))
         except Exception as error:
             raise CannotMake(
                 f"{what}: the packet that it returned cannot be built: {_said(error)}"
             ) from error
         if needs is not None and size > _LONGEST:
             raise CannotMake(f"{what}: a packet of {size} bytes; {_LONGEST} at most")
-    return found if needs is None else [one[needs] for one in found]
+    return found if needs is None else [made[needs] for made in found]
 
 
 def _said(error: Exception) -> str:
@@ -242,7 +247,7 @@ def messages_by(function: PacketFunction, name: str, data: bytes, call: Message 
         found = rpc_layers.procedure_of(call.program, call.version, call.procedure)
         if found is not None:
             rpc_layers.note_call((call.xid,), found)
-    return [bytes(one) for one in _returned(function, name, RpcMessage(data))]
+    return [bytes(packet) for packet in _returned(function, name, RpcMessage(data))]
 
 
 # ---------------------------------------------------------------- what is read
@@ -276,7 +281,7 @@ def note_call(heading: Heading, transport: t.Literal["tcp", "udp"], call: Messag
     """A call passes: its reply can be dissected."""
     found = rpc_layers.procedure_of(call.program, call.version, call.procedure)
     if found is not None:
-        source, destination = (socket.inet_ntoa(one) for one in (heading.source, heading.destination))
+        source, destination = (socket.inet_ntoa(address) for address in (heading.source, heading.destination))
         ends = ((source, heading.ports[0]), (destination, heading.ports[1]))
         rpc_layers.note_call((UDP if transport == "udp" else TCP, *ends, call.xid), found)
 
@@ -293,7 +298,7 @@ def check_field(path: str) -> None:
     if layer is None:
         known = f"there are {', '.join(_BELOW)}, RpcCall, RpcReply, and those of docs/packets.md"
         raise BadPlan(f"field: packets have no layer {name!r}{similar_text(name, [*_BELOW, *LAYERS], known)}")
-    fields = [one.name for one in layer.fields_desc]
+    fields = [field.name for field in layer.fields_desc]
     field = field.partition(".")[0].partition("[")[0]
     if field not in fields:
         near = similar_text(field, fields, f"there are {', '.join(fields)}")

@@ -438,7 +438,8 @@ def _declared(cls: type[t.Any]) -> tuple[type[XdrLayer], list[t.Any]]:
     fields = [make_field(name, node) for name, node in fields_of(cls)]
     if cls in REFINED:  # bytes may have become packets, which scapy shall find
         fields = [
-            _XdrPacketField(one.name, one.node) if isinstance(one.node, OpaqueNode) else one for one in fields
+            _XdrPacketField(field.name, field.node) if isinstance(field.node, OpaqueNode) else field
+            for field in fields
         ]
     return XdrLayer, fields
 

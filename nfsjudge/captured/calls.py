@@ -20,7 +20,7 @@ from nfsclient.rpc.record import Record
 
 def plain_programs() -> Mapping[tuple[int, int], Program]:
     """What is decoded where nothing else is said: without NFSv4, whose calls mean little out of their session."""
-    return programs(one for one in protocols() if not one.has_minor_versions)
+    return programs(protocol for protocol in protocols() if not protocol.has_minor_versions)
 
 
 def exchange_of_call(

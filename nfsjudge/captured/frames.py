@@ -37,7 +37,7 @@ class Frames:
 
     def __str__(self) -> str:
         """``frame 4``, or ``frames 4, 6 and 9``, or ``frames 4, 6, 9, 10, 12 and 30 more up to 99``."""
-        *before, latest = [str(one) for one in self.first] or ["none"]
+        *before, latest = [str(number) for number in self.first] or ["none"]
         more = self.count - len(self.first)
         if more:
             return f"frames {', '.join([*before, latest])} and {more} more up to {self.last}"

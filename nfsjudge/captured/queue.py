@@ -205,7 +205,7 @@ class InOrder:
         if is_much and unclear_since < now:
             self.linter.doubt()
             unclear_since = now
-        horizon = min((one.exchange.sent_at for one in self._open.values()), default=now)
+        horizon = min((call.exchange.sent_at for call in self._open.values()), default=now)
         self._judge(min(horizon, unclear_since, now if is_much else now - _REORDERED))
 
     def finish(self) -> None:
@@ -220,7 +220,7 @@ class InOrder:
         left: list[tuple[int, Exchange]] = []
         self._events.sort(key=lambda event: event.at)
         for group in in_groups(self._done):
-            end = max(one.received_at or one.sent_at for _, one in group)
+            end = max(exchange.received_at or exchange.sent_at for _, exchange in group)
             if left or end >= horizon:
                 left += group
                 continue
@@ -232,7 +232,7 @@ class InOrder:
                     self.linter.linger(exchange)
             self._tell(end)
         self._done = left
-        self._done_bytes = sum(len(one.call) + len(one.reply or b"") for _, one in left)
+        self._done_bytes = sum(len(exchange.call) + len(exchange.reply or b"") for _, exchange in left)
         self._looked_at = len(left)
 
     def _tell(self, moment: float) -> None:

@@ -80,7 +80,7 @@ class Stream:
         self._assembler = RecordAssembler(MOST_RECORD)
 
     @property
-    def held(self) -> int:
+    def buffered(self) -> int:
         """Bytes in memory."""
         return self._waiting_bytes + self._assembler.buffered
 
@@ -167,7 +167,7 @@ class Stream:
         """Something came late, or was captured late: what follows it in the stream was not sent before it."""
         if not self._waiting:
             return mark
-        early = min(one.time for _, _, one in self._waiting.values())
+        early = min(mark.time for _, _, mark in self._waiting.values())
         return mark._replace(time=min(mark.time, early), until=mark.time)
 
     def _skip(self, found: list[tuple[bytes, Mark]]) -> None:

@@ -24,7 +24,7 @@ _PORTS: t.Final = frozenset({111, 2049})
 """Of rpcbind and NFS: what is cut there was RPC, even if no message is left."""
 _CALLBACK = "NFSv4 callback"
 """What a server calls at a client. The reply is the client's, and is not judged."""
-_MOST_HELD = 128 << 20
+_MOST_BUFFERED = 128 << 20
 """Bytes that wait in all streams together; beyond them the streams that were idle longest are given up."""
 
 
@@ -73,7 +73,7 @@ class Traffic:
         self.statistics = Statistics()
         self._dissector = Dissector(self.statistics.unopened)
         self._flows: OrderedDict[Direction, _Flow] = OrderedDict()
-        self._held = 0
+        self._buffered = 0
         self._queue = InOrder(linter, self._proves_no_call, not_judged=self.statistics.not_judged)
 
     def take(self, packet: Packet) -> None:
@@ -121,7 +121,7 @@ class Traffic:
     def _give_up(self) -> None:
         """Forget the flow that was idle longest."""
         direction, flow = self._flows.popitem(last=False)
-        self._held -= flow.stream.held
+        self._buffered -= flow.stream.buffered
         self._account(direction, flow)
 
     def _account(self, direction: Direction, flow: _Flow) -> None:
@@ -133,7 +133,7 @@ class Traffic:
 
     def _take_tcp(self, packet: Packet, segment: Segment) -> None:
         flow = self._flow((segment.source, segment.destination))
-        stream, before = flow.stream, flow.stream.held
+        stream, before = flow.stream, flow.stream.buffered
         if segment.flags & SYN:
             if not segment.flags & ACK:
                 self._connects(packet, segment)
@@ -149,8 +149,8 @@ class Traffic:
             flow.begun.add(packet.number)
         if segment.flags & (FIN | RST) and not flow.is_closed:
             self._closes(packet, segment, flow)
-        self._held += stream.held - before
-        while self._held > _MOST_HELD and len(self._flows) > 1:
+        self._buffered += stream.buffered - before
+        while self._buffered > _MOST_BUFFERED and len(self._flows) > 1:
             self._give_up()
 
     def _take_messages(self, direction: Direction, flow: _Flow, messages: list[tuple[bytes, Mark]]) -> None:
@@ -212,7 +212,7 @@ class Traffic:
         flow, back = self._flows.get((client, server)), self._flows.get((server, client))
         if flow is None or back is None or not (flow.has_rpc and back.has_rpc):
             return False
-        return all(one.stream.is_whole and one.stream.unclear_since is None for one in (flow, back))
+        return all(side.stream.is_whole and side.stream.unclear_since is None for side in (flow, back))
 
 
 def program_of(message: bytes, minor: int | None = None) -> str:

@@ -8,31 +8,11 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from nfsclient.errors import NfsClientError
-from nfsclient.protocol.nfs2 import Fattr
-from nfsclient.protocol.nfs3 import Fattr3, WccAttr
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.messages import parse_reply
 from nfsclient.rpc.program import Step
-
-if t.TYPE_CHECKING:
-    from nfsjudge.lint.world import Facts, World
-
-
-Attributes: t.TypeAlias = Fattr3 | Fattr
-"""Those of either version: fields of the same names, of 64 or 32 bits."""
-
-
-class View(t.NamedTuple):
-    """What a reply says of one object: its attributes, in `after`, and those before the call, in `before`.
-
-    `path` leads to them in the reply. `changes` tells whether the operation may change this object.
-    """
-
-    handle: bytes
-    after: Attributes | None
-    before: WccAttr | None
-    path: str
-    changes: bool
+from nfsjudge.lint.seen import View
+from nfsjudge.lint.world import Facts, World
 
 
 class Case:

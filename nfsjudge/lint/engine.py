@@ -3,6 +3,28 @@
 
 The operations of a compound run one after the other: each is judged by what those before it have left. Where other
 exchanges overlap with a compound, nobody knows what came first, and its operations disturb each other like calls do.
+
+What happens to a group of exchanges that overlap in time (`in_groups`; one alone, as a rule):
+
+    1. units     each exchange becomes its operations (`_units`)
+    2. touched   what each may change, so that the others' replies about it are not believed (`_Touched`)
+    3. judge     the rules look at each unit, with the `World` of its address and version of NFS
+    4. learn     the world takes in what its reply says, and forgets what it may have changed
+    5. linger    a call without an answer, or one that may run once more, may change its objects at any later time
+
+What must stay true:
+
+- In a group of one, each operation is judged before it is learned from, and the next one after that. In a larger
+  group all are judged first: none is judged by another whose place in time is not known.
+- A call that came before, by XID or by its slot, may be answered from a cache, with what was true then. It is judged
+  without a world (`is_replayed`), teaches nothing, and still may have changed what it names. With `has_gaps` that is
+  so for every request that is not certainly new (`nfs4_slots`).
+- A reply for which a check has failed (`excused`) is not reported again unless a rule is more severe, and is not
+  believed: only what its call may have changed counts.
+- Two addresses may be of one server, and two versions have other handles: each has its own world, and what one may
+  have changed all others forget.
+- A rule is reported once, at the first breach; later ones are counted.
+- In doubt the engine forgets or is silent (`doubt`, `linger`): a rule that speaks must be right.
 """
 
 from __future__ import annotations
@@ -17,11 +39,12 @@ from dataclasses import dataclass
 from nfsclient.protocol.registry import parts_of
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import AnyOperation, Step
-from nfsjudge.lint.case import Case, View
+from nfsjudge.lint.case import Case
 from nfsjudge.lint.nfs4_slots import Slots
 from nfsjudge.lint.rule import SEVERITIES, Finding, Rule, Severity, all_rules
+from nfsjudge.lint.seen import Source, View
 from nfsjudge.lint.views import HARMLESS, UNKNOWN, Views, views_for
-from nfsjudge.lint.world import Source, World
+from nfsjudge.lint.world import World
 
 parts_of("nfsjudge.lint", "{}_views")
 _SLOW: t.Final = 0.4
@@ -49,21 +72,29 @@ class Event:
     note: str = ""
 
 
-class _Unit(t.NamedTuple):
+class _Unit:
     """One operation of an exchange. An exchange without operations is one unit without a step."""
 
-    number: int
-    exchange: Exchange
-    step: Step | None
-    protocol: Views
-    actor: int
-    """Whose changes do not disturb it: those of units with the same number."""
-    is_first: bool
-    """Whether it begins its call."""
+    __slots__ = ("_views", "actor", "exchange", "is_first", "number", "protocol", "step")
+
+    def __init__(
+        self, number: int, exchange: Exchange, step: Step | None, protocol: Views, actor: int, is_first: bool
+    ) -> None:
+        self.number = number
+        self.exchange = exchange
+        self.step = step
+        self.protocol = protocol
+        self.actor = actor
+        """Whose changes do not disturb it: those of units with the same number."""
+        self.is_first = is_first
+        """Whether it begins its call."""
+        self._views: list[View] | None = None
 
     def views(self) -> list[View]:
         """What its result says of objects."""
-        return [] if self.step is None else self.protocol.views(self.step)
+        if self._views is None:
+            self._views = [] if self.step is None else self.protocol.views(self.step)
+        return self._views
 
     def changed(self) -> Sequence[bytes] | None:
         """The handles of what it may have changed; None for anything."""
@@ -118,7 +149,7 @@ class _ByOthers:
 
     def __contains__(self, handle: object) -> bool:
         touching = self._handles.get(t.cast("bytes", handle), ())
-        return handle in self._lingering or any(one != self._own for one in touching)
+        return handle in self._lingering or any(actor != self._own for actor in touching)
 
 
 class Linter:
@@ -139,6 +170,8 @@ class Linter:
         self.findings: dict[str, Finding] = {}
         self.worlds: dict[tuple[str, int], World] = {}
         """By address and version of NFS."""
+        self._by_peer: dict[tuple[str, int], World] = {}
+        """The same by address with port."""
         self._asked: dict[Hashable, None] = {}
         """Calls by XID and by request: one that comes again may be answered from memory, with what was true then."""
         self._lingering: set[bytes] | None = set()
@@ -161,10 +194,10 @@ class Linter:
         calls = _units(group)
         is_shared = len(group) > 1 or self._lingering is None or bool(self._lingering)
         touched = self._touched(calls) if is_shared else None
-        again = [self._is_replayed(exchange) for _, exchange in group]
+        again = [self._is_replayed(units[0]) for units in calls]
         # What nobody saw for the first time teaches nothing either, but it is not executed once more.
-        doubtful = [self._may_be_retry(exchange) for _, exchange in group]
-        replayed = [any(both) for both in zip(again, doubtful, strict=True)]
+        doubtful = [self._may_be_retry(units[0]) for units in calls]
+        replayed = [was_made or may_be for was_made, may_be in zip(again, doubtful, strict=True)]
         together = list(zip(calls, replayed, strict=True))
         if len(together) > 1:
             for units, is_replayed in together:
@@ -179,31 +212,33 @@ class Linter:
             if is_again or exchange.received_at is None or _may_come_again(exchange):
                 self.linger(exchange)
 
-    def _is_replayed(self, exchange: Exchange) -> bool:
+    def _is_replayed(self, unit: _Unit) -> bool:
         """Whether a call with the same XID, or the same request in a session, was made before."""
-        keys: list[Hashable] = [(exchange.xid, exchange.procedure)] if exchange.call else []
-        keys.append(views_for(exchange).request(exchange))
-        known = [key in self._asked for key in keys if key is not None]
-        for key in keys:
+        exchange, asked = unit.exchange, self._asked
+        is_known = False
+        for key in (
+            (exchange.xid, exchange.procedure) if exchange.call else None,
+            unit.protocol.request(exchange),
+        ):
             if key is not None:
-                self._asked[key] = None
-        while len(self._asked) > _MOST_ASKED:
-            del self._asked[next(iter(self._asked))]
-        return any(known)
+                is_known |= key in asked
+                asked[key] = None
+        while len(asked) > _MOST_ASKED:
+            del asked[next(iter(asked))]
+        return is_known
 
-    def _may_be_retry(self, exchange: Exchange) -> bool:
+    def _may_be_retry(self, unit: _Unit) -> bool:
         """Whether a request of a session may be one that was made before the first exchange, or was not seen."""
         if self._slots is None:
             return False
-        if views_for(exchange) is UNKNOWN:
+        if unit.protocol is UNKNOWN:
             self._slots.forget()
-        return self._slots.may_be_retry(exchange)
+        return self._slots.may_be_retry(unit.exchange)
 
     def _learn(self, unit: _Unit, touched: _Touched | None, *, is_replayed: bool) -> None:
         world = self._world(unit.exchange)
-        changed = unit.changed()
         if is_replayed:
-            world.forget(changed)
+            world.forget(unit.changed())
             unit.protocol.unsettle(world, unit.step)
         else:
             if touched is not None:
@@ -216,7 +251,7 @@ class Linter:
         world.disturbed = ()
         for other in self.worlds.values():
             if other is not world:  # two addresses may be of one server
-                other.forget(changed)
+                other.forget(unit.changed())
                 unit.protocol.unsettle(other, unit.step)
 
     def doubt(self) -> None:
@@ -247,10 +282,13 @@ class Linter:
     def _world(self, exchange: Exchange) -> World:
         # A handle of one version means nothing in another.
         version = exchange.procedure.version if exchange.procedure is not None else 0
-        name = (exchange.peer.rpartition(":")[0], version)
-        world = self.worlds.get(name)
+        world = self._by_peer.get((exchange.peer, version))
         if world is None:
-            world = self.worlds[name] = World(others=self.others)
+            name = (exchange.peer.rpartition(":")[0], version)
+            world = self.worlds.get(name)
+            if world is None:
+                world = self.worlds[name] = World(others=self.others)
+            self._by_peer[exchange.peer, version] = world
         return world
 
     def _touched(self, calls: Iterable[Iterable[_Unit]]) -> _Touched:
@@ -262,7 +300,7 @@ class Linter:
             if changed is None or any(world.first(handle) is None for handle in changed):
                 touched.add(unit.actor, None)
             else:
-                touched.add(unit.actor, {one for handle in changed for one in world.handles_like(handle)})
+                touched.add(unit.actor, {alias for handle in changed for alias in world.handles_like(handle)})
         return touched
 
     def _judge(self, unit: _Unit, touched: _Touched | None, *, is_replayed: bool) -> None:
@@ -275,17 +313,27 @@ class Linter:
             if touched is not None:
                 world.disturbed = touched.by_others(unit.actor)
         if not exchange.is_compound:
-            self._hold(unit, rules_for(exchange.procedure), Case(exchange, world, step, views))
+            self._hold(unit, Case(exchange, world, step, views))
             return
         assert exchange.procedure is not None
         if unit.is_first:
             whole = Step(exchange.procedure, exchange.args, exchange.result)
-            self._hold(unit, rules_for(exchange.procedure), Case(exchange, world, whole, []))
+            self._hold(unit, Case(exchange, world, whole, []))
         if step is not None:
-            self._hold(unit, rules_for(step.operation, of_all=False), Case(exchange, world, step, views))
+            self._hold(unit, Case(exchange, world, step, views), of_all=False)
 
-    def _hold(self, unit: _Unit, rules: Iterable[Rule], case: Case) -> None:
-        excused = self.excused.get(id(case.exchange))
+    def _hold(self, unit: _Unit, case: Case, *, of_all: bool = True) -> None:
+        """Ask the rules that may say something of a case; those about whole exchanges too, if wanted."""
+        exchange = case.exchange
+        operation = exchange.procedure if case.operation is None else case.operation
+        excused = self.excused.get(id(exchange)) if self.excused else None
+        rules = rules_for(
+            operation,
+            of_all=of_all,
+            is_failed=exchange.error is not None or exchange.procedure is None or not exchange.call,
+            is_refused=bool(case.status),
+            is_shown=bool(case.views),
+        )
         for rule in rules:
             if excused is not None and SEVERITIES.index(rule.severity) <= SEVERITIES.index(excused):
                 continue
@@ -301,10 +349,22 @@ class Linter:
 
 
 @functools.cache
-def rules_for(operation: AnyOperation | None, *, of_all: bool = True) -> tuple[Rule, ...]:
-    """The rules that look at an operation; before them those that look at every exchange, if wanted."""
-    general = [rule for rule in all_rules() if rule.operations is None and of_all]
-    own = [rule for rule in all_rules() if rule.operations is not None and operation in rule.operations]
+def rules_for(
+    operation: AnyOperation | None,
+    *,
+    of_all: bool = True,
+    is_failed: bool = True,
+    is_refused: bool = True,
+    is_shown: bool = True,
+) -> tuple[Rule, ...]:
+    """The rules that look at an operation; before them those that look at every exchange, if wanted.
+
+    Those that can say nothing of a case that has not failed, is not refused, or shows no attributes may be left out.
+    """
+    applies = {"always": True, "failed": is_failed, "refused": is_refused, "shown": is_shown}
+    rules = [rule for rule in all_rules() if applies[rule.when]]
+    general = [rule for rule in rules if rule.operations is None and of_all]
+    own = [rule for rule in rules if rule.operations is not None and operation in rule.operations]
     return (*general, *own)
 
 
@@ -317,7 +377,7 @@ def _may_come_again(exchange: Exchange) -> bool:
 
 def in_groups(exchanges: Iterable[tuple[int, Exchange]]) -> Iterator[list[tuple[int, Exchange]]]:
     """Exchanges in order of time, those that overlap together. One without a reply ends when it began."""
-    ordered = sorted(exchanges, key=lambda one: one[1].sent_at)
+    ordered = sorted(exchanges, key=lambda numbered: numbered[1].sent_at)
     group: list[tuple[int, Exchange]] = []
     end = 0.0
     for number, exchange in ordered:
@@ -351,12 +411,14 @@ def lint(
     """
     linter = Linter(others=others, excused=excused, has_gaps=has_gaps)
     waiting = sorted(events, key=lambda event: event.at, reverse=True)
-    numbered = ((number, one) for number, one in enumerate(exchanges, 1) if not one.is_callback)
+    numbered = (
+        (number, exchange) for number, exchange in enumerate(exchanges, 1) if not exchange.is_callback
+    )
     for group in in_groups(numbered):
         while waiting and waiting[-1].at <= group[0][1].sent_at:
             linter.happen(waiting.pop())
         linter.take(group)
-        end = max(one.received_at or one.sent_at for _, one in group)
+        end = max(exchange.received_at or exchange.sent_at for _, exchange in group)
         while waiting and waiting[-1].at <= end:
             linter.happen(waiting.pop())
     return list(linter.findings.values())

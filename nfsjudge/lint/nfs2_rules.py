@@ -14,7 +14,7 @@ from nfsjudge.lint.nfs2_views import MILLION, WITHOUT_STATUS
 from nfsjudge.lint.rule import Breach, rule
 from nfsjudge.requirement import should, stated
 
-ALL: t.Final = tuple(one for one in nfs2.NFS2.procedures if one not in WITHOUT_STATUS)
+ALL: t.Final = tuple(procedure for procedure in nfs2.NFS2.procedures if procedure not in WITHOUT_STATUS)
 _FITS_ANY: t.Final = 512
 """Bytes into which any entry fits, however it is counted."""
 _TYPE_BITS: t.Final = 0o170000
@@ -58,7 +58,7 @@ COOKIES = should(
 NOENT = should("RFC 1094", "2.3.1", "NOENT says that the name does not exist")
 
 
-@rule("nfs2/status-defined", STATUS, of=ALL, killed_by="readlink2-directory-is-einval")
+@rule("nfs2/status-defined", STATUS, of=ALL, killed_by="readlink2-directory-is-einval", when="refused")
 def status_defined(case: Case) -> Breach | None:
     """A status that the RFC does not name."""
     if case.status is None or case.status.is_known:
@@ -72,7 +72,7 @@ def _attributes(case: Case) -> t.Iterator[tuple[str, Fattr]]:
             yield view.path, view.after
 
 
-@rule("nfs2/type-defined", TYPE, of=ALL, killed_by="getattr2-returns-an-unknown-type")
+@rule("nfs2/type-defined", TYPE, of=ALL, killed_by="getattr2-returns-an-unknown-type", when="shown")
 def type_defined(case: Case) -> Breach | None:
     """A type that ftype does not have."""
     for path, attributes in _attributes(case):
@@ -81,7 +81,7 @@ def type_defined(case: Case) -> Breach | None:
     return None
 
 
-@rule("nfs2/mode-type", MODE_AND_TYPE, of=ALL, killed_by="getattr2-mode-contradicts-the-type")
+@rule("nfs2/mode-type", MODE_AND_TYPE, of=ALL, killed_by="getattr2-mode-contradicts-the-type", when="shown")
 def mode_type(case: Case) -> Breach | None:
     """A type in `mode` that contradicts `type`."""
     for path, attributes in _attributes(case):
@@ -92,7 +92,9 @@ def mode_type(case: Case) -> Breach | None:
     return None
 
 
-@rule("nfs2/useconds", USECONDS, of=ALL, killed_by="getattr2-returns-nanoseconds-for-some-files")
+@rule(
+    "nfs2/useconds", USECONDS, of=ALL, killed_by="getattr2-returns-nanoseconds-for-some-files", when="shown"
+)
 def useconds(case: Case) -> Breach | None:
     """More microseconds than a second has."""
     if case.world.odd_times:
@@ -171,7 +173,9 @@ def readdir_cookies(case: Case) -> Breach | None:
     return nfs3_rules.twice(case, "cookie")
 
 
-@rule("nfs2/noent-of-present", NOENT, of=(nfs2.LOOKUP,), killed_by="create2-makes-another-name")
+@rule(
+    "nfs2/noent-of-present", NOENT, of=(nfs2.LOOKUP,), killed_by="create2-makes-another-name", when="refused"
+)
 def noent_of_present(case: Case) -> Breach | None:
     """NOENT of a name that was there just before."""
     if case.status is not Nfsstat2.NFSERR_NOENT or case.args is None:
@@ -182,9 +186,9 @@ def noent_of_present(case: Case) -> Breach | None:
     return Breach("the name is there", "NOENT of a name that was there", "status", said[1].number)
 
 
-rule("nfs2/handle-same-object", HANDLE, of=ALL, killed_by="write2-returns-another-fileid")(
+rule("nfs2/handle-same-object", HANDLE, of=ALL, killed_by="write2-returns-another-fileid", when="shown")(
     nfs3_state.handle_same_object
 )
-rule("nfs2/attributes-agree", ATTRIBUTES, of=ALL, killed_by="read2-returns-another-owner")(
+rule("nfs2/attributes-agree", ATTRIBUTES, of=ALL, killed_by="read2-returns-another-owner", when="shown")(
     nfs3_state.attributes_agree
 )

@@ -10,7 +10,7 @@ from operator import attrgetter
 from nfsclient.protocol import nfs2
 from nfsclient.protocol.nfs2 import IGNORED, Nfsstat2, Sattr, Timeval
 from nfsclient.rpc.program import AnyOperation, Step
-from nfsjudge.lint.case import View
+from nfsjudge.lint.seen import View
 from nfsjudge.lint.views import Views, register
 from nfsjudge.lint.world import Named, World
 
@@ -106,9 +106,9 @@ def _note_times(world: World, step: Step) -> None:
     new: Sattr | None = getattr(step.args, "attributes", None)
     if not isinstance(new, Sattr):
         return
-    sets = [one for one in (new.atime, new.mtime) if one.seconds != IGNORED]
+    sets = [time for time in (new.atime, new.mtime) if time.seconds != IGNORED]
     # A million of microseconds is how clients of Sun ask for the server's time.
-    world.odd_times |= any(one.useconds >= MILLION for one in sets)
+    world.odd_times |= any(time.useconds >= MILLION for time in sets)
     if not sets:
         return
     handle = getattr(step.args, "file", None)

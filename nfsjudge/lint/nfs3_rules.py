@@ -29,7 +29,7 @@ UNLIMITED: t.Final = 2**64 - 1
 # ---------------------------------------------------------------- statuses
 
 
-@rule("nfs3/status-defined", CLOSED_STATUS, of=ALL, killed_by="readlink3-fifo-is-eopnotsupp")
+@rule("nfs3/status-defined", CLOSED_STATUS, of=ALL, killed_by="readlink3-fifo-is-eopnotsupp", when="refused")
 def status_defined(case: Case) -> Breach | None:
     """A status that nfsstat3 does not define."""
     if case.status is None or case.status.is_known:
@@ -40,7 +40,7 @@ def status_defined(case: Case) -> Breach | None:
 STATUS_IS_LISTED = may("RFC 1813", "3", "the statuses listed for a procedure are the common ones")
 
 
-@rule("nfs3/status-listed", STATUS_IS_LISTED, of=ALL, killed_by="write3-answers-isdir")
+@rule("nfs3/status-listed", STATUS_IS_LISTED, of=ALL, killed_by="write3-answers-isdir", when="refused")
 def status_listed(case: Case) -> Breach | None:
     """A status that is defined, and not listed for the procedure nor for all: legal, and rare."""
     operation, status = case.operation, case.status
@@ -61,7 +61,7 @@ BADTYPE = should("RFC 1813", "2.6", "BADTYPE is for an attempt to create an obje
 XDEV = should("RFC 1813", "2.6", "XDEV is for a hard link, or a new name, across devices")
 
 
-@rule("nfs3/not-sync-unguarded", NOT_SYNC, of=ALL, killed_by="setattr3-no-guard-is-not-sync")
+@rule("nfs3/not-sync-unguarded", NOT_SYNC, of=ALL, killed_by="setattr3-no-guard-is-not-sync", when="refused")
 def not_sync_unguarded(case: Case) -> Breach | None:
     """NOT_SYNC from what has no guard."""
     if case.operation is nfs3.SETATTR and (case.args is None or case.args.guard is not None):
@@ -69,7 +69,7 @@ def not_sync_unguarded(case: Case) -> Breach | None:
     return _is_status(case, Nfsstat3.NFS3ERR_NOT_SYNC, "NOT_SYNC with a guard only")
 
 
-@rule("nfs3/bad-cookie", BAD_COOKIE, of=ALL, killed_by="access3-answers-bad-cookie")
+@rule("nfs3/bad-cookie", BAD_COOKIE, of=ALL, killed_by="access3-answers-bad-cookie", when="refused")
 def bad_cookie(case: Case) -> Breach | None:
     """BAD_COOKIE where no cookie was given, or the one for the beginning."""
     if case.status is not Nfsstat3.NFS3ERR_BAD_COOKIE:
@@ -82,13 +82,21 @@ def bad_cookie(case: Case) -> Breach | None:
     return Breach("BAD_COOKIE for a cookie only", "NFS3ERR_BAD_COOKIE", "status")
 
 
-@rule("nfs3/badtype", BADTYPE, of=_all_but(*MAKERS, nfs3.LINK), killed_by="write3-answers-badtype")
+@rule(
+    "nfs3/badtype",
+    BADTYPE,
+    of=_all_but(*MAKERS, nfs3.LINK),
+    killed_by="write3-answers-badtype",
+    when="refused",
+)
 def badtype(case: Case) -> Breach | None:
     """BADTYPE where nothing is created."""
     return _is_status(case, Nfsstat3.NFS3ERR_BADTYPE, "BADTYPE where something is created only")
 
 
-@rule("nfs3/xdev", XDEV, of=_all_but(nfs3.LINK, nfs3.RENAME), killed_by="remove3-answers-xdev")
+@rule(
+    "nfs3/xdev", XDEV, of=_all_but(nfs3.LINK, nfs3.RENAME), killed_by="remove3-answers-xdev", when="refused"
+)
 def xdev(case: Case) -> Breach | None:
     """XDEV where no second name is given."""
     return _is_status(case, Nfsstat3.NFS3ERR_XDEV, "XDEV from LINK and RENAME only")
@@ -123,7 +131,7 @@ def enum_values(case: Case) -> Breach | None:
     return None
 
 
-@rule("nfs3/nseconds", NSECONDS, of=ALL, killed_by="getattr3-returns-a-billion-nanoseconds")
+@rule("nfs3/nseconds", NSECONDS, of=ALL, killed_by="getattr3-returns-a-billion-nanoseconds", when="shown")
 def nseconds(case: Case) -> Breach | None:
     """More nanoseconds than a second has."""
     if case.world.odd_times or case.args is None:

@@ -28,11 +28,12 @@ from nfsclient.protocol.nfs3 import (
     WccAttr,
 )
 from nfsjudge.harm import Harm
-from nfsjudge.lint.case import Attributes, Case, View
+from nfsjudge.lint.case import Case
 from nfsjudge.lint.nfs3_rules import ALL
 from nfsjudge.lint.nfs3_views import MAKERS, sets_times
 from nfsjudge.lint.rule import Breach, rule
-from nfsjudge.lint.world import Named, Source, is_directory, moment, same_user
+from nfsjudge.lint.seen import Attributes, Source, View
+from nfsjudge.lint.world import Named, is_directory, moment, same_user
 from nfsjudge.requirement import may, must, should, stated
 
 _HOUR: t.Final = 3600
@@ -91,6 +92,7 @@ def _still(kind: int) -> tuple[str, ...]:
     ONE_HANDLE_ONE_FILE,
     of=ALL,
     killed_by=("getattr3-wrong-type", "commit3-after-has-another-fileid"),
+    when="shown",
 )
 def handle_same_object(case: Case) -> Breach | None:
     """A different object for the same handle."""
@@ -123,6 +125,7 @@ def _after(view: View) -> str:
     ATTRIBUTES_AGREE,
     of=ALL,
     killed_by=("getattr3-rounds-small-sizes-up", "link3-keeps-nlink"),
+    when="shown",
 )
 def attributes_agree(case: Case) -> Breach | None:
     """Attributes that differ from the last ones, though nothing changed the object."""
@@ -151,6 +154,7 @@ def attributes_agree(case: Case) -> Breach | None:
         "commit3-before-has-no-size",
         "wcc3-caches-files-by-connection",
     ),
+    when="shown",
 )
 def wcc_before(case: Case) -> Breach | None:
     """A `before` that differs from the last attributes: one of the two is wrong."""
@@ -162,6 +166,7 @@ def wcc_before(case: Case) -> Breach | None:
     BEFORE_OF_DIRECTORIES,
     of=ALL,
     killed_by=("wcc3-before-is-from-after", "wcc3-caches-directories-by-connection"),
+    when="shown",
 )
 def wcc_before_directory(case: Case) -> Breach | None:
     """A `before` of a directory that differs from its last attributes: one of the two is wrong."""
@@ -206,7 +211,7 @@ def _order(moment: Nfstime3 | Timeval) -> tuple[int, int]:
     return moment.seconds, moment.nseconds
 
 
-@rule("nfs3/ctime-backwards", TIMES_GO_ON, of=ALL, killed_by="getattr3-returns-an-old-ctime")
+@rule("nfs3/ctime-backwards", TIMES_GO_ON, of=ALL, killed_by="getattr3-returns-an-old-ctime", when="shown")
 def ctime_backwards(case: Case) -> Breach | None:
     """A ctime before the one that was seen last, of an object whose times nobody has set."""
     if sets_times(case.step):
@@ -233,7 +238,7 @@ def ctime_backwards(case: Case) -> Breach | None:
     return None
 
 
-@rule("nfs3/ctime-stands", CTIME_MOVES, of=ALL, killed_by="write3-keeps-ctime")
+@rule("nfs3/ctime-stands", CTIME_MOVES, of=ALL, killed_by="write3-keeps-ctime", when="shown")
 def ctime_stands(case: Case) -> Breach | None:
     """A ctime that stays what it was, though the size or the mtime of the file changed at least a tick later."""
     world = case.world
@@ -248,7 +253,9 @@ def ctime_stands(case: Case) -> Breach | None:
             continue
         if any(world.is_any(view.handle, what) for what in ("mtime_set", "undefined", "unstable")):
             continue
-        name = next((one for one in ("mtime", "size") if getattr(view.after, one) != getattr(was, one)), None)
+        name = next(
+            (name for name in ("mtime", "size") if getattr(view.after, name) != getattr(was, name)), None
+        )
         if name is not None and _ticked(was, view.after, facts.clock):
             before, now = _show(getattr(was, name)), _show(getattr(view.after, name))
             seen = f"ctime is {_show(was.ctime)} as before, and {name} was {before} and is {now}"
@@ -445,7 +452,7 @@ def _is_plain(case: Case) -> bool:
     if case.operation in {nfs3.CREATE, nfs3.MKDIR}:
         new: Sattr3 = args.how.obj_attributes if case.operation is nfs3.CREATE else args.attributes
         sets = (new.uid, new.gid, new.size)
-        if sets_times(case.step) or any(one is not None for one in sets) or (new.mode or 0) & ~0o777:
+        if sets_times(case.step) or any(time is not None for time in sets) or (new.mode or 0) & ~0o777:
             return False
     where = getattr(args, "where", None) or getattr(args, "what", None)
     return where is None or _PLAIN_NAME.fullmatch(bytes(where.name)) is not None
@@ -456,6 +463,7 @@ def _is_plain(case: Case) -> bool:
     GRANTED_IS_ALLOWED,
     of=tuple(_RIGHTS),
     killed_by="read3-denies-what-access-granted",
+    when="refused",
 )
 def denied_though_granted(case: Case) -> Breach | None:
     """A denial of what ACCESS granted to the same user, though nothing changed the object since."""
@@ -475,7 +483,13 @@ def denied_though_granted(case: Case) -> Breach | None:
     return Breach("the call is allowed", seen, "status", source.number)
 
 
-@rule("nfs3/exist-of-absent", EXIST_OF_ABSENT, of=MAKERS, killed_by="create3-guarded-always-exists")
+@rule(
+    "nfs3/exist-of-absent",
+    EXIST_OF_ABSENT,
+    of=MAKERS,
+    killed_by="create3-guarded-always-exists",
+    when="refused",
+)
 def exist_of_absent(case: Case) -> Breach | None:
     """EXIST of a name for which a LOOKUP just before found nothing."""
     if case.status is not Nfsstat3.NFS3ERR_EXIST or case.args is None or case.exchange.transport == "udp":
@@ -490,7 +504,13 @@ def exist_of_absent(case: Case) -> Breach | None:
     )
 
 
-@rule("nfs3/noent-of-present", NOENT_OF_PRESENT, of=(nfs3.LOOKUP,), killed_by="create3-creates-nothing")
+@rule(
+    "nfs3/noent-of-present",
+    NOENT_OF_PRESENT,
+    of=(nfs3.LOOKUP,),
+    killed_by="create3-creates-nothing",
+    when="refused",
+)
 def noent_of_present(case: Case) -> Breach | None:
     """NOENT of a name that was there just before."""
     if case.status is not Nfsstat3.NFS3ERR_NOENT or case.args is None:
@@ -506,6 +526,7 @@ def noent_of_present(case: Case) -> Breach | None:
     FSINFO_IS_KEPT,
     of=(nfs3.LINK, nfs3.SYMLINK),
     killed_by=("link3-is-not-supported", "symlink3-is-not-supported"),
+    when="refused",
 )
 def notsupp_against_fsinfo(case: Case) -> Breach | None:
     """NOTSUPP for what FSINFO promises."""

@@ -15,7 +15,7 @@ from operator import attrgetter
 from nfsclient.protocol import nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Fattr3, Nfsstat3, Sattr3, StableHow, TimeHow, WccData
 from nfsclient.rpc.program import AnyOperation, Step
-from nfsjudge.lint.case import View
+from nfsjudge.lint.seen import View
 from nfsjudge.lint.views import Views, register
 from nfsjudge.lint.world import Named, World
 
@@ -71,7 +71,8 @@ _OBJECTS: t.Final[dict[AnyOperation, tuple[_Row, ...]]] = {
 MAKERS: t.Final = (nfs3.CREATE, nfs3.MKDIR, nfs3.SYMLINK, nfs3.MKNOD)
 _GOING: t.Final = frozenset({nfs3.REMOVE, nfs3.RMDIR, nfs3.RENAME})
 _READERS: t.Final = {
-    one: _OBJECTS[one][0] for one in (nfs3.READ, nfs3.READLINK, nfs3.READDIR, nfs3.READDIRPLUS)
+    procedure: _OBJECTS[procedure][0]
+    for procedure in (nfs3.READ, nfs3.READLINK, nfs3.READDIR, nfs3.READDIRPLUS)
 }
 """Procedures that may move atime, with their object."""
 _NO_OBJECT: t.Final = frozenset({Nfsstat3.NFS3ERR_BADHANDLE, Nfsstat3.NFS3ERR_STALE})
@@ -182,7 +183,7 @@ def _note_sets(world: World, step: Step) -> None:
             if step.result is not None and step.result.status == 0:
                 facts.undefined = False
         world.odd_times |= any(
-            one.time is not None and one.time.nseconds >= BILLION for one in (new.atime, new.mtime)
+            time.time is not None and time.time.nseconds >= BILLION for time in (new.atime, new.mtime)
         )
 
 
@@ -230,7 +231,7 @@ def sets_times(step: Step) -> bool:
     new = args.new_attributes if operation is nfs3.SETATTR else _initial(args)
     if new is None:
         return operation is nfs3.CREATE
-    return any(one.set_it is not TimeHow.DONT_CHANGE for one in (new.atime, new.mtime))
+    return any(time.set_it is not TimeHow.DONT_CHANGE for time in (new.atime, new.mtime))
 
 
 def _note_results(world: World, step: Step) -> None:

@@ -6,8 +6,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-if t.TYPE_CHECKING:
-    from nfsjudge.lint.world import Source
+from nfsjudge.lint.seen import Source
 
 MOST_STATEIDS: t.Final = 50_000
 MOST_VALUES: t.Final = 64

@@ -77,7 +77,7 @@ def tag(case: Case) -> Breach | None:
 # ---------------------------------------------------------------- single operations
 
 
-@rule("nfs4/status-defined", CLOSED_ENUM, of=p.OPERATIONS, killed_by="lookup4-noent-is-errno")
+@rule("nfs4/status-defined", CLOSED_ENUM, of=p.OPERATIONS, killed_by="lookup4-noent-is-errno", when="refused")
 def status_defined(case: Case) -> Breach | None:
     """A status that nfsstat4 does not have."""
     if case.status is None or case.status.is_known:

@@ -11,7 +11,6 @@ import typing as t
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsclient.protocol.nfs4.compound import Step4
 from nfsjudge.harm import Harm
 from nfsjudge.lint.case import Case
 from nfsjudge.lint.nfs4_known import Known
@@ -136,9 +135,9 @@ def attributes_agree(case: Case) -> Breach | None:
         return None
     values = plain_attributes(seen[1])
     known = {
-        name: one
-        for name, one in object_of(case.world, seen[0]).values.items()
-        if same_user(one.source, case.exchange)
+        name: value
+        for name, value in object_of(case.world, seen[0]).values.items()
+        if same_user(value.source, case.exchange)
     }
     kind = values.get("type", known["type"].value if "type" in known else None)
     return _differs(known, values, _still(kind), "was", " with nothing in between that changes it")
@@ -184,7 +183,7 @@ def rename_changes(case: Case) -> Breach | None:
 
     Without knowing that the name was absent, both might be names of one file, and RENAME does nothing.
     """
-    at, result = t.cast("Step4", case.step), getattr(case.result, "resok4", None)
+    at, result = t.cast("p.Step", case.step), getattr(case.result, "resok4", None)
     if result is None or case.args is None or at.current is None or at.current != at.saved:
         return None
     known = case.world.names.get((at.current, bytes(case.args.newname)))
@@ -210,20 +209,22 @@ def change_info_before(case: Case) -> Breach | None:
     """An atomic `before` that differs from the last change of the directory, though nothing changed it."""
     if not _is_apart(case):
         return None
-    for one in directory_changes(case.step):
-        known = object_of(case.world, one.directory).values.get("change")
-        if known is None or not one.info.atomic or not case.is_alone(one.directory):
+    for directory_change in directory_changes(case.step):
+        known = object_of(case.world, directory_change.directory).values.get("change")
+        if known is None or not directory_change.info.atomic or not case.is_alone(directory_change.directory):
             continue
-        if known.value != one.info.before:
-            seen = f"before is {one.info.before}, and change was {known.value} with nothing in between that changes it"
-            return Breach(f"before is {known.value}", seen, f"{one.path}.before", known.source.number)
+        if known.value != directory_change.info.before:
+            before = directory_change.info.before
+            seen = f"before is {before}, and change was {known.value} with nothing in between that changes it"
+            path = f"{directory_change.path}.before"
+            return Breach(f"before is {known.value}", seen, path, known.source.number)
     return None
 
 
 @rule("nfs4/names-agree", NAMES_AGREE, of=(p.LOOKUP,), killed_by="lookup4-finds-a-name-once")
 def names_agree(case: Case) -> Breach | None:
     """A name that is absent just after it was there, or the other way round."""
-    directory = t.cast("Step4", case.step).current
+    directory = t.cast("p.Step", case.step).current
     if case.args is None or case.result is None or directory is None or not _is_apart(case):
         return None
     name, status = t.cast("bytes", name_in(case.step)), p.status_of(case.result)
@@ -269,7 +270,7 @@ def status_flags(case: Case) -> Breach | None:
         return None
     known = case.world.state4.flags.get(bytes(result.sr_sessionid))
     # A server may fill in the flags when the compound is over.
-    if known is None or any(one.operation not in QUIET for one in case.exchange.steps):
+    if known is None or any(step.operation not in QUIET for step in case.exchange.steps):
         return None
     gone, new = known.value & ~result.sr_status_flags, result.sr_status_flags & ~known.value
     # One loss may become another: some state, then all of it.

@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsclient.protocol.nfs4.compound import Step4
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import Step
 from nfsclient.xdr import Unread
-from nfsjudge.lint.case import View
 from nfsjudge.lint.nfs4_known import MOST_STATEIDS, Identity4, Known, Object4
+from nfsjudge.lint.seen import View
 from nfsjudge.lint.views import Views, register
 from nfsjudge.lint.world import Named, World
 
@@ -75,6 +74,15 @@ QUIET: t.Final = frozenset(
 )
 """Operations that tell a server nothing about the state that a client has, or has lost."""
 _STATEIDS: t.Final = frozenset({p.LOCK, p.LOCKU, p.OPEN, p.OPEN_DOWNGRADE})
+_ENDING_STATE: t.Final = frozenset(
+    {p.CLOSE, p.DESTROY_CLIENTID, p.DESTROY_SESSION, p.EXCHANGE_ID, p.FREE_STATEID}
+)
+_OF_STATE: t.Final = _STATEIDS | _ENDING_STATE | {p.SEQUENCE, p.CREATE_SESSION}
+"""What `_note_state` learns from."""
+_OF_DIRECTORIES: t.Final = frozenset({p.CREATE, p.LINK, p.OPEN, p.REMOVE, p.RENAME})
+"""They change names."""
+_OF_OWNERS: t.Final = frozenset({p.CREATE, p.LINK, p.LOOKUP, p.OPEN, p.RENAME})
+"""They make or move objects, or find those that are ours."""
 
 
 class DirectoryChange(t.NamedTuple):
@@ -102,7 +110,7 @@ def results_of(step: Step) -> t.Any:
 
 def attributes_of(step: Step) -> tuple[bytes, p.Fattr4] | None:
     """The handle and the attributes that a GETATTR returned."""
-    handle = t.cast("Step4", step).current
+    handle = t.cast("p.Step", step).current
     if step.operation is not p.GETATTR or handle is None or (found := results_of(step)) is None:
         return None
     return handle, found.obj_attributes
@@ -110,7 +118,7 @@ def attributes_of(step: Step) -> tuple[bytes, p.Fattr4] | None:
 
 def directory_changes(step: Step) -> Iterator[DirectoryChange]:
     """The change_info4 of directories whose handles are known."""
-    at, found = t.cast("Step4", step), results_of(step)
+    at, found = t.cast("p.Step", step), results_of(step)
     if found is None:
         return
     if step.operation is p.RENAME:
@@ -131,7 +139,7 @@ def stateid_of(step: Step) -> tuple[p.Stateid4, str] | None:
         return None
     if step.operation is p.OPEN and found.rflags & p.OPEN4_RESULT_NO_OPEN_STATEID:
         return None
-    for path in t.cast("p.AnyOperation4", step.operation).gives_stateid:
+    for path in t.cast("p.AnyOperation", step.operation).gives_stateid:
         value: t.Any = step.result
         for name in path.split("."):
             value = getattr(value, name, None)
@@ -165,7 +173,7 @@ def request_of(exchange: Exchange) -> tuple[bytes, int, int] | None:
 
 def changed(step: Step) -> Sequence[bytes] | None:
     """The handles of the objects that an operation may have changed, also if it failed; None for any object."""
-    at = t.cast("Step4", step)
+    at = t.cast("p.Step", step)
     if isinstance(step.args, Unread) and step.result is None:
         return None  # an operation that is not known here
     if step.operation in _HARMLESS or (step.operation is p.OPEN and not _creates(step)):
@@ -183,7 +191,7 @@ def changed(step: Step) -> Sequence[bytes] | None:
 
 def _certainly_changed(step: Step) -> Iterator[bytes | None]:
     """The handles of what an operation that succeeded has certainly changed."""
-    at, found = t.cast("Step4", step), results_of(step)
+    at, found = t.cast("p.Step", step), results_of(step)
     if found is None:
         return
     has_written = step.operation is p.WRITE and found.count
@@ -201,16 +209,22 @@ def learn(world: World, step: Step | None, _views: Sequence[View], *, is_shared:
         world.removed()
         world.state4.forget()
         return
-    _note_change(world, step)
-    _note_owners(world, step, is_shared=is_shared)
+    operation = step.operation
+    if operation not in _HARMLESS or isinstance(step.args, Unread):
+        _note_change(world, step)
+    if operation in _OF_OWNERS:
+        _note_owners(world, step, is_shared=is_shared)
     if is_shared:
         world.state4.forget()
         return
-    if step.operation in _READERS and (handle := t.cast("Step4", step).current) is not None:
+    if operation in _READERS and (handle := t.cast("p.Step", step).current) is not None:
         object_of(world, handle).values.pop("change", None)
-    _note_attributes(world, step)
-    _note_names(world, step)
-    _note_state(world, step)
+    if operation is p.GETATTR or operation in _OF_DIRECTORIES:
+        _note_attributes(world, step)
+    if operation is p.LOOKUP or operation in _OF_DIRECTORIES:
+        _note_names(world, step)
+    if operation in _OF_STATE:
+        _note_state(world, step)
 
 
 def unsettle(world: World, step: Step | None) -> None:
@@ -224,7 +238,7 @@ def unsettle(world: World, step: Step | None) -> None:
     kind = _delegates(step)
     if kind is _WRITE_WITH_TIMES:
         world.state4.has_delegated_times = True
-    handle = t.cast("Step4", step).after
+    handle = t.cast("p.Step", step).after
     if kind in {_WRITE, _WRITE_WITH_TIMES} and handle is not None:
         object_of(world, handle).is_delegated = True
 
@@ -271,7 +285,10 @@ def _note_change(world: World, step: Step) -> None:
     handles = changed(step)
     if handles is None:
         # Directories in which names went are there afterwards.
-        kept = {one.directory: object_of(world, one.directory) for one in directory_changes(step)}
+        kept = {
+            directory_change.directory: object_of(world, directory_change.directory)
+            for directory_change in directory_changes(step)
+        }
         read = {handle: (found.read, dict(found.past), found.changed_by) for handle, found in kept.items()}
         world.removed()
         for handle, (change, past, changed_by) in read.items():
@@ -281,18 +298,18 @@ def _note_change(world: World, step: Step) -> None:
         world.names.clear()
         for handle in handles:
             world.touch(handle)
-    for one in _certainly_changed(step):
+    for target in _certainly_changed(step):
         # Whoever has a delegation with the times of a file (RFC 9754) may have got it before anybody looked.
-        if step.operation is p.WRITE and (world.state4.has_delegated_times or not _is_ours(world, one)):
+        if step.operation is p.WRITE and (world.state4.has_delegated_times or not _is_ours(world, target)):
             continue
-        if one is not None:
-            found = object_of(world, one)
+        if target is not None:
+            found = object_of(world, target)
             found.changed_by = found.changed_by or step.operation.name
 
 
 def _note_owners(world: World, step: Step, *, is_shared: bool) -> None:
     """Which objects nobody else knows of."""
-    at, found = t.cast("Step4", step), results_of(step)
+    at, found = t.cast("p.Step", step), results_of(step)
     is_ours = _is_ours(world, at.current)
     is_of_two = is_ours is not _is_ours(world, at.saved)
     if step.operation is p.LINK and is_of_two and at.current is not None and at.saved is not None:
@@ -323,9 +340,11 @@ def _note_attributes(world: World, step: Step) -> None:
         found.values |= {name: Known(value, world.source) for name, value in values.items()}
         if "change" in values:
             found.read_change(values["change"], world.source, is_apart=world.disturbed == ())
-    for one in directory_changes(step):
-        if one.info.atomic:
-            object_of(world, one.directory).values["change"] = Known(one.info.after, world.source)
+    for directory_change in directory_changes(step):
+        if directory_change.info.atomic:
+            object_of(world, directory_change.directory).values["change"] = Known(
+                directory_change.info.after, world.source
+            )
 
 
 def plain_attributes(attributes: p.Fattr4) -> dict[str, t.Any]:
@@ -337,7 +356,7 @@ def plain_attributes(attributes: p.Fattr4) -> dict[str, t.Any]:
 
 
 def _note_names(world: World, step: Step) -> None:
-    at = t.cast("Step4", step)
+    at = t.cast("p.Step", step)
     if step.args is None or at.current is None or step.result is None:
         return
     name, status = name_in(step), p.status_of(step.result)
@@ -380,7 +399,7 @@ def _note_state(world: World, step: Step) -> None:
         granted = step.result.csr_resok4
         if granted is not None:
             state.clients[bytes(granted.csr_sessionid)] = step.args.csa_clientid
-    elif step.operation in {p.CLOSE, p.DESTROY_CLIENTID, p.DESTROY_SESSION, p.EXCHANGE_ID, p.FREE_STATEID}:
+    elif step.operation in _ENDING_STATE:
         # What a stateid was called may be the name of another one from now on.
         state.stateids.clear()
     given = stateid_of(step)

@@ -25,7 +25,7 @@ MISMATCH_TELLS_A_RANGE = should(
 )
 
 
-@rule("rpc/results-decode", XDR_STRICT, of=None, killed_by="null3-returns-results")
+@rule("rpc/results-decode", XDR_STRICT, of=None, killed_by="null3-returns-results", when="failed")
 def results_decode(case: Case) -> Breach | None:
     """Results that break XDR: limits, padding, booleans, bytes left over."""
     error = case.exchange.error
@@ -34,7 +34,7 @@ def results_decode(case: Case) -> Breach | None:
     return None
 
 
-@rule("rpc/reply-form", RPC_REPLY, of=None, killed_by="rpc-pads-verifiers-with-stale-memory")
+@rule("rpc/reply-form", RPC_REPLY, of=None, killed_by="rpc-pads-verifiers-with-stale-memory", when="failed")
 def reply_form(case: Case) -> Breach | None:
     """A message that is no valid RPC reply."""
     error = case.error
@@ -43,7 +43,13 @@ def reply_form(case: Case) -> Breach | None:
     return None
 
 
-@rule("rpc/reply-without-call", ONE_REPLY, of=None, killed_by="rpc-half-close-gets-a-surplus-reply")
+@rule(
+    "rpc/reply-without-call",
+    ONE_REPLY,
+    of=None,
+    killed_by="rpc-half-close-gets-a-surplus-reply",
+    when="failed",
+)
 def reply_without_call(case: Case) -> Breach | None:
     """A reply over a stream that answers no call which is still open."""
     exchange = case.exchange
@@ -52,7 +58,7 @@ def reply_without_call(case: Case) -> Breach | None:
     return Breach("a reply to a call", f"a reply with xid 0x{exchange.xid:08x}, to which no call was open")
 
 
-@rule("rpc/auth-error-ok", REFUSAL_HAS_A_REASON, of=None, killed_by="rpc-refuses-with-auth-ok")
+@rule("rpc/auth-error-ok", REFUSAL_HAS_A_REASON, of=None, killed_by="rpc-refuses-with-auth-ok", when="failed")
 def auth_error_ok(case: Case) -> Breach | None:
     """A denial with the reason AUTH_OK."""
     error = case.error
@@ -61,7 +67,13 @@ def auth_error_ok(case: Case) -> Breach | None:
     return None
 
 
-@rule("rpc/mismatch-range", MISMATCH_TELLS_A_RANGE, of=None, killed_by="rpc-prog-mismatch-swaps-versions")
+@rule(
+    "rpc/mismatch-range",
+    MISMATCH_TELLS_A_RANGE,
+    of=None,
+    killed_by="rpc-prog-mismatch-swaps-versions",
+    when="failed",
+)
 def mismatch_range(case: Case) -> Breach | None:
     """A range that is empty, or has the RPC version that it refuses."""
     error = case.error

@@ -24,6 +24,15 @@ SEVERITIES: t.Final[tuple[Severity, ...]] = ("INFO", "NONSTRICT", "FAIL")
 """From the lightest to the worst."""
 
 
+When: t.TypeAlias = t.Literal["always", "failed", "refused", "shown"]
+"""Of which cases a rule can say anything, so that it is not asked about others:
+
+    failed      calls without results: an error of RPC or XDR, bytes that a check made itself, a reply without a call
+    refused     operations with a status that is not OK
+    shown       operations whose result shows attributes of an object (`Case.views`)
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Breach:
     """What a rule saw in one operation. `field` is the dotted path in its result; `earlier` the
@@ -53,6 +62,7 @@ class Rule:
     look: Look
     operations: tuple[AnyOperation, ...] | None
     killed_by: tuple[str, ...]
+    when: When = "always"
 
     @property
     def id(self) -> str:
@@ -129,15 +139,19 @@ def rule(
     *,
     of: Iterable[AnyOperation] | None,
     killed_by: str | tuple[str, ...] = (),
+    when: When = "always",
 ) -> Callable[[Look], Look]:
-    """Register the decorated function as a rule over the operations `of` (None: over all exchanges)."""
+    """Register the decorated function as a rule over the operations `of` (None: over all exchanges).
+
+    `when` says of which cases it returns a breach at most.
+    """
 
     def register(look: Look) -> Look:
         if name in _rules:
             raise ValueError(f"two rules are named {name!r}")
         mutants = (killed_by,) if isinstance(killed_by, str) else killed_by
         operations = None if of is None else tuple(of)
-        _rules[name] = Rule(name, requirement, look, operations, mutants)
+        _rules[name] = Rule(name, requirement, look, operations, mutants, when)
         return look
 
     return register

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from nfsclient.protocol.registry import OTHER_PROGRAMS, protocol_of
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import Program, Step
-from nfsjudge.lint.case import View
+from nfsjudge.lint.seen import View
 from nfsjudge.lint.world import World
 
 
@@ -80,7 +80,7 @@ def views_for(exchange: Exchange) -> Views:
     if procedure is None:
         program = int.from_bytes(exchange.call[12:16], "big")
         return HARMLESS if not exchange.call or _is_harmless(program) else UNKNOWN
-    if exchange.is_compound and not exchange.steps:
+    if procedure.steps is not None and not exchange.steps:
         return UNKNOWN
     if procedure.number == 0 or _is_harmless(procedure.program):
         return HARMLESS

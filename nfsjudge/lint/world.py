@@ -44,8 +44,8 @@ from collections.abc import Collection, Container, Hashable, Iterable
 from nfsclient.protocol.nfs2 import Timeval
 from nfsclient.protocol.nfs3 import Ftype3, Nfstime3
 from nfsclient.rpc.exchange import Exchange
-from nfsjudge.lint.case import Attributes, View
 from nfsjudge.lint.nfs4_known import Identity4, Object4, State4
+from nfsjudge.lint.seen import Attributes, Source, View
 
 MOST_HANDLES = 50_000
 """Handles that are remembered; if there are more, everything is forgotten."""
@@ -58,13 +58,6 @@ AnyTime: t.TypeAlias = Nfstime3 | Timeval
 Moment: t.TypeAlias = int
 """A time in nanoseconds."""
 _SECOND: t.Final = 1_000_000_000
-
-
-class Source(t.NamedTuple):
-    """Which exchange something was learned from: its number, and who asked."""
-
-    number: int
-    credential: object
 
 
 class Facts:
@@ -185,7 +178,7 @@ class World:
         disturbed = self.disturbed
         if disturbed is None:
             return True
-        return disturbed != () and any(one in disturbed for one in self.handles_like(handle))
+        return disturbed != () and any(alias in disturbed for alias in self.handles_like(handle))
 
     def quiet(self, handle: bytes, exchange: Exchange) -> Facts | None:
         """Facts with attributes that hold still, as the same user saw them."""
@@ -198,7 +191,11 @@ class World:
 
     def is_any(self, handle: bytes, what: t.Literal["drifts", "mtime_set", "undefined", "unstable"]) -> bool:
         """Whether something is said of a handle, or of another one of the same object."""
-        return any(getattr(self.facts[one], what) for one in self.handles_like(handle) if one in self.facts)
+        for alias in self.handles_like(handle):
+            facts = self.facts.get(alias)
+            if facts is not None and getattr(facts, what):
+                return True
+        return False
 
     def handles_like(self, handle: bytes) -> Collection[bytes]:
         """The handles of the same object, as far as is known; itself among them."""
@@ -214,8 +211,8 @@ class World:
 
     def drift(self, handle: bytes, *, unstable: bool = False) -> None:
         """From now on, times of the object may move by themselves; `unstable` after data that is not committed."""
-        for one in self.handles_like(handle):
-            facts = self.of(one)
+        for alias in self.handles_like(handle):
+            facts = self.of(alias)
             facts.drifts = True
             facts.unstable |= unstable
 
@@ -266,9 +263,9 @@ class World:
         if self.first(handle) is None:
             self.touch_all()
             return
-        for one in self.handles_like(handle):
-            self.facts[one].attributes = self.facts[one].granted = None
-            self.facts[one].touched += 1
+        for alias in self.handles_like(handle):
+            self.facts[alias].attributes = self.facts[alias].granted = None
+            self.facts[alias].touched += 1
 
     def touch_all(self) -> None:
         """Anything may have changed."""

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from nfsclient.rpc.program import AnyOperation, Program
 from nfsclient.xdr import XdrEnum
 from nfsjudge.facts import is_so
+from nfsjudge.reason import Lack
 from nfsjudge.requirement import Requirement
 from nfsjudge.verdict import Verdict
 
@@ -52,8 +53,13 @@ class Inconclusive:
     """Only in these replies; empty: in all."""
     if_so: str = ""
     """Only where this holds of the target: the check asks when it meets the status; empty: always."""
-    is_lack: bool = False
-    """Whether it says that the server does not have the operation."""
+    lack: Lack = Lack.REFUSED
+    """What it says in the fields of a reason."""
+
+    @property
+    def is_lack(self) -> bool:
+        """Whether it says that the server does not have the operation."""
+        return self.lack is Lack.NOT_SUPPORTED
 
     def applies(self, reply: object, expectation: Ends) -> bool:
         """Whether it ends an expectation of this kind about `reply`."""
@@ -99,10 +105,10 @@ _may_lack: set[AnyOperation] = set()
 
 def register(policy: ProtocolPolicy) -> ProtocolPolicy:
     """Make the tables of a protocol known. Each status type, version and procedure is registered once."""
-    statuses = {one.status: one for one in policy.statuses}
+    statuses = {status.status: status for status in policy.statuses}
     versions = {(program.number, program.version): name for program, name in policy.versions.items()}
     twice = [*(statuses.keys() & _by_status.keys()), *(versions.keys() & _by_version.keys())]
-    twice += [one.label for one in policy.optional.keys() & _by_operation.keys()]
+    twice += [operation.label for operation in policy.optional.keys() & _by_operation.keys()]
     if twice:
         raise ValueError(f"registered twice: {twice}")
     _by_status.update(statuses)

@@ -21,7 +21,7 @@ CLOSED_ENUM: t.Final = stated(
     "4.3",
     "a status is one of those that nfsstat4 defines: other values of an enumeration are an error",
 )
-_OPTIONAL: t.Final = tuple(one for one in p.OPERATIONS if one.is_optional)
+_OPTIONAL: t.Final = tuple(operation for operation in p.OPERATIONS if operation.is_optional)
 _IN_GRACE: t.Final = Inconclusive(Verdict.SKIP, Ends.ANY, "the server is in its grace period")
 _WRONG_SECURITY: t.Final = Inconclusive(Verdict.SKIP, Ends.NAMED, "the server wants another security flavor")
 VOLATILE_HANDLES: t.Final = "volatile filehandles of NFSv4"
@@ -34,7 +34,7 @@ _NO_ATTRIBUTE: t.Final = Inconclusive(
     Ends.NAMED,
     "the server does not support an attribute",
     tuple(
-        one.res for one in p.OPERATIONS if one is not p.GETATTR
+        operation.res for operation in p.OPERATIONS if operation is not p.GETATTR
     ),  # which must not say it (section 15.1.15.1)
 )
 
@@ -58,7 +58,7 @@ NFS4: t.Final = register(
                     Nfsstat4.NFS4ERR_FHEXPIRED: _EXPIRED,
                     Nfsstat4.NFS4ERR_ATTRNOTSUPP: _NO_ATTRIBUTE,
                     Nfsstat4.NFS4ERR_NOTSUPP: dataclasses.replace(
-                        NOT_SUPPORTED, replies=tuple(one.res for one in _OPTIONAL)
+                        NOT_SUPPORTED, replies=tuple(operation.res for operation in _OPTIONAL)
                     ),
                 },
             ),

@@ -16,8 +16,8 @@ from nfsserver.middleware import Answer
 HANDLE2: t.Final = 32
 """Bytes of a handle of NFSv2 (RFC 1094 section 2.3.3)."""
 _CHANGES: t.Final = frozenset(
-    (one.program, one.version, one.number)
-    for one in (
+    (procedure.program, procedure.version, procedure.number)
+    for procedure in (
         *(nfs2.CREATE, nfs2.MKDIR, nfs2.SYMLINK, nfs2.LINK, nfs2.REMOVE, nfs2.RMDIR, nfs2.RENAME),
         *(nfs3.CREATE, nfs3.MKDIR, nfs3.SYMLINK, nfs3.MKNOD, nfs3.LINK, nfs3.REMOVE, nfs3.RMDIR, nfs3.RENAME),
     )

@@ -15,7 +15,8 @@ from nfsserver.fs import SUPERUSER, FsError, Stability
 from nfsserver.middleware import Answer
 
 _CHANGES_OF_DATA: t.Final = frozenset(
-    (one.program, one.version, one.number) for one in (nfs2.WRITE, nfs3.SETATTR, nfs3.WRITE)
+    (procedure.program, procedure.version, procedure.number)
+    for procedure in (nfs2.WRITE, nfs3.SETATTR, nfs3.WRITE)
 )
 
 

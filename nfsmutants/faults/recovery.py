@@ -75,6 +75,6 @@ def write3_unstable_ends_with_connections(call: Write) -> Write3Res:
     for peer, offset, data in reversed(old):
         if peer != call.peer:
             inode.data.write(offset, data, stable=False)
-    old[:] = [one for one in old if one[0] == call.peer]
+    old[:] = [pair for pair in old if pair[0] == call.peer]
     old.append((call.peer, call.args.offset, inode.data.read(call.args.offset, len(call.args.data))))
     return call.proceed()

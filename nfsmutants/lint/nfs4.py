@@ -26,7 +26,7 @@ def readdir4_adds_the_type(call: Call[p.Readdir4Args, p.Readdir4Res]) -> p.Readd
     return amend4(
         call.proceed(),
         "reply",
-        entries=lambda it: [replace(one, attrs=one.attrs.changed(type=kind)) for one in it.entries],
+        entries=lambda it: [replace(entry, attrs=entry.attrs.changed(type=kind)) for entry in it.entries],
     )
 
 

@@ -139,7 +139,9 @@ def readdir2_returns_other_fileids(call: Readdir) -> Readdirres:
     if reply.resok is None:
         return reply
     page = reply.resok
-    bent = [one if one.name in _DOTS else replace(one, fileid=one.fileid + 1) for one in page.entries]
+    bent = [
+        entry if entry.name in _DOTS else replace(entry, fileid=entry.fileid + 1) for entry in page.entries
+    ]
     return amend(reply, entries=bent)
 
 
@@ -150,7 +152,7 @@ def readdir2_dots_have_no_fileid(call: Readdir) -> Readdirres:
     if reply.resok is None:
         return reply
     page = reply.resok
-    bent = [replace(one, fileid=0) if one.name in _DOTS else one for one in page.entries]
+    bent = [replace(entry, fileid=0) if entry.name in _DOTS else entry for entry in page.entries]
     return amend(reply, entries=bent)
 
 
@@ -208,12 +210,15 @@ def readdir2_restarts_after_a_removal(call: Readdir) -> Readdirres:
 @mutant(READDIR)
 def readdir2_lacks_long_names(call: Readdir) -> Readdirres:
     """READDIR leaves out names of 200 bytes and more"""
-    return amend(call.proceed(), entries=lambda it: [one for one in it.entries if len(one.name) < _LONG])
+    return amend(
+        call.proceed(), entries=lambda it: [entry for entry in it.entries if len(entry.name) < _LONG]
+    )
 
 
 @mutant(READDIR)
 def readdir2_cuts_long_names(call: Readdir) -> Readdirres:
     """READDIR returns no more than 199 bytes of a name that has more"""
     return amend(
-        call.proceed(), entries=lambda it: [replace(one, name=one.name[: _LONG - 1]) for one in it.entries]
+        call.proceed(),
+        entries=lambda it: [replace(entry, name=entry.name[: _LONG - 1]) for entry in it.entries],
     )

@@ -31,7 +31,7 @@ def _links_in(call: AnyCall) -> list[Inode | None]:
     """The objects that the call names, or links, as far as they are there."""
     args = call.args
     places = [args] if isinstance(args, Diropargs) else [getattr(args, name, None) for name in _PLACES]
-    links = [child_of(call.server, one.dir, one.name) for one in places if isinstance(one, Diropargs)]
+    links = [child_of(call.server, place.dir, place.name) for place in places if isinstance(place, Diropargs)]
     return [*links, inode_of(call.server, args.from_) if call.operation is LINK else None]
 
 

@@ -279,7 +279,7 @@ def is_special_file(server: ServerApi, handle: bytes) -> bool:
 # ---------------------------------------------------------------- REMOVE
 
 
-def remove_one_more(call: AnyCall, handle: bytes) -> None:
+def remove_another(call: AnyCall, handle: bytes) -> None:
     """Remove the first remaining file or empty directory."""
     directory = call.backend.resolve(handle)
     for name in directory.directory.names() if directory.directory is not None else ():

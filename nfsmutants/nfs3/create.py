@@ -26,7 +26,7 @@ from nfsmutants.nfs3.calls import Create
 from nfsmutants.windows import Steps
 from nfsserver.fs import Changes, Inode, Kind
 
-_ALL_BUT_MKDIR: t.Final = tuple(one for one in CREATING if one is not MKDIR)
+_ALL_BUT_MKDIR: t.Final = tuple(procedure for procedure in CREATING if procedure is not MKDIR)
 
 
 @mutant_of_each(
@@ -168,10 +168,10 @@ def create3_exclusive_creates_later(call: Create) -> Steps[Create3Res]:
 def create3_exclusive_accepts_existing(call: Create) -> Create3Res:
     """CREATE in mode EXCLUSIVE accepts a file that was not created in mode EXCLUSIVE"""
     existing = find(call.server, call.args.where)
-    made_otherwise = existing is not None and existing.create_verifier is None
+    made_without_verifier = existing is not None and existing.create_verifier is None
     return (
         call.proceed(_as_unchecked(call.args))
-        if call.args.how.mode == CreateMode3.EXCLUSIVE and made_otherwise
+        if call.args.how.mode == CreateMode3.EXCLUSIVE and made_without_verifier
         else call.proceed()
     )
 

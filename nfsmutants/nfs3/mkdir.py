@@ -11,7 +11,7 @@ from nfsmutants.form import AnyCall, mutant, mutant_of_each
 from nfsmutants.nfs3.bending import CREATING, find, remove, success, with_handle_of_the_directory
 from nfsmutants.nfs3.calls import Mkdir
 
-_ALL_BUT_CREATE: t.Final = tuple(one for one in CREATING if one is not CREATE)
+_ALL_BUT_CREATE: t.Final = tuple(procedure for procedure in CREATING if procedure is not CREATE)
 
 
 @mutant(MKDIR)

@@ -77,7 +77,7 @@ def rename3_moves_by_dots(call: Rename) -> Rename3Res:
         below, above = above, None if above is None or above.directory is None else above.directory.parent
     if not steps or above is None or above.directory is None:
         return call.proceed()
-    name = next(one for one in above.directory.names() if above.directory.get(one) is below)
+    name = next(entry for entry in above.directory.names() if above.directory.get(entry) is below)
     return call.proceed_with("from_", dir=call.backend.handle_of(above), name=name)
 
 
@@ -138,7 +138,7 @@ def names3_ignore_non_ascii_bytes(call: AnyCall) -> t.Any:
     return rewrite_names(call, lambda server, where: _like(server, where, _plain), made=False)
 
 
-def _one_more(server: ServerApi, where: Diropargs3) -> Diropargs3:
+def _a_byte_longer(server: ServerApi, where: Diropargs3) -> Diropargs3:
     """Count a byte more than the name has."""
     return (
         replace(where, name=where.name + b"n")
@@ -150,13 +150,13 @@ def _one_more(server: ServerApi, where: Diropargs3) -> Diropargs3:
 @mutant(_OF_MADE)
 def names3_of_name_max_are_refused(call: AnyCall) -> t.Any:
     """The server refuses a new name of name_max bytes as too long"""
-    return rewrite_names(call, _one_more, taken=False)
+    return rewrite_names(call, _a_byte_longer, taken=False)
 
 
 @mutant(_OF_TAKEN)
 def names3_of_name_max_are_not_found(call: AnyCall) -> t.Any:
     """The server does not find a name of name_max bytes"""
-    return rewrite_names(call, _one_more, made=False)
+    return rewrite_names(call, _a_byte_longer, made=False)
 
 
 @mutant(OF_NAMES)

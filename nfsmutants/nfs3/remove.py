@@ -17,7 +17,7 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsmutants.bending import change
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.nfs3.bending import REMOVED, SPECIAL, find, remove_all, remove_one_more
+from nfsmutants.nfs3.bending import REMOVED, SPECIAL, find, remove_all, remove_another
 from nfsmutants.nfs3.calls import Remove
 from nfsserver.fs import Kind
 
@@ -35,7 +35,7 @@ def remove3_removes_a_neighbour(call: Remove) -> Remove3Res:
     """REMOVE removes another entry of the directory as well"""
     reply = call.proceed()
     if reply.resok is not None:
-        remove_one_more(call, call.args.object.dir)
+        remove_another(call, call.args.object.dir)
     return reply
 
 

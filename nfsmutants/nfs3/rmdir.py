@@ -16,7 +16,7 @@ from nfsmutants.nfs3.bending import (
     is_special,
     refuse_read,
     remove_all,
-    remove_one_more,
+    remove_another,
     success,
 )
 from nfsmutants.nfs3.calls import Rmdir
@@ -81,7 +81,7 @@ def rmdir3_removes_a_neighbour(call: Rmdir) -> Rmdir3Res:
     """RMDIR removes another entry of the directory as well"""
     reply = call.proceed()
     if reply.resok is not None:
-        remove_one_more(call, call.args.object.dir)
+        remove_another(call, call.args.object.dir)
     return reply
 
 

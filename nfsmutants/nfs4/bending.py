@@ -58,7 +58,10 @@ def words_of(*names: str) -> frozenset[int]:
 
 def names_in(args: p.Compound4Args) -> list[str]:
     """The operations of a compound."""
-    return ["ILLEGAL" if isinstance(one, Unread) else p.operation_of(one).name for one in args.argarray]
+    return [
+        "ILLEGAL" if isinstance(operation, Unread) else p.operation_of(operation).name
+        for operation in args.argarray
+    ]
 
 
 def with_result(reply: p.Compound4Res, at: int, result: XdrType) -> p.Compound4Res:

@@ -44,8 +44,8 @@ def close4_closes_for_all(call: AnyCall) -> t.Any:
     if call.operation is p.OPEN and result.resok4 is not None:
         opened.append(result.resok4.stateid)
     elif call.operation is p.CLOSE:
-        for one in opened:
-            call.proceed(p.Close4Args(0, one))
+        for stateid in opened:
+            call.proceed(p.Close4Args(0, stateid))
         opened.clear()
     return result
 

@@ -94,9 +94,9 @@ def createsession4_keeps_the_old_client(call: Call[p.Compound4Args, p.Compound4R
     for result in reply.resarray:
         if isinstance(result, p.CreateSession4Res) and result.csr_resok4 is not None:
             call.state[result.csr_resok4.csr_sessionid] = True
-    for one in call.args.argarray:
-        if isinstance(one, p.DestroySession4Args):
-            call.state.pop(one.dsa_sessionid, None)
+    for operation in call.args.argarray:
+        if isinstance(operation, p.DestroySession4Args):
+            call.state.pop(operation.dsa_sessionid, None)
     if sent is None or sent.sa_sessionid not in call.state or reply.status != Nfsstat4.NFS4ERR_BADSESSION:
         return reply
     return replace(reply, status=Nfsstat4.NFS4_OK, resarray=[accepted(sent)])

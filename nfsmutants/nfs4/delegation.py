@@ -140,8 +140,8 @@ def open4_revokes_delegations_at_once(call: Open) -> p.Open4Res:
     state, held = compound_of(call.context), call.server.states.held
     if result.status != Nfsstat4.NFS4ERR_DELAY or state.current is None:
         return result
-    for one in held.delegations.in_the_way(state.current, state.client.id, changes=True):
-        held.revoke_delegation(one)
+    for delegation in held.delegations.in_the_way(state.current, state.client.id, changes=True):
+        held.revoke_delegation(delegation)
     return call.proceed()
 
 
@@ -158,7 +158,10 @@ def _recalls(server: ServerApi, bend: Callable[[p.CbRecall4Args], p.CbRecall4Arg
         genuine = channel.call
 
         def call(procedure: t.Any, args: p.CbCompound4Args, *more: t.Any, **named: t.Any) -> t.Any:
-            sent = [bend(one) if isinstance(one, p.CbRecall4Args) else one for one in args.argarray]
+            sent = [
+                bend(operation) if isinstance(operation, p.CbRecall4Args) else operation
+                for operation in args.argarray
+            ]
             return genuine(procedure, replace(args, argarray=sent), *more, **named)
 
         return call

@@ -40,8 +40,10 @@ def destroysession4_destroys_its_own(call: Compound) -> p.Compound4Res:
     if sent is None:
         return call.proceed()
     operations = [
-        p.DestroySession4Args(sent.sa_sessionid) if isinstance(one, p.DestroySession4Args) else one
-        for one in call.args.argarray
+        p.DestroySession4Args(sent.sa_sessionid)
+        if isinstance(operation, p.DestroySession4Args)
+        else operation
+        for operation in call.args.argarray
     ]
     return call.proceed_with(argarray=operations)
 

@@ -25,7 +25,7 @@ def putfh4_knows_few_handles(call: Call[t.Any, t.Any]) -> t.Any:
     result: p.Getfh4Res = call.proceed()
     if result.resok4 is not None:
         handle = bytes(result.resok4.object)
-        given[:] = [*(one for one in given if one != handle), handle]
+        given[:] = [*(old for old in given if old != handle), handle]
     return result
 
 

@@ -16,7 +16,11 @@ from nfsserver.nfs4.common import compound_of
 Getattr = Call[p.Getattr4Args, p.Getattr4Res]
 _MANY: t.Final = 14
 """Attributes: more than anybody asks for by name."""
-_REQUIRED: t.Final = [one for one in ATTRIBUTES.values() if one.about.required and one.name != "rdattr_error"]
+_REQUIRED: t.Final = [
+    attribute
+    for attribute in ATTRIBUTES.values()
+    if attribute.about.required and attribute.name != "rdattr_error"
+]
 
 
 def _asked(call: Getattr) -> list[str]:

@@ -16,8 +16,8 @@ _USING: t.Final = (p.READ, p.WRITE, p.LOOKUP, p.READDIR, p.OPEN, p.CREATE, p.REM
 @mutant((p.ACCESS, *_USING))
 def operations4_deny_what_access_grants(call: AnyCall) -> t.Any:
     """The first operation after an ACCESS is denied, whatever ACCESS grants"""
-    was_asked = call.state.pop("asked", False)
+    was_requested = call.state.pop("asked", False)
     if call.operation is p.ACCESS:
         call.state["asked"] = True
         return call.proceed()
-    return refusal(call.proceed(), Nfsstat4.NFS4ERR_ACCESS) if was_asked else call.proceed()
+    return refusal(call.proceed(), Nfsstat4.NFS4ERR_ACCESS) if was_requested else call.proceed()

@@ -41,8 +41,8 @@ def sequence4_renews_by_one_session(call: Sequence) -> p.Sequence4Res:
 def nfs4_honours_what_expired(call: Call[t.Any, t.Any]) -> t.Any:
     """Opens and locks of a client whose lease has expired stay in the way of others"""
     states = call.server.states
-    vars(states)["is_held_by_expired"] = lambda _number: False
+    vars(states)["is_id_of_expired"] = lambda _number: False
     try:
         return call.proceed()
     finally:
-        del vars(states)["is_held_by_expired"]
+        del vars(states)["is_id_of_expired"]

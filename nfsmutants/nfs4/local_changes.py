@@ -19,9 +19,9 @@ def nfs4_local_changes_do_not_wait(call: Call[t.Any, t.Any]) -> t.Any:
     """A change on the server itself recalls a delegation, and does not wait for its return"""
     # No operation is the change: the next one that looks at the file finds it done.
     states = call.server.states
-    for one in states.held.delegations.overdue(states.now(), 0.0):
+    for delegation in states.held.delegations.overdue(states.now(), 0.0):
         with contextlib.suppress(FsError):
-            _change(call.server, t.cast("Inode", one.file))
+            _change(call.server, t.cast("Inode", delegation.file))
     return call.proceed()
 
 

@@ -15,7 +15,7 @@ from nfsmutants.nfs4.bending import amend4, refusal, restate4
 from nfsmutants.rules import RFC5661_LOCK
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import compound_of, plain
-from nfsserver.state.locks import Lock as Held
+from nfsserver.state.locks import Lock as ServerLock
 from nfsserver.state.ranges import END, Conflict, Range
 
 Lock = Call[p.Lock4Args, p.Lock4Res]
@@ -109,13 +109,13 @@ def lock4_compares_the_clientid(call: Lock) -> p.Lock4Res:
     return amend4(result, lock_stateid=p.Stateid4(1, b"nobody knows"))
 
 
-def _own(call: Lock) -> Held | None:
+def _own(call: Lock) -> ServerLock | None:
     """What the lock-owner has locked; None for one that has nothing yet."""
     if call.args.locker.lock_owner is None:
         return None
     state = compound_of(call.context)
     found = state.states.held.stateids.find(plain(_stateid(call)), state.client.id)
-    return found if isinstance(found, Held) and found.ranges else None
+    return found if isinstance(found, ServerLock) and found.ranges else None
 
 
 @mutant(p.LOCK, breaks=RFC5661_LOCK)
@@ -158,7 +158,7 @@ def _overlooked(server: ServerApi, is_overlooked: Callable[[t.Any, Range], bool]
 def lock4_one_client_has_no_conflicts(call: Lock) -> p.Lock4Res:
     """LOCK takes all lock-owners of a client for one"""
     me = compound_of(call.context).client.id
-    with _overlooked(call.server, lambda owner, _held: owner[0] == me):
+    with _overlooked(call.server, lambda owner, _range: owner[0] == me):
         return call.proceed()
 
 
@@ -166,9 +166,9 @@ def lock4_one_client_has_no_conflicts(call: Lock) -> p.Lock4Res:
 def lock4_upgrades_over_readers(call: Lock) -> p.Lock4Res:
     """LOCK for writing of a range that its owner has locked for reading does not look at other readers"""
     own, start, end = _own(call), call.args.offset, call.args.offset + call.args.length
-    if own is None or not any(one.overlaps(start, end) for one in own.ranges):
+    if own is None or not any(byte_range.overlaps(start, end) for byte_range in own.ranges):
         return call.proceed()
-    with _overlooked(call.server, lambda _owner, held: not held.is_write):
+    with _overlooked(call.server, lambda _owner, byte_range: not byte_range.is_write):
         return call.proceed()
 
 

@@ -24,8 +24,8 @@ def getfh4_changes_the_handle(call: Compound) -> p.Compound4Res:
 def putfh4_keeps_the_first(call: Compound) -> p.Compound4Res:
     """PUTFH right after PUTFH changes nothing"""
     operations = [*call.args.argarray]
-    for at, one in enumerate(operations[1:], 1):
-        if isinstance(one, p.Putfh4Args) and isinstance(operations[at - 1], p.Putfh4Args):
+    for at, operation in enumerate(operations[1:], 1):
+        if isinstance(operation, p.Putfh4Args) and isinstance(operations[at - 1], p.Putfh4Args):
             operations[at] = operations[at - 1]
     return call.proceed_with(argarray=operations)
 

@@ -73,7 +73,7 @@ def readdir4_all_sizes_are_zero(call: Readdir) -> p.Readdir4Res:
     return amend4(
         result,
         "reply",
-        entries=lambda it: [replace(one, attrs=one.attrs.changed(size=0)) for one in it.entries],
+        entries=lambda it: [replace(entry, attrs=entry.attrs.changed(size=0)) for entry in it.entries],
     )
 
 

@@ -20,7 +20,7 @@ _LONG: t.Final = 200
 def readdir4_lacks_long_names(call: Readdir) -> p.Readdir4Res:
     """READDIR leaves out names of 200 bytes and more"""
     return amend4(
-        call.proceed(), "reply", entries=lambda it: [one for one in it.entries if len(one.name) < _LONG]
+        call.proceed(), "reply", entries=lambda it: [entry for entry in it.entries if len(entry.name) < _LONG]
     )
 
 
@@ -89,4 +89,4 @@ def readdir4_remembers_filehandles_by_name(call: Readdir) -> p.Readdir4Res:
         first = call.state.setdefault((place, bytes(entry.name)), handle)
         return replace(entry, attrs=entry.attrs.changed(filehandle=first))
 
-    return amend4(call.proceed(), "reply", entries=lambda it: [remembered(one) for one in it.entries])
+    return amend4(call.proceed(), "reply", entries=lambda it: [remembered(entry) for entry in it.entries])

@@ -179,7 +179,7 @@ def rename4_removes_the_old_name_in_a_first_step(
     """RENAME of a file within a directory removes the old name before it adds the new one"""
     operations = call.args.argarray
     last = operations[-1] if operations else None
-    handles = [one.object for one in operations if isinstance(one, p.Putfh4Args)]
+    handles = [operation.object for operation in operations if isinstance(operation, p.Putfh4Args)]
     if isinstance(last, p.Rename4Args) and len(handles) == 1:
         directory, name = call.backend.resolve4(handles[0]), bytes(last.oldname)
         entries = directory.directory
@@ -201,7 +201,7 @@ def rename4_removes_the_target_in_a_first_step(
     """RENAME within a directory, over a file, removes that file before it moves the source"""
     operations = call.args.argarray
     last = operations[-1] if operations else None
-    handles = [one.object for one in operations if isinstance(one, p.Putfh4Args)]
+    handles = [operation.object for operation in operations if isinstance(operation, p.Putfh4Args)]
     if isinstance(last, p.Rename4Args) and len(handles) == 1:
         directory = call.backend.resolve4(handles[0])
         entries = directory.directory

@@ -64,7 +64,7 @@ def setattr4_sets_times_of_the_server(call: Setattr) -> p.Setattr4Res:
     given = call.args.obj_attributes
     if given.time_modify_set is None:
         return call.proceed()
-    return call.proceed_with(obj_attributes=given.changed(time_modify_set=p.SERVER_TIME4))
+    return call.proceed_with(obj_attributes=given.changed(time_modify_set=p.SERVER_TIME))
 
 
 @mutant(p.SETATTR)
@@ -184,6 +184,6 @@ def setattr4_creation_time_is_mtime(call: Setattr) -> p.Setattr4Res:
     given = call.args.obj_attributes
     if given.time_create is None:
         return call.proceed()
-    time = p.client_time4(given.time_create.seconds, given.time_create.nseconds)
+    time = p.client_time(given.time_create.seconds, given.time_create.nseconds)
     result = call.proceed_with(obj_attributes=given.changed(time_create=None, time_modify_set=time))
     return _done(call) if result.status == _OK else result

@@ -44,7 +44,7 @@ def setattr4_seconds_have_31_bits(call: Setattr) -> p.Setattr4Res:
     time = call.args.obj_attributes.time_modify_set
     if time is None or time.time is None:
         return call.proceed()
-    return _with(call, time_modify_set=p.client_time4(time.time.seconds & _31_BITS))
+    return _with(call, time_modify_set=p.client_time(time.time.seconds & _31_BITS))
 
 
 @mutant(p.SETATTR)
@@ -72,7 +72,7 @@ def setattr4_times_end_in_2038(call: Setattr) -> p.Setattr4Res:
     time = call.args.obj_attributes.time_modify_set
     if time is None or time.time is None:
         return call.proceed()
-    return _with(call, time_modify_set=p.client_time4(min(time.time.seconds, _31_BITS)))
+    return _with(call, time_modify_set=p.client_time(min(time.time.seconds, _31_BITS)))
 
 
 @mutant(p.SETATTR)

@@ -28,5 +28,8 @@ def teststateid4_all_are_valid(call: TestStateid) -> p.TestStateid4Res:
 def teststateid4_ignores_the_seqid(call: TestStateid) -> p.TestStateid4Res:
     """TEST_STATEID ignores the seqid of stateids"""
     return call.proceed_with(
-        ts_stateids=[p.Stateid4(0, one.other) if any(one.other) else one for one in call.args.ts_stateids]
+        ts_stateids=[
+            p.Stateid4(0, stateid.other) if any(stateid.other) else stateid
+            for stateid in call.args.ts_stateids
+        ]
     )

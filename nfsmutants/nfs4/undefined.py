@@ -73,7 +73,7 @@ def _shortened(given: p.Fattr4) -> p.Fattr4:
     for name in ("time_access_set", "time_modify_set"):
         asked = getattr(given, name)
         if asked is not None and asked.time is not None:
-            changes[name] = p.client_time4(asked.time.seconds, min(asked.time.nseconds, 999_999_999))
+            changes[name] = p.client_time(asked.time.seconds, min(asked.time.nseconds, 999_999_999))
     return given.changed(**changes)
 
 

@@ -48,10 +48,10 @@ def close4_compares_owners_without_clients(call: Call[p.Close4Args, p.Close4Res]
     state = compound_of(call.context)
     inode, held = state.current, state.states.held
     opens = [] if inode is None else [*held.opens.of_file(inode)]
-    ended = [one for one in opens if one.stateid.other == call.args.open_stateid.other]
+    ended = [opened for opened in opens if opened.stateid.other == call.args.open_stateid.other]
     result = call.proceed()
     if result.status == 0 and ended:
-        for one in opens:
-            if one is not ended[0] and one.owner == ended[0].owner:
-                held.close(one)
+        for opened in opens:
+            if opened is not ended[0] and opened.owner == ended[0].owner:
+                held.close(opened)
     return result

@@ -36,7 +36,7 @@ def commit4_undoes_writes_of_nfs3(call: AnyCall) -> t.Any:
 
 def _keep_change(call: AnyCall, objects: list[Inode | None]) -> t.Any:
     """Proceed with a call; the attribute change of these objects stays as it was."""
-    known = [(one, one.change) for one in objects if one is not None]
+    known = [(inode, inode.change) for inode in objects if inode is not None]
     reply = call.proceed()
     for inode, change in known:
         inode.change = change
@@ -66,7 +66,7 @@ _ENTRIES: t.Final[dict[AnyOperation, tuple[str, ...]]] = {
 def nfs3_leaves_change_of_directories(call: AnyCall) -> t.Any:
     """What NFSv3 does to the entries of a directory leaves its attribute change as it was"""
     directories = [getattr(call.args, field).dir for field in _ENTRIES[call.operation]]
-    return _keep_change(call, [inode_of(call.server, one) for one in directories])
+    return _keep_change(call, [inode_of(call.server, handle) for handle in directories])
 
 
 # ---------------------------------------------------------------- listings
@@ -78,7 +78,7 @@ def _first_listing(call: AnyCall, key: object, entries_of: Callable[[t.Any], t.A
     if reply.status != 0:
         return reply
     first = call.state.setdefault((key, call.args.to_xdr()), reply)
-    names, now = ([entry.name for entry in entries_of(one)] for one in (first, reply))
+    names, now = ([entry.name for entry in entries_of(page)] for page in (first, reply))
     return reply if names == now else first
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from nfsclient.protocol import nfs2, nfs3
 from nfsmutants.bending import child_of, inode_of
 from nfsmutants.form import AnyCall
-from nfsserver.fs import FsError, Inode
+from nfsserver.fs import FsError, Inode, remove_tree_locally
 
 LOOKS: t.Final = (nfs2.GETATTR, nfs3.GETATTR)
 CREATES: t.Final = (nfs2.CREATE, nfs3.CREATE)
@@ -110,3 +110,14 @@ def lose_data_of_second(call: AnyCall) -> t.Any:
         size = len(call.args.data)
         at_the_crash(call, lambda: data.write(offset, bytes(size), stable=True))
     return call.proceed()
+
+
+def lose_everything_in_a_crash(call: AnyCall) -> None:
+    """Remove all directories of the root in the first call after a restart of the service."""
+    boots = call.backend.boots
+    if call.state.setdefault("boots", boots) == boots:
+        return
+    call.state["boots"] = boots
+    root = call.backend.fs.root
+    for name in root.directory.names() if root.directory is not None else ():
+        remove_tree_locally(root.fs, name)

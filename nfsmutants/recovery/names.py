@@ -22,7 +22,7 @@ from nfsclient.protocol.nfs3 import (
     SYMLINK,
     Nfsstat3,
 )
-from nfsmutants.bending import inode_of, lose_everything_in_a_crash
+from nfsmutants.bending import inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.recovery.bending import (
     CREATES,
@@ -36,6 +36,7 @@ from nfsmutants.recovery.bending import (
     damage_new,
     entry_of,
     inode_at,
+    lose_everything_in_a_crash,
     lose_name,
     restore_field,
     strike,

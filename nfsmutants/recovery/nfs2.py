@@ -24,10 +24,11 @@ from nfsclient.protocol.nfs2 import (
     Nfsstat2,
 )
 from nfsclient.rpc.service import CallContext
-from nfsmutants.bending import inode_of, lose_everything_in_a_crash
+from nfsmutants.bending import inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs2.bending import place_of
 from nfsmutants.nfs2.calls import Getattr, Write
+from nfsmutants.recovery.bending import lose_everything_in_a_crash
 from nfsserver.fs import SUPERUSER, FsError, Inode, Stability
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs2.common import fattr

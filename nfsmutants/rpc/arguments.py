@@ -131,7 +131,7 @@ def rpc_treats_padding_as_data(message: Message) -> Answer:
     return message.proceed(longer)
 
 
-def _behind_name(message: bytes, at: int) -> int:
+def _after_name(message: bytes, at: int) -> int:
     """The offset of the arguments that follow a handle and a name."""
     for _ in range(2):
         length = int.from_bytes(message[at : at + 4], "big")
@@ -144,7 +144,7 @@ def _with_enum(message: bytes, number: int, known: range, value: int) -> bytes:
     called = _called(message)
     if called is None or called[0] != number:
         return message
-    at = _behind_name(message, called[1])
+    at = _after_name(message, called[1])
     if int.from_bytes(message[at : at + 4], "big") in known:
         return message
     return message[:at] + value.to_bytes(4, "big") + message[at + 4 :]

@@ -62,7 +62,11 @@ def addresses_in(data: bytes) -> set[Address]:
         if kind == _PACKET:
             packet = _taken_apart(body)
             found |= {packet.source, packet.destination}
-    return {one for one in found if not one.is_loopback and not any(one in net for net in _MADE_UP_NETS)}
+    return {
+        address
+        for address in found
+        if not address.is_loopback and not any(address in net for net in _MADE_UP_NETS)
+    }
 
 
 def note_names(data: bytes, masks: Masks) -> None:
@@ -76,8 +80,10 @@ def scrubbed(data: bytes, scrubber: Scrubber, masks: Masks | None = None) -> byt
 
     With `masks`, what the wire types declare as identity is masked, too.
     """
-    hidden = sorted(addresses_in(data), key=lambda one: (one.version, int(one)))
-    instead = {one: ipaddress.ip_address(_MADE_UP[one.version] + 2 + at) for at, one in enumerate(hidden)}
+    hidden = sorted(addresses_in(data), key=lambda address: (address.version, int(address)))
+    instead = {
+        address: ipaddress.ip_address(_MADE_UP[address.version] + 2 + at) for at, address in enumerate(hidden)
+    }
     blocks = list(_blocks(data))
     packets = [_taken_apart(body) for kind, body in blocks if kind == _PACKET]
     _scrub_streams(packets, scrubber, masks)
@@ -109,23 +115,23 @@ def _scrub_streams(packets: list[_Packet], scrubber: Scrubber, masks: Masks | No
     """What was sent in one direction of a connection is one text: a name may be cut by the end of a packet."""
     flows = _streams(packets)
     masked = {} if masks is None else _mask_names(flows, masks)
-    for flow, ones in flows.items():
-        stream = scrubber.data(masked.get(flow) or b"".join(one.payload for one in ones))
+    for flow, parts in flows.items():
+        stream = scrubber.data(masked.get(flow) or b"".join(packet.payload for packet in parts))
         at = 0
-        for one in ones:
-            one.payload = stream[at : at + len(one.payload)]
-            at += len(one.payload)
+        for packet in parts:
+            packet.payload = stream[at : at + len(packet.payload)]
+            at += len(packet.payload)
 
 
 def _mask_names(flows: _Streams, masks: Masks) -> dict[_Flow, bytes]:
     """The streams without what their messages name."""
     done: dict[_Flow, bytes] = {}
-    for flow, ones in flows.items():
+    for flow, parts in flows.items():
         source, destination, protocol, ports = flow
         back = (destination, source, protocol, ports[2:] + ports[:2])
         if flow in done:
             continue
-        there, here = _talk(ones), _talk(flows.get(back, []) if back != flow else [])
+        there, here = _talk(parts), _talk(flows.get(back, []) if back != flow else [])
         mine, others = places_in(there, here)
         done[flow] = _with_masks(there.data, mine, here.data, masks)
         done.setdefault(back, _with_masks(here.data, others, there.data, masks))
@@ -134,16 +140,16 @@ def _mask_names(flows: _Streams, masks: Masks) -> dict[_Flow, bytes]:
 
 def _talk(packets: list[_Packet]) -> Talk:
     is_stream = not packets or packets[0].protocol == _TCP
-    payloads = [one.payload for one in packets]
-    return Talk(b"".join(payloads), None if is_stream else [len(one) for one in payloads])
+    payloads = [packet.payload for packet in packets]
+    return Talk(b"".join(payloads), None if is_stream else [len(payload) for payload in payloads])
 
 
 def _with_masks(data: bytes, places: list[Place], heard: bytes, masks: Masks) -> bytes:
     """A stream with masks in these places; what its sender only repeats of what it `heard` is no secret."""
     done = bytearray(data)
-    for one in places:
-        mask = iter(zip(one.data, masks.hidden(one.what, one.data, heard), strict=True))
-        for start, end in one.pieces:
+    for place in places:
+        mask = iter(zip(place.data, masks.hidden(place.what, place.data, heard), strict=True))
+        for start, end in place.pieces:
             for at, (was, now) in zip(range(start, end), mask, strict=False):
                 if was != now:
                     done[at] = now
@@ -189,7 +195,7 @@ def _taken_apart(body: bytes) -> _Packet:
         raise NotOurs("an incomplete packet") from error
     if kind not in {0x0800, 0x86DD} or protocol not in {_TCP, _UDP} or len(above) < count:
         raise NotOurs("a packet of an unknown kind")
-    source, destination = (ipaddress.ip_address(one) for one in ends)
+    source, destination = (ipaddress.ip_address(end) for end in ends)
     return _Packet(
         body[:12], frame[:_ETHERNET], source, destination, ip, protocol, above[:count], above[count:], options
     )

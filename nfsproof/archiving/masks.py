@@ -104,7 +104,7 @@ class Masks:
             self._add(part)
 
     def _add(self, data: bytes) -> None:
-        words = [one for one in _TOKEN.findall(data.lower()) if len(one) >= _LEAST_WORD]
+        words = [word for word in _TOKEN.findall(data.lower()) if len(word) >= _LEAST_WORD]
         if words and self._public.issuperset(words):
             return
         word = data.decode("utf-8", "surrogateescape")
@@ -129,15 +129,15 @@ def _is_text(data: bytes) -> bool:
         text = data.rstrip(b"\0").decode("utf-8")
     except UnicodeDecodeError:
         return False
-    return all(one.isprintable() for one in text)
+    return all(character.isprintable() for character in text)
 
 
 def _parts_of(name: bytes) -> Iterator[bytes]:
     """Parts of a name that somebody may use alone: the first label, what stands between other signs, and long words."""
     for group in re.split(rb"[^A-Za-z0-9.\x80-\xff-]+", name):
         for part in {group.strip(b".-"), group.partition(b".")[0].strip(b"-")}:
-            words = [one for one in _TOKEN.findall(part) if not one.isdigit()]
-            if len(part) >= _LEAST_WORD and any(not _is_common(one) for one in words):
+            words = [word for word in _TOKEN.findall(part) if not word.isdigit()]
+            if len(part) >= _LEAST_WORD and any(not _is_common(word) for word in words):
                 yield part
     for word in _TOKEN.findall(name):
         if len(word) >= _LEAST_PART and not word.isdigit() and not _is_common(word):
@@ -180,7 +180,7 @@ def _address(data: bytes) -> Iterator[tuple[int, int]]:
     """Of a universal address the host. Other text may be a name; bytes are an address in a form of some system."""
     if not _is_text(data):
         nowhere = (ipaddress.ip_address("127.0.0.1").packed, ipaddress.ip_address("::1").packed)
-        if any(data) and not any(one in data for one in nowhere):
+        if any(data) and not any(hidden in data for hidden in nowhere):
             yield 0, len(data)
         return
     text = data.decode()

@@ -96,17 +96,17 @@ def places_in(there: Talk, back: Talk) -> tuple[list[Place], list[Place]]:
     mine, others = list(there.messages()), list(back.messages())
     called, asked = _calls(mine), _calls(others)
     return (
-        [place for one in mine for place in _places(one, asked)],
-        [place for one in others for place in _places(one, called)],
+        [place for message in mine for place in _places(message, asked)],
+        [place for message in others for place in _places(message, called)],
     )
 
 
 def _calls(messages: Iterable[_Message]) -> dict[bytes, list[Types | None]]:
     """XID -> the types of the calls that had it; None for a call of which they are not known."""
     found: dict[bytes, list[Types | None]] = {}
-    for one in messages:
-        if one.kind == _CALL:
-            known, types = found.setdefault(one.xid, []), _types_of(one.data)
+    for message in messages:
+        if message.kind == _CALL:
+            known, types = found.setdefault(message.xid, []), _types_of(message.data)
             if types not in known:
                 known.append(types)
     return found
@@ -121,56 +121,56 @@ def _types_of(call: bytes) -> Types | None:
     return None if procedure is None else (procedure.args, procedure.res)
 
 
-def _places(one: _Message, called: dict[bytes, list[Types | None]]) -> Iterator[Place]:
-    if one.kind == _CALL:
-        at = yield from _credential(one)
-        types = _types_of(one.data)
+def _places(message: _Message, called: dict[bytes, list[Types | None]]) -> Iterator[Place]:
+    if message.kind == _CALL:
+        at = yield from _credential(message)
+        types = _types_of(message.data)
         if at is not None and types is not None:
-            yield from _decoded(one, types[0], at, is_reply=False)
+            yield from _decoded(message, types[0], at, is_reply=False)
         return
-    if one.kind != _REPLY:
+    if message.kind != _REPLY:
         # No message of RPC. Who calls has sent it itself; what a server sends may have any names.
-        yield from _body(one, 4) if called else ()
+        yield from _body(message, 4) if called else ()
         return
-    at = _results_at(one.data)
+    at = _results_at(message.data)
     if at is None:
         return
-    for types in called.get(one.xid, [None]):
+    for types in called.get(message.xid, [None]):
         if types is None:
-            yield from _body(one, at)
+            yield from _body(message, at)
         else:
-            yield from _decoded(one, types[1], at, is_reply=True)
+            yield from _decoded(message, types[1], at, is_reply=True)
 
 
-def _decoded(one: _Message, cls: type[XdrType], at: int, *, is_reply: bool) -> Iterator[Place]:
+def _decoded(message: _Message, cls: type[XdrType], at: int, *, is_reply: bool) -> Iterator[Place]:
     if not names_anybody(cls):
         return
-    found, failed = identities(cls, one.data, at)
+    found, failed = identities(cls, message.data, at)
     for name in found:
-        yield one.place(name.what, name.start, name.data)
+        yield message.place(name.what, name.start, name.data)
     if failed is not None and is_reply:
         # Nobody knows what stands here. What a client sends has no names of the server.
-        yield from _body(one, failed)
+        yield from _body(message, failed)
 
 
-def _body(one: _Message, at: int) -> Iterator[Place]:
-    if at < len(one.data):
-        yield one.place("body", at, one.data[at:])
+def _body(message: _Message, at: int) -> Iterator[Place]:
+    if at < len(message.data):
+        yield message.place("body", at, message.data[at:])
 
 
-def _credential(one: _Message) -> t.Generator[Place, None, int | None]:
+def _credential(message: _Message) -> t.Generator[Place, None, int | None]:
     """What the credential and the verifier of a call name; returns where the arguments begin."""
     at = _HEADER
     for _ in range(2):
-        if at + 8 > len(one.data):
+        if at + 8 > len(message.data):
             return None
-        flavor, size = struct.unpack_from(">II", one.data, at)
-        body = one.data[at + 8 : at + 8 + size]
+        flavor, size = struct.unpack_from(">II", message.data, at)
+        body = message.data[at + 8 : at + 8 + size]
         if flavor == AuthFlavor.AUTH_SYS:
             for name in identities(AuthSysParms, body)[0]:
-                yield one.place(name.what, at + 8 + name.start, name.data)
+                yield message.place(name.what, at + 8 + name.start, name.data)
         elif body:
-            yield one.place("body", at + 8, body)
+            yield message.place("body", at + 8, body)
         at += 8 + size + -size % 4
     return at
 

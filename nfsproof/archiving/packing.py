@@ -194,14 +194,14 @@ class _Packer:
 
     def _secrets(self, about: RunRecord) -> dict[str, str]:
         found = secrets.of_machine(self._folder, secrets.host_of(about.target))
-        for one in self._files("evidence", ".pcapng"):
+        for file in self._files("evidence", ".pcapng"):
             try:
-                addresses = captures.addresses_in(one.read_bytes())
+                addresses = captures.addresses_in(file.read_bytes())
             except captures.NotOurs:
                 continue
             found |= {text: secrets.HOST for each in addresses for text in secrets.spellings(each)}
-        for one in self._files("evidence", ".py") if self._anonymous else ():
-            found |= secrets.exports_in(one.read_text(encoding="utf-8", errors="replace"))
+        for file in self._files("evidence", ".py") if self._anonymous else ():
+            found |= secrets.exports_in(file.read_text(encoding="utf-8", errors="replace"))
         found |= secrets.of_run(about, anonymous=self._anonymous, hide=self._wishes.hide)
         # A label may hold a name that is hidden elsewhere: whoever chose it wants it to be shown.
         return found
@@ -214,7 +214,7 @@ class _Packer:
             for name in names
             if name.endswith(endings)
         ]
-        return sorted(one for one in found if one.is_file() and not one.is_symlink())
+        return sorted(path for path in found if path.is_file() and not path.is_symlink())
 
     def members(self) -> Iterator[tuple[str, bytes]]:
         """(name, contents) of each. Raises OSError."""
@@ -269,10 +269,10 @@ class _Packer:
                     # What is not understood cannot be cleaned.
                     self.problems.append(f"line {number} of {RECORDS} is no record and was left out")
                     continue
-                out.write(json.dumps(self._told(record), separators=(",", ":")).encode() + b"\n")
+                out.write(json.dumps(self._plain_record(record), separators=(",", ":")).encode() + b"\n")
         return out.getvalue()
 
-    def _told(self, record: AnyRecord) -> dict[str, t.Any]:
+    def _plain_record(self, record: AnyRecord) -> dict[str, t.Any]:
         """A record as it is handed over, in plain values."""
         manifest, plain = self.manifest, to_plain(record)
         if not self._wishes.with_hosts:
@@ -291,7 +291,7 @@ class _Packer:
                         "commit", None
                     )  # of the repository of the server: it may be public
             case EndRecord():
-                plain["logs"] = [one for one in record.logs if one in manifest.files]
+                plain["logs"] = [log for log in record.logs if log in manifest.files]
                 if self._anonymous:  # a baseline is of one server, and its reasons may name it
                     plain["baseline"], plain["differences"] = "", []
             case CheckRecord() | FindingRecord():

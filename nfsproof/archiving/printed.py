@@ -22,7 +22,12 @@ def _kinds() -> dict[str, IdentityKind]:
     """The names of fields that name somebody in all types that have such a field."""
     declared = [program for protocol in protocols() for program in protocol.declared]
     roots: list[type[XdrType]] = [AuthSysParms]
-    roots += [cls for program in declared for one in program.procedures for cls in (one.args, one.res)]
+    roots += [
+        cls
+        for program in declared
+        for procedure in program.procedures
+        for cls in (procedure.args, procedure.res)
+    ]
     found: dict[str, IdentityKind | None] = {}
     for field in octets_in(roots):
         kind = field.node.identity

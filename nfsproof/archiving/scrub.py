@@ -46,13 +46,16 @@ class Scrubber:
         words = sorted(self._instead, key=len, reverse=True)
         self._text = _joined(_in_text(word) for word in words)
         data = [(word, word.encode("utf-8", "surrogateescape")) for word in words]
-        parts = [_in_bytes(word, one).decode("latin-1") for word, one in data]
+        parts = [_in_bytes(word, encoded).decode("latin-1") for word, encoded in data]
         self._bytes = re.compile("|".join(parts).encode("latin-1"), re.IGNORECASE) if parts else None
-        digits = [one.hex() if len(one) >= _LEAST_IN_BYTES else _marked(one).hex() for _, one in data]
+        digits = [
+            encoded.hex() if len(encoded) >= _LEAST_IN_BYTES else _marked(encoded).hex()
+            for _, encoded in data
+        ]
         self._hex = _joined(digits)
         # Looked for first, without case and at any place: that is fast, and mostly there is nothing.
         self._words = [*words, *digits]
-        self._pieces = [one.lower() for _, one in data]
+        self._pieces = [encoded.lower() for _, encoded in data]
 
     def text(self, text: str) -> str:
         """A text without them; also where it writes bytes as hexadecimal digits."""
@@ -69,7 +72,9 @@ class Scrubber:
         word = match.group()
         mask = self._masks.get(word.casefold())
         if mask is not None and len(mask) == len(word):
-            return "".join(one.upper() if was.isupper() else one for was, one in zip(word, mask, strict=True))
+            return "".join(
+                letter.upper() if was.isupper() else letter for was, letter in zip(word, mask, strict=True)
+            )
         return self._instead.get(word.casefold(), "HIDDEN")
 
     def _digits(self, match: re.Match[str]) -> str:
@@ -129,7 +134,7 @@ class Scrubber:
             return [self.text(match.group()) for match in dump]
         rest = iter(self._beginnings.hide_at_end(self.data(bytes.fromhex(digits))).hex())
         return [
-            match["head"] + "".join(one if one == " " else next(rest) for one in match["data"])
+            match["head"] + "".join(digit if digit == " " else next(rest) for digit in match["data"])
             for match in dump
         ]
 
@@ -138,12 +143,12 @@ class Scrubber:
         match value:
             case str():
                 return self.text(value)
-            case list() if value and all(isinstance(one, str) for one in value):
+            case list() if value and all(isinstance(item, str) for item in value):
                 return self.lines(value)
             case list():
-                return [self.plain(one) for one in value]
+                return [self.plain(item) for item in value]
             case dict():
-                return {key: one if key in _OURS else self.plain(one) for key, one in value.items()}
+                return {key: item if key in _OURS else self.plain(item) for key, item in value.items()}
         return value
 
     def left_in(self, data: bytes) -> dict[str, str]:
@@ -151,7 +156,7 @@ class Scrubber:
         if self._bytes is None:
             return {}
         left = [match.group() for match in self._bytes.finditer(data) if self._masked(match) != match.group()]
-        words = {one.decode("utf-8", "replace") for one in left}
+        words = {raw.decode("utf-8", "replace") for raw in left}
         return {word: self._instead.get(word.casefold(), "HIDDEN") for word in sorted(words)}
 
     def is_clean(self, data: bytes) -> bool:
@@ -161,7 +166,7 @@ class Scrubber:
 
 def _unlike(word: str, instead: str) -> str:
     """The replacement of a word must not look like it, for example for a host with the name host."""
-    return next((one for one in (instead, "HIDDEN", "***") if word.casefold() not in one.casefold()), "")
+    return next((mask for mask in (instead, "HIDDEN", "***") if word.casefold() not in mask.casefold()), "")
 
 
 def _joined(patterns: Iterable[str]) -> re.Pattern[str] | None:
@@ -200,7 +205,7 @@ def _marked(data: bytes) -> bytes:
 
 def _without_letters(word: bytes) -> bytes:
     """Letters become x and digits 0: what is around them (dots, slashes) still says what it was."""
-    return bytes(0x30 if 0x30 <= one <= 0x39 else one if one in b"./:-" else 0x78 for one in word)
+    return bytes(0x30 if 0x30 <= byte <= 0x39 else byte if byte in b"./:-" else 0x78 for byte in word)
 
 
 def _escaped(word: str) -> str:

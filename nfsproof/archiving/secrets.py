@@ -15,35 +15,47 @@ from pathlib import Path
 from nfsclient.errors import UrlError
 from nfsclient.url import NfsUrl
 from nfsjudge.records import RunRecord
+from nfstargets.clients import is_client
+from nfstargets.clients.target import OF_COMMANDS
 
 HOST, EXPORT, TARGET, SERVER, MACHINE, USER = "HOST", "/EXPORT", "TARGET", "SERVER", "TESTER", "USER"
 """Replacements of secrets."""
-_TOLD_BY_NOBODY = {"localhost", "localhost.localdomain", "ip6-localhost", "nfsproof"}
+_NO_SECRETS = {"localhost", "localhost.localdomain", "ip6-localhost", "nfsproof"}
 _COMMON_USERS = {"root", "nfs", "admin", "user", "runner", "nobody", "test"}
 COMMON_EXPORTS = {"/", "/export", "/exports", "/data", "/tmp", "/srv", "/mnt", "/nfs"}  # noqa: S108  not used
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*[A-Za-z0-9]")
-_WORDS_OF_OURS = {"nfsv2", "nfsv3", "nfsv4", "mount", "fsal", "memory", "linux", "server"}
+_OUR_WORDS = {"nfsv2", "nfsv3", "nfsv4", "mount", "fsal", "memory", "linux", "server"}
+
+_CLIENTS_OF_NO_NAME = {*OF_COMMANDS, "linux"}
+"""Clients whose name says nothing of them, or is also that of this machine's system."""
+_WORDS_OF_COMMANDS = {"what", "program", "programs", "mount", "mounts"}
+"""Words of their descriptions that name no program."""
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def of_run(about: RunRecord, *, anonymous: bool, hide: Iterable[str] = ()) -> dict[str, str]:
     """Secrets of the target of a run -> their replacements."""
-    found: dict[str, str] = {one.strip(): SERVER for one in hide if one.strip()}
+    found: dict[str, str] = {secret.strip(): SERVER for secret in hide if secret.strip()}
     try:
         url = NfsUrl.parse(about.target)
     except UrlError:
         if anonymous:
             name, _, kind = about.target.partition(":")
-            found |= dict.fromkeys([about.target, name], TARGET)
-            found |= {f"/{kind}": EXPORT} if kind else {}
+            found |= {about.target: TARGET}
+            if is_client(about.target):
+                found |= {} if kind in _CLIENTS_OF_NO_NAME else {kind: TARGET}
+                found |= dict.fromkeys(_programs_in(about.description), TARGET) if kind in OF_COMMANDS else {}
+            else:
+                found |= {name: TARGET}
+                found |= {f"/{kind}": EXPORT} if kind else {}
             found |= dict.fromkeys(_names_in(about.description), SERVER)
     else:
         found |= {about.target: TARGET, str(url): TARGET} | dict.fromkeys(of_host(url.host), HOST)
         path = url.path.decode("utf-8", "backslashreplace")
         if anonymous and path.casefold() not in COMMON_EXPORTS:
             found[path] = EXPORT
-    return {key: value for key, value in found.items() if key.lower() not in _TOLD_BY_NOBODY}
+    return {key: value for key, value in found.items() if key.lower() not in _NO_SECRETS}
 
 
 def exports_in(script: str) -> dict[str, str]:
@@ -60,7 +72,14 @@ def _names_in(description: str) -> list[str]:
     """The description, and words in it that look like the name of a product: with a capital, four letters or more."""
     words = [word for word in _NAME.findall(description) if len(word) > 3 and word.lower() != word]
     parts = [part for word in words for part in word.split("-") if len(part) > 3]
-    return [description, *(word for word in (*words, *parts) if word.lower() not in _WORDS_OF_OURS)]
+    return [description, *(word for word in (*words, *parts) if word.lower() not in _OUR_WORDS)]
+
+
+def _programs_in(description: str) -> list[str]:
+    """The programs of a client that is commands of the user: words of its description, with and without folders."""
+    words = [word.rstrip(",") for word in description.split()]
+    found = [part for word in words for part in (word, word.rpartition("/")[2])]
+    return [part for part in found if len(part) > 3 and part not in _WORDS_OF_COMMANDS]
 
 
 def of_host(host: str) -> list[str]:
@@ -97,7 +116,7 @@ def of_machine(folder: Path, peer: str = "") -> dict[str, str]:
         if len(path.parts) > 1:
             found |= {str(path): instead, str(path.resolve()): instead}
     found |= dict.fromkeys(_own_addresses(peer), MACHINE)
-    return {key: value for key, value in found.items() if key and key.lower() not in _TOLD_BY_NOBODY}
+    return {key: value for key, value in found.items() if key and key.lower() not in _NO_SECRETS}
 
 
 def _own_addresses(peer: str) -> Iterator[str]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from nfsjudge.wording import count
 from nfsproof import starter
 from nfsproof.commands.shared import READS
 from nfsproof.exits import Trouble
@@ -42,6 +41,7 @@ def archive(
     archives and folders alike. docs/interop-event.md lists what an archive hides, and what may remain in it.
     """
     starter.put_home_first()
+    from nfsjudge.wording import count
     from nfsproof import archiving
     from reports.folders import chosen_run
 
@@ -54,5 +54,5 @@ def archive(
         raise Trouble(str(error)) from error
     for problem in packed.problems:
         click.echo(f"nfsproof: warning: {problem}", err=True)
-    told = "nothing hidden" if with_hosts else f"label: {packed.manifest.label or 'none'}"
-    click.echo(f"written: {packed.file} ({count(len(packed.manifest.files), 'file')}, {told})")
+    note = "nothing hidden" if with_hosts else f"label: {packed.manifest.label or 'none'}"
+    click.echo(f"written: {packed.file} ({count(len(packed.manifest.files), 'file')}, {note})")

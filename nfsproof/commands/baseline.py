@@ -52,5 +52,5 @@ def baseline_list() -> None:
     starter.put_home_first()
     from reports.baseline import shipped
 
-    for one in shipped():
-        click.echo(f"{Path(one.name).stem:<28} {one.server}: {len(one.entries)} known causes")
+    for file in shipped():
+        click.echo(f"{Path(file.name).stem:<28} {file.server}: {len(file.entries)} known causes")

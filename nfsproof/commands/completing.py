@@ -4,19 +4,28 @@
 from __future__ import annotations
 
 import re
+import typing as t
 from collections.abc import Sequence
 
 import click
-from click.shell_completion import CompletionItem
 
 from nfsproof import starter
+
+if t.TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 
+def _items(words: Sequence[str]) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem  # only a shell needs it
+
+    return [CompletionItem(word) for word in words]
+
+
 def complete_id(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Ids that begin so, up to the next slash or bracket: there are thousands."""
-    return [CompletionItem(one) for one in _levels(_ids(), begun)]
+    return _items(_levels(_ids(), begun))
 
 
 def complete_target_or_id(
@@ -24,8 +33,8 @@ def complete_target_or_id(
 ) -> list[CompletionItem]:
     """The same, and servers that nfsproof starts, as long as no word stands before."""
     is_first = not context.params.get("arguments")
-    servers = [CompletionItem(one) for one in _servers() if is_first and one.startswith(begun)]
-    return [*servers, *complete_id(context, parameter, begun)]
+    servers = [server for server in _servers() if is_first and server.startswith(begun)]
+    return [*_items(servers), *complete_id(context, parameter, begun)]
 
 
 class CommandWithOptionsOfPytest(click.Command):
@@ -34,10 +43,10 @@ class CommandWithOptionsOfPytest(click.Command):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """All options that the help names."""
         found = super().shell_complete(ctx, incomplete)
-        known = {one.value for one in found}
+        known = {item.value for item in found}
         named = dict.fromkeys(_OPTION.findall(self.help or ""))
-        more = [one for one in named if one.startswith(incomplete or "-") and one not in known]
-        return [*found, *map(CompletionItem, more)] if incomplete.startswith("-") else found
+        more = [name for name in named if name.startswith(incomplete or "-") and name not in known]
+        return [*found, *_items(more)] if incomplete.startswith("-") else found
 
 
 def _servers() -> list[str]:
@@ -63,18 +72,18 @@ def _levels(ids: Sequence[str], begun: str) -> list[str]:
     """What the word may become at its next slash or bracket, without regard to case."""
     found: dict[str, None] = {}
     depth = begun.count("/")
-    for one in ids:
-        if not one.lower().startswith(begun.lower()):
+    for check_id in ids:
+        if not check_id.lower().startswith(begun.lower()):
             continue
-        parts = one.split("/")
+        parts = check_id.split("/")
         if depth < len(parts) - 1 and "[" not in begun:
             found["/".join(parts[: depth + 1]) + "/"] = None
         elif "[" in begun:
-            found[one] = None
+            found[check_id] = None
         else:
-            found[one.partition("[")[0]] = None
+            found[check_id.partition("[")[0]] = None
     only = next(iter(found)) if len(found) == 1 else ""
     if only == begun:  # a function: its parameters
-        return [one for one in ids if one.startswith(begun)]
+        return [check_id for check_id in ids if check_id.startswith(begun)]
     # A shell adds a blank to a word that is the only one: what ends with a slash is never offered alone.
     return _levels(ids, only) if only.endswith("/") else list(found)

@@ -18,18 +18,25 @@ def doctor(url: str) -> int:
     small directory below the export and removes it again.
     """
     starter.put_home_first()
-    from nfsclient.similar import similar
     from nfsproof import doctor as clinic
-    from nfstargets import TARGETS
     from nfstargets.spelling import as_url
 
     url = as_url(url)
-    if url.partition(":")[0] in TARGETS:
-        raise Trouble(f"expected a URL; {url} is a server that nfsproof starts: try nfsproof run {url}")
-    near = [] if "://" in url else similar(url.partition(":")[0], TARGETS, cutoff=0.75)
-    if near:
-        raise Trouble(f"expected a URL, got {url}; similar: {near[0]}, which nfsproof run {near[0]} starts")
+    if "://" not in url:
+        _require_no_target(url)
     telling = clinic.Telling(url, click.echo)
     diagnosis = clinic.diagnose(url, tell=telling)
     telling.end()
     return int(Exit.OK if diagnosis.healthy else Exit.USAGE)
+
+
+def _require_no_target(word: str) -> None:
+    """Raise `Trouble` for the name of a server that nfsproof starts, or one like it."""
+    from nfsclient.similar import similar
+    from nfstargets import TARGETS
+
+    name = word.partition(":")[0]
+    if name in TARGETS:
+        raise Trouble(f"expected a URL; {word} is a server that nfsproof starts: try nfsproof run {word}")
+    if near := similar(name, TARGETS, cutoff=0.75):
+        raise Trouble(f"expected a URL, got {word}; similar: {near[0]}, which nfsproof run {near[0]} starts")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`nfsproof event`: several servers with one command."""
+"""`nfsproof event`: several targets with one command."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from nfsjudge.wording import count
 from nfsproof import starter
 from nfsproof.exits import Exit, Trouble
 
@@ -22,12 +21,14 @@ from nfsproof.exits import Exit, Trouble
 )
 @click.option("--check", "only_check", is_flag=True, help="Check FILE for mistakes, run nothing.")
 def event(file: Path, output: Path | None, only_check: bool) -> int:
-    """Run the checks on several servers.
+    """Run the checks on several servers and clients.
 
-    Makes an archive of each run, and one board. FILE lists the targets with their labels and options. If a target does
+    Makes an archive of each run, and one board. FILE lists the targets with their labels and options: URLs, names of
+    servers that nfsproof starts, and clients (client:libnfs), which have other checks. If a target does
     not answer, the others continue. Ctrl-C stops all runs cleanly; everything judged so far is kept.
     """
     starter.put_home_first()
+    from nfsjudge.wording import count
     from nfsproof import events
     from nfsproof.events.holding import CannotHold
     from nfsproof.events.known import what_is_known

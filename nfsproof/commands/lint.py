@@ -35,12 +35,12 @@ def lint(file: Path | None, alone: bool, strict: bool, list_rules: bool) -> int:
     if file is None:
         raise click.UsageError("Missing argument 'FILE'.")
     try:
-        told = linting.lint_file(file, alone=alone)
+        result = linting.lint_file(file, alone=alone)
     except OSError as error:
         raise Trouble(f"cannot read {file}: {error.strerror}") from error
-    click.echo(told.text, nl=False)
-    if told.broken:
-        raise Trouble(f"{file}: {told.broken}")
-    if told.is_red(strict=strict):
+    click.echo(result.text, nl=False)
+    if result.broken:
+        raise Trouble(f"{file}: {result.broken}")
+    if result.is_red(strict=strict):
         return int(Exit.FAIL)
-    return int(Exit.OK if told.is_judged else Exit.VOID)
+    return int(Exit.OK if result.is_judged else Exit.VOID)

@@ -65,7 +65,7 @@ def new_check(
     """
     root = require_checkout("a new check")
     from fixtures.ids import MAX_ID
-    from nfsproof.newcheck import CannotMake, Wish, make_plan, write_check
+    from nfsproof.newcheck import TESTS, CannotMake, Wish, make_plan, write_check
     from nfsproof.unfilled import unfilled
 
     wish = Wish(check_id, title, section, level or "", gist, clause, mutant, procedures, file, after)
@@ -75,10 +75,10 @@ def new_check(
     except CannotMake as error:
         raise Trouble(str(error)) from error
     click.echo("written:")
-    for one in written:
-        click.echo(f"  {one}")
+    for change in written:
+        click.echo(f"  {change}")
     click.echo("to fill in:")
-    files = sorted({root / one.file for one in written} | {root / "nfsmutants" / "rules.py"})
+    files = sorted({root / change.file for change in written} | {root / "nfsmutants" / "rules.py"})
     for line in unfilled(root, files):
         click.echo(f"  {line}")
     room = MAX_ID - len(check_id) - len("[]")
@@ -87,3 +87,4 @@ def new_check(
     for command in (f"run embedded {check_id}", f"selftest --mutants {check_id}", f"run URL {check_id}"):
         click.echo(f"  bin/nfsproof {command}")
     click.echo("  bin/nfsproof regenerate")
+    click.echo(f"  bin/nfsproof selftest {' '.join(TESTS)}")

@@ -125,12 +125,12 @@ def _judged(watch: Watch) -> int:
     from nfsproof import linting
 
     findings = linting.in_order(watch.findings)
-    for line in (line for one in findings for line in linting.lines_of(one)):
+    for line in (line for finding in findings for line in linting.lines_of(finding)):
         click.echo(line)
     click.echo(linting.end_of(findings) if watch.answered else f"\nnothing was judged: {_why_not(watch)}")
     for line in linting.not_judged_of(watch.statistics):
         click.echo(line)
-    return int(Exit.FAIL if any(one.severity == "FAIL" for one in findings) else Exit.OK)
+    return int(Exit.FAIL if any(finding.severity == "FAIL" for finding in findings) else Exit.OK)
 
 
 def _why_not(watch: Watch) -> str:

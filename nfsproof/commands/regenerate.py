@@ -34,8 +34,10 @@ def regenerate(only_check: bool, folder: Path | None) -> int:
     from nfsproof import covering, generated
 
     work = generated.check if only_check else generated.regenerate
+    commands = click.get_current_context().find_root().command
+    assert isinstance(commands, click.Group)
     try:
-        is_right = work(folder, click.echo)
+        is_right = work(commands, folder, click.echo)
     except covering.CannotCover as error:
         raise Trouble(str(error)) from error
     if is_right:

@@ -93,8 +93,8 @@ def replay(
         why = broken or f"only its first {len(requests.found)} requests are read"
         click.echo(f"{file}: {why}", err=True)
     if shows_list:
-        for one in requests.found:
-            click.echo(one.line)
+        for request in requests.found:
+            click.echo(request.line)
         return int(Exit.OK)
     if to is None:
         raise click.UsageError("Missing option '--to', or --list.")

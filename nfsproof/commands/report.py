@@ -33,6 +33,13 @@ from nfsproof.exits import Trouble
     metavar="FILE",
     help="Causes of failures and reasons, as JSON.",
 )
+@click.option(
+    "--workloads",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="RESULT",
+    help="With --html: results of nfsproof workload, which get a view of the board; may be repeated.",
+)
 def report(
     runs: tuple[Path, ...],
     html: Path | None,
@@ -42,6 +49,7 @@ def report(
     annotate: bool,
     coverage: Path | None,
     causes: Path | None,
+    workloads: tuple[Path, ...],
 ) -> None:
     """Make reports from the records of runs.
 
@@ -52,7 +60,9 @@ def report(
     starter.put_home_first()
     from nfsproof import reporting
 
-    forms = reporting.Forms(html, allure, junit, markdown, annotate, coverage, causes)
+    if workloads and html is None:
+        raise click.UsageError("--workloads is a view of the board: give --html, too")
+    forms = reporting.Forms(html, allure, junit, markdown, annotate, coverage, causes, workloads)
     try:
         reporting.report(runs or (Path("nfsproof-report"),), forms, click.echo, reporting.to_stderr)
     except reporting.ReportError as error:

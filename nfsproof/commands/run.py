@@ -33,8 +33,8 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     Of nfs://HOST:PORT/EXPORT, MOUNT is tried at PORT as well. A server without NFSv3 is tested with NFSv4, unless the
     URL says version=3; ?version=4.1 (or 4.2) tests NFSv4 alone.
     client:NAME is a client, which has other checks (docs/clients.md).
-    TARGET may also be a file (my.toml, or my.toml#LABEL) that describes a server: its URL, how it is crashed and
-    restarted, what it lacks (docs/target-file.md).
+    TARGET may also be a file (my.toml, or my.toml#LABEL) that describes a server (its URL, how it is crashed and
+    restarted, what it lacks) or a client (docs/target-file.md).
     CHECK is an id (nfs3/RENAME/mixed-types[directory-fifo]), the beginning of ids (nfs3/RENAME), a pattern
     (nfs3/READ*), an old id or a file. Case does not matter. The default is all checks.
 
@@ -47,6 +47,8 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
       --procedure RENAME        checks that are about this procedure, or call it
       --level MUST,STATED       checks of requirements with these levels (also SHOULD, MAY)
       --part K/N                one of N parts of the checks
+      --minor once|all          checks of NFSv4 in the highest minor version of the target and a tenth in the others,
+                                or in each minor version [once]
     What makes the run red:
       --baseline FILE           only differences from this file, or from a baseline of nfsproof;
                                 auto: the one for the started server and its version
@@ -72,6 +74,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
       --restart COMMAND         shell command that starts the server of a URL again when it died
       --restart-timeout TIME    longest time for that, and to answer again after a death [15s]
       --seed N                  what the checks of recovery draw at random [1]
+      --thorough                do as much on the embedded server as on others (ten thousand names, 64 MiB, ...)
       --clean                   first remove what interrupted runs have left in the export
       --probe-again             ask for everything, also a slow server, or one that a run within the last hour has asked
       --knob NAME=VALUE         set a legal choice of the embedded server; may be repeated
@@ -86,6 +89,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     checks that failed when they last ran on this target), --ff (these first), --sw (go on at the last failure), -k,
     -v, --junitxml=FILE. `nfsproof run -- --help` lists them.
     """
+    starter.collect_rarely()
     starter.put_home_first()
     from nfsproof.arguments import ArgumentError, split_target
     from nfstargets import TARGETS

@@ -38,8 +38,8 @@ from nfsproof.exits import Trouble
 def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...]) -> int:
     """Test nfsproof itself.
 
-    In a checkout this runs the project's own tests, with a worker for each processor unless -n or a part of them is
-    chosen. The wheel does not contain them: there, and with --mutants, each check runs on the clean embedded server,
+    In a checkout this runs the project's own tests, with three workers for two processors unless -n or a part of them
+    is chosen. The wheel does not contain them: there, and with --mutants, each check runs on the clean embedded server,
     where it must pass, and on its mutants, where it must fail. All of it works in a temporary HOME, so
     that what you keep in yours stays as it is.
     """
@@ -72,6 +72,10 @@ def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...])
             err=True,
         )
     # Checks of clients run on mutants of a client. Together with checks of servers, they would be left out.
-    of_clients = ["--target=client:nfsclient"] if any(one.startswith("clients/") for one in arguments) else []
+    of_clients = (
+        ["--target=client:nfsclient"]
+        if any(argument.startswith("clients/") for argument in arguments)
+        else []
+    )
     options = ["-p", "no:cacheprovider", f"--mutants={mutants or 'pairs'}", *of_clients]
     return starter.run_suite([*options, *arguments])

@@ -30,6 +30,13 @@ from nfsproof.exits import Trouble
 @click.option("--set", "settings", multiple=True, hidden=True)  # an old name of --knob
 @click.option("--root-squash", is_flag=True, help="Treat root as nobody.")
 @click.option("--udp/--no-udp", default=True, show_default=True, help="Also serve UDP.")
+@click.option(
+    "--counts",
+    "counts_port",
+    type=click.IntRange(0, 65_535),
+    metavar="PORT",
+    help="Count calls by procedure, tell them on this port of --host (0: any), and print them at the end.",
+)
 @click.option("--list-mutants", is_flag=True, help="Print every mutant with the clause that it breaks.")
 @click.option("--list-knobs", is_flag=True, help="Print every legal choice that can be set.")
 def serve(
@@ -41,6 +48,7 @@ def serve(
     settings: tuple[str, ...],
     root_squash: bool,
     udp: bool,
+    counts_port: int | None,
     list_mutants: bool,
     list_knobs: bool,
 ) -> None:
@@ -66,6 +74,7 @@ def serve(
         knobs=(*knobs, *settings),
         root_squash=root_squash,
         udp=udp,
+        counts_port=counts_port,
     )
     try:
         serving.serve_until_stopped(offer, click.echo)

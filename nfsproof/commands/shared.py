@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+import traceback
 import typing as t
 from collections.abc import Callable
 from pathlib import Path
@@ -10,10 +12,10 @@ from pathlib import Path
 import click
 
 from nfsproof import starter
-from nfsproof.exits import EXIT_CODES, Trouble
+from nfsproof.exits import EXIT_CODES, Exit, Trouble
 
 if t.TYPE_CHECKING:
-    from nfsproof.baselines import Told
+    from nfsproof.baselines import Comparison
 
 EPILOG = "Exit status: " + "; ".join(f"{code.value} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
 READS = "Exit status: 0 done; 4 wrong usage, or a file cannot be read or written."
@@ -21,7 +23,26 @@ PASS_ON: t.Final[dict[str, t.Any]] = {"ignore_unknown_options": True, "help_opti
 """Settings of a command that gives the options that it does not know to pytest."""
 
 
-def print_comparison(compare: Callable[[t.Any], Told]) -> int:
+P = t.ParamSpec("P")
+
+
+def defects_are_no_verdicts(command: Callable[P, int]) -> Callable[P, int]:
+    """A command whose status 1 says that a server is wrong: a defect of nfsproof must not look like that."""
+
+    @functools.wraps(command)
+    def guarded(*args: P.args, **more: P.kwargs) -> int:
+        try:
+            return command(*args, **more)
+        except (Trouble, click.ClickException, click.exceptions.Exit, click.Abort, OSError):
+            raise
+        except Exception:  # noqa: BLE001  (whatever it is, it is ours)
+            traceback.print_exc()
+            return int(Exit.INTERNAL)
+
+    return guarded
+
+
+def print_comparison(compare: Callable[[t.Any], Comparison]) -> int:
     """Print the result of a function of `nfsproof.baselines`, and return the exit status.
 
     `compare` is called with that module. Raises Trouble for a mistake of the user.
@@ -30,13 +51,13 @@ def print_comparison(compare: Callable[[t.Any], Told]) -> int:
     from nfsproof import baselines
 
     try:
-        told = compare(baselines)
+        comparison = compare(baselines)
     except OSError as error:
         raise Trouble(f"{error.filename}: {error.strerror}" if error.filename else str(error)) from error
     except ValueError as error:  # from a baseline, a record or an update: the text says where
         raise Trouble(str(error)) from error
-    click.echo("\n".join(told.lines))
-    return int(told.status)
+    click.echo("\n".join(comparison.lines))
+    return int(comparison.status)
 
 
 def require_checkout(what: str) -> Path:

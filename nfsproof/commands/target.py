@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`nfsproof target`: the description of a server."""
+"""`nfsproof target`: the description of a server or a client."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nfsproof.exits import Exit
 
 @click.group()
 def target() -> None:
-    """Describe a server in a file, and try the file out."""
+    """Describe a server or a client in a file, and try the file out."""
 
 
 @target.command(epilog="Exit status: 0 everything worked; 4 something did not.")
@@ -20,7 +20,8 @@ def check(file: str) -> int:
     """Try out a target file, step by step.
 
     Tests the URL as `nfsproof doctor` does, then carries out each control once (crash, restart, stop and start, files
-    that change without NFS, a full disk) and looks at its effect by NFS.
+    that change without NFS, a full disk) and looks at its effect by NFS. A client, and a server that nfsproof starts,
+    is started once.
     """
     starter.put_home_first()
     from nfsproof.events.chosen import load_target

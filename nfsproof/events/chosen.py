@@ -11,13 +11,16 @@ from nfsclient.similar import similar_text
 from nfsproof.events.file import BadEvent, Event, TargetEntry, load_event
 from nfsproof.events.known import what_is_known
 from nfsproof.exits import Trouble
+from reports.idlist import known_ids
 
-_CHECK = re.compile(r"(?:nfs\d|mount|portmap|rpc|suites)\b", re.IGNORECASE)
+_FIRST = re.compile(r"\w+")
 
 
 def names_checks(words: Sequence[str]) -> bool:
     """Whether words of the command line name checks: then those of a target file do not count."""
-    return any(_CHECK.match(word) for word in words)
+    beginnings = {"suites", *(check_id.partition("/")[0] for check_id in known_ids().present)}
+    found = (_FIRST.match(word) for word in words)
+    return any(match is not None and match[0].lower() in beginnings for match in found)
 
 
 def load_target(word: str) -> TargetEntry:
@@ -33,13 +36,13 @@ def load_target(word: str) -> TargetEntry:
 
 
 def _choose(event: Event, name: str, label: str) -> TargetEntry:
-    names = [one.name for one in event.targets]
+    names = [target.name for target in event.targets]
     if not label and len(names) == 1:
         return event.targets[0]
-    for one in event.targets:
-        if one.name == label:
-            return one
-    listed = ", ".join(f"{name}#{one}" for one in names)
+    for target in event.targets:
+        if target.name == label:
+            return target
+    listed = ", ".join(f"{name}#{number}" for number in names)
     if label:
         raise Trouble(
             f"{name}: no target has the label {label!r}{similar_text(label, names)}; there are {listed}"

@@ -12,6 +12,16 @@ from nfsclient.errors import UrlError
 from nfsclient.similar import similar_text
 from nfsclient.url import NfsUrl
 from nfsproof.archiving.packing import slug
+from nfsproof.events.of_clients import (
+    MOUNT,
+    PROGRAM,
+    UMOUNT,
+    WORK_TIMEOUT,
+    OfClient,
+    client_fields,
+    refuse_fields,
+)
+from nfstargets.clients import KIND, is_client
 from nfstargets.control import ACTIONS, BadControl, parse_controls
 from nfstargets.spelling import as_url
 from reports.archived import ENDINGS
@@ -22,6 +32,7 @@ _HEAD_FIELDS = ("name", "parallel", "format", "with_hosts", "with_logs", "hide")
 _FIELDS = (
     *("target", "label", "anonymous", "hide", "checks", "baseline", "floor", "require", "strict", "lint"),
     *("evidence", "workers", "call_timeout", "timeout", "lacks", "control"),
+    *(MOUNT, UMOUNT, PROGRAM, WORK_TIMEOUT),
 )
 _CONTROL_FIELDS = (*ACTIONS, "manual", "timeout")
 MOST_PARALLEL = 64
@@ -62,6 +73,8 @@ class TargetEntry:
     """Values of --control."""
     control_timeout: int = 0
     """Seconds; 0: the default."""
+    of_client: OfClient = field(default_factory=OfClient)
+    """What only a client has."""
 
     @property
     def name(self) -> str:
@@ -79,7 +92,8 @@ class TargetEntry:
 
     def options(self) -> list[str]:
         """The options among them, but for --strict."""
-        found = ["--lint", self.lint, "--evidence", self.evidence]
+        found = [] if is_client(self.target) else ["--lint", self.lint]
+        found += ["--evidence", self.evidence]
         # In one word: a label may begin with a dash.
         found += [f"--label={self.label}"] if self.label else []
         found += [f"--baseline={self.baseline}"] if self.baseline else []
@@ -88,12 +102,12 @@ class TargetEntry:
         return [*found, *self.how_it_runs()]
 
     def how_it_runs(self) -> list[str]:
-        """Those of the options that a check needs to run on this server as it did before."""
+        """Those of the options that a check needs to run on this target as it did before."""
         found = ["--call-timeout", str(self.call_timeout)] if self.call_timeout else []
         found += ["--lacks", ",".join(self.lacks)] if self.lacks else []
-        found += [f"--control={one}" for one in self.control]
+        found += [f"--control={command}" for command in self.control]
         found += ["--control-timeout", str(self.control_timeout)] if self.control_timeout else []
-        return found
+        return [*found, *self.of_client.options()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +128,8 @@ class Known:
 
     targets: Sequence[str]
     """Names of servers that can be started."""
+    clients: Sequence[str]
+    """Names of clients that can be tested."""
     capabilities: Sequence[str]
     check: Callable[[str], object]
     baseline: Callable[[str], object]
@@ -148,14 +164,14 @@ class _Reader(Places):
         start = self.table(_HEAD)
         self.only(head, _HEAD_FIELDS, start, "[event]")
         tables = plain.get(_TARGET, [])
-        if not (isinstance(tables, list) and tables and all(isinstance(one, dict) for one in tables)):
+        if not (isinstance(tables, list) and tables and all(isinstance(table, dict) for table in tables)):
             raise self.bad(0, _TARGET, "expected tables [[target]], at least one")
         parallel = self.number(head, "parallel", 1, start, "a number of parallel runs", 1)
         if parallel > MOST_PARALLEL:
             raise self.bad(start, "parallel", f"expected {MOST_PARALLEL} at most, seen {parallel}")
         hide = self.texts(head, "hide", start)
         lines = [*self.tables(_TARGET), *([0] * len(tables))]
-        targets = [self._target(one, line, hide) for one, line in zip(tables, lines, strict=False)]
+        targets = [self._target(table, line, hide) for table, line in zip(tables, lines, strict=False)]
         self._refuse_twice(targets, lines)
         return Event(
             name=self.text(head, "name", start),
@@ -172,6 +188,7 @@ class _Reader(Places):
         target = self._address(table, start)
         if not label and "://" in target:
             raise self.bad(start, "label", "expected a label: the URL would name the host")
+        refuse_fields(self, table, target, start)
         workers = self.number(table, "workers", 0, start, "a number of processes")
         if workers > MOST_PARALLEL:
             raise self.bad(start, "workers", f"expected {MOST_PARALLEL} at most, seen {workers}")
@@ -198,6 +215,9 @@ class _Reader(Places):
             lacks=self._each(table, "lacks", start, self._capability),
             control=control,
             control_timeout=control_timeout,
+            of_client=client_fields(
+                self, table, target, start, self.table_below(f"{_TARGET}.{PROGRAM}", start)
+            ),
         )
 
     def _control(self, table: dict[str, t.Any], target: str, start: int) -> tuple[tuple[str, ...], int]:
@@ -238,7 +258,7 @@ class _Reader(Places):
 
     def _address(self, table: dict[str, t.Any], start: int) -> str:
         target = as_url(self.text(table, "target", start).strip())
-        names = ", ".join(self._known.targets)
+        names = f"{', '.join(self._known.targets)}, {KIND}:NAME"
         if not (target and target.isprintable()):
             raise self.bad(start, "target", f"expected nfs://HOST/EXPORT or one of {names}")
         if "://" in target:
@@ -246,6 +266,11 @@ class _Reader(Places):
                 NfsUrl.parse(target)
             except UrlError as error:
                 raise self.bad(start, "target", str(error)) from error
+        elif is_client(target):
+            name = target.partition(":")[2]
+            if name not in self._known.clients:
+                near = similar_text(name, self._known.clients, f"there are {', '.join(self._known.clients)}")
+                raise self.bad(start, "target", f"unknown client {name!r:.80}{near}")
         elif target.partition(":")[0] not in self._known.targets:
             raise self.bad(
                 start,
@@ -259,11 +284,11 @@ class _Reader(Places):
         self, table: dict[str, t.Any], key: str, start: int, hold: Callable[[str], object]
     ) -> tuple[str, ...]:
         found = self.texts(table, key, start)
-        for one in found:
-            if one.startswith("-"):
-                raise self.bad(start, key, f"expected names, seen the option {one!r}")
+        for problem in found:
+            if problem.startswith("-"):
+                raise self.bad(start, key, f"expected names, seen the option {problem!r}")
             try:
-                hold(one)
+                hold(problem)
             except (ValueError, LookupError) as error:
                 raise self.bad(start, key, str(error.args[0] if error.args else error)) from error
         return found
@@ -278,8 +303,8 @@ class _Reader(Places):
     def _baseline(self, table: dict[str, t.Any], start: int) -> str:
         """A path is relative to this file; anything else is the name of a baseline of nfsproof."""
         word = self.text(table, "baseline", start)
-        beside = self._folder / word
-        word = str(beside.absolute()) if word and beside.is_file() else word
+        candidate = self._folder / word
+        word = str(candidate.absolute()) if word and candidate.is_file() else word
         try:
             if word:
                 self._known.baseline(word)
@@ -289,8 +314,10 @@ class _Reader(Places):
 
     def _refuse_twice(self, targets: Sequence[TargetEntry], lines: Sequence[int]) -> None:
         seen: dict[str, tuple[TargetEntry, int]] = {}
-        for one, line in zip(targets, lines, strict=False):
-            first, at = seen.setdefault(one.folder.casefold(), (one, line))
-            if first is not one:
+        for target, line in zip(targets, lines, strict=False):
+            first, at = seen.setdefault(target.folder.casefold(), (target, line))
+            if first is not target:
                 other = f"the label at line {at}" if at else repr(first.name)
-                raise self.bad(line, "label", f"{one.name!r} and {other} need the same folder {one.folder}")
+                raise self.bad(
+                    line, "label", f"{target.name!r} and {other} need the same folder {target.folder}"
+                )

@@ -46,14 +46,14 @@ def hold(event: Event, folder: Path, say: Callable[[str], None], warn: Callable[
         raise CannotHold(f"cannot create the folder {folder}: {error.strerror}") from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise CannotHold(f"cannot write into the folder {folder}")
-    runs = [TargetRun(one, folder / one.folder) for one in event.targets]
+    runs = [TargetRun(target, folder / target.folder) for target in event.targets]
     archives: dict[str, Path] = {}
     console = Console(highlight=False)
     is_live = console.is_terminal and not console.is_dumb_terminal
     display: Display = LiveDisplay(console) if is_live else PlainDisplay(say)
 
     def finish(run: TargetRun) -> None:
-        look_back(run)
+        read_results(run)
         file = folder / f"{run.entry.folder}.{event.format}"
         try:
             wishes = archiving.Wishes(
@@ -62,7 +62,7 @@ def hold(event: Event, folder: Path, say: Callable[[str], None], warn: Callable[
             if run.records is not None:
                 archives[run.entry.folder] = archiving.pack(run.folder, file, wishes).file
         except archiving.ArchiveError as error:
-            run.remark = "; ".join(one for one in (run.remark, f"no archive: {error}") if one)
+            run.remark = "; ".join(text for text in (run.remark, f"no archive: {error}") if text)
 
     group = Runs(runs, event.parallel, display.show, finish)
     try:
@@ -77,7 +77,7 @@ def hold(event: Event, folder: Path, say: Callable[[str], None], warn: Callable[
             )
     for line in shared_lines(runs):
         say(line)
-    _tell_of_others(folder, archives.values(), warn)
+    _report_others(folder, archives.values(), warn)
     _tell([archives[run.entry.folder] for run in runs if run.entry.folder in archives], folder, say, warn)
     return Exit.INTERRUPTED if group.interrupts else _status(runs)
 
@@ -88,17 +88,20 @@ def shared_lines(runs: Sequence[TargetRun]) -> list[str]:
     for run in runs:
         with contextlib.suppress(OSError, BadRecord):
             if run.records is not None:
-                one = load(run.folder)
-                if one.about is not None:
-                    one.about.label = run.entry.name
-                found.append(one)
+                read = load(run.folder)
+                if read.about is not None:
+                    read.about.label = run.entry.name
+                found.append(read)
     causes = shared(found)
-    lines = [printable(f"shared: {one.cause.verdict} {one.line}") for one in causes[:_MOST_SHARED]]
+    lines = [
+        printable(f"shared: {shared_cause.cause.verdict} {shared_cause.line}")
+        for shared_cause in causes[:_MOST_SHARED]
+    ]
     more = len(causes) - _MOST_SHARED
     return lines + ([f"shared: {count(more, 'cause')} more: see the reports"] if more > 0 else [])
 
 
-def look_back(run: TargetRun) -> None:
+def read_results(run: TargetRun) -> None:
     """Counts from the records, which have the last word, and what they mean."""
     if run.records is None:
         run.remark = run.remark or "no records"
@@ -116,12 +119,12 @@ def look_back(run: TargetRun) -> None:
     executed = sum(number for verdict, number in run.counts.items() if verdict not in {"SKIP", "UNSUPPORTED"})
     if executed < run.entry.floor:
         few = f"{count(executed, 'check')} executed, expected {run.entry.floor} at least"
-        run.remark = "; ".join(one for one in (run.remark or found.ending, few) if one)
+        run.remark = "; ".join(text for text in (run.remark or found.ending, few) if text)
         if run.status in {Exit.OK, Exit.VOID, Exit.BASELINE}:
             run.status = Exit.FAIL
     run.remark = run.remark or found.ending
-    if found.rules_told:
-        run.remark += f"; lint: {found.rules_told}"
+    if found.rules_summary:
+        run.remark += f"; lint: {found.rules_summary}"
 
 
 def _is_not_whole(run: TargetRun) -> None:
@@ -132,7 +135,7 @@ def _is_not_whole(run: TargetRun) -> None:
 
 def _status(runs: list[TargetRun]) -> int:
     seen = {run.status if run.status in set(Exit) else Exit.INTERNAL for run in runs}
-    return int(next((one for one in _WORST_FIRST if one in seen), Exit.OK))
+    return int(next((status for status in _WORST_FIRST if status in seen), Exit.OK))
 
 
 def _tell(
@@ -153,9 +156,9 @@ def _tell(
     say(f"board: {folder / BOARD}")
 
 
-def _tell_of_others(folder: Path, archives: Collection[Path], warn: Callable[[str], None]) -> None:
+def _report_others(folder: Path, archives: Collection[Path], warn: Callable[[str], None]) -> None:
     """Archives that lie there from earlier: handed over with the others, they would be taken for new ones."""
-    others = [one.name for one in find_archives(folder) if one not in archives]
+    others = [archive.name for archive in find_archives(folder) if archive not in archives]
     if others:
         more = f" and {len(others) - _MOST_NAMES} more" if len(others) > _MOST_NAMES else ""
         warn(

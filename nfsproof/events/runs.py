@@ -154,16 +154,16 @@ class Runs:
         caught = [signal.SIGINT, signal.SIGTERM]
         if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as after nohup
             caught.append(signal.SIGHUP)
-        before = [(one, signal.signal(one, catch)) for one in caught]
+        before = [(signum, signal.signal(signum, catch)) for signum in caught]
         try:
             yield
         finally:
-            for one, handler in before:
-                signal.signal(one, handler)
+            for signum, handler in before:
+                signal.signal(signum, handler)
 
     def _start_next(self) -> None:
         for run in self.runs:
-            going = sum(one.process is not None and not one.is_over for one in self.runs)
+            going = sum(run.process is not None and not run.is_over for run in self.runs)
             if run.state != "waits" or going >= self._parallel:
                 continue
             if self.interrupts:
@@ -278,7 +278,7 @@ def _last_words(run: TargetRun) -> str:
     with contextlib.suppress(OSError):
         lines = (run.folder / OUTPUT).read_text(encoding="utf-8", errors="replace").splitlines()
         for prefix in ("ERROR: ", "nfsproof: ", ""):  # a line of nfsproof may also be a warning
-            told = [line.removeprefix(prefix) for line in lines if line.startswith(prefix)]
-            if told:
-                return told[0] if prefix else told[-1]
+            matching = [line.removeprefix(prefix) for line in lines if line.startswith(prefix)]
+            if matching:
+                return matching[0] if prefix else matching[-1]
     return f"exit status {run.status}"

@@ -60,8 +60,10 @@ def _headers(runs: Sequence[TargetRun], width: int) -> tuple[dict[str, str], int
     """Verdict -> header of its column, and the columns that are left: all in words, or what there is room for."""
     whole = {verdict: verdict for verdict in _VERDICTS}
     short = {verdict: verdict if len(verdict) <= 4 else f"{verdict[:3]}." for verdict in _VERDICTS}
-    came_up = {v: one for v, one in short.items() if v in _ALWAYS or any(run.counts.get(v) for run in runs)}
-    main = {v: one for v, one in came_up.items() if v in {*_ALWAYS, "VOID"}}
+    came_up = {
+        v: heading for v, heading in short.items() if v in _ALWAYS or any(run.counts.get(v) for run in runs)
+    }
+    main = {v: heading for v, heading in came_up.items() if v in {*_ALWAYS, "VOID"}}
     for headers in (whole, short, came_up, main):
         rest = width - 2 - sum(len(header) + 2 for header in headers.values())
         if rest >= _ROOM:
@@ -77,7 +79,7 @@ def _state(run: TargetRun) -> str:
     if run.state not in {"runs", "ends"} or not run.total:
         return run.state
     percent = run.done * 100 // run.total
-    return "  ".join(one for one in (f"{percent} %", run.remark, roughly(run.left), run.running) if one)
+    return "  ".join(text for text in (f"{percent} %", run.remark, roughly(run.left), run.running) if text)
 
 
 class Display(t.Protocol):
@@ -112,17 +114,17 @@ class PlainDisplay:
         self._say = say
         self._clock = clock
         self._states: dict[str, str] = {}
-        self._told: dict[str, float] = {}
+        self._printed_at: dict[str, float] = {}
 
     def show(self, runs: Sequence[TargetRun]) -> None:
         now = self._clock()
         for run in runs:
             name = run.entry.name
             if self._states.get(name, "waits") != run.state:
-                self._states[name], self._told[name] = run.state, now
+                self._states[name], self._printed_at[name] = run.state, now
                 self._say(_line(run))
-            elif run.state == "runs" and now - self._told[name] >= _PLAIN_INTERVAL:
-                self._told[name] = now
+            elif run.state == "runs" and now - self._printed_at[name] >= _PLAIN_INTERVAL:
+                self._printed_at[name] = now
                 self._say(_line(run))
 
     def close(self) -> None:
@@ -132,5 +134,5 @@ class PlainDisplay:
 def _line(run: TargetRun) -> str:
     counts = ", ".join(f"{verdict} {run.counts[verdict]}" for verdict in _VERDICTS if run.counts.get(verdict))
     done = f"{run.done} of {count(run.total, 'check')}" if run.total else ""
-    parts = "; ".join(one for one in (done, counts, run.remark) if one)
+    parts = "; ".join(text for text in (done, counts, run.remark) if text)
     return printable(f"{run.entry.name}: {run.state}{': ' if parts else ''}{parts}")

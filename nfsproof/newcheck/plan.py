@@ -242,7 +242,9 @@ def _is_requirement(value: ast.expr) -> t.TypeGuard[ast.Call]:
 
 
 def _declared(name: str, value: ast.Call, module: str) -> Clause:
-    rfc, section = (str(one.value) if isinstance(one, ast.Constant) else MARK for one in value.args[:2])
+    rfc, section = (
+        str(argument.value) if isinstance(argument, ast.Constant) else MARK for argument in value.args[:2]
+    )
     return Clause(name, rfc, section, imported_from=module)
 
 
@@ -255,8 +257,10 @@ def _section(word: str, protocol: str, subject: str) -> tuple[str, str]:
         return f"RFC {found['rfc']}" if found["rfc"] else _rfc_of(protocol), found["section"].upper()
     rfc = _rfc_of(protocol)
     title = re.compile(rf"\w+ \d+: {re.escape(subject)}\b", re.IGNORECASE)
-    documents = [one for one in read_tables().documents if one.name == rfc]
-    found_there = [each.number for one in documents for each in one.sections if title.match(each.title)]
+    documents = [document for document in read_tables().documents if document.name == rfc]
+    found_there = [
+        each.number for document in documents for each in document.sections if title.match(each.title)
+    ]
     if len(found_there) != 1:
         raise CannotMake(
             "which section of the RFC? --section 3.3.14, or --clause NAME for a clause that is there"
@@ -270,7 +274,7 @@ def _section(word: str, protocol: str, subject: str) -> tuple[str, str]:
 def _mutant(wish: Wish, protocol: str, subject: str, slug: str) -> tuple[str, bool]:
     from nfsmutants import all_mutants
 
-    names = {one.name for one in all_mutants()}
+    names = {mutant.name for mutant in all_mutants()}
     if wish.mutant:
         name = wish.mutant.replace("_", "-").lower()
         if re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) is None:
@@ -300,16 +304,20 @@ def _bends(wish: Wish, protocol: str, subject: str) -> tuple[Bent, ...]:
     found = []
     constants = [
         Bent(name, module.__name__, value)
-        for one in protocols_of(protocol)
-        for module in one.loaded
+        for protocol in protocols_of(protocol)
+        for module in protocol.loaded
         for name, value in vars(module).items()
         if isinstance(value, Operation)
     ]
     for word in words:
-        fitting = [one for one in constants if word.upper() in {one.constant, one.procedure.name}]
+        fitting = [
+            fitting_constant
+            for fitting_constant in constants
+            if word.upper() in {fitting_constant.constant, fitting_constant.procedure.name}
+        ]
         if not fitting:
-            names = {one.constant for one in constants}
+            names = {constant.constant for constant in constants}
             raise CannotMake(f"--procedure: {protocol} has no {word}{_near(word.upper(), names)}")
-        exact = [one for one in fitting if one.constant == word.upper()]
-        found.append((exact or sorted(fitting, key=lambda one: one.procedure.version))[-1])
+        exact = [constant for constant in fitting if constant.constant == word.upper()]
+        found.append((exact or sorted(fitting, key=lambda fitting: fitting.procedure.version))[-1])
     return tuple(found)

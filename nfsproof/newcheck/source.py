@@ -81,12 +81,32 @@ class Source:
 
     # ---- imports
 
+    def prefix_of(self, module: str) -> str:
+        """``p.`` if the file has ``from package import module as p``; empty if it does not import the module itself."""
+        for node in self._imports():
+            of = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            for alias in node.names:
+                if of + alias.name == module:
+                    return f"{alias.asname or alias.name}."
+        return ""
+
+    def named(self, module: str, name: str) -> str:
+        """How the file writes a name of a module; it is imported if need be."""
+        prefix = self.prefix_of(module)
+        if not prefix:
+            self.add_import(module, name)
+        return prefix + name
+
     def add_import(self, module: str, name: str) -> None:
         """``from module import name``, in the order that the linter wants; nothing where it is there already."""
         for node in self._imports():
-            if isinstance(node, ast.Import) or node.module != module or any(one.asname for one in node.names):
+            if (
+                isinstance(node, ast.Import)
+                or node.module != module
+                or any(alias.asname for alias in node.names)
+            ):
                 continue
-            there = [one.name for one in node.names]
+            there = [alias.name for alias in node.names]
             if name in there:
                 return
             if not any("#" in line for line in self.lines[node.lineno - 1 : node.end_lineno]):

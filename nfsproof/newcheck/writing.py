@@ -146,9 +146,9 @@ def _mutants_of(suite: Source, check: str) -> tuple[str, ...]:
 def _words(call: ast.expr, argument: str) -> Iterator[str]:
     for keyword in call.keywords if isinstance(call, ast.Call) else ():
         if keyword.arg == argument:
-            for one in ast.walk(keyword.value):
-                if isinstance(one, ast.Constant) and isinstance(one.value, str):
-                    yield one.value
+            for node in ast.walk(keyword.value):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    yield node.value
 
 
 def _add_mutant(plan: Plan, bending: Source, after: tuple[str, ...]) -> None:
@@ -180,9 +180,7 @@ def _of_messages(bending: Source) -> tuple[list[str], str, str, str]:
 
 def _of_calls(plan: Plan, bending: Source) -> tuple[list[str], str, str, str]:
     bending.add_import("nfsmutants.form", "mutant")
-    for one in plan.bends:
-        bending.add_import(one.module, one.constant)
-    constants = [one.constant for one in plan.bends]
+    constants = [bending.named(bend.module, bend.constant) for bend in plan.bends]
     if len(plan.bends) > 1:
         bending.add_typing()
         bending.add_import("nfsmutants.form", "AnyCall")
@@ -191,13 +189,26 @@ def _of_calls(plan: Plan, bending: Source) -> tuple[list[str], str, str, str]:
     bent = plan.bends[0]
     result = _import_type(bending, bent, bent.procedure.res)
     alias = bent.procedure.name.capitalize()
-    if alias in _aliases(bending.path.parent / "calls.py"):
+    own = _alias_in(bending, bent.procedure.args.__name__)
+    if own:
+        call = own
+    elif alias in _aliases(bending.path.parent / "calls.py"):
         bending.add_import(f"nfsmutants.{plan.protocol}.calls", alias)
         call = alias
     else:
         bending.add_import("nfsmutants.form", "Call")
         call = f"Call[{_import_type(bending, bent, bent.procedure.args)}, {result}]"
     return call_lines("@mutant", constants, ""), f"call: {call}", result, "call.proceed()"
+
+
+def _alias_in(bending: Source, args: str) -> str:
+    """The name that the file itself gives to calls with these arguments: ``Readlink = Call[p.Readlink4Args, ...]``."""
+    for name, value in bending.constants().items():
+        if isinstance(value, ast.Subscript) and ast.unparse(value.value) == "Call":
+            first = ast.unparse(value.slice).strip("()").partition(",")[0]
+            if first.rpartition(".")[2] == args:
+                return name
+    return ""
 
 
 def _aliases(path: Path) -> Iterator[str]:
@@ -208,5 +219,4 @@ def _aliases(path: Path) -> Iterator[str]:
 def _import_type(bending: Source, bent: Bent, of: type) -> str:
     """Its name, after it is imported: from the protocol, or from the module that has the type of all protocols."""
     module = bent.module if of.__module__.startswith(bent.module) else of.__module__
-    bending.add_import("nfsclient.xdr" if module.startswith("nfsclient.xdr.") else module, of.__name__)
-    return of.__name__
+    return bending.named("nfsclient.xdr" if module.startswith("nfsclient.xdr.") else module, of.__name__)

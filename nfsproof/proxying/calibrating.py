@@ -34,7 +34,7 @@ def lines(calls: int = _CALLS) -> Iterator[str]:
     with _serving() as port:
         for transport in ("tcp", "udp"):
             for delay in DELAYS:
-                times = sorted(1000 * one for one in _measure(port, transport, delay, calls))
+                times = sorted(1000 * seconds for seconds in _measure(port, transport, delay, calls))
                 median, ninth = statistics.median(times), times[len(times) * 9 // 10]
                 yield (f"{transport:<9} {1000 * delay:7.1f} {median:8.2f} {ninth:6.2f} {times[-1]:6.2f}")
     yield "the lines with 0.0 show what the proxy itself costs; a delay is never shorter than asked"

@@ -101,12 +101,12 @@ def _passed_table(passed: dict[tuple[Kind, int, int, int], int]) -> Table:
     table.add_column("came")
     table.add_column("calls", justify="right")
     table.add_column("replies", justify="right")
-    ordered = sorted(rows.items(), key=lambda one: (-sum(one[1].values()), one[0]))
+    ordered = sorted(rows.items(), key=lambda row: (-sum(row[1].values()), row[0]))
     for key, numbers in ordered[:_MOST_ROWS]:
         table.add_row(_name(*key), str(numbers.get("call", 0)), str(numbers.get("reply", 0)))
     left = [numbers for _, numbers in ordered[_MOST_ROWS:]]
     if left:
-        calls, replies = (sum(one.get(kind, 0) for one in left) for kind in ("call", "reply"))
+        calls, replies = (sum(counts.get(kind, 0) for counts in left) for kind in ("call", "reply"))
         table.add_row(f"{len(left)} others", str(calls), str(replies))
     if not ordered:
         table.add_row("nothing yet", "0", "0")

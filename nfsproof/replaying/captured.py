@@ -27,7 +27,7 @@ MOST_REQUESTS: t.Final = 10_000
 _MOST_BYTES: t.Final = 256 << 20
 """Of all messages together."""
 _MOST_FLOWS: t.Final = 1024
-_MOST_HELD: t.Final = 128 << 20
+_MOST_BUFFERED: t.Final = 128 << 20
 
 
 @dataclass(slots=True, eq=False)
@@ -118,7 +118,8 @@ class Requests:
         stream = self._flows.setdefault(direction, Stream())
         self._flows.move_to_end(direction)
         while len(self._flows) > 1 and (
-            len(self._flows) > _MOST_FLOWS or sum(one.held for one in self._flows.values()) > _MOST_HELD
+            len(self._flows) > _MOST_FLOWS
+            or sum(flow.buffered for flow in self._flows.values()) > _MOST_BUFFERED
         ):
             self._flows.popitem(last=False)
         if segment.flags & SYN:
@@ -139,9 +140,9 @@ class Requests:
                 return
             xid = int.from_bytes(message[:4], "big")
             if message[4:8] == bytes(4):
-                one = Request(mark.number, segment.source, segment.destination, transport, message)
-                self.found.append(one)
-                self._open[transport, segment.source, segment.destination, xid] = one
+                request = Request(mark.number, segment.source, segment.destination, transport, message)
+                self.found.append(request)
+                self._open[transport, segment.source, segment.destination, xid] = request
             else:
                 called = self._open.pop((transport, segment.destination, segment.source, xid), None)
                 if called is None:

@@ -43,14 +43,14 @@ def chosen(requests: list[Request], frames: Iterable[int], *, everything: bool) 
     if not requests:
         raise CannotReplay("the capture has no call of RPC")
     wanted = list(frames)
-    missing = [number for number in wanted if all(one.frame != number for one in requests)]
+    missing = [number for number in wanted if all(request.frame != number for request in requests)]
     if missing:
-        near = sorted({one.frame for one in requests}, key=lambda one: abs(one - missing[0]))[:3]
+        near = sorted({request.frame for request in requests}, key=lambda frame: abs(frame - missing[0]))[:3]
         raise CannotReplay(
             f"no request ends in frame {missing[0]}; the nearest do in {', '.join(map(str, sorted(near)))} (see --list)"
         )
     if wanted:
-        return [one for number in wanted for one in requests if one.frame == number]
+        return [request for number in wanted for request in requests if request.frame == number]
     if len(requests) > 1 and not everything:
         raise CannotReplay(
             f"the capture has {len(requests)} requests: choose by --frame (--list shows them), or send --all"
@@ -98,13 +98,13 @@ def _once(part: t.Any, line: t.Any, request: Request, wish: Wish, number: int) -
     yield f"frame {request.frame}, sent from port {line.source_port}:"
     if reply is None:
         yield from (
-            f"  {one}" for one in full_lines(request.exchange(None, message), number, most=_MOST_LINES)
+            f"  {line}" for line in full_lines(request.exchange(None, message), number, most=_MOST_LINES)
         )
         yield f"  no reply within {wish.timeout:g} s"
         return
     answered = request.exchange(reply, message)
-    yield from (f"  {one}" for one in full_lines(answered, number, most=_MOST_LINES))
-    yield from (f"  {one}" for one in differences(request, reply))
+    yield from (f"  {line}" for line in full_lines(answered, number, most=_MOST_LINES))
+    yield from (f"  {difference}" for difference in differences(request, reply))
 
 
 def differences(request: Request, reply: bytes) -> list[str]:
@@ -117,7 +117,7 @@ def differences(request: Request, reply: bytes) -> list[str]:
     old, new = request.exchange(before), request.exchange(reply)
     if not (isinstance(old.result, XdrType) and isinstance(new.result, XdrType)):
         return [f"differs from the capture: {_outcome(old)} there, {_outcome(new)} now"]
-    fields = [dict(_pairs(one.result)) for one in (old, new)]
+    fields = [dict(_pairs(exchange.result)) for exchange in (old, new)]
     names = [
         name for name in dict.fromkeys([*fields[0], *fields[1]]) if fields[0].get(name) != fields[1].get(name)
     ]

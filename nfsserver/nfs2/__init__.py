@@ -9,7 +9,7 @@ from nfsclient.protocol import nfs2 as protocol
 from nfsclient.protocol.nfs2 import NFS2, Nfsstat2
 from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext
-from nfsserver.conflicts import beside_nfs4
+from nfsserver.conflicts import with_conflicts
 from nfsserver.handlers import Handlers, ServerApi, answers
 from nfsserver.nfs2 import (
     attributes,
@@ -62,7 +62,7 @@ def _refuse(server: ServerApi, context: CallContext, status: str) -> t.Any:
     return context.operation.res(Nfsstat2.NFSERR_ACCES)
 
 
-HANDLERS: t.Final[Handlers] = beside_nfs4(_HANDLERS, _NEEDS, _refuse)
+HANDLERS: t.Final[Handlers] = with_conflicts(_HANDLERS, _NEEDS, _refuse)
 
 AUTHENTICATED: t.Final = frozenset(HANDLERS) - {protocol.NULL}
 """AUTH_NONE is for NULL alone (RFC 1094 section 3.4)."""

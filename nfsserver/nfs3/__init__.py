@@ -9,7 +9,7 @@ from nfsclient.protocol import nfs3 as protocol
 from nfsclient.protocol.nfs3 import NFS3, Nfsstat3
 from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext
-from nfsserver.conflicts import beside_nfs4
+from nfsserver.conflicts import with_conflicts
 from nfsserver.handlers import Handlers, ServerApi, answers
 from nfsserver.nfs3 import (
     attributes,
@@ -68,7 +68,7 @@ def _refuse(_server: ServerApi, context: CallContext, status: str) -> t.Any:
     return reply_with_nothing(context.operation.res, wanted[status])
 
 
-HANDLERS: t.Final[Handlers] = beside_nfs4(_HANDLERS, _NEEDS, _refuse)
+HANDLERS: t.Final[Handlers] = with_conflicts(_HANDLERS, _NEEDS, _refuse)
 
 AUTHENTICATED: t.Final = frozenset(HANDLERS) - {protocol.NULL}
 """AUTH_NONE is for NULL alone (RFC 1813 section 2.1)."""

@@ -73,7 +73,7 @@ def mode_of(acl: list[Nfsace4], mode: int) -> int:
 def require_room(inode: Inode, acl: list[Nfsace4] | None) -> None:
     """Whether the file system of an object may keep one more ACL. Raises `FsError` (ENOSPC)."""
     if acl is not None:
-        kept = sum(len(one.acl) for one in inode.fs.objects if one.acl is not None)
+        kept = sum(len(kept_inode.acl) for kept_inode in inode.fs.objects if kept_inode.acl is not None)
         if kept + len(acl) > MOST.all_acl_entries:
             raise FsError(errno.ENOSPC)
 

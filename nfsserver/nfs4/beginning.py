@@ -44,11 +44,11 @@ class Beginning(t.Protocol):
         """It waits in the middle of its operations, and comes again."""
         ...
 
-    def admit(self, state: CompoundState, operation: p.AnyOperation4) -> None:
+    def admit(self, state: CompoundState, operation: p.AnyOperation) -> None:
         """Raises one of `REFUSALS` for an operation that may not stand in its place."""
         ...
 
-    def identify(self, state: CompoundState, operation: p.AnyOperation4, args: XdrType) -> None:
+    def identify(self, state: CompoundState, operation: p.AnyOperation, args: XdrType) -> None:
         """Set `state.sender` where the operation says whose it is. Raises one of `REFUSALS`."""
         ...
 

@@ -17,9 +17,8 @@ from nfsserver.fs import Caller, FsError, Inode, Kind
 from nfsserver.fs.rules import is_alias, is_plain_text
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.room import Room
-from nfsserver.state.clients import Client
 from nfsserver.state.manager import StateManager
-from nfsserver.state.sessions import Session, Slot
+from nfsserver.state.records import Client, Session, Slot
 from nfsserver.state.stateids import StateError, Stateid
 
 STATUS_OF_ERRNO: t.Final = {
@@ -68,7 +67,7 @@ def status_of(refusal: Exception, instead: Mapping[int, Nfsstat4] | None = None)
     return STATUS_OF_ERRNO.get(refusal.errno, Nfsstat4.NFS4ERR_SERVERFAULT)
 
 
-def failed(operation: p.AnyOperation4, status: Nfsstat4) -> XdrType:
+def failed(operation: p.AnyOperation, status: Nfsstat4) -> XdrType:
     """The result of an operation that is refused."""
     cls: t.Any = operation.res
     if issubclass(cls, p.Setattr4Res):

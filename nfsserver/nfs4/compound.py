@@ -6,6 +6,7 @@ Nothing here knows sessions: what a compound begins with, and what follows from 
 
 from __future__ import annotations
 
+import functools
 import typing as t
 from collections.abc import Callable, Sequence
 
@@ -84,6 +85,8 @@ class _Execution:
         self.state.header = header_size(args.tag)
         beginning.begin(self.state, context, args)
         self._results: list[XdrType] = []
+        self._sized: tuple[XdrType | None, int] = (None, 0)
+        """The last result of a handler, and its bytes in the reply."""
 
     def run(self) -> p.Compound4Res:
         """The reply. After `Waits` it goes on where it was."""
@@ -101,7 +104,8 @@ class _Execution:
             if instead is not None:
                 return instead
             if state.room is not None:
-                state.room.take(size_of(result))
+                sized, size = self._sized
+                state.room.take(size if sized is result else size_of(result))
             results.append(result)
             status = p.status_of(result)
             if status != Nfsstat4.NFS4_OK:
@@ -113,10 +117,8 @@ class _Execution:
     # ------------------------------------------------------------ one operation
 
     def _answer(self, asked: XdrType) -> XdrType:
-        illegal = isinstance(asked, Unread) or not p.operation_of(asked).is_in(self.state.minor)
-        operation: p.AnyOperation4 = p.ILLEGAL if illegal else p.operation_of(asked)
-        args = p.Illegal4Args() if illegal else asked
-        context = self._context
+        state, context = self.state, self._context
+        operation = _operation_for(type(asked), state.minor)
         inner = CallContext(
             context.peer,
             context.transport,
@@ -125,30 +127,33 @@ class _Execution:
             context.program,
             context.version,
             operation,
-            self.state,
+            state,
             context.channel,
             context.message,
             context.arguments_at,
         )
+        args = p.Illegal4Args() if operation is p.ILLEGAL else asked
+        return t.cast("XdrType", self._server.perform(operation, self._handle, inner, args))
 
-        def answer(server: ServerApi, context: CallContext, args: t.Any) -> XdrType:
-            try:
-                self._admit(operation)
-                result = self._perform(operation, server, context, args)
-            except REFUSALS as refusal:
-                return failed(operation, status_of(refusal))
+    def _handle(self, server: ServerApi, context: CallContext, args: t.Any) -> XdrType:
+        """The handler of every operation, as the pipeline sees it."""
+        operation: p.AnyOperation = context.operation  # type: ignore[assignment]
+        try:
+            self._admit(operation)
+            result = self._perform(operation, server, context, args)
+        except REFUSALS as refusal:
+            return failed(operation, status_of(refusal))
+        if operation.gives_stateid:
             self._note_stateid(operation, result)
-            return result
+        return result
 
-        return t.cast("XdrType", self._server.perform(operation, answer, inner, args))
-
-    def _admit(self, operation: p.AnyOperation4) -> None:
+    def _admit(self, operation: p.AnyOperation) -> None:
         """Raises what refuses an operation by its place, whatever its arguments are."""
         state = self.state
         self._beginning.admit(state, operation)
         if operation is p.ILLEGAL:
             raise Nfs4Error(Nfsstat4.NFS4ERR_OP_ILLEGAL)
-        if not operation.is_implementable(state.minor) or operation not in self._handlers:
+        if not _is_implementable(operation, state.minor) or operation not in self._handlers:
             raise Nfs4Error(Nfsstat4.NFS4ERR_NOTSUPP)
         if (operation.needs_current and state.current is None) or (
             operation.needs_saved and state.saved is None
@@ -156,7 +161,7 @@ class _Execution:
             raise Nfs4Error(Nfsstat4.NFS4ERR_NOFILEHANDLE)
 
     def _perform(
-        self, operation: p.AnyOperation4, server: ServerApi, context: CallContext, args: t.Any
+        self, operation: p.AnyOperation, server: ServerApi, context: CallContext, args: t.Any
     ) -> XdrType:
         room = self.state.room
         if room is not None and not room.has(least_room(operation)):
@@ -164,17 +169,21 @@ class _Execution:
         if has_long_bitmap(self.state.size, args):
             raise Nfs4Error(Nfsstat4.NFS4ERR_BADXDR)
         handler: Handler = self._handlers[operation]
-        if self.state.minor:  # 4.0 has no current stateid
+        if operation.stateids and self.state.minor:  # 4.0 has no current stateid
             args = self._with_current_stateid(operation, args)
         self._beginning.identify(self.state, operation, args)
         before = (self.state.current, self.state.handle, self.state.stateid)
         result: XdrType = handler(server, context, args)
-        if room is not None and not room.has(size_of(result)):
+        if room is None:
+            return result
+        size = size_of(result)
+        self._sized = result, size
+        if not room.has(size):
             self.state.current, self.state.handle, self.state.stateid = before
             raise Nfs4Error(room.refusal)
         return result
 
-    def _with_current_stateid(self, operation: p.AnyOperation4, args: t.Any) -> t.Any:
+    def _with_current_stateid(self, operation: p.AnyOperation, args: t.Any) -> t.Any:
         """The arguments with the current stateid in place of the stateid that stands for it. Raises BAD_STATEID."""
         for path in operation.stateids:
             given = _value_at(args, path)
@@ -185,12 +194,25 @@ class _Execution:
             args = _put(args, path.split("."), p.Stateid4(*self.state.stateid))
         return args
 
-    def _note_stateid(self, operation: p.AnyOperation4, result: XdrType) -> None:
+    def _note_stateid(self, operation: p.AnyOperation, result: XdrType) -> None:
         for path in operation.gives_stateid:
             given = _value_at(result, path)
             if given is not None:
                 self.state.stateid = Stateid(given.seqid, bytes(given.other))
                 return
+
+
+@functools.cache
+def _operation_for(cls: type[XdrType], minor: int) -> p.AnyOperation:
+    """The operation that arguments ask for in a minor version: ILLEGAL for what that does not know."""
+    if issubclass(cls, Unread) or not p.BY_CLASS[cls].is_in(minor):
+        return p.ILLEGAL
+    return p.BY_CLASS[cls]
+
+
+@functools.cache
+def _is_implementable(operation: p.AnyOperation, minor: int) -> bool:
+    return operation.is_implementable(minor)
 
 
 def _value_at(value: t.Any, path: str) -> t.Any:

@@ -80,7 +80,7 @@ def _reclaimed(server: ServerApi, context: CallContext, args: p.Open4Args, inode
     held = state.states.held
     is_write = kind == Type.OPEN_DELEGATE_WRITE
     made = held.delegations.reclaim(state.client.id, inode, is_write=is_write)
-    recalled = any(one.client != state.client.id for one in held.of_file(inode))
+    recalled = any(delegation.client != state.client.id for delegation in held.of_file(inode))
     recalled |= not has_backchannel(server, state.client.id)
     if recalled:
         held.delegations.recall(made, state.states.now())
@@ -91,15 +91,15 @@ def delegreturn4(_server: ServerApi, context: CallContext, args: p.Delegreturn4A
     """DELEGRETURN."""
     state = compound_of(context)
     held = state.states.held
-    one = held.require(
+    delegation = held.require(
         plain(args.deleg_stateid),
         state.client.id,
         current(context),
         "delegation",
         slots=state.client.slots,
     )
-    assert isinstance(one, Delegation)
-    held.delegations.give_back(one)
+    assert isinstance(delegation, Delegation)
+    held.delegations.give_back(delegation)
     return p.Delegreturn4Res(Nfsstat4.NFS4_OK)
 
 

@@ -58,7 +58,7 @@ def _page(
         made = p.Entry4(entry.cookie, entry.name, attributes)
         buffers: list[Buffer] = []
         made.pack(buffers)
-        size = 4 + sum(len(memoryview(one).cast("B")) for one in buffers)
+        size = 4 + sum(len(memoryview(buffer).cast("B")) for buffer in buffers)
         room -= size
         dircount -= 8 + 4 + (len(entry.name) + 3) // 4 * 4
         if room < 0 or (dircount < 0 and entries):

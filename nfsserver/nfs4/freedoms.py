@@ -39,10 +39,10 @@ _DELAYED: t.Final = (
 )
 """They name an object, or need it; each may answer DELAY (RFC 5661 section 15.2)."""
 _LISTED: t.Final = tuple(
-    one
-    for one in p.OPERATIONS
-    if one.is_in(2)
-    and Nfsstat4.NFS4ERR_DELAY in p.errors.listed_errors(one.name, 2 if not one.is_in(1) else 1)
+    operation
+    for operation in p.OPERATIONS
+    if operation.is_in(2)
+    and Nfsstat4.NFS4ERR_DELAY in p.errors.listed_errors(operation.name, 2 if not operation.is_in(1) else 1)
 )
 """The operations that have DELAY among their valid errors (RFC 5661 section 15.2, RFC 7862 section 11.2)."""
 
@@ -77,8 +77,8 @@ def return_less(
 def delay(server: ServerApi, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
     """DELAY for the first calls about a file, or for a while: as long as the compound has done nothing."""
     now, compound = server.knobs.now, compound_of(context)
-    done = [p.operation_of(one) for one in compound.operations[: compound.index]]
-    if not (now.jukebox_calls or now.jukebox_seconds) or any(one not in _BEFORE for one in done):
+    done = [p.operation_of(operation) for operation in compound.operations[: compound.index]]
+    if not (now.jukebox_calls or now.jukebox_seconds) or any(operation not in _BEFORE for operation in done):
         return proceed(context, args)
     early = [is_early(server, place) for place in _places(context, args)]  # all of them are counted
     if any(early):

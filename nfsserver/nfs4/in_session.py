@@ -46,7 +46,7 @@ class InSession:
         if state.slot is not None:
             state.slot.in_progress = True
 
-    def admit(self, state: CompoundState, operation: p.AnyOperation4) -> None:
+    def admit(self, state: CompoundState, operation: p.AnyOperation) -> None:
         """Raises DEADSESSION, OP_NOT_IN_SESSION, NOT_ONLY_OP, SEQUENCE_POS."""
         if state.session is not None and state.session.is_destroyed:
             raise StateError("DEADSESSION")  # while the compound waited
@@ -59,7 +59,7 @@ class InSession:
         elif operation is p.SEQUENCE:
             raise Nfs4Error(Nfsstat4.NFS4ERR_SEQUENCE_POS)
 
-    def identify(self, state: CompoundState, operation: p.AnyOperation4, args: XdrType) -> None:
+    def identify(self, state: CompoundState, operation: p.AnyOperation, args: XdrType) -> None:
         """SEQUENCE has said it."""
 
     def after(self, state: CompoundState, args: p.Compound4Args, result: XdrType) -> p.Compound4Res | None:

@@ -50,14 +50,14 @@ def lock4(server: ServerApi, context: CallContext, args: p.Lock4Args) -> p.Lock4
         state.states.require_reclaim(state.client)
     else:
         state.states.require_new_locks(state.client)
-    one, owner = _locker(context, args.locker, inode)
+    opened, owner = _locker(context, args.locker, inode)
     wanted = Share.WRITE if is_write else Share.READ
-    if server.knobs.now.lock_needs_access and not one.access & wanted:
+    if server.knobs.now.lock_needs_access and not opened.access & wanted:
         raise StateError("OPENMODE")
     locks = state.states.held.locks
     try:
         lock = state.states.retrying_lock(
-            inode, lambda: locks.lock(one, owner, start, end, is_write=is_write)
+            inode, lambda: locks.lock(opened, owner, start, end, is_write=is_write)
         )
     except Denied as refusal:
         if args.reclaim:
@@ -72,9 +72,9 @@ def _locker(context: CallContext, locker: p.Locker4, inode: Inode) -> tuple[Open
     held, client = state.states.held, state.client
     if locker.open_owner is not None:
         new = locker.open_owner
-        one = held.require(plain(new.open_stateid), client.id, inode, "open", slots=client.slots)
-        assert isinstance(one, Open)
-        return one, bytes(new.lock_owner.owner)
+        opened = held.require(plain(new.open_stateid), client.id, inode, "open", slots=client.slots)
+        assert isinstance(opened, Open)
+        return opened, bytes(new.lock_owner.owner)
     assert locker.lock_owner is not None
     stateid = plain(locker.lock_owner.lock_stateid)
     lock = held.require(stateid, client.id, inode, "lock", slots=client.slots)
@@ -132,6 +132,6 @@ def stateid_test4(_: ServerApi, context: CallContext, args: p.TestStateid4Args) 
     """TEST_STATEID: a status for each."""
     state = compound_of(context)
     held, client = state.states.held, state.client
-    found = [held.test(plain(one), client.id, slots=client.slots) for one in args.ts_stateids]
+    found = [held.test(plain(stateid), client.id, slots=client.slots) for stateid in args.ts_stateids]
     codes = [_OK if name == "OK" else Nfsstat4[f"NFS4ERR_{name}"] for name in found]
     return p.TestStateid4Res(_OK, p.TestStateid4ResOk(codes))

@@ -74,14 +74,14 @@ def open4(server: ServerApi, context: CallContext, args: p.Open4Args) -> p.Open4
     if opening.truncates:
         inode.fs.setattr(state.caller, inode, Changes(size=0))
     try:
-        one = states.held.opens.open(client.id, bytes(args.owner.owner), file, access, deny)
+        opened = states.held.opens.open(client.id, bytes(args.owner.owner), file, access, deny)
     except StateError as refusal:
         is_reclaim = args.claim.claim == Claim.CLAIM_PREVIOUS and refusal.status == "SHARE_DENIED"
         raise StateError("RECLAIM_CONFLICT") if is_reclaim else refusal from None
     states.note_holder(client)
     become_current(context, inode)
     resok = p.Open4ResOk(
-        stateid=on_wire(one.stateid),
+        stateid=on_wire(opened.stateid),
         cinfo=opening.info,
         rflags=p.OPEN4_RESULT_LOCKTYPE_POSIX if server.knobs.now.posix_locks else 0,
         attrset=opening.attrset,
@@ -136,10 +136,10 @@ def _find(server: ServerApi, context: CallContext, args: p.Open4Args) -> _Openin
         opening = _created(server, context, args, here, bytes(name))
     if stateid is not None:
         state = compound_of(context)
-        held = state.states.held.require(
+        delegation = state.states.held.require(
             plain(stateid), state.client.id, opening.inode, "delegation", slots=state.client.slots
         )
-        assert isinstance(held, Delegation)
+        assert isinstance(delegation, Delegation)
     return opening
 
 
@@ -258,9 +258,11 @@ def _check_access(context: CallContext, args: p.Open4Args, inode: Inode, access:
 def _open_of(context: CallContext, stateid: p.Stateid4) -> Open:
     state = compound_of(context)
     inode = current(context)
-    one = state.states.held.require(plain(stateid), state.client.id, inode, "open", slots=state.client.slots)
-    assert isinstance(one, Open)
-    return one
+    opened = state.states.held.require(
+        plain(stateid), state.client.id, inode, "open", slots=state.client.slots
+    )
+    assert isinstance(opened, Open)
+    return opened
 
 
 def open_downgrade4(
@@ -270,13 +272,13 @@ def open_downgrade4(
     access, deny = args.share_access & ~_WANTS, args.share_deny
     if access not in {1, 2, 3} or deny not in {0, 1, 2, 3}:
         raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
-    one = _open_of(context, args.open_stateid)
-    compound_of(context).states.held.opens.downgrade(one, Share(access), Share(deny))
-    return p.OpenDowngrade4Res(_OK, p.OpenDowngrade4ResOk(on_wire(one.stateid)))
+    opened = _open_of(context, args.open_stateid)
+    compound_of(context).states.held.opens.downgrade(opened, Share(access), Share(deny))
+    return p.OpenDowngrade4Res(_OK, p.OpenDowngrade4ResOk(on_wire(opened.stateid)))
 
 
 def close4(server: ServerApi, context: CallContext, args: p.Close4Args) -> p.Close4Res:
     """CLOSE; the stateid that it returns is none (section 18.2.4). A file without names goes with its last open."""
-    one = _open_of(context, args.open_stateid)
-    compound_of(context).states.held.close(one, frees_locks=server.knobs.now.close_frees_locks)
+    opened = _open_of(context, args.open_stateid)
+    compound_of(context).states.held.close(opened, frees_locks=server.knobs.now.close_frees_locks)
     return p.Close4Res(_OK, on_wire(INVALID))

@@ -9,7 +9,7 @@ import typing as t
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import Buffer, XdrType
-from nfsserver.state.sessions import Limits4
+from nfsserver.state.records import Limits4
 
 _RPC_HEADER: t.Final = 24
 """Bytes of an accepted reply with an empty verifier: xid, REPLY, MSG_ACCEPTED, verifier, SUCCESS."""
@@ -68,7 +68,7 @@ def header_size(tag: bytes) -> int:
     return _RPC_HEADER + 4 + 4 + (len(tag) + 3) // 4 * 4 + 4
 
 
-def least_room(operation: p.AnyOperation4) -> int:
+def least_room(operation: p.AnyOperation) -> int:
     """Bytes that must be free before an operation is executed."""
     return _LARGEST.get(operation, 0)
 
@@ -82,7 +82,7 @@ def size_of(result: XdrType) -> int:
         return 4 + 4 + 4 + 4 + (len(result.resok4.data) + 3) // 4 * 4
     buffers: list[Buffer] = []
     result.pack(buffers)
-    return 4 + sum(len(memoryview(one).cast("B")) for one in buffers)
+    return 4 + sum(map(len, buffers))
 
 
 @functools.cache

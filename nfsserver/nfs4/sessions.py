@@ -13,9 +13,9 @@ from nfsserver.bounds import MOST
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import CompoundState, Nfs4Error, compound_of, failed, principal_of, status_of
 from nfsserver.nfs4.room import REFUSED, SEQUENCED
-from nfsserver.state.clients import Client
 from nfsserver.state.manager import StateManager
-from nfsserver.state.sessions import Direction, Limits4, Session, is_retry, slot_size
+from nfsserver.state.records import Client, Direction, Limits4, Session
+from nfsserver.state.sessions import is_retry, slot_size
 from nfsserver.state.stateids import StateError
 
 _OK: t.Final = Nfsstat4.NFS4_OK
@@ -166,11 +166,11 @@ def _channel(limits: Limits4) -> p.ChannelAttrs4:
 
 def _credentials(offered: list[p.CallbackSecParms4]) -> t.Iterator[AuthSys | AuthNone]:
     """What callbacks may carry: the first few; RPCSEC_GSS is left out."""
-    for one in offered[: MOST.callback_flavors]:
-        if one.cb_secflavor == p.AUTH_NONE:
+    for parameters in offered[: MOST.callback_flavors]:
+        if parameters.cb_secflavor == p.AUTH_NONE:
             yield AuthNone()
-        elif one.cbsp_sys_cred is not None:
-            user = one.cbsp_sys_cred
+        elif parameters.cbsp_sys_cred is not None:
+            user = parameters.cbsp_sys_cred
             yield AuthSys(user.uid, user.gid, tuple(user.gids), bytes(user.machinename), user.stamp)
 
 
@@ -249,7 +249,7 @@ def _status_flags(session: Session, states: StateManager) -> int:
     client, flags = session.client, 0
     if session.had_backchannel and session.back_connection is None:
         flags |= p.SEQ4_STATUS_CB_PATH_DOWN_SESSION
-        if all(one.back_connection is None for one in client.sessions.values()):
+        if all(session.back_connection is None for session in client.sessions.values()):
             flags |= p.SEQ4_STATUS_CB_PATH_DOWN
     losses = states.held.losses(client.id)
     if "EXPIRED" in losses:

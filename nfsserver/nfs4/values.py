@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import functools
 import typing as t
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -149,20 +150,25 @@ def supported(minor: int) -> tuple[int, ...]:
 
 def read(view: View, asked: t.Iterable[int]) -> Fattr4:
     """The attributes of a bitmap that the server supports. Raises INVAL for one that can only be set."""
-    values: dict[str, t.Any] = {}
+    mask, readers = _readers_of(tuple(asked), view.minor)
+    return Fattr4(attrmask=mask, **{name: reader(view) for name, reader in readers})
+
+
+@functools.lru_cache(maxsize=256)
+def _readers_of(
+    asked: tuple[int, ...], minor: int
+) -> tuple[tuple[int, ...], tuple[tuple[str, Callable[[View], t.Any]], ...]]:
+    """The bitmap of what is supported of `asked`, and what reads it. Raises INVAL."""
     numbers: list[int] = []
     for number in bits_of(asked):
         info = ATTRIBUTES.get(number)
-        if info is None or info.about.since > view.minor:
+        if info is None or info.about.since > minor:
             continue
         if not info.about.is_readable:
             raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
-        found = _BITS.get(number)
-        if found is not None:
-            name, reader = found
-            values[name] = reader(view)
+        if number in _BITS:
             numbers.append(number)
-    return Fattr4(attrmask=mask_of(numbers), **values)
+    return mask_of(numbers), tuple(_BITS[number] for number in numbers)
 
 
 # ---------------------------------------------------------------- setting

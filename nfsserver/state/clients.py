@@ -5,16 +5,27 @@
 
 An owner has at most one confirmed and one unconfirmed record: the second is of an incarnation that has not made a
 session yet.
+
+What must stay true:
+
+- The nine cases of section 18.35.4 are the table `CASES`, and `case_of` finds exactly one for every request. What an
+  owner may do is decided by its confirmed record; an unconfirmed one is replaced by every new request.
+- A record is confirmed by its first CREATE_SESSION. Only then the earlier incarnation goes, with all that it had.
+  Another principal with the same owner (case 3) replaces a record at once, but only one that holds nothing.
+- A client id is never used twice in an instance, and differs from those of other instances by its prefix: a client
+  that comes with an old one gets STALE_CLIENTID, and knows that the server has restarted.
+- `Client.sequence` and `Client.reply` are the reply cache of CREATE_SESSION, of one entry (section 18.36.4): a
+  repetition gets the same session again.
+- The number of records is bounded (`MOST.clients`): strangers may send EXCHANGE_ID.
 """
 
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterator
 
 from nfsserver.bounds import MOST
-from nfsserver.state.sessions import Session
+from nfsserver.state.records import Client
 from nfsserver.state.stateids import StateError
 
 _COUNTERS: t.Final = 1 << 32
@@ -46,36 +57,6 @@ CASES: t.Final = (
     Case(8, True, True, False, None, "NOT_SAME"),
     Case(9, True, True, True, False, "PERM"),
 )
-
-
-@dataclass(eq=False)
-class Client:
-    """A client record."""
-
-    ownerid: bytes
-    verifier: bytes
-    principal: Hashable
-    """Who the requests come from: what "the same principal" means."""
-    id: int
-    renewed: float
-    """When its lease was last renewed, in seconds."""
-    sequence: int
-    """The sequence id of the last CREATE_SESSION."""
-    reply: t.Any = None
-    """The result of that CREATE_SESSION, for a replay; None before the first."""
-    is_confirmed: bool = False
-    sessions: dict[bytes, Session] = field(default_factory=dict)
-    has_completed: bool = False
-    """Whether it has said RECLAIM_COMPLETE."""
-    may_reclaim: bool = False
-    """Whether it held state when an earlier instance of the server ended."""
-    unsent: list[Callable[[], None]] = field(default_factory=list)
-    """What sends the callbacks that wait for a session with a backchannel."""
-
-    @property
-    def slots(self) -> int:
-        """Slots of all its sessions, which the comparison of seqids needs (section 8.2.2)."""
-        return sum(len(session.slots) for session in self.sessions.values())
 
 
 class _Owner(t.NamedTuple):
@@ -153,7 +134,7 @@ class Clients:
         if self._by_id.pop(client.id, None) is None:
             return
         owner = self._owners[client.ownerid]
-        left = _Owner(*(None if one is client else one for one in owner))
+        left = _Owner(*(None if owner is client else owner for owner in owner))
         if left == _Owner(None, None):
             del self._owners[client.ownerid]
         else:

@@ -7,6 +7,21 @@
 
 The server decides when it grants one. A conflict is answered by the recall of what is in the way; the operation that
 caused it waits or is asked to come back (DELAY), until the delegation is returned or revoked.
+
+What must stay true:
+
+- A file has one write delegation and no other one, or any number of read delegations; a client has one of a file at
+  most.
+- While a delegation of a file is recalled, none is granted: the operation in the way would never be served.
+- None is granted against the opens of others: writing needs that nobody else has the file open, reading that nobody
+  writes (section 10.4.1). CLAIM_PREVIOUS gives back what a client had before a restart, without comparing: nobody
+  else could get anything meanwhile.
+- A recall is noted once, with its time (`recall`); whether the callback arrives does not matter for that time.
+- `ended` grows with every return and revocation: calls that wait (`nfsserver/waiting.py`) look at it.
+- A revoked one is no longer of its file, and still has its stateid, which answers DELEG_REVOKED.
+
+Who calls: `conflicts.clear_way` recalls and revokes, the handlers of OPEN and DELEGRETURN grant and take back, `Held`
+ends what a client or a file had. Callbacks are sent by `nfsserver/callbacks.py`: nothing here knows a session.
 """
 
 from __future__ import annotations
@@ -55,17 +70,19 @@ class Delegations:
         Writing: only if nobody else has it open or delegated. Reading: only if nobody else has it open for writing, nor
         a write delegation, nor do this client's own opens write (section 10.4.1).
         """
-        held = self.of_file(file)
-        if policy == "none" or any(one.client == client or one.recalled_at is not None for one in held):
+        delegations = self.of_file(file)
+        if policy == "none" or any(
+            delegation.client == client or delegation.recalled_at is not None for delegation in delegations
+        ):
             return None
         wants_write = bool(access & Share.WRITE)
         all_access, all_deny = self._shares.granted(file)
         if wants_write:
-            if policy != "write" or held or self._opens.has_others(file, client):
+            if policy != "write" or delegations or self._opens.has_others(file, client):
                 return None
         elif (
             all_access & Share.WRITE
-            or any(one.is_write for one in held)
+            or any(delegation.is_write for delegation in delegations)
             or (all_deny & Share.READ and self._opens.has_others(file, client))
         ):
             return None
@@ -79,7 +96,7 @@ class Delegations:
 
     def reclaim(self, client: Hashable, file: Hashable, *, is_write: bool) -> Delegation:
         """The delegation that a client had before a restart (CLAIM_PREVIOUS). Raises DELAY."""
-        known = next((one for one in self.of_file(file) if one.client == client), None)
+        known = next((delegation for delegation in self.of_file(file) if delegation.client == client), None)
         if known is not None:
             return known
         made = Delegation(client, file, is_write)
@@ -92,38 +109,42 @@ class Delegations:
 
         `client` None is a caller without a client ID: another version of NFS. `changes`: data, attributes or names.
         """
-        return [one for one in self.of_file(file) if one.client != client and (changes or one.is_write)]
+        return [
+            delegation
+            for delegation in self.of_file(file)
+            if delegation.client != client and (changes or delegation.is_write)
+        ]
 
-    def recall(self, one: Delegation, now: float) -> bool:
+    def recall(self, delegation: Delegation, now: float) -> bool:
         """Note a recall; whether it is the first of this delegation, so that the callback is to be sent."""
-        if one.recalled_at is not None:
+        if delegation.recalled_at is not None:
             return False
-        one.recalled_at = now
+        delegation.recalled_at = now
         return True
 
-    def give_back(self, one: Delegation) -> None:
+    def give_back(self, delegation: Delegation) -> None:
         """DELEGRETURN, or FREE_STATEID of a revoked one."""
-        self._forget(one)
-        self._stateids.remove(one)
+        self._forget(delegation)
+        self._stateids.remove(delegation)
 
-    def revoke(self, one: Delegation) -> None:
+    def revoke(self, delegation: Delegation) -> None:
         """Take it away: its stateid answers DELEG_REVOKED until it is freed."""
-        self._forget(one)
-        one.lost = "DELEG_REVOKED"
+        self._forget(delegation)
+        delegation.lost = "DELEG_REVOKED"
 
     def overdue(self, now: float, patience: float) -> list[Delegation]:
         """Those whose recall is older than `patience` seconds."""
         return [
-            one
-            for held in self._of_file.values()
-            for one in held
-            if one.recalled_at is not None and now - one.recalled_at >= patience
+            delegation
+            for delegations in self._of_file.values()
+            for delegation in delegations
+            if delegation.recalled_at is not None and now - delegation.recalled_at >= patience
         ]
 
-    def _forget(self, one: Delegation) -> None:
+    def _forget(self, delegation: Delegation) -> None:
         self.ended += 1
-        held = self._of_file.get(one.file)
-        if held is not None and one in held:
-            held.remove(one)
-            if not held:
-                del self._of_file[one.file]
+        delegations = self._of_file.get(delegation.file)
+        if delegations is not None and delegation in delegations:
+            delegations.remove(delegation)
+            if not delegations:
+                del self._of_file[delegation.file]

@@ -3,6 +3,16 @@
 
 `shares` and `ranges` say who reserved what, and who locked which bytes, for every protocol. Over them, `opens` and
 `locks` are NFSv4's: owners of client IDs, with stateids. A protocol without stateids uses the two tables themselves.
+
+What must stay true, and only this module can see to, because it concerns several tables:
+
+- Each open, lock and delegation in force has a stateid, and each stateid is of one in force or of a lost one.
+  `revoke` takes the state away and keeps the stateid with the reason, until FREE_STATEID or the end of the client
+  (section 8.5).
+- Locks go with their open: CLOSE frees them, or is refused while there are ranges (section 18.2.3).
+- A file that is gone has nothing in any table (`forget_file`), a client that is gone neither (`release`).
+- What a client has lost is known without a search of all its states: `_with_losses` may name a client too many, never
+  one too few.
 """
 
 from __future__ import annotations
@@ -63,9 +73,9 @@ class Held:
             if access & Share.WRITE and not state.is_write:
                 raise StateError("OPENMODE")
             return
-        one = state.open if isinstance(state, Lock) else t.cast("Open", state)
+        opened = state.open if isinstance(state, Lock) else t.cast("Open", state)
         # A server may let a file that is open for writing only be read (section 18.22.3); this one does.
-        if access & Share.WRITE and not one.access & Share.WRITE:
+        if access & Share.WRITE and not opened.access & Share.WRITE:
             raise StateError("OPENMODE")
 
     def of_file(self, file: Hashable) -> Iterator[State]:
@@ -82,14 +92,14 @@ class Held:
         self.shares.forget(file)
         self.ranges.forget(file)
 
-    def close(self, one: Open, *, frees_locks: bool = True) -> None:
+    def close(self, opened: Open, *, frees_locks: bool = True) -> None:
         """CLOSE: the opens of an owner and the locks that belong to them. Raises LOCKS_HELD (section 18.2.3)."""
-        locks = self.locks.of_open(one)
+        locks = self.locks.of_open(opened)
         if not frees_locks and any(lock.ranges for lock in locks):
             raise StateError("LOCKS_HELD")
         for lock in locks:
             self.locks.free(lock)
-        self.opens.close(one)
+        self.opens.close(opened)
 
     def free(self, stateid: Stateid, client: Hashable) -> None:
         """FREE_STATEID (section 18.38). Raises LOCKS_HELD, BAD_STATEID, OLD_STATEID."""
@@ -126,10 +136,10 @@ class Held:
                 self.stateids.restore(state)
                 self._with_losses.add(client)
 
-    def revoke_delegation(self, one: Delegation) -> None:
+    def revoke_delegation(self, delegation: Delegation) -> None:
         """Take away a delegation that was recalled and not returned (section 10.4.5)."""
-        self.delegations.revoke(one)
-        self._with_losses.add(one.client)
+        self.delegations.revoke(delegation)
+        self._with_losses.add(delegation.client)
 
     def _take(self, state: State) -> None:
         if isinstance(state, Open):

@@ -3,6 +3,18 @@
 
 Which bytes are whose is in `ranges`, which knows no stateids. Here a lock-owner of a client gets one `Lock` for each
 file: a stateid that stays while ranges come and go, even if none is left, until its open is closed or it is freed.
+
+    (none) --LOCK--> locked --LOCK, LOCKU: next seqid--> locked, or without a range --CLOSE, FREE_STATEID--> (none)
+
+What must stay true:
+
+- A `Lock` belongs to the open that its first LOCK named, and goes with it. Its owner has one for a file, through any
+  open.
+- A LOCK that is refused has made no stateid: the range is taken first, and given back if the table of stateids is
+  full.
+- The range is that of the table: `Lock.ranges` reads it there, nothing is kept twice.
+- What is in the way may be of another protocol: then `Denied` names client ID 0 and no owner.
+- A length of 2^64 - 1 means to the end of the file; 0, or a sum beyond that, is INVAL (section 18.10.3).
 """
 
 from __future__ import annotations
@@ -87,21 +99,21 @@ class Locks:
         return None if found is None else self._denied(file, found)
 
     def _denied(self, file: Hashable, conflict: Conflict) -> Denied:
-        lock = next((one for one in self.of_file(file) if one.key == conflict.owner), None)
+        lock = next((lock for lock in self.of_file(file) if lock.key == conflict.owner), None)
         if lock is None:  # of another protocol: no client ID says whose it is
             return Denied(0, b"", conflict.held)
         return Denied(lock.client, lock.owner, conflict.held)
 
-    def lock(self, one: Open, owner: bytes, start: int, end: int, *, is_write: bool) -> Lock:
+    def lock(self, opened: Open, owner: bytes, start: int, end: int, *, is_write: bool) -> Lock:
         """Lock a range for an owner, whatever of it that owner has locked. Raises `Denied`, DELAY."""
-        lock = self.find(one.client, owner, one.file)
-        if lock is None and len(self.of_file(one.file)) >= MOST.lock_owners:
+        lock = self.find(opened.client, owner, opened.file)
+        if lock is None and len(self.of_file(opened.file)) >= MOST.lock_owners:
             raise StateError("DELAY")
-        new = Lock(one.client, one.file, owner, one, self._ranges) if lock is None else lock
+        new = Lock(opened.client, opened.file, owner, opened, self._ranges) if lock is None else lock
         try:
-            self._ranges.lock(one.file, new.key, start, end, is_write=is_write)
+            self._ranges.lock(opened.file, new.key, start, end, is_write=is_write)
         except RangeConflict as found:
-            raise self._denied(one.file, found.conflict) from None
+            raise self._denied(opened.file, found.conflict) from None
         except RangesFull:
             raise StateError("DELAY") from None
         if lock is not None:
@@ -110,9 +122,9 @@ class Locks:
         try:
             self._stateids.add(new)
         except StateError:
-            self._ranges.release(one.file, new.key)
+            self._ranges.release(opened.file, new.key)
             raise
-        self._of_file[one.file][new.client, owner] = new
+        self._of_file[opened.file][new.client, owner] = new
         return new
 
     def unlock(self, lock: Lock, start: int, end: int) -> None:
@@ -123,9 +135,9 @@ class Locks:
             raise StateError("DELAY") from None
         lock.changed()
 
-    def of_open(self, one: Open) -> list[Lock]:
+    def of_open(self, opened: Open) -> list[Lock]:
         """The locks that belong to an open."""
-        return [lock for lock in self._of_file.get(one.file, {}).values() if lock.open is one]
+        return [lock for lock in self._of_file.get(opened.file, {}).values() if lock.open is opened]
 
     def free(self, lock: Lock) -> None:
         """Release all ranges of an owner, and its stateid."""

@@ -4,6 +4,32 @@
 A restart makes another `StateManager` with the same `StableStorage`: clients that are in it may reclaim, and the grace
 period lasts until they all have, or for a lease (RFC 5661 section 8.4.2). Nothing here has a timer: what time changes
 is looked at when a request comes.
+
+The life of an instance of the server:
+
+    grace     `waiting` has owners    reclaims by those; everything else that gets state is GRACE
+    normal    `waiting` is empty      new state; a reclaim is NO_GRACE
+
+    grace ends when the last of them has completed or has come as another incarnation, or after a lease
+
+The life of a client's lease (section 8.3):
+
+    valid      SEQUENCE has renewed it less than a lease ago
+    expired    courteous: it keeps its state until somebody else needs it (section 8.4.3), and may come back;
+               otherwise, or on a conflict (`_retrying`): its state is revoked, its stateids answer EXPIRED
+    forgotten  it holds nothing and has been silent for `_FORGOTTEN_AFTER` leases: the record is gone
+
+What must stay true:
+
+- Who holds state is in stable storage before the reply that grants it (`note_holder`), with the verifier of its
+  incarnation: another incarnation of the same owner must not reclaim what it never had (section 8.4.2.1).
+- An owner leaves stable storage when nothing of it may be reclaimed any more: it was destroyed, replaced by a new
+  incarnation, completed without holding anything, or did not come within the grace period.
+- `client.may_reclaim` is decided once, when the record is confirmed; RECLAIM_COMPLETE is said once (COMPLETE_ALREADY).
+- A conflict with an expired client is never an answer: that client loses all its state, and the attempt is made
+  again, once.
+- After an expiry, the lease is renewed only once the client has freed what was lost, or holds something again: until
+  then flags of SEQUENCE say so.
 """
 
 from __future__ import annotations
@@ -12,8 +38,9 @@ import typing as t
 from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field
 
-from nfsserver.state.clients import Client, Clients
+from nfsserver.state.clients import Clients
 from nfsserver.state.held import Held
+from nfsserver.state.records import Client
 from nfsserver.state.sessions import Sessions
 from nfsserver.state.shares import Share
 from nfsserver.state.stateids import Loss, StateError, Stateid, special
@@ -159,8 +186,8 @@ class StateManager:
 
     def _expire_holders(self, file: Hashable) -> bool:
         """Take the state of expired clients that hold something of a file; whether there were any (section 8.4.3)."""
-        holders = {one.client for one in self.held.of_file(file)}
-        expired = [number for number in holders if self.is_held_by_expired(number)]
+        holders = {delegation.client for delegation in self.held.of_file(file)}
+        expired = [number for number in holders if self.is_id_of_expired(number)]
         for number in expired:
             self.expire(number)
         return bool(expired)
@@ -195,7 +222,7 @@ class StateManager:
         """Whether the lease of a client is over."""
         return self.now() - client.renewed > self.lease
 
-    def is_held_by_expired(self, number: Hashable) -> bool:
+    def is_id_of_expired(self, number: Hashable) -> bool:
         """Whether a client id is of an expired client."""
         client = self.clients.get(t.cast("int", number))
         return client is not None and self.is_expired(client)

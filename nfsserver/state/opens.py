@@ -2,6 +2,19 @@
 """Opens of NFSv4: open-owners, and the stateids of what they have open (RFC 5661 sections 9.7, 18.2, 18.16, 18.18).
 
 What is reserved is in `shares`, which knows no stateids. Here an open-owner of a client gets one `Open` for each file.
+
+    (none) --OPEN--> open --OPEN, OPEN_DOWNGRADE--> open (the same stateid, next seqid) --CLOSE, loss--> (none)
+
+What must stay true:
+
+- An owner has one `Open` for a file, with one stateid, whatever it has opened it for: a further OPEN adds to its
+  access and denial, one CLOSE ends all of it (sections 9.7 and 18.16.3).
+- Access and denial stand in the table of share reservations alone (`Open.access` reads them there): the tables cannot
+  differ.
+- `modes` has each (access, denial) that was opened; OPEN_DOWNGRADE may go back to a sum of some of them, and to
+  nothing else (section 18.18.3).
+- A new OPEN is compared with all reservations, also with those of the same owner.
+- `on_last_close` is called when nobody has the file open any more: a file without a name goes then.
 """
 
 from __future__ import annotations
@@ -61,7 +74,7 @@ class Opens:
 
     def has_others(self, file: Hashable, client: Hashable) -> bool:
         """Whether another client has a file open, or somebody by another protocol has reserved it."""
-        mine = sum(one.client == client for one in self.of_file(file))
+        mine = sum(opened.client == client for opened in self.of_file(file))
         return len(self._shares.owners(file)) > mine
 
     def find(self, client: Hashable, owner: bytes, file: Hashable) -> Open | None:
@@ -79,37 +92,37 @@ class Opens:
     def open(self, client: Hashable, owner: bytes, file: Hashable, access: Share, deny: Share) -> Open:
         """Open a file, or add to what the owner has open of it. Raises SHARE_DENIED, DELAY."""
         self.require_shareable(file, access, deny)
-        one = self.find(client, owner, file)
-        if one is None:
-            one = Open(client, file, owner, self._shares)
-            self._stateids.add(one)
-            self._of_file[file][client, owner] = one
+        opened = self.find(client, owner, file)
+        if opened is None:
+            opened = Open(client, file, owner, self._shares)
+            self._stateids.add(opened)
+            self._of_file[file][client, owner] = opened
         else:
-            one.changed()
-        one.modes.add((access, deny))
-        self._shares.put(file, one.key, one.access | access, one.deny | deny)
-        return one
+            opened.changed()
+        opened.modes.add((access, deny))
+        self._shares.put(file, opened.key, opened.access | access, opened.deny | deny)
+        return opened
 
-    def downgrade(self, one: Open, access: Share, deny: Share) -> None:
+    def downgrade(self, opened: Open, access: Share, deny: Share) -> None:
         """Reduce the access and denial of an open to those of some of its OPENs (section 18.18.3). Raises INVAL."""
-        fitting = {(a, d) for a, d in one.modes if not (a & ~access or d & ~deny)}
+        fitting = {(a, d) for a, d in opened.modes if not (a & ~access or d & ~deny)}
         union_access, union_deny = Share.NONE, Share.NONE
-        for a, d in one.modes:
+        for a, d in opened.modes:
             union_access |= a if not a & ~access else Share.NONE
             union_deny |= d if not d & ~deny else Share.NONE
         if not access or (union_access, union_deny) != (access, deny):
             raise StateError("INVAL")
-        one.modes = fitting | {(access, deny)}
-        self._shares.put(one.file, one.key, access, deny)
-        one.changed()
+        opened.modes = fitting | {(access, deny)}
+        self._shares.put(opened.file, opened.key, access, deny)
+        opened.changed()
 
-    def close(self, one: Open) -> None:
+    def close(self, opened: Open) -> None:
         """End the opens of an owner."""
-        opens = self._of_file.get(one.file)
-        if opens is not None and opens.pop(one.key, None) is not None:
-            self._shares.release(one.file, one.key)
+        opens = self._of_file.get(opened.file)
+        if opens is not None and opens.pop(opened.key, None) is not None:
+            self._shares.release(opened.file, opened.key)
             if not opens:
-                del self._of_file[one.file]
-        self._stateids.remove(one)
-        if not self.is_open(one.file):
-            self.on_last_close(one.file)
+                del self._of_file[opened.file]
+        self._stateids.remove(opened)
+        if not self.is_open(opened.file):
+            self.on_last_close(opened.file)

@@ -140,8 +140,8 @@ class Ranges:
 
 def overlapping(ranges: list[Range], start: int, end: int) -> tuple[int, int]:
     """Which of an owner's ranges overlap ``[start, end)``: from an index up to another one. They are in order."""
-    begin = bisect.bisect_right(ranges, start, key=lambda one: one.end)
-    return begin, bisect.bisect_left(ranges, end, lo=begin, key=lambda one: one.start)
+    begin = bisect.bisect_right(ranges, start, key=lambda byte_range: byte_range.end)
+    return begin, bisect.bisect_left(ranges, end, lo=begin, key=lambda byte_range: byte_range.start)
 
 
 def replaced(
@@ -169,9 +169,9 @@ def replaced(
 def merged(ranges: list[Range]) -> list[Range]:
     """Ranges without overlaps, in order, in which neighbours of one type are one."""
     out: list[Range] = []
-    for one in ranges:
-        if out and out[-1].end == one.start and out[-1].is_write == one.is_write:
-            out[-1] = out[-1]._replace(end=one.end)
+    for byte_range in ranges:
+        if out and out[-1].end == byte_range.start and out[-1].is_write == byte_range.is_write:
+            out[-1] = out[-1]._replace(end=byte_range.end)
         else:
-            out.append(one)
+            out.append(byte_range)
     return out

@@ -6,131 +6,36 @@ What SEQUENCE compares is the sequence id of the request with that of the slot:
     the same          a retry: what the cache has
     one more          a new request
     anything else     SEQ_MISORDERED
+
+The life of a slot:
+
+    free            fingerprint None         no request yet: its sequence id is 0, and there is nothing to repeat
+    answered        reply, or none kept      a retry gets the reply, or RETRY_UNCACHED_REP; one more begins a request
+    in progress     `in_progress`            its compound waits for a recall: a retry is DELAY, one more SEQ_MISORDERED
+
+What must stay true:
+
+- The slot takes a new sequence id when SEQUENCE succeeds, before anything else of the compound runs: what fails later
+  was executed, and a retry must not execute it again. When SEQUENCE is refused, nothing of the slot changes (section
+  2.10.6.1.2).
+- The fingerprint of a request stays with its sequence id. A retry by another principal or with other operations is
+  SEQ_FALSE_RETRY and gets no reply of the cache (section 2.10.6.1.3.1).
+- The reply caches of all sessions are counted by what was granted, not by what is used (`cache_size`): a client
+  cannot make the server keep more than CREATE_SESSION has promised.
+- A session that has ended has no slots (`Session.is_destroyed`); a compound that waited notices by that.
+
+The backchannel is the other way round: the server is the client of the slots. A slot of it is busy until its callback
+is answered, and stays so if nobody knows its fate. What cannot be sent waits in `Session.unsent` (no connection) or
+`Client.unsent` (no session), and goes out when the client binds a connection or uses a session.
+
+`nfs4/sessions.py` has the handlers that decide, `nfs4/in_session.py` what is kept of a reply.
 """
 
 from __future__ import annotations
 
-import enum
-import typing as t
-from collections.abc import Callable
-from dataclasses import dataclass, field
-
 from nfsserver.bounds import MOST
+from nfsserver.state.records import WRAP, Client, Limits4, Session, Slot
 from nfsserver.state.stateids import StateError
-
-if t.TYPE_CHECKING:
-    from nfsclient.rpc.channel import Channel
-    from nfsserver.state.clients import Client
-
-_WRAP: t.Final = 1 << 32
-
-
-class Direction(enum.IntFlag):
-    """What a connection of a session carries."""
-
-    FORE = 1
-    BACK = 2
-    BOTH = 3
-
-
-class Limits4(t.NamedTuple):
-    """What a channel carries, as CREATE_SESSION decides (section 18.36.3). Sizes in bytes, RPC header included."""
-
-    request: int
-    response: int
-    cached: int
-    operations: int
-    slots: int
-
-
-@dataclass(slots=True)
-class Slot:
-    """The last request of a slot."""
-
-    sequence_id: int = 0
-    reply: t.Any = None
-    """Its reply, if it is kept; None before the first request and where it is not kept."""
-    fingerprint: t.Hashable = None
-    """What tells this request from others that reuse its sequence id."""
-    in_progress: bool = False
-    """Whether the request waits in the middle of its operations."""
-
-
-@dataclass(eq=False)
-class Session:
-    """A session of a client."""
-
-    id: bytes
-    client: Client
-    fore: Limits4
-    back: Limits4
-    program: int
-    """The RPC program number of its callbacks."""
-    minor: int = 1
-    """The minor version that made it, and that its callbacks have."""
-    flavors: tuple[t.Any, ...] = ()
-    """The credentials that callbacks may have, in the order of the client."""
-    slots: list[Slot] = field(default_factory=list)
-    connections: dict[Channel, Direction] = field(default_factory=dict)
-    """What each connection is used for, the newest last."""
-    had_backchannel: bool = False
-    callback_slots: list[int] = field(default_factory=list)
-    """The sequence id of the last callback in each slot of the backchannel."""
-    busy: set[int] = field(default_factory=set)
-    """Slots of the backchannel that wait for a reply."""
-    unsent: list[Callable[[], None]] = field(default_factory=list)
-    """What sends the callbacks that wait for a connection."""
-    unanswered: dict[int, Callable[[], None]] = field(default_factory=dict)
-    """Slot of the backchannel -> what sends its callback over another session of the client."""
-
-    @property
-    def is_destroyed(self) -> bool:
-        """Whether it has ended."""
-        return not self.slots
-
-    def slot(self, number: int) -> Slot:
-        """A slot. Raises BADSLOT."""
-        if number >= len(self.slots):
-            raise StateError("BADSLOT")
-        return self.slots[number]
-
-    def bind(self, channel: Channel, direction: Direction) -> None:
-        """Use a connection from now on."""
-        if self.connections.get(channel) == direction:
-            return
-        for one in list(self.connections):
-            if one is channel or not one.is_open or len(self.connections) >= MOST.connections:
-                del self.connections[one]
-        self.connections[channel] = direction
-        if direction & Direction.BACK:
-            self.had_backchannel = True
-            unsent, self.unsent = self.unsent, []
-            for send in unsent:
-                send()
-
-    def take_over(self) -> None:
-        """Send the callbacks that wait for a session. Not before the client has used it: only then it knows its id."""
-        if self.client.unsent and self.back_connection is not None:
-            unsent, self.client.unsent = self.client.unsent, []
-            for send in unsent:
-                send()
-
-    @property
-    def back_connection(self) -> Channel | None:
-        """An open connection for callbacks."""
-        for channel, direction in reversed(self.connections.items()):
-            if direction & Direction.BACK and channel.is_open:
-                return channel
-        return None
-
-    def take_callback_slot(self) -> tuple[int, int] | None:
-        """(slot, sequence id) for a callback; None where all slots wait for replies."""
-        for number, last in enumerate(self.callback_slots):
-            if number not in self.busy:
-                self.busy.add(number)
-                self.callback_slots[number] = (last + 1) % _WRAP
-                return number, self.callback_slots[number]
-        return None
 
 
 def is_retry(slot: Slot, sequence_id: int) -> bool:
@@ -138,7 +43,7 @@ def is_retry(slot: Slot, sequence_id: int) -> bool:
 
     A slot that was never used has sequence id 0, and nothing to repeat.
     """
-    if sequence_id == (slot.sequence_id + 1) % _WRAP:
+    if sequence_id == (slot.sequence_id + 1) % WRAP:
         return False
     if sequence_id == slot.sequence_id and slot.fingerprint is not None:
         return True

@@ -5,6 +5,19 @@ RFC 5661 section 8.2.
 
 A stateid is 4 bytes of seqid and 12 of `other`. `other` is the number of the server's instance and a number that is
 never used twice in it: a stateid from before a restart is found invalid, and a freed one stays invalid.
+
+    valid --a change of its state: seqid + 1, past 0--> valid --close, free, return--> (none: BAD_STATEID)
+      |
+      +--expiry, an administrator, a recall that was not obeyed--> lost: answers why, until FREE_STATEID --> (none)
+
+`find` compares in this order (section 8.2.4): known, of this client, not reserved: BAD_STATEID; lost: the reason; the
+seqid. A seqid of 0 means the latest one, an older one is OLD_STATEID, one that was never given is BAD_STATEID. Which
+of two is older is a question of wraparound: the client can have as many requests under way as it has slots
+(`is_older`, section 8.2.2).
+
+What must stay true: a stateid says nothing of its kind or file, so whoever finds one compares both (`Held.require`).
+The reserved stateids are no entries of the table (`special`). The table is bounded for all clients together
+(`MOST.states`).
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def parse_programs(texts: Sequence[str]) -> dict[str, list[str]]:
         used = {name for word in words for name in PLACE.findall(word)}
         allowed = _ALWAYS | {*DOES[step]}
         if unknown := sorted(used - allowed):
-            names = ", ".join(f"{{{one}}}" for one in sorted(allowed))
+            names = ", ".join(f"{{{name}}}" for name in sorted(allowed))
             raise BadCommand(f"--program {step}: {{{unknown[0]}}} is not known; there are {names}")
         found[step] = words
     return found

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nfsclient import Nfs3, NfsUrl, Patience, connect
-from nfsclient.clients.nfs4 import Nfs4, Session4
+from nfsclient.clients.nfs4 import Nfs4, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.discovery import discover, open_connection
 from nfsclient.errors import NfsClientError
@@ -280,9 +280,9 @@ class _Relay:
 
 
 def _end(*sockets: socket.socket) -> None:
-    for one in sockets:
+    for sock in sockets:
         with contextlib.suppress(OSError):
-            one.shutdown(socket.SHUT_RDWR)
+            sock.shutdown(socket.SHUT_RDWR)
 
 
 def _misreading(at: str, make: Callable[[], _Reader]) -> _Hiding:
@@ -335,7 +335,7 @@ class _Calls4:
     def __init__(self, url: NfsUrl, path: str, loop: Loop) -> None:
         assert url.nfs_port is not None
         rpc = open_connection(url, url.nfs_port, loop=loop)
-        self._session: Session4 = Nfs4(rpc, minor=1 if url.minor is None else url.minor).establish()
+        self._session: Session = Nfs4(rpc, minor=1 if url.minor is None else url.minor).establish()
         names = [*url.path.split(b"/"), *path.encode().split(b"/")]
         self._place = [op.putrootfh(), *(op.lookup(name) for name in names if name)]
 

@@ -146,7 +146,7 @@ class Posix:
         (self.at / path).chmod(mode)
 
     def names(self, path: str) -> list[str]:
-        return [one.name for one in (self.at / path).iterdir()]
+        return [entry.name for entry in (self.at / path).iterdir()]
 
     def close(self) -> None:
         pass

@@ -126,7 +126,7 @@ def missing_control(name: str) -> str:
     """Why a check that needs a control cannot be judged on the server of a URL, and what would have to be given."""
     if name not in ACTIONS:
         return f"the control {name} cannot be given for a URL: only servers that nfsproof starts have it"
-    needed = " ".join(f"--control {one}=COMMAND" for one in (name, *_UNDONE_BY.get(name, ())))
+    needed = " ".join(f"--control {action}=COMMAND" for action in (name, *_UNDONE_BY.get(name, ())))
     return f"needs control of the server, by {needed}"
 
 

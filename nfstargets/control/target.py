@@ -21,7 +21,7 @@ from nfstargets.control.actions import ACTIONS, Controls, missing_control
 from nfstargets.control.commands import run_command
 from nfstargets.control.manual import Person
 from nfstargets.url import UrlTarget
-from nfstargets.versions import CLIENT_OF
+from nfstargets.versions import client_of
 
 _LONGEST_END = 30.0
 """Seconds for a server to go down after a command has returned for that purpose."""
@@ -208,7 +208,7 @@ class Witness:
                 privileged=address.privileged,
                 credential=credential_of(target.url),
             )
-        self._kind = CLIENT_OF[address.version]
+        self._kind = client_of(address.version)
 
     def answers(self) -> bool:
         """Whether a NULL on it is answered."""

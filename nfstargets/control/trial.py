@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from nfsclient.errors import NfsClientError
-from nfsclient.highlevel import NfsClient, connect3
+from nfsclient.nfs3 import NfsClient, connect
 from nfsclient.protocol import nfs3
 from nfstargets.base import ControlFailed, TargetError
 from nfstargets.control.actions import Controls
@@ -234,7 +234,7 @@ class Trial:
 
     def _client(self) -> NfsClient:
         found = self._target.found
-        return connect3(self._target.url if found is None else found.url)
+        return connect(self._target.url if found is None else found.url)
 
     def _clean(self) -> None:
         if self._is_nfs4:

@@ -11,12 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 
-from nfsclient.discovery.nfs4 import require_nfs4
 from nfsclient.errors import UrlError
 from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
 from nfstargets.diagnosis.examination import Examination
-from nfstargets.diagnosis.nfs4 import Examination4
 from nfstargets.diagnosis.report import Diagnosis, Outcome, Step, Telling
 from nfstargets.finding import no_nfs3, says_version
 
@@ -55,8 +53,11 @@ def _steps(text: str, loop: Loop, patience: float) -> Iterator[Step]:
     if url.version != _NFS4:
         yield from _steps3(text, url, loop, patience)
         return
+    from nfsclient.discovery.nfs4 import require_sessions  # long to import
+    from nfstargets.diagnosis.nfs4 import Examination4
+
     try:
-        require_nfs4(url)
+        require_sessions(url)
     except UrlError as error:
         yield Step("URL", Outcome.FAILED, str(error), "write version=4.1 or 4.2, without proto=udp")
         return
@@ -70,24 +71,26 @@ def _steps3(text: str, url: NfsUrl, loop: Loop, patience: float) -> Iterator[Ste
     """
     old = Examination(url, loop, patience)
     may_be_newer = not says_version(text)
-    held: list[Step] = []
-    told: set[str] = set()
+    pending: list[Step] = []
+    reported: set[str] = set()
     for step in old.steps():
         if old.minors and may_be_newer:
             break
         if step.name == "NFS":
             may_be_newer = False
-            yield from held
-            held.clear()
-        if may_be_newer and (held or step.outcome is Outcome.FAILED):
-            held.append(step)
+            yield from pending
+            pending.clear()
+        if may_be_newer and (pending or step.outcome is Outcome.FAILED):
+            pending.append(step)
             continue
-        told.add(step.name)
+        reported.add(step.name)
         yield step
     else:
         return
     yield Step("version", Outcome.OK, no_nfs3(old.minors))
+    from nfstargets.diagnosis.nfs4 import Examination4
+
     newer = replace(url, version=4, port=None, nfsport=old.nfs_port)
     for step in Examination4(newer, loop, patience).steps():
-        if step.outcome is not Outcome.OK or step.name not in told:
+        if step.outcome is not Outcome.OK or step.name not in reported:
             yield step

@@ -42,7 +42,7 @@ from nfstargets.diagnosis.security import (
 from nfstargets.diagnosis.wording import why
 from nfstargets.diagnosis.writing import WriteTrial
 from nfstargets.finding import MOUNT_PORT, NFS_PORT, served_minors, sign_of_nfs3
-from nfstargets.versions import CLIENT_OF
+from nfstargets.versions import client_of
 
 _CALL = 2.0
 """Seconds for one connection or call: enough for most servers that are awake."""
@@ -225,7 +225,7 @@ class Examination:
             return False
         if self._mount_port is None:
             places = (self.nfs_port, MOUNT_PORT)
-            self._mount_port = next((one for one in places if self._is_served(one, "MOUNT")), None)
+            self._mount_port = next((place for place in places if self._is_served(place, "MOUNT")), None)
         return self._mount_port is not None
 
     def _is_served(self, port: int, service: str) -> bool:
@@ -344,7 +344,7 @@ class Examination:
                 if service == "MOUNT":
                     Mount(rpc, self._version(service)).null()
                 else:
-                    CLIENT_OF[self.url.version](rpc).null()
+                    client_of(self.url.version)(rpc).null()
         except NfsClientError as error:
             return error
         return None

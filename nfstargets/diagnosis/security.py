@@ -9,11 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 
 from nfsclient.clients import Nfs3
-from nfsclient.clients.nfs4 import Session4
-from nfsclient.clients.nfs4 import operations as op
 from nfsclient.errors import AuthFailed, NfsClientError
-from nfsclient.protocol import nfs4 as p
-from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.auth import RawCredential
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.exchange import Exchange
@@ -30,7 +26,7 @@ _FLAVORS: t.Final = {
     390005: "krb5p",
 }
 """RFC 5531 section 8.2, and the pseudo flavors of Kerberos: RFC 2623 section 2.7."""
-_KRB5: t.Final = 390003
+KRB5: t.Final = 390003
 """Then those of krb5i and krb5p, as the services of RPCSEC_GSS: none, integrity, privacy, from 1 on."""
 _STARTTLS: t.Final = b"STARTTLS"
 _VERIFIER: t.Final = 12
@@ -72,27 +68,3 @@ def is_too_weak(error: BaseException | None) -> bool:
             return True
         error = error.__cause__
     return False
-
-
-def flavors_of(session: Session4, names: Sequence[bytes]) -> tuple[int, ...]:
-    """The flavors that SECINFO lists for the first name on the way that demands another; none if it does not say."""
-    for depth in range(len(names)):
-        way = [op.putrootfh(), *map(op.lookup, names[:depth])]
-        try:
-            if session.compound(*way, op.lookup(names[depth])).status != Nfsstat4.NFS4ERR_WRONGSEC:
-                continue
-            reply = session.compound(*way, op.secinfo(names[depth]))
-            if reply.status != Nfsstat4.NFS4_OK:
-                return ()
-            listed = reply.of(p.SECINFO).resok4
-        except NfsClientError:
-            return ()
-        return tuple(map(_pseudo_flavor, listed or ()))
-    return ()
-
-
-def _pseudo_flavor(listed: p.Secinfo4) -> int:
-    """The number of a flavor in MNT's list: Kerberos has one for each service, NFSv4 names the service in addition."""
-    if listed.flavor_info is None:
-        return int(listed.flavor)
-    return _KRB5 + int(listed.flavor_info.service) - 1

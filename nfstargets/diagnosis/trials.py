@@ -4,23 +4,21 @@
 from __future__ import annotations
 
 import typing as t
+from importlib import import_module
 
 from nfsclient.clients import Nfs2, Nfs3, Patience
-from nfsclient.clients.nfs4 import Nfs4
-from nfsclient.files import Attributes, Blocking, Create, Files, Files2, Files3, Steps
-from nfsclient.files.v4 import Files4
+from nfsclient.files import Attributes, Blocking, Create, Files, Steps
 from nfsclient.rpc.auth import Credential
 from nfsclient.rpc.blocking import RpcClient
 
 T = t.TypeVar("T")
 
-FILES: t.Final[dict[int, Files]] = {
-    2: Files2(checked=False),
-    3: Files3(checked=False),
-    4: Files4(checked=False),
-}
-"""By version. What servers say of READ and WRITE is taken as it comes: a trial compares the data."""
 CREATES: t.Final = {2: Create.UNCHECKED, 3: Create.GUARDED, 4: Create.GUARDED}
+
+
+def files_of(version: int) -> Files:
+    """The operations of a version. READ and WRITE are not checked: a trial compares the data."""
+    return import_module(f"nfsclient.files.v{version}").Files(checked=False)  # type: ignore[no-any-return]
 
 
 class TrialClient:
@@ -31,6 +29,8 @@ class TrialClient:
     ) -> None:
         self._session = None
         if version == 4:
+            from nfsclient.clients.nfs4 import Nfs4  # long to import, and most servers are found by NFSv3
+
             nfs4 = Nfs4(rpc, minor=minor, credential=credential, patience=Patience.of(rpc.loop))
             self._session = nfs4.establish()
             self._do = Blocking(self._session)

@@ -12,14 +12,13 @@ from nfsclient.errors import NfsClientError, NfsStatusError
 from nfsclient.files import NewAttributes, Steps
 from nfsclient.paths import shown
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.auth import AuthSys, Credential
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.url import NfsUrl
 from nfsclient.xdr import XdrEnum
 from nfstargets.diagnosis.access import REFUSED, Access, acting_uid, owns_and_may_write
 from nfstargets.diagnosis.report import Outcome
-from nfstargets.diagnosis.trials import CREATES, FILES, TrialClient, owner_of
+from nfstargets.diagnosis.trials import CREATES, TrialClient, files_of, owner_of
 
 T = t.TypeVar("T")
 _DATA = b"written by nfsproof doctor\n"
@@ -42,7 +41,7 @@ class WriteTrial:
         self._url = url
         self._access = access
         self._root: bytes = access.root
-        self._files = FILES[url.version]
+        self._files = files_of(url.version)
         self._connect = connect
         self._connection: RpcClient | None = None
         self._clients: dict[Credential | None, TrialClient] = {}
@@ -147,7 +146,7 @@ class WriteTrial:
             return "export it read-write and let this user write there, or use another one: uid= and gid= in the URL"
         if refusal.status in {Nfsstat3.NFS3ERR_NOSPC, Nfsstat3.NFS3ERR_DQUOT}:
             return "free some space there"
-        if refusal.status == Nfsstat4.NFS4ERR_GRACE:
+        if refusal.status.name == "NFS4ERR_GRACE":
             return "the server lets clients reclaim their locks after its start: try again in a minute or two"
         return "read the log of the server"
 

@@ -15,7 +15,7 @@ import tarfile
 import tempfile
 import time
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -44,6 +44,8 @@ _PART = 2000
 _MEMORY = 192
 """MiB of a guest."""
 _PACKAGE = "nfstargets/knfsd/guest"
+PROGRAMS_THERE = "/run/nfsproof"
+"""Where what runs in the guest is."""
 _ENTRY = b"""\
 import sys
 
@@ -148,6 +150,9 @@ class LinuxClient:
     `product` holds its kernel and its image; without one, it is the installed one.
     """
 
+    packages: tuple[Path, ...] = ()
+    """Packages of Python that programs in the guest can import, from `PROGRAMS_THERE`; to be set before `start`."""
+
     def __init__(
         self, product: Product | None = None, *, number: int = 0, joins: LinuxClient | None = None
     ) -> None:
@@ -169,6 +174,11 @@ class LinuxClient:
     def gateway(self) -> str:
         """The address of this machine in the network of the guest: where a server is to listen."""
         return self.cable.ours
+
+    @property
+    def listening(self) -> str:
+        """The address at which a server of this machine listens, so that the guest reaches it at `gateway`."""
+        return self.gateway
 
     @property
     def address(self) -> str:
@@ -253,13 +263,13 @@ class LinuxClient:
         memory.mkdir()
         # The console repeats the names of its disks: not those of folders of the user.
         (scratch / "root.img").symlink_to(product.image)
-        _pack_programs(scratch / "programs.tar")
+        pack_programs(scratch / "programs.tar", self.packages)
         joins = None if self._joins is None else self._joins._running().keeper_pid
         network = Network(self.cable.device, (self.cable.ours,), self.cable.netmask, joins)
         return KeptServer(scratch, memory=[memory], network=network)
 
     def _command(self, product: Product, scratch: Path) -> list[str]:
-        told = {
+        settings = {
             "programs": "/dev/ubdb",
             "line": "/dev/tty1",
             "interface": "vec0",
@@ -281,7 +291,7 @@ class LinuxClient:
             "con=null",
             "con0=null,fd:1",
             "con1=fd:{line}",
-            *(f"nfsproof.{name}={value}" for name, value in told.items()),
+            *(f"nfsproof.{name}={value}" for name, value in settings.items()),
         ]
 
     def _await_ready(self) -> None:
@@ -333,15 +343,15 @@ class LinuxClient:
         self, *argv: str, folder: str = "/", user: int = 0, group: int = 0, keep: int = KEPT_OUTPUT
     ) -> Running:
         """Starts a program in the guest. Raises ClientRefused when it cannot be started."""
-        told = self._ask("begin", argv=list(argv), keep=keep, folder=folder, user=user, group=group)
-        return Running(argv, told["number"])
+        answer = self._ask("begin", argv=list(argv), keep=keep, folder=folder, user=user, group=group)
+        return Running(argv, answer["number"])
 
     def finish(self, running: Running, *, seconds: float = 60.0) -> Done:
         """Waits for a program. It is ended after `seconds`, more on a busy machine; see `Done.check`."""
         granted = allowed(seconds)
-        told = self._ask("finish", granted, number=running.number, seconds=granted)
-        stdout, stderr = b64decode(told["stdout"]), b64decode(told["stderr"])
-        return Done(running.argv, told["status"], stdout, stderr, told["cut"], told["late"])
+        answer = self._ask("finish", granted, number=running.number, seconds=granted)
+        stdout, stderr = b64decode(answer["stdout"]), b64decode(answer["stderr"])
+        return Done(running.argv, answer["status"], stdout, stderr, answer["cut"], answer["late"])
 
     def run(
         self, *argv: str, seconds: float = 60.0, folder: str = "/", user: int = 0, group: int = 0
@@ -423,15 +433,25 @@ class LinuxClient:
         return said if isinstance(said, dict) else {}
 
 
-def _pack_programs(path: Path) -> None:
-    """What runs in the guest: `agent.py`, which its first process starts, and the modules that this imports."""
-    folders = [str(one) for one in (Path(_PACKAGE), *Path(_PACKAGE).parents)][:-1]
+def pack_programs(path: Path, packages: Iterable[Path] = ()) -> None:
+    """What runs in the guest: `agent.py`, which its first process starts, and the modules that this imports.
+
+    `packages`: folders of packages of Python that programs there import.
+    """
+    folders = [str(folder) for folder in (Path(_PACKAGE), *Path(_PACKAGE).parents)][:-1]
     with tarfile.open(path, "w") as archive:
         _add(archive, "agent.py", _ENTRY)
+        for package in packages:
+            archive.add(package, package.name, filter=_without_caches)
         for folder in folders:
-            _add(archive, f"{folder}/__init__.py", b"")
+            if not any(package.name == folder for package in packages):
+                _add(archive, f"{folder}/__init__.py", b"")
         for name in ("agent.py", "client.py"):
             archive.add(PROGRAMS / name, f"{_PACKAGE}/{name}")
+
+
+def _without_caches(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    return None if entry.name.endswith("__pycache__") else entry
 
 
 def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:

@@ -26,11 +26,11 @@ def client_of(info: str, states: str) -> NfsClientState:
         minor_version=int(minor) if minor.isdecimal() else 0,
         seconds_since_renewal=int(renewed) if renewed.lstrip("-").isdecimal() else None,
         callback_state=known.get("callback state", ""),
-        held=tuple(_held(found["stateid"], found["rest"]) for found in _STATE.finditer(states)),
+        held=tuple(_state(found["stateid"], found["rest"]) for found in _STATE.finditer(states)),
     )
 
 
-def _held(stateid: str, text: str) -> HeldState:
+def _state(stateid: str, text: str) -> HeldState:
     known = {name: _plain(value.strip()) for name, value in _PAIR.findall(text)}
     return HeldState(
         kind=known.get("type", ""),

@@ -76,7 +76,7 @@ def _source(shop: Workshop) -> Path:
 def not_taken(wanted: str, configuration: str) -> list[str]:
     """What was to be switched on and is not."""
     lines = set(configuration.splitlines())
-    return [one for one in _WANTED.findall(wanted) if one not in lines]
+    return [line for line in _WANTED.findall(wanted) if line not in lines]
 
 
 def _compile(shop: Workshop, tree: Path) -> None:

@@ -53,7 +53,7 @@ class Disks:
             archive.add(PROGRAMS / "agent.py", "agent.py")
 
 
-def told(options: KnfsdOptions, **where: str) -> list[str]:
+def guest_settings(options: KnfsdOptions, **where: str) -> list[str]:
     """The words on the kernel's command line that are for the agent. `where`: its devices and its address."""
     settings = {
         **where,
@@ -81,7 +81,7 @@ class UserModeLinux:
 
         With `plain` it sends packets as they are on a cable, with checksums and within the MTU.
         """
-        settings = told(
+        settings = guest_settings(
             options,
             programs="/dev/ubdb",
             state="/dev/ubdc",

@@ -83,30 +83,32 @@ class KnfsdOptions:
         usual = type(self)()
         words = [*filter(None, [self.machine]), self.fs, *(["async"] if self.is_async else [])]
         words += [
-            f"{one}={getattr(self, one)}" for one in _NUMBERS if getattr(self, one) != getattr(usual, one)
+            f"{name}={getattr(self, name)}"
+            for name in _NUMBERS
+            if getattr(self, name) != getattr(usual, name)
         ]
         words += [f"vers={'+'.join(self.versions)}"] if self.versions else []
         return "knfsd:" + ",".join(words)
 
 
 def _unknown(word: str) -> str:
-    numbers = [f"{one}=" for one in _NUMBERS]
+    numbers = [f"{name}=" for name in _NUMBERS]
     words = (*FILE_SYSTEMS, *MACHINES, "sync", "async")
     near = similar_text(word.partition("=")[0] + ("=" if "=" in word else ""), (*words, *numbers, "vers="))
-    expected = ", ".join([*words, *(f"{one}NUMBER" for one in numbers), "vers=3+4.1"])
+    expected = ", ".join([*words, *(f"{name}NUMBER" for name in numbers), "vers=3+4.1"])
     return f"unknown option {word!r} of knfsd{near}; expected {expected}"
 
 
 def _versions(text: str) -> tuple[str, ...]:
     """ "3+4" in the words of the kernel, which calls all minor versions of 4 together 4."""
-    named = [one for word in text.split("+") for one in (VERSIONS[2:] if word == "4" else (word,))]
-    if unknown := [one for one in named if one not in VERSIONS]:
+    named = [version for word in text.split("+") for version in (VERSIONS[2:] if word == "4" else (word,))]
+    if unknown := [version for version in named if version not in VERSIONS]:
         raise TargetError(f"knfsd:vers={text}: expected versions such as 3+4.1, got {unknown[0]!r}")
     if not TESTED.intersection(named):
         raise TargetError(
             f"knfsd:vers={text}: expected 2, 3, 4.1 or 4.2 among the versions: nfsproof tests these"
         )
-    return tuple(one for one in VERSIONS if one in named)
+    return tuple(version for version in VERSIONS if version in named)
 
 
 def _number(name: str, value: str) -> int:

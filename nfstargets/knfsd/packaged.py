@@ -91,7 +91,7 @@ def archive_of(files: Mapping[str, bytes]) -> bytes:
     folders = ["dev", "proc", "root", *sorted({str(Path(name).parent) for name in files} - {"."})]
     members = [(name, _FOLDER, b"") for name in folders]
     members += [(name, _PROGRAM, data) for name, data in files.items()]
-    parts = [_member(number, *one) for number, one in enumerate(members, 1)]
+    parts = [_member(number, *member) for number, member in enumerate(members, 1)]
     return b"".join([*parts, _member(0, "TRAILER!!!", 0, b"")])
 
 

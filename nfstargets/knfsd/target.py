@@ -281,7 +281,7 @@ class KnfsdTarget(ProgramTarget):
 
     def known_clients(self) -> tuple[NfsClientState, ...]:
         """What the kernel knows of its NFSv4 clients."""
-        return tuple(client_of(one["info"], one["states"]) for one in self._ask("clients"))
+        return tuple(client_of(answer["info"], answer["states"]) for answer in self._ask("clients"))
 
     def _ask(self, what: str, **arguments: str | int) -> Any:
         server = self._running()

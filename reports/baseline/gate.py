@@ -18,6 +18,7 @@ from reports.baseline.symptoms import TooSlow, finds
 from reports.causes.symptom import RED, signature
 from reports.globs import glob
 from reports.idlist import IdList, known_ids
+from reports.minors import claim_of, left_out
 from reports.order import natural
 from reports.plain import printable, shortened
 from reports.run import Run
@@ -65,8 +66,8 @@ class Difference:
     def __str__(self) -> str:
         where = f" (line {self.line})" if self.line else ""
         # Parts of it come from a server: one line, with nothing in it that a terminal or a CI would obey.
-        told = " ".join(f"{self.kind}: {self.subject}{where}: {self.text}".split())
-        return shortened(printable(told), _LONG)
+        line = " ".join(f"{self.kind}: {self.subject}{where}: {self.text}".split())
+        return shortened(printable(line), _LONG)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def seen_in(run: Run) -> dict[str, Seen]:
     """What a baseline speaks of: each check, and each rule of the lint that was broken."""
     seen: dict[str, Seen] = {}
     # Of a rule the first check by id speaks: the order in which several workers come to them is another each time.
-    findings = sorted(run.findings, key=lambda one: natural(one.check))
+    findings = sorted(run.findings, key=lambda finding: natural(finding.check))
     records: list[CheckRecord | FindingRecord] = [*run.checks, *findings]
     for record in records:
         if record.verdict == "INFO":
@@ -96,16 +97,16 @@ def seen_in(run: Run) -> dict[str, Seen]:
     return seen
 
 
-def held_in(run: Run) -> dict[str, Seen]:
+def compared_in(run: Run) -> dict[str, Seen]:
     """What is compared with a baseline: without the rules of the lint if their findings are only printed."""
     return {
-        one: seen
-        for one, seen in seen_in(run).items()
-        if holds_lint(run) or not one.startswith(LINT) or seen.verdict == "VOID"
+        name: seen
+        for name, seen in seen_in(run).items()
+        if compares_lint(run) or not name.startswith(LINT) or seen.verdict == "VOID"
     }
 
 
-def holds_lint(run: Run) -> bool:
+def compares_lint(run: Run) -> bool:
     """Whether findings of the lint are red: it was neither off nor asked to tell them only."""
     return run.about is None or run.about.lint not in {"off", "report"}
 
@@ -125,7 +126,9 @@ class Names:
     def __init__(self, baseline: Baseline, ids: Collection[str], listed: IdList) -> None:
         self._ids = frozenset(ids)
         self._listed = listed
-        self._is_old_file = any(self._is_renamed(one) for entry in baseline.entries for one in entry.ids)
+        self._is_old_file = any(
+            self._is_renamed(check_id) for entry in baseline.entries for check_id in entry.ids
+        )
 
     def _is_renamed(self, check_id: str) -> bool:
         now = self._listed.current(check_id)
@@ -140,10 +143,10 @@ class Names:
         if "*" not in pattern:
             return []
         fits = glob(pattern)
-        found = [one for one in self._ids if fits.fullmatch(one)]
+        found = [check_id for check_id in self._ids if fits.fullmatch(check_id)]
         if self._is_old_file or not (found or self._listed.fits_some(fits)):
             others = self._ids - set(found)
-            found += [one for one in others if any(map(fits.fullmatch, self._listed.former(one)))]
+            found += [other for other in others if any(map(fits.fullmatch, self._listed.former(other)))]
         return found
 
     def renamed(self, pattern: str) -> list[str]:
@@ -164,8 +167,8 @@ def _shortest(chosen: Collection[str], ids: Collection[str]) -> list[str]:
     if whole.partition("*")[0].count("/") > 1 and _fits_only(whole, chosen, ids):
         return [whole]
     groups: dict[str, list[str]] = {}
-    for one in sorted(chosen):
-        groups.setdefault(one.partition("[")[0], []).append(one)
+    for check_id in sorted(chosen):
+        groups.setdefault(check_id.partition("[")[0], []).append(check_id)
     found = []
     for group in groups.values():
         pattern = _pattern_of(group)
@@ -176,48 +179,60 @@ def _shortest(chosen: Collection[str], ids: Collection[str]) -> list[str]:
 def _pattern_of(ids: Collection[str]) -> str:
     """What all ids begin and end with, and ``*`` between."""
     start = _common(ids)
-    return f"{start}*{_common([one[len(start) :][::-1] for one in ids])[::-1]}"
+    return f"{start}*{_common([check_id[len(start) :][::-1] for check_id in ids])[::-1]}"
 
 
 def _common(texts: Collection[str]) -> str:
     columns = zip(*texts, strict=False)
-    return "".join(column[0] for column in itertools.takewhile(lambda one: len(set(one)) == 1, columns))
+    return "".join(column[0] for column in itertools.takewhile(lambda column: len(set(column)) == 1, columns))
 
 
 def _fits_only(pattern: str, chosen: Collection[str], ids: Collection[str]) -> bool:
-    return {one for one in ids if glob(pattern).fullmatch(one)} == set(chosen)
+    return {check_id for check_id in ids if glob(pattern).fullmatch(check_id)} == set(chosen)
 
 
 class Match:
     """Which entry speaks of which check: the first that fits, so that the narrow ones stand first."""
 
-    def __init__(self, baseline: Baseline, seen: Mapping[str, Seen], listed: IdList) -> None:
+    def __init__(
+        self,
+        baseline: Baseline,
+        seen: Mapping[str, Seen],
+        listed: IdList,
+        others: Collection[str] = frozenset(),
+    ) -> None:
+        """`others` are ids that the run left out: patterns of these fit nothing, and are right."""
         names = Names(baseline, seen, listed)
         of_cause: dict[str, list[str]] = {}
-        for one in seen.values():
-            of_cause.setdefault(one.cause, []).append(one.id)
+        for record in seen.values():
+            of_cause.setdefault(record.cause, []).append(record.id)
         self.entry_of: dict[str, Entry] = {}
         self.empty: list[tuple[Entry, str]] = []
         """Patterns that fit nothing."""
+        self.left_out: set[str] = set()
+        """Patterns that fit nothing but what the run left out."""
         self.hidden: list[tuple[Entry, str, Entry]] = []
         """Patterns that fit nothing but what an entry before speaks of, and that entry."""
         for entry in baseline.entries:
             for pattern in entry.ids or (entry.cause,):
                 fitting = names.fitting(pattern) if entry.ids else of_cause.get(entry.cause, [])
                 if not fitting:
-                    self.empty.append((entry, pattern))
+                    if any(map(glob(pattern).fullmatch, others)):
+                        self.left_out.add(pattern)
+                    else:
+                        self.empty.append((entry, pattern))
                     continue
-                owners = [self.entry_of.setdefault(one, entry) for one in fitting]
+                owners = [self.entry_of.setdefault(name, entry) for name in fitting]
                 if all(owner is not entry for owner in owners):
                     self.hidden.append((entry, pattern, owners[0]))
 
     def useless(self, entry: Entry) -> list[str]:
         """The patterns of an entry that speak of nothing."""
-        pairs = [*self.empty, *((one, pattern) for one, pattern, _ in self.hidden)]
-        return [pattern for one, pattern in pairs if one is entry]
+        pairs = [*self.empty, *((owner, pattern) for owner, pattern, _ in self.hidden)]
+        return [pattern for owner, pattern in pairs if owner is entry]
 
 
-def hold_against(
+def compare_with_baseline(
     run: Run,
     baseline: Baseline,
     *,
@@ -232,14 +247,15 @@ def hold_against(
     what it ran, and without the floor. The missing checks of an incomplete run are counted, not named. `listed` has the
     old names of checks: the list of this version.
     """
-    seen = held_in(run)
-    match = Match(baseline, seen, listed or known_ids())
+    seen = compared_in(run)
+    ids = listed or known_ids()
+    match = Match(baseline, seen, ids, left_out_of(run, ids.present))
     unlisted = unlisted_in(run, baseline)
     unfinished = [*_unfinished(run)]
     found = [*unfinished]
-    for one in sorted(seen.values(), key=lambda one: natural(one.id)):
-        entry = match.entry_of.get(one.id)
-        found += _without_entry(one, unlisted) if entry is None else _with_entry(one, entry)
+    for record in sorted(seen.values(), key=lambda record: natural(record.id)):
+        entry = match.entry_of.get(record.id)
+        found += _without_entry(record, unlisted) if entry is None else _with_entry(record, entry)
     concerned = [*match.entry_of.values()] if is_partial else baseline.entries
     found += [
         Difference(Kind.EXPIRED, str(entry), f"has expired on {entry.expires}: {entry.reason}", entry.line)
@@ -262,32 +278,32 @@ def _unfinished(run: Run) -> Iterator[Difference]:
         yield Difference(Kind.UNFINISHED, "its records", problem)
 
 
-def _without_entry(one: Seen, unlisted: Collection[str]) -> Iterator[Difference]:
-    if one.verdict not in unlisted:
-        yield Difference(Kind.NEW, one.id, f"{one.verdict} {one.text}".strip())
+def _without_entry(seen: Seen, unlisted: Collection[str]) -> Iterator[Difference]:
+    if seen.verdict not in unlisted:
+        yield Difference(Kind.NEW, seen.id, f"{seen.verdict} {seen.text}".strip())
 
 
-def _with_entry(one: Seen, entry: Entry) -> Iterator[Difference]:
-    if one.verdict != entry.verdict:
-        if not (entry.sometimes and (entry.verdict == "VOID" or one.verdict in _NOT_RED)):
-            text = f"expected {entry.verdict}, seen {one.verdict} {one.text}".rstrip()
-            yield Difference(Kind.UNEXPECTED, one.id, text, entry.line)
+def _with_entry(seen: Seen, entry: Entry) -> Iterator[Difference]:
+    if seen.verdict != entry.verdict:
+        if not (entry.sometimes and (entry.verdict == "VOID" or seen.verdict in _NOT_RED)):
+            text = f"expected {entry.verdict}, seen {seen.verdict} {seen.text}".rstrip()
+            yield Difference(Kind.UNEXPECTED, seen.id, text, entry.line)
         return
     try:
-        if entry.cause and one.cause != entry.cause:
-            text = f"expected the cause {entry.cause!r}, seen {one.cause!r}"
-        elif finds(entry.symptom, one.text, entry.patience):
+        if entry.cause and seen.cause != entry.cause:
+            text = f"expected the cause {entry.cause!r}, seen {seen.cause!r}"
+        elif finds(entry.symptom, seen.text, entry.patience):
             return
         else:
-            text = f"expected {entry.symptom!r}, seen {one.text!r}"
+            text = f"expected {entry.symptom!r}, seen {seen.text!r}"
     except TooSlow as error:
         text = f"{entry.symptom!r} {error}"
-    yield Difference(Kind.SYMPTOM, one.id, text, entry.line)
+    yield Difference(Kind.SYMPTOM, seen.id, text, entry.line)
 
 
-def agrees(one: Seen, entry: Entry) -> bool:
+def agrees(seen: Seen, entry: Entry) -> bool:
     """Whether a check is as its entry says."""
-    return not any(_with_entry(one, entry))
+    return not any(_with_entry(seen, entry))
 
 
 def not_judged(run: Run, promised: Collection[str]) -> list[str]:
@@ -303,7 +319,7 @@ def _not_judged(run: Run, promised: Collection[str]) -> Iterator[Difference]:
 
 def _missing(run: Run, baseline: Baseline, match: Match, promised: Collection[str]) -> Iterator[Difference]:
     for entry, pattern in match.empty:
-        if entry.sometimes or (pattern.startswith(LINT) and not holds_lint(run)):
+        if entry.sometimes or (pattern.startswith(LINT) and not compares_lint(run)):
             continue
         if not entry.ids:
             yield Difference(Kind.STALE, pattern, "nothing in the run shows this cause", entry.line)
@@ -314,25 +330,42 @@ def _missing(run: Run, baseline: Baseline, match: Match, promised: Collection[st
     for entry, pattern, owner in match.hidden:
         text = f"the entry at line {owner.line} matches it first: put the narrow entry before it"
         yield Difference(Kind.HIDDEN, pattern, text, entry.line)
-    for one in not_judged(run, promised):
-        yield Difference(Kind.VANISHED, one, "the check was not judged")
-    executed = sum(1 for record in run.checks if record.verdict not in _NOT_EXECUTED)
+    for check_id in not_judged(run, promised):
+        yield Difference(Kind.VANISHED, check_id, "the check was not judged")
+    executed = executed_in(run)
     if executed < baseline.floor:
         text = f"{count(executed, 'check')} executed, expected at least {baseline.floor}"
         yield Difference(Kind.FLOOR, "the run", text)
 
 
-def gate_lines(
+def left_out_of(run: Run, ids: Collection[str]) -> frozenset[str]:
+    """Those of some ids that a run left out, as its records say."""
+    return left_out(ids, 0 if run.about is None else run.about.minor)
+
+
+def executed_in(run: Run) -> int:
+    """How many checks were executed, for the floor.
+
+    What ran in one minor version counts for those that it stands for, so that a floor is right with `--minor all`, too.
+    """
+    executed = {record.id for record in run.checks if record.verdict not in _NOT_EXECUTED}
+    claims = set(map(claim_of, executed))
+    ids = {record.id for record in run.checks}
+    others = left_out_of(run, known_ids().present) - ids
+    return len(executed) + sum(claim_of(check_id) in claims for check_id in others)
+
+
+def baseline_lines(
     found: Sequence[Difference], baseline: Baseline, run: Run, listed: IdList | None = None
 ) -> list[str]:
     """The outcome for people: a line each, and a summary."""
-    seen = held_in(run)
+    seen = compared_in(run)
     owners = Match(baseline, seen, listed or known_ids()).entry_of
-    known = sum(1 for one, entry in owners.items() if seen[one].verdict == entry.verdict != "PASS")
+    known = sum(1 for name, entry in owners.items() if seen[name].verdict == entry.verdict != "PASS")
     waiting = sum(1 for entry in baseline.entries if not entry.is_explained)
     wait = f", {waiting} of its entries without a reason" if waiting else ""
     if not found:
-        told = count(known, "known deviation")
-        return [f"the run agrees with the baseline ({baseline.name}): {told}{wait}"]
+        deviations = count(known, "known deviation")
+        return [f"the run agrees with the baseline ({baseline.name}): {deviations}{wait}"]
     many = count(len(found), "difference")
-    return [*(str(one) for one in found), f"{many} from the baseline {baseline.name}{wait}"]
+    return [*(str(difference) for difference in found), f"{many} from the baseline {baseline.name}{wait}"]

@@ -124,11 +124,11 @@ def parse_baseline(text: str, name: str, patience: Patience | None = None) -> Ba
     if not isinstance(head, dict):
         raise reader.bad(0, _HEAD, "expected a table [baseline]")
     entries = plain.get(_ENTRY, [])
-    if not (isinstance(entries, list) and all(isinstance(one, dict) for one in entries)):
+    if not (isinstance(entries, list) and all(isinstance(item, dict) for item in entries)):
         raise reader.bad(0, _ENTRY, "expected tables [[entry]]")
     baseline = reader.head(head)
     baseline.name = Path(name).name
-    baseline.entries = [reader.entry(one, number) for number, one in enumerate(entries)]
+    baseline.entries = [reader.entry(plain_entry, number) for number, plain_entry in enumerate(entries)]
     reader.refuse_twice(baseline.entries)
     return baseline
 
@@ -141,7 +141,7 @@ class _Reader(Places):
         self.only(table, ("target", "server", "floor", "unlisted"), start, "[baseline]")
         floor = self.number(table, "floor", 0, start, "a number of checks")
         unlisted = table.get("unlisted", list(Baseline().unlisted))
-        if not (isinstance(unlisted, list) and unlisted and all(one in VERDICTS for one in unlisted)):
+        if not (isinstance(unlisted, list) and unlisted and all(verdict in VERDICTS for verdict in unlisted)):
             raise self.bad(start, "unlisted", f"expected a list of verdicts ({', '.join(VERDICTS)})")
         return Baseline(
             self.text(table, "target", start), self.text(table, "server", start), floor, tuple(unlisted)
@@ -187,7 +187,9 @@ class _Reader(Places):
             raise self.bad(start, "id", "expected either id (a text) or ids (a list of texts), or cause")
         key = "id" if "id" in table else "ids"
         ids = [table["id"]] if key == "id" else table["ids"]
-        if not (isinstance(ids, list) and ids and all(isinstance(one, str) and one.strip() for one in ids)):
+        if not (
+            isinstance(ids, list) and ids and all(isinstance(text, str) and text.strip() for text in ids)
+        ):
             raise self.bad(start, key, "expected ids of checks, such as nfs3/READ/*")
         return tuple(ids)
 
@@ -202,7 +204,7 @@ class _Reader(Places):
     def refuse_twice(self, entries: Iterable[Entry]) -> None:
         seen: dict[str, int] = {}
         for entry in entries:
-            for one in entry.ids:
-                if one in seen:
-                    raise self.bad(entry.line, "id", f"{one} is already at line {seen[one]}")
-                seen[one] = entry.line
+            for pattern in entry.ids:
+                if pattern in seen:
+                    raise self.bad(entry.line, "id", f"{pattern} is already at line {seen[pattern]}")
+                seen[pattern] = entry.line

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nfsjudge.records import CheckRecord, FindingRecord, deviation
 from reports.baseline.gate import Match, Seen, agrees
-from reports.baseline.model import Baseline, load_baseline
+from reports.baseline.model import Baseline, load_baseline, parse_baseline, read_text
 from reports.causes.seen import signatures_in
 from reports.causes.symptom import signature
 from reports.idlist import known_ids
@@ -44,25 +44,32 @@ def shipped() -> tuple[Baseline, ...]:
     return tuple(load_baseline(folder() / f"{name}.toml") for name in shipped_names())
 
 
+@functools.cache
+def _heads() -> tuple[Baseline, ...]:
+    """The same without their entries, of which there are hundreds: each run looks for the one of its target."""
+    paths = [folder() / f"{name}.toml" for name in shipped_names()]
+    return tuple(parse_baseline(read_text(path).partition("\n[[")[0], str(path)) for path in paths)
+
+
 def fitting_baseline(description: str) -> str:
     """The name of the baseline of a target, by what it says of itself; empty if there is none of this version.
 
     ``ganesha:vfs (NFS-Ganesha 4.3, FSAL VFS on ext4)`` is described by ``ganesha-4.3-vfs``. A baseline of the
     kernel 6.1 is one of 6.1.176, too: its updates only fix.
     """
-    target, _, told = description.partition(" (")
-    for baseline in shipped():
+    target, _, version_text = description.partition(" (")
+    for baseline in _heads():
         version = _VERSION.search(baseline.server)
-        if baseline.target == target and version is not None and _has_version(told, version[0]):
+        if baseline.target == target and version is not None and _has_version(version_text, version[0]):
             return Path(baseline.name).stem
     return ""
 
 
-def _has_version(told: str, version: str) -> bool:
+def _has_version(version_text: str, version: str) -> bool:
     """Whether a description names a version, or an update of a version of Linux that has two numbers."""
-    named = _VERSION.findall(told)
-    is_series = told.startswith("Linux ") and version.count(".") == 1
-    return version in named or (is_series and any(one.startswith(f"{version}.") for one in named))
+    named = _VERSION.findall(version_text)
+    is_series = version_text.startswith("Linux ") and version.count(".") == 1
+    return version in named or (is_series and any(known.startswith(f"{version}.") for known in named))
 
 
 def known_elsewhere(record: CheckRecord | FindingRecord, *, target: str = "") -> tuple[list[str], int]:
@@ -86,6 +93,6 @@ def known_elsewhere(record: CheckRecord | FindingRecord, *, target: str = "") ->
 
 
 def _has_entry(baseline: Baseline, record: CheckRecord | FindingRecord) -> bool:
-    one = Seen(record.id, record.verdict, deviation(record), signature(record))
-    entry = Match(baseline, {one.id: one}, known_ids()).entry_of.get(one.id)
-    return entry is not None and entry.verdict == one.verdict and agrees(one, entry)
+    seen = Seen(record.id, record.verdict, deviation(record), signature(record))
+    entry = Match(baseline, {seen.id: seen}, known_ids()).entry_of.get(seen.id)
+    return entry is not None and entry.verdict == seen.verdict and agrees(seen, entry)

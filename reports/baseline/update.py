@@ -20,9 +20,10 @@ from reports.baseline.gate import (
     Names,
     Seen,
     agrees,
-    held_in,
-    hold_against,
-    holds_lint,
+    compare_with_baseline,
+    compared_in,
+    compares_lint,
+    left_out_of,
     unlisted_in,
 )
 from reports.baseline.model import UNEXPLAINED, BadBaseline, Baseline, Entry, parse_baseline
@@ -47,7 +48,7 @@ def updated(
     """
     patience = patience or Patience()
     listed = listed or known_ids()
-    text = _with_new_names(text, held_in(run), name, listed, patience)
+    text = _with_new_names(text, compared_in(run), name, listed, patience)
     # A check that loses its entry may fall to a later one, which is then about it: until nothing changes.
     for _ in range(2 + len(parse_baseline(text, name, patience).entries)):
         before, text = text, _pass(text, run, name, listed, patience)
@@ -60,7 +61,7 @@ def _with_new_names(text: str, ids: Collection[str], name: str, listed: IdList, 
     """The text with new ids instead of old ones."""
     baseline = parse_baseline(text, name, patience)
     names = Names(baseline, ids, listed)
-    taken = {one for entry in baseline.entries for one in entry.ids}
+    taken = {name for entry in baseline.entries for name in entry.ids}
     document = tomlkit.parse(text)
     tables = document.get("entry")
     if not isinstance(tables, AoT):
@@ -70,7 +71,7 @@ def _with_new_names(text: str, ids: Collection[str], name: str, listed: IdList, 
         for pattern in entry.ids:
             new = names.renamed(pattern)
             # What another entry names already stays here as it is: no id may stand twice.
-            fresh = [one for one in new if one not in taken] if new != [pattern] else new
+            fresh = [new_id for new_id in new if new_id not in taken] if new != [pattern] else new
             found += fresh or [pattern]
             taken |= set(fresh)
         _set_ids(tables[number], found, entry)
@@ -86,12 +87,12 @@ def _pass(text: str, run: Run, name: str, listed: IdList, patience: Patience) ->
             raise BadBaseline(f"{name}: entry: an update needs tables [[entry]], seen a list in brackets")
         del document["entry"]
     unlisted = unlisted_in(run, baseline)
-    seen = held_in(run)
-    match = Match(baseline, seen, listed)
-    keeper = _Keeper(document, match, seen, unlisted, are_rules_held=holds_lint(run))
+    seen = compared_in(run)
+    match = Match(baseline, seen, listed, left_out_of(run, listed.present))
+    keeper = _Keeper(document, match, seen, unlisted, are_rules_compared=compares_lint(run))
     orphans = keeper.keep(baseline)
-    orphans |= {one for one in seen if one not in match.entry_of and seen[one].verdict not in unlisted}
-    _add_entries(document, [seen[one] for one in sorted(orphans)])
+    orphans |= {name for name in seen if name not in match.entry_of and seen[name].verdict not in unlisted}
+    _add_entries(document, [seen[name] for name in sorted(orphans)])
     after = keeper.lead + tomlkit.dumps(document)
     return text if after in {text, whole} else _without_gaps(after)
 
@@ -102,7 +103,7 @@ def _new_document(run: Run) -> tomlkit.TOMLDocument:
     head = tomlkit.table()
     head["target"] = run.about.target if run.about is not None else ""
     head["server"] = run.target
-    head["floor"] = sum(1 for one in run.checks if one.verdict not in {"SKIP", "UNSUPPORTED"})
+    head["floor"] = sum(1 for check in run.checks if check.verdict not in {"SKIP", "UNSUPPORTED"})
     head.add(tomlkit.nl())
     document["baseline"] = head
     return document
@@ -118,13 +119,13 @@ class _Keeper:
         seen: dict[str, Seen],
         unlisted: Collection[str],
         *,
-        are_rules_held: bool,
+        are_rules_compared: bool,
     ) -> None:
         self.document = document
         self.match = match
         self.seen = seen
         self.unlisted = unlisted
-        self.are_rules_held = are_rules_held
+        self.are_rules_compared = are_rules_compared
         self.lead = ""
         """Comments that have lost the table before them, and stand at the beginning now."""
 
@@ -135,51 +136,55 @@ class _Keeper:
         if not isinstance(tables, AoT):
             return orphans
         for number in reversed(range(len(tables))):
-            orphans |= self._keep_one(tables, number, baseline.entries[number])
+            orphans |= self._keep_entry(tables, number, baseline.entries[number])
         if not len(tables):
             del self.document["entry"]
         return orphans
 
-    def _keep_one(self, tables: AoT, number: int, entry: Entry) -> set[str]:
-        mine = [self.seen[one] for one, owner in self.match.entry_of.items() if owner is entry]
-        good = {one.id for one in mine if agrees(one, entry)}
-        red = [one for one in mine if one.id not in good and one.verdict not in self.unlisted]
+    def _keep_entry(self, tables: AoT, number: int, entry: Entry) -> set[str]:
+        mine = [self.seen[name] for name, owner in self.match.entry_of.items() if owner is entry]
+        good = {record.id for record in mine if agrees(record, entry)}
+        red = [record for record in mine if record.id not in good and record.verdict not in self.unlisted]
         table = tables[number]
         if not entry.ids:
             if not (good or (entry.sometimes and not mine)):
                 self._remove(tables, number)
-            return {one.id for one in red}
+            return {record.id for record in red}
         if good or not red:
-            ids = self._patterns(entry, good, {one.id for one in mine})
+            ids = self._patterns(entry, good, {record.id for record in mine})
             if ids:
                 _set_ids(table, ids, entry)
             else:
                 self._remove(tables, number)
-            return {one.id for one in red}
-        worst = min((one.verdict for one in red), key=VERDICTS.index)
-        kept = [one for one in red if one.verdict == worst]
-        ids = self._patterns(entry, {one.id for one in kept}, {one.id for one in mine})
+            return {record.id for record in red}
+        worst = min((record.verdict for record in red), key=VERDICTS.index)
+        kept = [record for record in red if record.verdict == worst]
+        ids = self._patterns(entry, {record.id for record in kept}, {record.id for record in mine})
         _set_ids(table, ids, entry)
         _wait_for_a_reason(table, entry, kept)
-        return {one.id for one in red if one.verdict != worst}
+        return {record.id for record in red if record.verdict != worst}
 
     def _patterns(self, entry: Entry, kept: Collection[str], mine: set[str]) -> list[str]:
         """The ids of an entry, where each pattern that fits something else than `kept` gives way to what it kept."""
         useless = self.match.useless(entry)
         found: list[str] = []
         for pattern in entry.ids:
-            fitting = {one for one in mine if one == pattern or glob(pattern).fullmatch(one)}
+            fitting = {name for name in mine if name == pattern or glob(pattern).fullmatch(name)}
             if pattern in useless:
                 whole = [pattern] if self._may_fit_later(entry, pattern) else []
+            elif pattern in self.match.left_out:
+                whole = [pattern]
             else:
                 whole = [pattern] if fitting and fitting <= set(kept) else sorted(fitting & set(kept))
-            found += [one for one in whole if one not in found]
+            found += [name for name in whole if name not in found]
         return found
 
     def _may_fit_later(self, entry: Entry, pattern: str) -> bool:
         """Whether a pattern stays that fits nothing: it need not each time, or this run could not tell."""
-        fits_nothing = any(one is entry and its == pattern for one, its in self.match.empty)
-        return fits_nothing and (entry.sometimes or (pattern.startswith(LINT) and not self.are_rules_held))
+        fits_nothing = any(owner is entry and its == pattern for owner, its in self.match.empty)
+        return fits_nothing and (
+            entry.sometimes or (pattern.startswith(LINT) and not self.are_rules_compared)
+        )
 
     def _remove(self, tables: AoT, number: int) -> None:
         """Take a table out. What tomlkit holds for its end, comments that stand before the next table, stays."""
@@ -199,10 +204,10 @@ class _Keeper:
 def _wait_for_a_reason(table: Table, entry: Entry, kept: Sequence[Seen]) -> None:
     """Nothing is as the entry says: what its reason explains is not what there is now."""
     verdict, text = kept[0].verdict, kept[0].text
-    told = f"{UNEXPLAINED}. Seen: {_first_line(text) or verdict}"
+    reason = f"{UNEXPLAINED}. Seen: {_first_line(text) or verdict}"
     if entry.is_explained:
-        told += f". Before, of {entry.verdict}: {entry.reason}"
-    table["reason"] = told
+        reason += f". Before, of {entry.verdict}: {entry.reason}"
+    table["reason"] = reason
     if verdict != entry.verdict:
         table["verdict"] = verdict
         table["category"] = _CATEGORY.get(verdict, "proto")
@@ -215,7 +220,7 @@ def _wait_for_a_reason(table: Table, entry: Entry, kept: Sequence[Seen]) -> None
 
 def pattern_of(alike: Sequence[Seen]) -> str:
     """The symptom that checks share, as an entry has it; empty if they share none, or have nothing to tell."""
-    return pattern_of_texts([one.text for one in alike])
+    return pattern_of_texts([record.text for record in alike])
 
 
 def _first_line(text: str) -> str:
@@ -235,11 +240,11 @@ def _set_ids(table: Table, ids: Sequence[str], entry: Entry) -> None:
         return
     there = table["ids"]
     if isinstance(there, Array) and len(ids) == len(entry.ids):
-        for number, one in enumerate(ids):
-            if there[number] != one:
-                there[number] = one
+        for number, name in enumerate(ids):
+            if there[number] != name:
+                there[number] = name
         return
-    if isinstance(there, Array) and [one for one in entry.ids if one in ids] == list(ids):
+    if isinstance(there, Array) and [name for name in entry.ids if name in ids] == list(ids):
         for number in reversed(range(len(entry.ids))):
             if entry.ids[number] not in ids:
                 del there[number]
@@ -257,8 +262,8 @@ def _array(ids: Iterable[str]) -> Array:
 def _add_entries(document: tomlkit.TOMLDocument, fresh: Iterable[Seen]) -> None:
     """An entry for each verdict and symptom: what many checks show alike is one thing to explain."""
     groups: dict[tuple[str, str], list[Seen]] = {}
-    for one in fresh:
-        groups.setdefault((one.verdict, pattern_of([one]) or one.text), []).append(one)
+    for record in fresh:
+        groups.setdefault((record.verdict, pattern_of([record]) or record.text), []).append(record)
     tables = document.get("entry")
     if not isinstance(tables, AoT):
         if not groups:
@@ -266,7 +271,7 @@ def _add_entries(document: tomlkit.TOMLDocument, fresh: Iterable[Seen]) -> None:
         tables = tomlkit.aot()
         document["entry"] = tables
     for (verdict, _), alike in groups.items():
-        ids, text = [one.id for one in alike], alike[0].text
+        ids, text = [record.id for record in alike], alike[0].text
         table = tomlkit.table()
         table.trivia.indent = "\n"  # the table before may end without an empty line
         if len(ids) == 1:
@@ -302,4 +307,6 @@ def left_over(
     patience: Patience | None = None,
 ) -> Iterator[Difference]:
     """What an update cannot settle: an entry that has expired, too few checks. Raises `BadBaseline`."""
-    yield from hold_against(run, parse_baseline(text, name, patience), today=today, promised=promised)
+    yield from compare_with_baseline(
+        run, parse_baseline(text, name, patience), today=today, promised=promised
+    )

@@ -44,8 +44,8 @@ class Shared:
 
     def overlap(self, cause: Cause) -> int:
         """How many symptoms it has in common with a cause of the same verdict."""
-        alike = [one for one in self.of.values() if one.verdict == cause.verdict]
-        return max((len({*cause.signatures} & {*one.signatures}) for one in alike), default=0)
+        alike = [known for known in self.of.values() if known.verdict == cause.verdict]
+        return max((len({*cause.signatures} & {*known.signatures}) for known in alike), default=0)
 
 
 def shared_causes(of_runs: Sequence[Sequence[Cause]]) -> list[Shared]:
@@ -54,14 +54,14 @@ def shared_causes(of_runs: Sequence[Sequence[Cause]]) -> list[Shared]:
     for run, causes in enumerate(of_runs):
         rest = []
         for cause in causes:
-            same = next((one for one in found if run not in one.of and _has(one, cause.key)), None)
+            same = next((group for group in found if run not in group.of and _has(group, cause.key)), None)
             if same is None:
                 rest.append(cause)
             else:
                 same.of[run] = cause
         for cause in rest:
-            free = [one for one in found if run not in one.of and one.overlap(cause)]
-            best = max(free, key=lambda one: one.overlap(cause), default=None)
+            free = [group for group in found if run not in group.of and group.overlap(cause)]
+            best = max(free, key=lambda group: group.overlap(cause), default=None)
             if best is None:
                 found.append(Shared({run: cause}))
             else:
@@ -69,35 +69,38 @@ def shared_causes(of_runs: Sequence[Sequence[Cause]]) -> list[Shared]:
     return sorted(found, key=_rank)
 
 
-def _has(one: Shared, key: str) -> bool:
-    return any(cause.key == key for cause in one.of.values())
+def _has(shared: Shared, key: str) -> bool:
+    return any(cause.key == key for cause in shared.of.values())
 
 
-def _rank(one: Shared) -> tuple[tuple[bool, int], int, int, int]:
+def _rank(shared: Shared) -> tuple[tuple[bool, int], int, int, int]:
     """What does most harm first; then what most runs share, and what most checks show."""
     size = sum(
-        len(cause.checks) or max(map(len, cause.findings.values()), default=0) for cause in one.of.values()
+        len(cause.checks) or max(map(len, cause.findings.values()), default=0) for cause in shared.of.values()
     )
-    first = one.first
-    return rank_of(first.verdict, first.severity), VERDICTS.index(first.verdict), -len(one.of), -size
+    first = shared.first
+    return rank_of(first.verdict, first.severity), VERDICTS.index(first.verdict), -len(shared.of), -size
 
 
 def severities_data() -> list[dict[str, t.Any]]:
     """For the page: the severities of causes, the worst first; a broken SHOULD is advice unless it is grave."""
     return [
-        {"name": one.name, "title": one.title, "why": one.why, "grave": one.name in GRAVE}
-        for one in SEVERITIES
+        {"name": severity.name, "title": severity.title, "why": severity.why, "grave": severity.name in GRAVE}
+        for severity in SEVERITIES
     ]
 
 
 def causes_data(runs: Sequence[Run], numbers: dict[str, int]) -> list[dict[str, t.Any]]:
     """For the page. `numbers`: of the checks, by id."""
     used: set[str] = set()
-    return [_plain(one, numbers, used) for one in shared_causes([causes_of(run) for run in runs])]
+    return [
+        _plain(shared_cause, numbers, used)
+        for shared_cause in shared_causes([causes_of(run) for run in runs])
+    ]
 
 
-def _plain(one: Shared, numbers: dict[str, int], used: set[str]) -> dict[str, t.Any]:
-    first = one.first
+def _plain(shared: Shared, numbers: dict[str, int], used: set[str]) -> dict[str, t.Any]:
+    first = shared.first
     key = first.key if first.key not in used else f"{first.key}-{len(used)}"
     used.add(key)
     rfc, _, section = first.clause.partition(", ")[0].rpartition(" ")
@@ -110,14 +113,14 @@ def _plain(one: Shared, numbers: dict[str, int], used: set[str]) -> dict[str, t.
         "url": clause_url(rfc, section),
         "level": visible_line(first.level),
         "gist": visible_line(first.gist),
-        "best": one.best,
-        "of": {run: _in_run(cause, numbers) for run, cause in sorted(one.of.items())},
+        "best": shared.best,
+        "of": {run: _in_run(cause, numbers) for run, cause in sorted(shared.of.items())},
     }
 
 
 def _in_run(cause: Cause, numbers: dict[str, int]) -> dict[str, t.Any]:
     def known(ids: Sequence[str]) -> list[int]:
-        return sorted(numbers[one] for one in ids if one in numbers)
+        return sorted(numbers[check_id] for check_id in ids if check_id in numbers)
 
     return {
         "verdict": visible_line(cause.verdict),
@@ -127,7 +130,7 @@ def _in_run(cause: Cause, numbers: dict[str, int]) -> dict[str, t.Any]:
         "counts": visible_line(cause.counts),
         "checks": known(cause.checks),
         "rules": [[visible_line(rule), known(ids)] for rule, ids in cause.findings.items()],
-        "elsewhere": [visible_line(one) for one in cause.elsewhere],
+        "elsewhere": [visible_line(note) for note in cause.elsewhere],
     }
 
 

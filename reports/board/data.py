@@ -30,6 +30,7 @@ from reports.board.duplicates import duplicates_data
 from reports.board.safe import clause_url, inside, visible, visible_line
 from reports.changes import MEANINGS as CHANGES
 from reports.changes import OF_SERVERS, change, lasting, symptom
+from reports.idlist import OF_CLIENTS, is_of_client
 from reports.order import natural
 from reports.run import MEANINGS, Run, distinct_labels
 
@@ -74,13 +75,20 @@ class Clauses:
     rows: list[list[str]] = field(default_factory=list)
     _numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
 
-    def number(self, one: RequirementRecord) -> int:
+    def number(self, requirement: RequirementRecord) -> int:
         """[rfc, section, part, level, gist, harm, URL] by number."""
-        key = (one.rfc, one.section, one.part, one.level, one.gist, one.harm)
+        key = (
+            requirement.rfc,
+            requirement.section,
+            requirement.part,
+            requirement.level,
+            requirement.gist,
+            requirement.harm,
+        )
         known = self._numbers.get(key)
         if known is None:
             known = self._numbers[key] = len(self.rows)
-            self.rows.append([*map(visible_line, key), clause_url(one.rfc, one.section)])
+            self.rows.append([*map(visible_line, key), clause_url(requirement.rfc, requirement.section)])
         return known
 
 
@@ -139,8 +147,11 @@ def build(runs: Sequence[Run], folders: Sequence[str | None]) -> Board:
     """The data of some runs. `folders`: from the page to the records of each run, as in `inside`."""
     clauses, strings = Clauses(), Table()
     by_id = [worst_first(run.checks) for run in runs]
-    ids = sorted({one for checks in by_id for one in checks}, key=lambda one: (*group_of(one), natural(one)))
-    numbers = {one: number for number, one in enumerate(ids)}
+    ids = sorted(
+        {check_id for checks in by_id for check_id in checks},
+        key=lambda check_id: (*group_of(check_id), natural(check_id)),
+    )
+    numbers = {check_id: number for number, check_id in enumerate(ids)}
     groups = _groups(ids)
     index: Plain = {
         "verdicts": [
@@ -148,27 +159,32 @@ def build(runs: Sequence[Run], folders: Sequence[str | None]) -> Board:
         ],
         "changes": [[name, meaning, *OF_SERVERS[name]] for name, meaning in CHANGES.items()],
         "change": _change_table(),
+        "of_clients": f"{OF_CLIENTS}/",
         "runs": [
             _about(run, label, folder)
             for run, label, folder in zip(runs, distinct_labels(runs), folders, strict=True)
         ],
         "checks": [
-            [visible_line(one), _clauses_of(one, by_id, clauses), strings.number(_title_of(one, by_id))]
-            for one in ids
+            [
+                visible_line(check_id),
+                _clauses_of(check_id, by_id, clauses),
+                strings.number(_title_of(check_id, by_id)),
+            ]
+            for check_id in ids
         ],
         "groups": [[*map(visible_line, name), first, last] for name, first, last in groups],
         "results": [_results(checks, ids, clauses, strings) for checks in by_id],
         "observations": [
             [number, run, visible(key), visible(value)]
             for run, checks in enumerate(by_id)
-            for one, check in checks.items()
-            for number in [numbers[one]]
+            for check_id, check in checks.items()
+            for number in [numbers[check_id]]
             for key, value in check.observations.items()
         ],
         "findings": [
             _finding(finding, checks, run, numbers, clauses) | {"symptom": strings.number(_symptom(finding))}
-            for run, one in enumerate(runs)
-            for finding, checks in one.rules_broken
+            for run, loaded in enumerate(runs)
+            for finding, checks in loaded.rules_broken
         ],
     }
     sources = [_source(run, folder) for run, folder in zip(runs, folders, strict=True)]
@@ -190,8 +206,8 @@ def build(runs: Sequence[Run], folders: Sequence[str | None]) -> Board:
 def _groups(ids: Sequence[str]) -> list[tuple[tuple[str, str], int, int]]:
     """(protocol, procedure), number of its first check, number after its last."""
     groups: list[tuple[tuple[str, str], int, int]] = []
-    for number, one in enumerate(ids):
-        name = group_of(one)
+    for number, check_id in enumerate(ids):
+        name = group_of(check_id)
         if groups and groups[-1][0] == name:
             groups[-1] = (name, groups[-1][1], number + 1)
         else:
@@ -211,26 +227,26 @@ def _change_table() -> dict[str, str]:
     }
 
 
-def _clauses_of(one: str, by_id: Sequence[dict[str, CheckRecord]], clauses: Clauses) -> list[int]:
+def _clauses_of(check_id: str, by_id: Sequence[dict[str, CheckRecord]], clauses: Clauses) -> list[int]:
     """The requirements of a check in all runs; first the one that a red verdict is about, if there is one."""
-    found = [checks[one] for checks in by_id if one in checks]
+    found = [checks[check_id] for checks in by_id if check_id in checks]
     judged = [check for check in found if check.verdict in {"FAIL", "NONSTRICT"}] or found
     first = [check.requirement for check in judged if check.requirement is not None]
     rest = [each for check in found for each in [check.requirement, *check.requirements] if each is not None]
     return list(dict.fromkeys(clauses.number(each) for each in [*first[:1], *rest]))
 
 
-def _title_of(one: str, by_id: Sequence[dict[str, CheckRecord]]) -> str:
+def _title_of(check_id: str, by_id: Sequence[dict[str, CheckRecord]]) -> str:
     """The title of a check: of the last run that gives it one, or else what its id says in words."""
-    found = [checks[one] for checks in by_id if one in checks]
+    found = [checks[check_id] for checks in by_id if check_id in checks]
     return visible_line(next((check.title for check in reversed(found) if check.title), found[0].heading))
 
 
 def _results(checks: dict[str, CheckRecord], ids: Sequence[str], clauses: Clauses, strings: Table) -> Plain:
     """Of one run: a letter a check, and what was said of those that are not green, by number of the check."""
     letters, said, symptoms, levels = [], {}, {}, {}
-    for number, one in enumerate(ids):
-        check = checks.get(one)
+    for number, check_id in enumerate(ids):
+        check = checks.get(check_id)
         if check is None:
             letters.append("-")
             continue
@@ -257,12 +273,13 @@ def _about(run: Run, label: str, folder: str | None) -> Plain:
         "target": visible_line(run.target),
         "ending": visible(run.ending),
         "red": is_red(run),
+        "client": any(is_of_client(check.id) for check in run.checks),
         "trouble": visible(run.trouble),
         # What made a run end as "not judged" is a problem; next to a FAIL it is a remark.
-        "problems": [visible_line(one) for one in (*run.problems, *(unjudged if is_unjudged else []))],
-        "differences": [visible_line(one) for one in run.differences[:_DIFFERENCES]],
+        "problems": [visible_line(text) for text in (*run.problems, *(unjudged if is_unjudged else []))],
+        "differences": [visible_line(text) for text in run.differences[:_DIFFERENCES]],
         "more": max(0, len(run.differences) - _DIFFERENCES),
-        "unjudged": [] if is_unjudged else [visible_line(one) for one in unjudged],
+        "unjudged": [] if is_unjudged else [visible_line(text) for text in unjudged],
         "commit": visible_line(run.commit),
         "seconds": _number(end.duration) if end is not None else None,
         "logs": [[visible_line(log), inside(log, folder)] for log in (end.logs if end is not None else [])],
@@ -270,7 +287,7 @@ def _about(run: Run, label: str, folder: str | None) -> Plain:
         "started": visible_line(about.started) if about is not None else "",
         "capabilities": _pairs(about.capabilities) if about is not None else [],
         "environment": _pairs({"nfsproof": about.version, **about.environment}) if about is not None else [],
-        "statistics": [_procedure(one) for one in run.statistics.procedures]
+        "statistics": [_procedure(procedure) for procedure in run.statistics.procedures]
         if run.statistics is not None
         else [],
     }
@@ -286,40 +303,46 @@ def _number(value: float) -> float | None:
     return round(value, 6) if math.isfinite(value) else None
 
 
-def _procedure(one: ProcedureStatistics) -> list[t.Any]:
+def _procedure(procedure: ProcedureStatistics) -> list[t.Any]:
     latency = [
-        _number(one.latency[key]) if key in one.latency else None
+        _number(procedure.latency[key]) if key in procedure.latency else None
         for key in ("p50", "p90", "p99", "max", "mean")
     ]
-    counts = [one.calls, one.replies, one.retransmissions, one.bytes_sent, one.bytes_received]
-    name = f"{one.within}: {one.procedure}" if one.within else one.procedure
-    return [visible_line(one.protocol), visible_line(name), *counts, *latency, bool(one.within)]
+    counts = [
+        procedure.calls,
+        procedure.replies,
+        procedure.retransmissions,
+        procedure.bytes_sent,
+        procedure.bytes_received,
+    ]
+    name = f"{procedure.within}: {procedure.procedure}" if procedure.within else procedure.procedure
+    return [visible_line(procedure.protocol), visible_line(name), *counts, *latency, bool(procedure.within)]
 
 
 def _finding(
-    one: FindingRecord, checks: Sequence[str], run: int, numbers: dict[str, int], clauses: Clauses
+    finding: FindingRecord, checks: Sequence[str], run: int, numbers: dict[str, int], clauses: Clauses
 ) -> Plain:
     """A rule that the lint found broken in a run: once, with all checks that show it."""
     return {
         "run": run,
-        "id": visible_line(one.id),
-        "verdict": visible_line(one.verdict),
-        "clause": clauses.number(one.requirement) if one.requirement is not None else None,
-        "expected": [visible(each) for each in one.expected],
-        "observed": visible(one.observed),
-        "elsewhere": [visible_line(each) for each in one.elsewhere],
+        "id": visible_line(finding.id),
+        "verdict": visible_line(finding.verdict),
+        "clause": clauses.number(finding.requirement) if finding.requirement is not None else None,
+        "expected": [visible(each) for each in finding.expected],
+        "observed": visible(finding.observed),
+        "elsewhere": [visible_line(each) for each in finding.elsewhere],
         "checks": [[visible_line(each), numbers.get(each)] for each in checks],
     }
 
 
-def _symptom(one: FindingRecord) -> str:
-    return lasting("\n".join([*one.expected, one.observed]))
+def _symptom(finding: FindingRecord) -> str:
+    return lasting("\n".join([*finding.expected, finding.observed]))
 
 
 def _findings_by_check(findings: Iterable[FindingRecord]) -> dict[str, list[FindingRecord]]:
     found: defaultdict[str, list[FindingRecord]] = defaultdict(list)
-    for one in findings:
-        found[one.check].append(one)
+    for finding in findings:
+        found[finding.check].append(finding)
     return found
 
 
@@ -335,9 +358,9 @@ def _portion(
     strings = Table()
     return {
         "checks": {
-            first + offset: _details(checks[one], findings.get(one, []), strings, clauses, source)
-            for offset, one in enumerate(ids)
-            if one in checks
+            first + offset: _details(checks[check_id], findings.get(check_id, []), strings, clauses, source)
+            for offset, check_id in enumerate(ids)
+            if check_id in checks
         },
         "strings": strings.strings,
     }
@@ -362,31 +385,38 @@ def _details(
         "seconds": _number(check.duration),
         "began": _number(check.began),
         "exchanges": check.exchanges,
-        "messages": [_message(one, strings) for one in check.messages],
+        "messages": [_message(message, strings) for message in check.messages],
         "transcript": strings.numbers(check.transcript) if not check.messages else [],
         "capture": source.file(check.capture),
         "script": source.file(check.script),
         "rerun": source.command(check.rerun),
         "verdict": visible_line(check.verdict) if check.verdict not in VERDICTS else "",
-        "findings": [_finding_of_check(one, strings, clauses) for one in findings],
+        "findings": [_finding_of_check(finding, strings, clauses) for finding in findings],
     }
     return {key: value for key, value in details.items() if value not in ("", [], None, 0)}
 
 
-def _message(one: MessageRecord, strings: Table) -> list[t.Any]:
+def _message(message: MessageRecord, strings: Table) -> list[t.Any]:
     """[number, seconds, 1 for a reply, summary, lines of all fields, indices of those that deviate]."""
-    is_reply = int(one.direction == "reply")
-    lines = strings.numbers(one.fields)
-    return [one.number, _number(one.time), is_reply, visible_line(one.summary), lines, one.deviating]
+    is_reply = int(message.direction == "reply")
+    lines = strings.numbers(message.fields)
+    return [
+        message.number,
+        _number(message.time),
+        is_reply,
+        visible_line(message.summary),
+        lines,
+        message.deviating,
+    ]
 
 
-def _finding_of_check(one: FindingRecord, strings: Table, clauses: Clauses) -> Plain:
+def _finding_of_check(finding: FindingRecord, strings: Table, clauses: Clauses) -> Plain:
     return {
-        "id": visible_line(one.id),
-        "verdict": visible_line(one.verdict),
-        "clause": clauses.number(one.requirement) if one.requirement is not None else None,
-        "expected": [visible(each) for each in one.expected],
-        "observed": visible(one.observed),
-        "elsewhere": strings.numbers(one.elsewhere),
-        "transcript": strings.numbers(one.transcript),
+        "id": visible_line(finding.id),
+        "verdict": visible_line(finding.verdict),
+        "clause": clauses.number(finding.requirement) if finding.requirement is not None else None,
+        "expected": [visible(each) for each in finding.expected],
+        "observed": visible(finding.observed),
+        "elsewhere": strings.numbers(finding.elsewhere),
+        "transcript": strings.numbers(finding.transcript),
     }

@@ -15,10 +15,10 @@ from reports.run import Run
 def duplicates_data(runs: Sequence[Run]) -> dict[str, t.Any] | None:
     """Ways, rows with a list of cells for each run, and sentences of each run; None if no run has a profile."""
     profiles = [profile_of(run) for run in runs]
-    if not any(one.cells or one.bounds for one in profiles):
+    if not any(profile.cells or profile.bounds for profile in profiles):
         return None
-    ways = [way for way in WAYS if any(way in one.ways for one in profiles)]
-    names = sorted({row for one in profiles for row in one.rows})
+    ways = [way for way in WAYS if any(way in profile.ways for profile in profiles)]
+    names = sorted({row for profile in profiles for row in profile.rows})
     return {
         "ways": [[way, WAYS[way]] for way in ways],
         "legend": LEGEND,
@@ -26,11 +26,11 @@ def duplicates_data(runs: Sequence[Run]) -> dict[str, t.Any] | None:
             [
                 f"{version} {procedure}",
                 [
-                    [SHORT.get(one.cells.get((version, procedure), {}).get(way, ""), "") for way in ways]
-                    for one in profiles
+                    [SHORT.get(profile.cells.get((version, procedure), {}).get(way, ""), "") for way in ways]
+                    for profile in profiles
                 ],
             ]
             for version, procedure in names
         ],
-        "words": [[visible_line(text) for text in sentences(one)] for one in profiles],
+        "words": [[visible_line(text) for text in sentences(profile)] for profile in profiles],
     }

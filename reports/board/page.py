@@ -40,16 +40,20 @@ _IN_FULL = ("FAIL", "VOID", "NONSTRICT")
 
 
 def render_board(
-    runs: Sequence[Run], *, charts: Sequence[tuple[str, str]] = (), at: Path | None = None
+    runs: Sequence[Run],
+    *,
+    charts: Sequence[tuple[str, str]] = (),
+    at: Path | None = None,
+    workloads: Sequence[object] = (),
 ) -> str:
     """The page of one or several runs.
 
     `charts`: titles and texts of SVG. `at`: where the page will be written, so that it can link the evidence of runs
     that were read from a folder; without it the page of one run is assumed to be next to its records, and one of
-    several links none. Raises `BadDrawing`.
+    several links none. `workloads`: views of results of workloads (`results.views_of`). Raises `BadDrawing`.
     """
     board = build(runs, _folders(runs, at))
-    style, script = _style(), _script()
+    style, script = style_text(), _script()
     return _template().render(
         policy=_policy(style, script),
         style=Markup(style),  # noqa: S704  a file of this package
@@ -58,6 +62,7 @@ def render_board(
         index=Markup(json_block(board.index)),  # noqa: S704  escaped by json_block
         portions=_portions(board),
         charts=[(visible_line(title), Markup(drawing(svg))) for title, svg in charts],  # noqa: S704  rebuilt
+        workloads=workloads,
         runs=runs,
         verdicts=VERDICTS,
         meanings=MEANINGS,
@@ -72,7 +77,7 @@ def render_html(run: Run) -> str:
 
 
 def _portions(board: Board) -> list[tuple[str, Markup]]:
-    return [(name, Markup(json_block(one))) for name, one in board.portions.items()]  # noqa: S704  as above
+    return [(name, Markup(json_block(portion))) for name, portion in board.portions.items()]  # noqa: S704  as above
 
 
 def _folders(runs: Sequence[Run], at: Path | None) -> list[str | None]:
@@ -108,7 +113,8 @@ def _template() -> Template:
 
 
 @cache
-def _style() -> str:
+def style_text() -> str:
+    """The style of the board."""
     return (_ASSETS / "board.css").read_text(encoding="utf-8")
 
 
@@ -124,13 +130,14 @@ def _policy(style: str, script: str) -> str:
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src '{_digest(script)}'",
-            f"style-src '{_digest(style)}'",
+            f"script-src '{digest(script)}'",
+            f"style-src '{digest(style)}'",
             "base-uri 'none'",
             "form-action 'none'",
         ]
     )
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """A text as a policy names it."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -21,15 +21,19 @@ from reports.run import Run
 
 def causes(records: Iterable[AnyRecord]) -> list[Cause]:
     """The causes in records of one run, what does most harm and is most frequent first."""
-    red = [Red(one) for one in records if isinstance(one, CheckRecord | FindingRecord) and one.verdict in RED]
+    red = [
+        Red(record)
+        for record in records
+        if isinstance(record, CheckRecord | FindingRecord) and record.verdict in RED
+    ]
     groups = _Groups(red)
     _join_findings(red, groups)
-    found = [cause_of([red[one] for one in members]) for members in groups.members()]
+    found = [cause_of([red[number] for number in members]) for members in groups.members()]
     found.sort(key=_rank)
     times: Counter[str] = Counter()
-    for one in found:  # no key twice, though two causes may look alike
-        times[one.key] += 1
-        one.key += f"-{times[one.key]}" if times[one.key] > 1 else ""
+    for cause in found:  # no key twice, though two causes may look alike
+        times[cause.key] += 1
+        cause.key += f"-{times[cause.key]}" if times[cause.key] > 1 else ""
     return found
 
 
@@ -54,17 +58,17 @@ class NewCauses:
 
     def add(self, record: CheckRecord | FindingRecord) -> bool:
         """Whether nothing that was added before shows the same."""
-        one = Red(record)
+        red = Red(record)
         # A field with its section: `_join_findings` knows all records, and looks closer.
-        keys = {*keys_of(one), *_key_of_field(one)}
+        keys = {*keys_of(red), *_key_of_field(red)}
         is_new = self._keys.isdisjoint(keys)
         self._keys |= keys
         return is_new
 
 
-def _key_of_field(one: Red) -> Iterator[Hashable]:
-    if one.field:
-        yield "field of section", one.record.verdict, one.clause, one.field
+def _key_of_field(red: Red) -> Iterator[Hashable]:
+    if red.field:
+        yield "field of section", red.record.verdict, red.clause, red.field
 
 
 class _Groups:
@@ -84,8 +88,8 @@ class _Groups:
             number = self._parent[number]
         return number
 
-    def join(self, one: int, other: int) -> None:
-        first, second = sorted((self.of(one), self.of(other)))
+    def join(self, first_number: int, other: int) -> None:
+        first, second = sorted((self.of(first_number), self.of(other)))
         self._parent[second] = first
 
     def members(self) -> list[list[int]]:
@@ -102,15 +106,15 @@ def _join_findings(records: Sequence[Red], groups: _Groups) -> None:
     """
     shown: dict[str, set[str]] = {}
     first_of: dict[str, int] = {}
-    for number, one in enumerate(records):
-        if not one.is_check:
-            shown.setdefault(one.record.id, set()).add(one.check)
-            first_of.setdefault(one.record.id, number)
+    for number, record in enumerate(records):
+        if not record.is_check:
+            shown.setdefault(record.record.id, set()).add(record.check)
+            first_of.setdefault(record.record.id, number)
     if not shown:
         return
-    sets = [[records[one] for one in members] for members in groups.members()]
-    places = [_Place(members) for members in sets if any(one.is_check for one in members)]
-    number_of = {id(one): number for number, one in enumerate(records)}
+    sets = [[records[number] for number in members] for members in groups.members()]
+    places = [_Place(members) for members in sets if any(member.is_check for member in members)]
+    number_of = {id(record): number for number, record in enumerate(records)}
     for rule, number in first_of.items():
         place = _place_of(records[number], shown[rule], places)
         if place is not None:
@@ -121,15 +125,15 @@ class _Place:
     """A set of records that a rule of the lint may belong to."""
 
     def __init__(self, members: Sequence[Red]) -> None:
-        clauses = {one.clause for one in members}
+        clauses = {member.clause for member in members}
         self.members = members
         self.clause = clauses.pop() if len(clauses) == 1 else ""
         """The section; empty if they are about several."""
-        self.verdict = min((one.record.verdict for one in members), key=VERDICTS.index)
-        self.rules = {one.record.id for one in members if not one.is_check}
-        self.fields = {one.field for one in members if one.is_check}
-        self.answers = {one.answer for one in members if one.is_check}
-        self.ids = {one.check for one in members}
+        self.verdict = min((member.record.verdict for member in members), key=VERDICTS.index)
+        self.rules = {member.record.id for member in members if not member.is_check}
+        self.fields = {member.field for member in members if member.is_check}
+        self.answers = {member.answer for member in members if member.is_check}
+        self.ids = {member.check for member in members}
 
     def has_answer(self, found: Red) -> bool:
         """Whether checks saw the answer that a rule of any section is about."""
@@ -142,11 +146,15 @@ class _Place:
 
 def _place_of(found: Red, shown: set[str], places: Sequence[_Place]) -> _Place | None:
     """Where a rule belongs: to what has the same field, else to what it was seen with, or to the same answer."""
-    near = [one for one in places if one.clause and one.clause == found.clause]
-    alike = [one for one in near if one.verdict == found.record.verdict and found.field in one.fields - {""}]
+    near = [place for place in places if place.clause and place.clause == found.clause]
+    alike = [
+        near for near in near if near.verdict == found.record.verdict and found.field in near.fields - {""}
+    ]
     if len(alike) == 1:
         return alike[0]
-    others = [one for one in places if found.record.id not in one.rules]
-    fitting = [one for one in others if (one in near and one.is_shown_in(shown)) or one.has_answer(found)]
-    same = [one for one in fitting if one.verdict == found.record.verdict] or fitting
+    others = [place for place in places if found.record.id not in place.rules]
+    fitting = [
+        other for other in others if (other in near and other.is_shown_in(shown)) or other.has_answer(found)
+    ]
+    same = [fitting for fitting in fitting if fitting.verdict == found.record.verdict] or fitting
     return same[0] if len(same) == 1 else None

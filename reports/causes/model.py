@@ -48,19 +48,19 @@ class Cause:
     @property
     def where(self) -> str:
         """The id of its check; of several, ids without parameters, the first of them."""
-        stems = list(dict.fromkeys(one.partition("[")[0] for one in self.checks))
+        stems = list(dict.fromkeys(check.partition("[")[0] for check in self.checks))
         named = self.checks if len(self.checks) == 1 else stems[:_STEMS]
         return ", ".join(named) + (f" and {len(stems) - _STEMS} more" if len(stems) > _STEMS else "")
 
     @property
     def counts(self) -> str:
         """How much shows it: ``10 checks, lint readdir-count in 41``."""
-        told = [count(len(self.checks), "check")] if self.checks else []
+        parts = [count(len(self.checks), "check")] if self.checks else []
         for number, (rule, ids) in enumerate(sorted(self.findings.items())):
-            noun = f" {'check' if len(ids) == 1 else 'checks'}" if not told and not number else ""
+            noun = f" {'check' if len(ids) == 1 else 'checks'}" if not parts and not number else ""
             name = rule if rule.startswith("target/") else f"lint {rule.rpartition('/')[2]}"
-            told.append(f"{name} in {len(ids)}{noun}")
-        return ", ".join(told)
+            parts.append(f"{name} in {len(ids)}{noun}")
+        return ", ".join(parts)
 
     @property
     def headline(self) -> str:

@@ -1,35 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""Checks that were not asked, grouped by the reason.
+"""Checks that were not asked, grouped by the fields of the reason (`nfsjudge.reason`).
 
-Nothing deviates in them, so they have no outcome: reasons are sentences of probes, fixtures and owners of targets,
-and are compared as texts.
+Where it has none, or its record is of a version that had none, its text is compared, without names and numbers.
 """
 
 from __future__ import annotations
 
-import re
 import typing as t
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 
+from nfsjudge.reason import ReasonRecord
 from nfsjudge.records import AnyRecord, CheckRecord
 from nfsjudge.wording import count
-from reports.causes.symptom import plain_line, plain_reason, shape
 from reports.plain import shortened
+from reports.reason import key_of, reason_of, text_of
 
 LEFT_OUT = ("UNSUPPORTED", "SKIP")
 
-_PROGRAMS = {"100003": "NFSv{}", "100005": "MOUNT version {}", "100000": "portmap version {}"}
-_LACKS = re.compile(r"the target lacks (?P<name>\w+): (?=.* )")
-_NOT_KNOWN = re.compile(r"whether the target has \w+ is not known: (?=.* )")
-_OTHER_FORM = "the results do not decode"
-"""What a probe of a version says of a server that answers it in the form of another one."""
-_VERSION = re.compile(
-    r"(?:NFSv\d: )?\w+ \(program (?P<program>\d+) version (?P<version>\d+) procedure \d+\): "
-    r"the server (?:has this program in versions|does not have this program)"
-)
-_STILL_THERE = re.compile(r" \([^()]* is still there\)$")
-"""What a crash has kept is evidence for one reason: `suites/losses.py`."""
 _LONG = 120
 
 
@@ -57,26 +45,18 @@ class Reason:
 
 def reasons(records: Iterable[AnyRecord]) -> list[Reason]:
     """Why checks of a run are SKIP or UNSUPPORTED; what concerns most checks first."""
-    found: dict[tuple[str, str], Reason] = {}
-    for one in records:
-        if isinstance(one, CheckRecord) and one.verdict in LEFT_OUT:
-            text = short_reason(one.reason)
-            found.setdefault((one.verdict, shape(text)), Reason(one.verdict, text)).checks.append(one.id)
-    for reason in found.values():
+    found: dict[tuple[object, ...], tuple[Reason, list[ReasonRecord]]] = {}
+    for record in records:
+        if isinstance(record, CheckRecord) and record.verdict in LEFT_OUT:
+            why = reason_of(record)
+            empty = Reason(record.verdict, ""), list[ReasonRecord]()
+            reason, members = found.setdefault((record.verdict, *key_of(why)), empty)
+            reason.checks.append(record.id)
+            members.append(why)
+    for reason, members in found.values():
+        reason.text = text_of(members)
         reason.checks.sort()
-    return sorted(found.values(), key=lambda one: (-len(one.checks), LEFT_OUT.index(one.verdict), one.text))
-
-
-def short_reason(reason: str) -> str:
-    """A reason in one line; without the capability, if a sentence says why the target lacks it."""
-    text = _NOT_KNOWN.sub("", plain_line(reason) or "no reason was recorded")
-    why = _LACKS.match(text)
-    text = text[why.end() :] if why is not None else text
-    text = _STILL_THERE.sub("", text)
-    version = re.match(r"nfs(\d)", why["name"]) if why is not None else None
-    if version is not None and text.startswith(_OTHER_FORM):
-        return f"NFSv{version[1]} is not served, though its calls are answered: {plain_reason(text)}"
-    lacks = _VERSION.match(text)
-    if lacks is not None and lacks["program"] in _PROGRAMS:
-        return f"{_PROGRAMS[lacks['program']].format(lacks['version'])} is not served"
-    return plain_reason(text)
+    return sorted(
+        (reason for reason, _ in found.values()),
+        key=lambda reason: (-len(reason.checks), LEFT_OUT.index(reason.verdict), reason.text),
+    )

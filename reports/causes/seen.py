@@ -17,6 +17,7 @@ from pathlib import Path
 from nfsjudge.deviation import OutcomeRecord
 from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord
 from reports.causes.symptom import RED, signature
+from reports.reason import reason_of
 from reports.run import Run
 
 _LONG = 240
@@ -35,21 +36,30 @@ def pack_records(records: t.Iterable[CheckRecord | FindingRecord]) -> dict[str, 
     checks: list[list[t.Any]] = []
     findings: dict[str, list[t.Any]] = {}
 
-    def number(one: RequirementRecord | None) -> int | None:
-        return None if one is None else clauses.setdefault(_trimmed(astuple(one)), len(clauses))
+    def number(requirement: RequirementRecord | None) -> int | None:
+        return (
+            None if requirement is None else clauses.setdefault(_trimmed(astuple(requirement)), len(clauses))
+        )
 
-    for one in sorted(records, key=lambda one: (one.id, one.check if isinstance(one, FindingRecord) else "")):
-        if one.verdict not in RED:
+    for record in sorted(
+        records, key=lambda record: (record.id, record.check if isinstance(record, FindingRecord) else "")
+    ):
+        if record.verdict not in RED:
             continue
-        clause, outcome = number(one.requirement), _fields(one.outcome)
-        if isinstance(one, FindingRecord):
-            row = [one.id, one.verdict, clause, _kept(one.observed), outcome, []]
-            findings.setdefault(one.id, row)[-1].append(one.check)
+        clause, outcome = number(record.requirement), _fields(record.outcome)
+        if isinstance(record, FindingRecord):
+            row = [record.id, record.verdict, clause, _kept(record.observed), outcome, []]
+            findings.setdefault(record.id, row)[-1].append(record.check)
             continue
         # The clause that the check proves, where the verdict is about another one.
-        own = [number(each) for each in one.requirements[:1] if each != one.requirement]
-        texts = [_kept(one.what), [*map(_kept, one.expected)], _kept(one.observed), _kept(one.reason)]
-        checks.append([one.id, one.verdict, clause, *texts, outcome, *own])
+        own = [number(each) for each in record.requirements[:1] if each != record.requirement]
+        texts = [
+            _kept(record.what),
+            [*map(_kept, record.expected)],
+            _kept(record.observed),
+            _kept(reason_of(record).text),
+        ]
+        checks.append([record.id, record.verdict, clause, *texts, outcome, *own])
     return {"clauses": [*map(list, clauses)], "checks": checks, "findings": [*findings.values()]}
 
 
@@ -70,7 +80,7 @@ def _fields(outcome: OutcomeRecord | None) -> list[t.Any] | None:
 
 def unpack(plain: Mapping[str, t.Any]) -> list[CheckRecord | FindingRecord]:
     """The records that `pack` made."""
-    clauses = [RequirementRecord(*one) for one in plain["clauses"]]
+    clauses = [RequirementRecord(*row) for row in plain["clauses"]]
 
     def clause(number: int | None) -> RequirementRecord | None:
         return None if number is None else clauses[number]
@@ -81,11 +91,11 @@ def unpack(plain: Mapping[str, t.Any]) -> list[CheckRecord | FindingRecord]:
     found: list[CheckRecord | FindingRecord] = []
     for name, verdict, of, what, expected, observed, reason, fields, *own in plain["checks"]:
         record = CheckRecord(name, verdict, clause(of), expected, observed, reason, what=what)
-        record.outcome, record.requirements = outcome(fields), [clauses[one] for one in own]
+        record.outcome, record.requirements = outcome(fields), [clauses[number] for number in own]
         found.append(record)
     for rule, verdict, of, observed, fields, checks in plain["findings"]:
         seen = {"observed": observed, "outcome": outcome(fields)}
-        found += [FindingRecord(rule, one, verdict, clause(of), **seen) for one in checks]
+        found += [FindingRecord(rule, check, verdict, clause(of), **seen) for check in checks]
     return found
 
 
@@ -93,7 +103,7 @@ def to_text(plain: Mapping[str, t.Any]) -> str:
     """As JSON with a line for each record, so that changes can be read."""
     parts = []
     for name, rows in plain.items():
-        lines = ",\n  ".join(json.dumps(one, ensure_ascii=True) for one in rows)
+        lines = ",\n  ".join(json.dumps(row, ensure_ascii=True) for row in rows)
         parts.append(f' "{name}": [\n  {lines}\n ]' if rows else f' "{name}": []')
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
@@ -107,6 +117,6 @@ def load_seen(file: Path) -> list[CheckRecord | FindingRecord]:
 def signatures_in(file: Path) -> frozenset[tuple[str, str]]:
     """Verdict and signature of all that a file has; empty if there is no such file."""
     try:
-        return frozenset((one.verdict, signature(one)) for one in load_seen(file))
+        return frozenset((record.verdict, signature(record)) for record in load_seen(file))
     except (OSError, ValueError, TypeError, KeyError, IndexError):
         return frozenset()

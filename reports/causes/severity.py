@@ -43,7 +43,7 @@ SEVERITIES = (
     Severity("unjudged", "not judged", "nothing is known of the server here"),
 )
 """All, the worst first."""
-ORDER = {one.name: number for number, one in enumerate(SEVERITIES)}
+ORDER = {severity.name: number for number, severity in enumerate(SEVERITIES)}
 GRAVE = frozenset({"crash", "data", "secret", "object"})
 """What a broken SHOULD, too, makes more urgent than a wrong status."""
 
@@ -85,7 +85,7 @@ def _is_silence(record: Red) -> bool:
 _RULES: tuple[tuple[str, Callable[[Red], bool]], ...] = (
     ("crash", _is_death),
     ("unjudged", lambda record: not record.observed and not _is_silence(record)),
-    *((str(one), _does_declared_harm(one)) for one in Harm),
+    *((str(harm), _does_declared_harm(harm)) for harm in Harm),
     ("secret", lambda record: _outcome(record).seen == PADDING),
     ("silence", _is_silence),
     ("form", lambda record: _outcome(record).kind == Deviation.UNDECODABLE),

@@ -35,15 +35,15 @@ def shared(runs: Sequence[Run]) -> list[SharedCause]:
     known: dict[tuple[str, str], int] = {}
     for run, label in zip(runs, distinct_labels(runs), strict=True):
         for cause in causes_of(run):
-            names = [(cause.verdict, one) for one in cause.signatures]
-            number = next((known[one] for one in names if one in known), len(found))
+            names = [(cause.verdict, signature) for signature in cause.signatures]
+            number = next((known[name] for name in names if name in known), len(found))
             if number == len(found):
                 found.append((cause, {}))
             found[number][1][label] = None
-            for one in names:
-                known.setdefault(one, number)
+            for name in names:
+                known.setdefault(name, number)
     several = [SharedCause(cause, tuple(labels)) for cause, labels in found if len(labels) > 1]
-    return sorted(several, key=lambda one: -len(one.labels))
+    return sorted(several, key=lambda shared_cause: -len(shared_cause.labels))
 
 
 def plain_causes(runs: Iterable[Run]) -> list[dict[str, object]]:
@@ -52,8 +52,8 @@ def plain_causes(runs: Iterable[Run]) -> list[dict[str, object]]:
     return [
         {
             "target": label,
-            "causes": [one.to_plain() for one in causes_of(run)],
-            "reasons": [one.to_plain() for one in reasons(run.checks)],
+            "causes": [cause.to_plain() for cause in causes_of(run)],
+            "reasons": [reason.to_plain() for reason in reasons(run.checks)],
         }
         for run, label in zip(found, distinct_labels(found), strict=True)
     ]

@@ -1,54 +1,23 @@
 # SPDX-License-Identifier: MIT
 """What a record shows, in a form that is equal for records of one cause: the fields of its outcome, and its clause.
 
-Fields decide wherever there are any. Texts are compared only where nobody has fields for them: the reason of a check
-that was not judged, and the noun of a value that the check computed itself and that stands in no result.
+Fields decide wherever there are any. Texts are compared, as they are but for names and numbers, only where nobody has
+fields for them: a reason that no other check has, and the noun of a value that the check computed itself.
 """
 
 from __future__ import annotations
 
-import re
-
 from nfsjudge.deviation import OF_FORM, Deviation, OutcomeRecord, short
 from nfsjudge.records import CheckRecord, FindingRecord, any_of
 from reports.causes.severity import severity_of
-from reports.plain import printable
+from reports.reason import plain_line, reason_of, shape
 
 RED = ("FAIL", "VOID", "NONSTRICT")
 """The verdicts that have causes, in the order of reports."""
-_LONGEST = 1000
-"""Characters of a text that are looked at: what a server sent may be as long as it likes."""
-_VARIES = (
-    (re.compile(r"'[^']*'|\"[^\"]*\""), "'...'"),
-    (re.compile(r"\b(?:0x)?\d[0-9a-f]{7,}\b|\b\d[\d,.]*\b"), "N"),
-    (re.compile(r"\s+"), " "),
-)
-"""What differs between two reasons, or two nouns, that say the same: names, handles, numbers."""
-_LOG = re.compile(r"; (?:another check|last lines|\d+ times in all)|\s(?:Its output:|It printed nothing\.)")
-"""Where the log of a server begins, or what a command of the owner of the target has printed."""
 _COMMON = frozenset({"INVAL", "NOENT"})
 """Errors that are answered for many reasons."""
 _NAMELESS = frozenset({Deviation.STATUS, Deviation.UNANSWERED, Deviation.NAMES, Deviation.DATA})
 """What is the same thing wherever it is seen: the words of a check only name it."""
-_PROGRAM = re.compile(r" \(program \d+ version \d+ procedure \d+\)")
-
-
-def shape(text: str) -> str:
-    """A free text without what varies: for reasons and nouns, which have no fields."""
-    found = _LOG.split(text[:_LONGEST], maxsplit=1)[0]
-    for pattern, stand_in in _VARIES:
-        found = pattern.sub(stand_in, found)
-    return found.strip()
-
-
-def plain_line(text: str) -> str:
-    """A text from anywhere in one line, of limited length."""
-    return " ".join(printable(text[:_LONGEST]).split())
-
-
-def plain_reason(text: str) -> str:
-    """Why a check was not judged, in one line: without the log of the server, and the numbers of programs."""
-    return _PROGRAM.sub("", _LOG.split(plain_line(text), maxsplit=1)[0])
 
 
 def stem(check_id: str) -> str:
@@ -59,6 +28,10 @@ def stem(check_id: str) -> str:
 def input_of(check_id: str) -> str:
     """The input that a check is about, as its name says it: ``slash`` of ``nfs3/names/slash-use[lookup]``."""
     return stem(check_id).rpartition("/")[2].partition("-")[0]
+
+
+def _text_of(record: CheckRecord | FindingRecord) -> str:
+    return reason_of(record).text if isinstance(record, CheckRecord) else ""
 
 
 class Red:
@@ -80,7 +53,7 @@ class Red:
         if self.is_check and not record.observed:
             if not self.seen:
                 self.kind = self.operation = ""
-                self.seen = shape(plain_reason(getattr(record, "reason", ""))) or record.id
+                self.seen = shape(plain_line(_text_of(record))) or record.id
             return
         if requirement is not None:
             self.clause = f"{requirement.rfc} {requirement.section}"

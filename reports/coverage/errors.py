@@ -40,10 +40,15 @@ class Pair:
     @property
     def functions(self) -> list[str]:
         """The checks without parameters, those first that are about this operation or about few others."""
-        counts = Counter(function_of(one) for one in self.checks)
+        counts = Counter(function_of(check) for check in self.checks)
         word = self.operation.lower()
         return sorted(
-            counts, key=lambda one: (self.operation not in one.split("/")[1:2], word not in one.lower(), one)
+            counts,
+            key=lambda function: (
+                self.operation not in function.split("/")[1:2],
+                word not in function.lower(),
+                function,
+            ),
         )
 
 

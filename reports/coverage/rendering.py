@@ -60,7 +60,7 @@ def suite_pages(run: Run, rules: Rules) -> Pages:
         "coverage": coverage,
         "errors": errors,
         "checks": len(ids),
-        "functions": len({function_of(one) for one in ids}),
+        "functions": len({function_of(check_id) for check_id in ids}),
         "rules": len(rule_ids),
         "reaches": _reaches(run.checks),
     }
@@ -69,30 +69,30 @@ def suite_pages(run: Run, rules: Rules) -> Pages:
         "coverage-checks.md": _markdown("checks.md.j2", values),
     }
     refuted = [
-        f"{one.protocol} {pair.operation} {pair.error}: errors-outside.toml says that no check provokes it, but "
+        f"{error.protocol} {pair.operation} {pair.error}: errors-outside.toml says that no check provokes it, but "
         f"{pair.functions[0]} does"
-        for one in errors
-        for pair in one.refuted
+        for error in errors
+        for pair in error.refuted
     ]
     covered = [
-        f"{one.section.rfc} section {one.section.number}: outside.toml says that no check can cover it, but "
-        f"{min(one.checks | one.rules)} does"
+        f"{section.section.rfc} section {section.section.number}: outside.toml says that no check can cover it, but "
+        f"{min(section.checks | section.rules)} does"
         for document in coverage.documents
-        for one in document.sections
-        if one.claims and one.reason
+        for section in document.sections
+        if section.claims and section.reason
     ]
     tabled = {document.document.name for document in coverage.documents}
     unknown = [
-        f"{one.requirement.citation}: the RFC has no such section"
-        for one in coverage.elsewhere
-        if one.requirement.rfc in tabled
+        f"{claim.requirement.citation}: the RFC has no such section"
+        for claim in coverage.elsewhere
+        if claim.requirement.rfc in tabled
     ]
     return Pages(texts, refuted + covered + unknown, render_reach(run.checks))
 
 
 def _reaches(checks: Iterable[CheckRecord]) -> dict[str, list[int]]:
     """Protocol, or "all" -> how many checks it has, and how many of each reach."""
-    found = Counter((name, reach_of(one.steered)) for one in checks for name in (one.protocol, "all"))
+    found = Counter((name, reach_of(check.steered)) for check in checks for name in (check.protocol, "all"))
     names = [*sorted({name for name, _ in found} - {"all"}), "all"]
     rows = {name: [found[name, reach] for reach in Reach] for name in names}
     return {name: [sum(row), *row] for name, row in rows.items()}
@@ -133,46 +133,46 @@ def to_plain(coverage: SectionCoverage, errors: Sequence[ErrorCoverage]) -> dict
         "targets": coverage.targets,
         "documents": [
             {
-                "rfc": one.document.name,
-                "title": one.document.title,
-                "numbers": dict(one.numbers()),
-                "levels": dict(one.levels()),
-                "sections": [_plain_section(each) for each in one.sections if each.state != "silent"],
+                "rfc": document.document.name,
+                "title": document.document.title,
+                "numbers": dict(document.numbers()),
+                "levels": dict(document.levels()),
+                "sections": [_plain_section(each) for each in document.sections if each.state != "silent"],
             }
-            for one in coverage.documents
+            for document in coverage.documents
         ],
-        "elsewhere": [_plain_claim(one) for one in coverage.elsewhere],
+        "elsewhere": [_plain_claim(claim) for claim in coverage.elsewhere],
         "errors": [
             {
-                "protocol": one.protocol,
-                "numbers": dict(one.counts),
-                "pairs": [_plain_pair(pair) for pair in one.pairs],
-                "unlisted": [_plain_pair(pair) for pair in one.unlisted],
+                "protocol": error.protocol,
+                "numbers": dict(error.counts),
+                "pairs": [_plain_pair(pair) for pair in error.pairs],
+                "unlisted": [_plain_pair(pair) for pair in error.unlisted],
             }
-            for one in errors
+            for error in errors
         ],
     }
 
 
-def _plain_section(one: CoveredSection) -> dict[str, t.Any]:
-    section = one.section
+def _plain_section(covered: CoveredSection) -> dict[str, t.Any]:
+    section = covered.section
     return {
         "section": section.number,
         "title": section.title,
         "words": {"must": section.must, "should": section.should, "may": section.may},
-        "state": one.state,
-        "reason": one.reason,
-        "requirements": [_plain_claim(claim) for claim in one.claims],
+        "state": covered.state,
+        "reason": covered.reason,
+        "requirements": [_plain_claim(claim) for claim in covered.claims],
     }
 
 
 def _plain_claim(claim: Claim) -> dict[str, t.Any]:
-    one = claim.requirement
+    requirement = claim.requirement
     return {
-        "citation": one.citation,
-        "part": one.part,
-        "level": one.level,
-        "gist": one.gist,
+        "citation": requirement.citation,
+        "part": requirement.part,
+        "level": requirement.level,
+        "gist": requirement.gist,
         "checks": sorted(claim.checks),
         "rules": sorted(claim.rules),
         "verdicts": claim.verdicts,
@@ -202,19 +202,19 @@ def _environment(*, html: bool, unseen: str) -> Environment:
         "chapters": _chapters,
         "citations": lambda claims: sorted({claim.requirement.citation for claim in claims}),
         "count": lambda count: "" if count is None else count,
-        "is_bad": lambda one, run: any(one.counts(run)[name] for name in _RED),
+        "is_bad": lambda section, run: any(section.counts(run)[name] for name in _RED),
         "is_broken": lambda claim: any(
             each in _RED for verdicts in claim.verdicts for each in verdicts.values()
         ),
         "md": escape_markdown,
         "provoked": functools.partial(_provoked, unseen=unseen),
         "seen_in": functools.partial(_seen_in, unseen=unseen),
-        "standing": lambda one: (
-            one.reason and f"outside: {one.reason}" if one.state == "outside" else one.state
+        "standing": lambda section: (
+            section.reason and f"outside: {section.reason}" if section.state == "outside" else section.state
         ),
         "tally": lambda claim, run: _tally(claim.counts(run)),
         "unlisted": lambda pairs: [f"{pair.operation} {escape_markdown(pair.error)}" for pair in pairs],
-        "verdicts": lambda one, run: _tally(one.counts(run)) if one.claims else one.state,
+        "verdicts": lambda section, run: _tally(section.counts(run)) if section.claims else section.state,
     }
     environment.globals["unseen"] = unseen
     return environment
@@ -243,7 +243,7 @@ def _provoked(pair: Pair, *, unseen: str) -> str:
     """The cell of a pair, as Markdown."""
     if not pair.checks:
         return _why_not(pair, unseen) + (f": {escape_markdown(pair.reason.text)}" if pair.reason else "")
-    named = ", ".join(f"`{one}`" for one in map(_in_code, pair.functions[:_NAMED]))
+    named = ", ".join(f"`{function}`" for function in map(_in_code, pair.functions[:_NAMED]))
     more = len(pair.functions) - _NAMED
     return named + (f" and {more} more" if more > 0 else "")
 
@@ -269,10 +269,10 @@ _NOT_SEEN: t.Final = "not seen"
 """In the report of runs, where "open" would say that there is no check."""
 
 
-def _chapters(one: CoveredDocument) -> list[dict[str, t.Any]]:
+def _chapters(document: CoveredDocument) -> list[dict[str, t.Any]]:
     """The sections at the top, each with the sum of those in it; those without normative words are left out."""
     found: list[dict[str, t.Any]] = []
-    for each in one.sections:
+    for each in document.sections:
         section = each.section
         if not found or found[-1]["number"] != section.chapter:
             title = section.title if section.number == section.chapter else ""

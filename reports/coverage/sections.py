@@ -47,7 +47,7 @@ class Claim:
     @property
     def functions(self) -> list[tuple[str, int]]:
         """Ids without parameters, and how many parameters each has."""
-        return sorted(Counter(function_of(one) for one in self.checks).items())
+        return sorted(Counter(function_of(check) for check in self.checks).items())
 
 
 @dataclass(slots=True)
@@ -69,12 +69,12 @@ class CoveredSection:
     @property
     def checks(self) -> set[str]:
         """Ids with parameters."""
-        return {one for claim in self.claims for one in claim.checks}
+        return {check for claim in self.claims for check in claim.checks}
 
     @property
     def rules(self) -> set[str]:
         """Rules of the lint."""
-        return {one for claim in self.claims for one in claim.rules}
+        return {rule for claim in self.claims for rule in claim.rules}
 
     def counts(self, run: int) -> Counter[str]:
         """Checks by verdict, in one run, each once."""
@@ -98,7 +98,7 @@ class CoveredDocument:
     @property
     def checks(self) -> set[str]:
         """Ids with parameters."""
-        return {one for section in self.sections for one in section.checks}
+        return {check for section in self.sections for check in section.checks}
 
     @property
     def is_begun(self) -> bool:
@@ -109,11 +109,11 @@ class CoveredDocument:
     def numbers(self) -> Counter[str]:
         """Sections with normative words ("worded") and their states, and "besides": covered ones without such words."""
         counts: Counter[str] = Counter()
-        for one in self.sections:
-            if one.section.words:
+        for section in self.sections:
+            if section.section.words:
                 counts["worded"] += 1
-                counts[one.state] += 1
-            elif one.state == "covered":
+                counts[section.state] += 1
+            elif section.state == "covered":
                 counts["besides"] += 1
         return counts
 
@@ -189,8 +189,10 @@ def cover_sections(
         CoveredDocument(
             document,
             [
-                CoveredSection(one, tables.reason(one), _ordered(places.pop((one.rfc, one.number), [])))
-                for one in document.sections
+                CoveredSection(
+                    section, tables.reason(section), _ordered(places.pop((section.rfc, section.number), []))
+                )
+                for section in document.sections
             ],
         )
         for document in tables.documents
@@ -201,13 +203,13 @@ def cover_sections(
 
 def _ordered(claims: list[Claim]) -> list[Claim]:
     def key(claim: Claim) -> tuple[t.Any, ...]:
-        one = claim.requirement
+        requirement = claim.requirement
         return (
-            one.rfc,
-            one.section,
-            LEVELS.index(one.level) if one.level in LEVELS else 9,
-            one.part,
-            one.gist,
+            requirement.rfc,
+            requirement.section,
+            LEVELS.index(requirement.level) if requirement.level in LEVELS else 9,
+            requirement.part,
+            requirement.gist,
         )
 
     return sorted(claims, key=key)

@@ -75,15 +75,15 @@ class Tables:
 
 def read_tables() -> Tables:
     declared = _toml("documents.toml")["document"]
-    documents = {one["name"]: Document(one["name"], one["title"]) for one in declared}
+    documents = {plain["name"]: Document(plain["name"], plain["title"]) for plain in declared}
     for section in _sections():
         documents[section.rfc].sections.append(section)
     same = {
-        (" ".join(clause.split()[:2]), clause.split()[2]): (one["name"], here)
-        for one in declared
-        for clause, here in one.get("same", {}).items()
+        (" ".join(clause.split()[:2]), clause.split()[2]): (plain["name"], here)
+        for plain in declared
+        for clause, here in plain.get("same", {}).items()
     }
-    same_numbers = {other: one["name"] for one in declared for other in one.get("same_numbers", ())}
+    same_numbers = {other: plain["name"] for plain in declared for other in plain.get("same_numbers", ())}
     return Tables(list(documents.values()), same, same_numbers, _toml("outside.toml"))
 
 
@@ -159,7 +159,9 @@ def unmatched_reasons() -> list[str]:
     found = []
     tables = read_tables()
     for rfc, reasons in tables.outside.items():
-        numbers = [one.number for each in tables.documents if each.name == rfc for one in each.sections]
+        numbers = [
+            section.number for each in tables.documents if each.name == rfc for section in each.sections
+        ]
         found += [f"{rfc} {key}" for key in reasons if key.removesuffix(".*") not in numbers]
     pairs = {each.protocol: set(each.pairs) for each in read_error_tables()}
     for protocol, kinds in _toml("errors-outside.toml").items():

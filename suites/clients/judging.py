@@ -71,12 +71,12 @@ def come_through(trials: ClientTrials, plan: ClientPlan, name: str, version: str
     if result.outcome in {"", UNTOUCHED}:
         raise NotJudgeable(result.observed)
     observe(KEY, result.outcome)
-    clause, is_wrong = plan.clauses.of(version), result.outcome == WRONG
+    is_wrong = result.outcome == WRONG
     fail(
         "files of the server" if is_wrong else "work",
         ("what the client promised" if is_wrong else "an end without an error",),
         result.observed,
-        clause if is_wrong else without_errors(clause),
+        plan.clause if is_wrong else without_errors(plan.clause),
         outcome=OutcomeRecord(str(Deviation.DATA if is_wrong else Deviation.OTHER), seen=result.outcome),
     )
 

@@ -29,16 +29,17 @@ from fixtures.clients.trial import (
 )
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsjudge import Requirement
 from suites.clients.clauses import (
     COMES_THROUGH,
+    GOES_ON,
     MATCHES_REPLIES,
     READS_RECORDS,
     READS_THE_REST,
-    RECLAIMS,
     WAITS,
     WRITES_AGAIN,
     WRITES_THE_REST,
-    Clauses,
+    without_errors,
 )
 
 SHORT: t.Final = 5000
@@ -56,7 +57,7 @@ class ClientPlan:
 
     name: str
     gist: str
-    clauses: Clauses
+    clause: Requirement
     rules: tuple[Rule, ...] = ()
     event: Event = ""
     """What happens to the server whenever a rule acts."""
@@ -65,6 +66,11 @@ class ClientPlan:
     """Only these can meet it; empty: all."""
     patience: float = 1.0
     """How many times longer a work may take: some clients wait five seconds for each object."""
+
+    @property
+    def claims(self) -> tuple[Requirement, ...]:
+        """What a check of it proves."""
+        return self.clause, without_errors(self.clause)
 
     @property
     def conditions(self) -> Conditions:
@@ -207,7 +213,7 @@ CRASH: t.Final = ClientPlan(
 RESTART: t.Final = ClientPlan(
     "restart",
     "the server begins another instance",
-    RECLAIMS,
+    GOES_ON,
     (_rule("call", Delay(0.2), nth=6),),
     "restart",
 )

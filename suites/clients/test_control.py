@@ -10,7 +10,7 @@ from suites.clients.plans import NOTHING
 
 
 @works_of(NOTHING)
-@proves(*NOTHING.clauses.all, killed_by="client-does-nothing")
+@proves(*NOTHING.claims, killed_by="client-does-nothing")
 def test_none(client_trials: ClientTrials, work: str, version: str) -> None:
     """The client does its work when nothing happens."""
     come_through(client_trials, NOTHING, work, version)

@@ -10,14 +10,14 @@ from suites.clients.plans import REPLY_DOUBLED, REPLY_LATE
 
 
 @works_of(REPLY_DOUBLED)
-@proves(*REPLY_DOUBLED.clauses.all, killed_by="client-takes-any-reply")
+@proves(*REPLY_DOUBLED.claims, killed_by="client-takes-any-reply")
 def test_reply_doubled(client_trials: ClientTrials, work: str, version: str) -> None:
     """The client does its work although replies come twice."""
     come_through(client_trials, REPLY_DOUBLED, work, version)
 
 
 @works_of(REPLY_LATE)
-@proves(*REPLY_LATE.clauses.all, killed_by="client-gives-up-soon")
+@proves(*REPLY_LATE.claims, killed_by="client-gives-up-soon")
 def test_reply_late(client_trials: ClientTrials, work: str, version: str) -> None:
     """The client does its work although replies come after those to later calls."""
     come_through(client_trials, REPLY_LATE, work, version)

@@ -75,7 +75,7 @@ def _same(nfs: NfsClient, path: str, expected: bytes) -> Wrong:
         return ""
     if len(seen) != len(expected):
         return f"{path}: expected {len(expected)} bytes, seen {len(seen)}"
-    first = next(at for at, (one, other) in enumerate(zip(seen, expected, strict=True)) if one != other)
+    first = next(at for at, (byte, other) in enumerate(zip(seen, expected, strict=True)) if byte != other)
     return f"{path}: expected other data at offset {first}, seen {seen[first : first + 8].hex()}"
 
 
@@ -87,7 +87,7 @@ def _type(nfs: NfsClient, path: str, expected: FileType | None) -> Wrong:
         seen = None
     if seen is expected:
         return ""
-    wanted, found = (one.name if one is not None else "nothing" for one in (expected, seen))
+    wanted, found = (kind.name if kind is not None else "nothing" for kind in (expected, seen))
     return f"{path}: expected {wanted}, seen {found}"
 
 

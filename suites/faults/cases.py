@@ -103,9 +103,11 @@ class Case:
 
     def is_second(self, answer: Answer) -> bool:
         """Whether only a second execution answers so."""
-        return answer.outcome == SUCCESS and self.status(answer) in {int(one) for one in self.call.again}
+        return answer.outcome == SUCCESS and self.status(answer) in {
+            int(status) for status in self.call.again
+        }
 
-    def told(self, answer: Answer) -> str:
+    def text_of(self, answer: Answer) -> str:
         """What a server did with a copy, as far as its answer tells it."""
         if answer.outcome != SUCCESS:
             return answer.outcome

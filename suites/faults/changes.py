@@ -8,7 +8,7 @@ import typing as t
 from collections.abc import Callable
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch, new_state_owner
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4
@@ -30,7 +30,7 @@ class Change(t.NamedTuple):
     """Whether it is about the data."""
 
 
-Arrange: t.TypeAlias = Callable[[Session4, Nfs4Scratch], Change]
+Arrange: t.TypeAlias = Callable[[Session, Nfs4Scratch], Change]
 
 
 def _put(scratch: Nfs4Scratch, *operations: XdrType) -> list[XdrType]:
@@ -41,59 +41,59 @@ def _removal(scratch: Nfs4Scratch, name: bytes) -> Callable[[], object]:
     return lambda: expect(scratch.run(op.putfh(scratch.handle), op.remove(name))).ok()
 
 
-def _create_guarded(_session: Session4, scratch: Nfs4Scratch) -> Change:
+def _create_guarded(_session: Session, scratch: Nfs4Scratch) -> Change:
     opening = op.open(b"made", BOTH, owner=new_state_owner(), how=op.guarded())
     return Change(_put(scratch, opening, op.getfh()))
 
 
-def _create_exclusive(_session: Session4, scratch: Nfs4Scratch) -> Change:
+def _create_exclusive(_session: Session, scratch: Nfs4Scratch) -> Change:
     how = op.exclusive4_1(secrets.token_bytes(p.NFS4_VERIFIER_SIZE))
     return Change(_put(scratch, op.open(b"made", BOTH, owner=new_state_owner(), how=how), op.getfh()))
 
 
-def _open_more(session: Session4, scratch: Nfs4Scratch) -> Change:
+def _open_more(session: Session, scratch: Nfs4Scratch) -> Change:
     file, owner = scratch.file("file", b"data"), new_state_owner()
     open_file(session, file, READ, owner=owner)
     return Change([op.putfh(file), op.open(None, BOTH, owner=owner)], file=file)
 
 
-def _mkdir(_session: Session4, scratch: Nfs4Scratch) -> Change:
+def _mkdir(_session: Session, scratch: Nfs4Scratch) -> Change:
     return Change(_put(scratch, op.mkdir(b"made"), op.getfh()))
 
 
-def _symlink(_session: Session4, scratch: Nfs4Scratch) -> Change:
+def _symlink(_session: Session, scratch: Nfs4Scratch) -> Change:
     return Change(_put(scratch, op.symlink(b"made", b"target")), _removal(scratch, b"made"))
 
 
-def _remove(_session: Session4, scratch: Nfs4Scratch) -> Change:
+def _remove(_session: Session, scratch: Nfs4Scratch) -> Change:
     scratch.file("name")
     return Change(_put(scratch, op.remove(b"name")), lambda: scratch.file("name"))
 
 
-def _rmdir(_session: Session4, scratch: Nfs4Scratch) -> Change:
+def _rmdir(_session: Session, scratch: Nfs4Scratch) -> Change:
     scratch.directory("name")
     return Change(_put(scratch, op.remove(b"name")), lambda: scratch.directory("name"))
 
 
-def _rename(_session: Session4, scratch: Nfs4Scratch) -> Change:
+def _rename(_session: Session, scratch: Nfs4Scratch) -> Change:
     scratch.file("old")
     renaming = _put(scratch, op.savefh(), op.rename(b"old", b"new"))
     return Change(renaming, lambda: scratch.file("old"))
 
 
-def _link(_session: Session4, scratch: Nfs4Scratch) -> Change:
+def _link(_session: Session, scratch: Nfs4Scratch) -> Change:
     file = scratch.file("file")
     linking = [op.putfh(file), op.savefh(), *_put(scratch, op.link(b"made"))]
     return Change(linking, _removal(scratch, b"made"), file)
 
 
-def _setattr(_session: Session4, scratch: Nfs4Scratch) -> Change:
+def _setattr(_session: Session, scratch: Nfs4Scratch) -> Change:
     file = scratch.file("file", b"0123456789")
     change: list[XdrType] = [op.putfh(file), op.setattr(Fattr4(size=3))]
     return Change(change, lambda: _overwrite(scratch, file), file, with_data=True)
 
 
-def _write(session: Session4, scratch: Nfs4Scratch) -> Change:
+def _write(session: Session, scratch: Nfs4Scratch) -> Change:
     file = scratch.file("file", b"0123456789")
     stateid = open_file(session, file, BOTH).stateid
     writing: list[XdrType] = [op.putfh(file), op.write(stateid, 0, b"ABCDE")]
@@ -106,26 +106,26 @@ def _overwrite(scratch: Nfs4Scratch, file: bytes) -> None:
     assert result is not None
 
 
-def _lock(session: Session4, scratch: Nfs4Scratch) -> Change:
+def _lock(session: Session, scratch: Nfs4Scratch) -> Change:
     opened = open_file(session, scratch.file("file"), BOTH)
     locking = op.lock(opened.stateid, WRITE_LT, 0, 10, owner=new_state_owner())
     return Change([op.putfh(opened.handle), locking])
 
 
-def _unlock(session: Session4, scratch: Nfs4Scratch) -> Change:
+def _unlock(session: Session, scratch: Nfs4Scratch) -> Change:
     opened = open_file(session, scratch.file("file"), BOTH)
     stateid = lock_range(session, opened)
     return Change([op.putfh(opened.handle), op.locku(stateid, 0, 10)])
 
 
-def _downgrade(session: Session4, scratch: Nfs4Scratch) -> Change:
+def _downgrade(session: Session, scratch: Nfs4Scratch) -> Change:
     file, owner = scratch.file("file"), new_state_owner()
     open_file(session, file, READ, owner=owner)
     stateid = open_file(session, file, BOTH, owner=owner).stateid
     return Change([op.putfh(file), op.open_downgrade(stateid, p.OPEN4_SHARE_ACCESS_READ)])
 
 
-def _close(session: Session4, scratch: Nfs4Scratch) -> Change:
+def _close(session: Session, scratch: Nfs4Scratch) -> Change:
     opened = open_file(session, scratch.file("file"), BOTH)
     return Change([op.putfh(opened.handle), op.close(opened.stateid)])
 

@@ -8,13 +8,13 @@ import typing as t
 from fixtures.checks.scratch import Scratch
 from fixtures.checks.wire import CLOSED, SILENCE, SUCCESS, Answer, RawCall, Wire
 from nfsclient.clients import Nfs2, Nfs3
-from nfsclient.protocol import nfs2 as p2
 from nfsclient.protocol import nfs3 as p3
 from nfsclient.rpc.program import Procedure
 from nfsclient.xdr import XdrType
 from nfsjudge import duplicates, expect, expect_that, show, skip
 from suites.catalogue import Call, Operands
 from suites.faults.cases import NAME, Case
+from suites.faults.writes import FILES, call_of, procedure_of
 from suites.nfs3.calls import create_arguments
 
 Either: t.TypeAlias = Nfs2 | Nfs3
@@ -77,10 +77,7 @@ class Change(t.Protocol):
 
 def absent_entry(version: int, directory: bytes) -> bytes:
     """The arguments of REMOVE of a name that is not there."""
-    name = b"absent"
-    return (
-        p2.Diropargs(directory, name) if version == 2 else p3.Remove3Args(p3.Diropargs3(directory, name))
-    ).to_xdr()
+    return call_of(FILES[version].remove(directory, b"absent")).args.to_xdr()
 
 
 class NameChange:
@@ -98,8 +95,8 @@ class NameChange:
     def _matches(self, *legal: list[bytes]) -> list[bool]:
         """Which of the legal lists of names the directory has. FAIL if none."""
         names = sorted(self._scratch.names())
-        found = [names == sorted(one) for one in legal]
-        texts = [", ".join(show(name) for name in sorted(one)) or "none" for one in (*legal, names)]
+        found = [names == sorted(allowed) for allowed in legal]
+        texts = [", ".join(show(name) for name in sorted(allowed)) or "none" for allowed in (*legal, names)]
         expect_that(any(found), " or ".join(texts[:-1]), texts[-1], f"names after a duplicate of {self.name}")
         return found
 
@@ -131,17 +128,13 @@ class DataChange:
 
     @property
     def _procedure(self) -> Procedure[t.Any, t.Any]:
-        if not self._is_write:
-            return p3.SETATTR
-        return p2.WRITE if self.version == 2 else p3.WRITE
+        return procedure_of(self.version) if self._is_write else p3.SETATTR
 
     def _args(self, data: bytes) -> XdrType:
         if not self._is_write:
             guard = self._scratch.attributes(self._file).ctime
             return p3.Setattr3Args(self._file, p3.Sattr3(size=len(data) // 2), guard)
-        if self.version == 2:
-            return p2.Writeargs(self._file, 0, 0, 0, data)
-        return p3.Write3Args(self._file, 0, len(data), p3.StableHow.FILE_SYNC, data)
+        return call_of(FILES[self.version].write(self._file, 0, data)).args
 
     def arrange(self, peer: Wire) -> RawCall:
         self._file = self._scratch.file(NAME, _OLD)
@@ -196,7 +189,7 @@ class DataChange:
 
 def _parts(written: bytes, before: t.Iterable[bytes]) -> list[bytes]:
     """What a WRITE makes of data that were there before, whatever part of it the server accepts."""
-    return [written[:size] + one[size:] for one in before for size in range(1, len(written) + 1)]
+    return [written[:size] + earlier[size:] for earlier in before for size in range(1, len(written) + 1)]
 
 
 def make_change(nfs_version: str, change: str, scratch: Scratch[t.Any, t.Any]) -> Change:

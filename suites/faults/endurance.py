@@ -6,14 +6,15 @@ from __future__ import annotations
 import dataclasses
 import typing as t
 
-from fixtures.checks.wire import Answer, Wire
+from fixtures.checks.side_by_side import Wait, Waiting
+from fixtures.checks.wire import Answer, RawCall, Wire
 from nfsclient.protocol import nfs2, nfs3
 from nfsclient.rpc.record import fragment
 from nfsjudge.duplicates import CACHED
 from suites.faults.duplicated import Change, Either, absent_entry, outcome_of
 
 _FEWEST: t.Final = 64
-_MOST: t.Final = 4096
+MOST_CALLS: t.Final = 4096
 """Other calls: of a larger cache the size is not found."""
 _AT_ONCE: t.Final = 16
 """Calls that are under way together: few enough for the buffer of a UDP socket."""
@@ -30,18 +31,28 @@ class Trial:
     other: Either
     """A client on another connection, which undoes the change."""
 
-    def is_kept(self, *, after: int = 0, seconds: float = 0.0) -> bool:
-        """Whether a duplicate gets the first reply after other calls, and after some time.
+    def is_kept(self, *, after: int = 0) -> bool:
+        """Whether a duplicate gets the first reply after other calls.
 
         The duplicate comes after its change was undone, so an execution shows. It is undone in the end.
         """
+        call = self._made_and_undone()
+        self._flood(after)
+        return self._is_answered_so(call)
+
+    def is_kept_for(self, seconds: float) -> Waiting[bool]:
+        """The same after some time."""
+        call = self._made_and_undone()
+        yield Wait(seconds)
+        return self._is_answered_so(call)
+
+    def _made_and_undone(self) -> RawCall:
         call = self.change.arrange(self.peer)
         self.change.need(self.peer.call(call))
         self.change.undo(self.other)
-        self._flood(after)
-        if seconds:
-            loop = self.peer.client.loop
-            loop.run_until(lambda: False, loop.clock() + seconds)
+        return call
+
+    def _is_answered_so(self, call: RawCall) -> bool:
         answer = self.peer.try_message(call.message())
         is_made = self.change.is_made()
         if is_made:
@@ -67,23 +78,23 @@ class Trial:
                 self.peer.receive_reply(call)
 
 
-def entries_kept(trial: Trial) -> str:
-    """How many other calls an entry outlives, between two powers of two."""
+def entries_kept(trial: Trial, most: int = MOST_CALLS) -> str:
+    """How many other calls an entry outlives, between two powers of two; of more than `most`, it says that."""
     if not trial.is_kept():
         return "none"
     kept, after = 0, _FEWEST
-    while after <= _MOST:
+    while after <= most:
         if not trial.is_kept(after=after):
             return f"there after {kept} other calls, gone after {after}"
         kept, after = after, 2 * after
     return f"there after {kept} other calls"
 
 
-def seconds_kept(trial: Trial) -> str:
+def seconds_kept(trial: Trial) -> Waiting[str]:
     """How long an entry is there at least."""
     if not trial.is_kept():
         return "none"
     for seconds in _SECONDS:
-        if trial.is_kept(seconds=seconds):
+        if (yield from trial.is_kept_for(seconds)):
             return f"at least {seconds:g} s"
     return f"less than {_SECONDS[-1]:g} s"

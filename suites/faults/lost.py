@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
 from fixtures.checks.faults import Action, Drop, MakeFaulty, on
-from nfsclient.clients.nfs4 import CompoundReply, Session4
+from nfsclient.clients.nfs4 import CompoundReply, Session
 from nfsclient.errors import ConnectionLost
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
@@ -33,13 +33,13 @@ class Lost(t.NamedTuple):
     reply: CompoundReply
 
 
-def connection_of(session: Session4) -> RpcClient:
+def connection_of(session: Session) -> RpcClient:
     """The connection that a session uses."""
     return t.cast("RpcClient", session.nfs4.rpc)
 
 
 def lose_reply(
-    faults: MakeFaulty, session: Session4, operations: Sequence[XdrType], *, cache_this: bool = True
+    faults: MakeFaulty, session: Session, operations: Sequence[XdrType], *, cache_this: bool = True
 ) -> Lost:
     """Send a request of which only the reply is lost, and the connection with it.
 
@@ -65,7 +65,7 @@ def expect_executed(reply: CompoundReply) -> None:
 
 
 def lose_call(
-    faults: MakeFaulty, session: Session4, operations: Sequence[XdrType], action: Action | None = None
+    faults: MakeFaulty, session: Session, operations: Sequence[XdrType], action: Action | None = None
 ) -> Request:
     """Send a request that does not arrive, or not as a whole, and whose connection is lost."""
     faults.before(connection_of(session), on("call", p.COMPOUND, action or Drop("close")))
@@ -98,7 +98,7 @@ def lose_single(
     return reply
 
 
-def retry(v4: Nfs4Dialect, session: Session4, request: Request) -> CompoundReply:
+def retry(v4: Nfs4Dialect, session: Session, request: Request) -> CompoundReply:
     """The reply to the same request on a new connection. SKIP while the server asks to wait."""
     reply = session.perform(request, via=reconnect(v4, session))
     if reply.status == Nfsstat4.NFS4ERR_DELAY:

@@ -73,21 +73,21 @@ class Possible:
 
     def send(self, offset: int, data: bytes) -> Sent:
         """A WRITE goes out."""
-        one = Sent(offset, data, self._tick())
-        self._writes.append(one)
-        return one
+        write = Sent(offset, data, self._tick())
+        self._writes.append(write)
+        return write
 
-    def answer(self, one: Sent, count: int, *, is_stable: bool = False) -> None:
+    def answer(self, write: Sent, count: int, *, is_stable: bool = False) -> None:
         """It is answered with success, for the first time; `is_stable`: its data is on stable storage."""
-        one.answered, one.count, one.is_stable = self._tick(), count, is_stable
+        write.answered, write.count, write.is_stable = self._tick(), count, is_stable
 
-    def copy(self, one: Sent) -> None:
+    def copy(self, write: Sent) -> None:
         """A copy of it is under way, which may arrive at any time, or never."""
-        one.has_copies = True
+        write.has_copies = True
 
-    def cut(self, one: Sent) -> None:
+    def cut(self, write: Sent) -> None:
         """Only a part of its message was sent, so it is no call."""
-        one.is_cut = True
+        write.is_cut = True
 
     def commit(self) -> int:
         """COMMIT of the whole file goes out for the first time; the number is for `committed`."""
@@ -95,28 +95,28 @@ class Possible:
 
     def committed(self, number: int) -> None:
         """This COMMIT is answered with success, and with the verifier of the WRITEs."""
-        for one in self._writes:
-            if one.answered is not None and one.answered < number:
-                one.is_stable = True
+        for write in self._writes:
+            if write.answered is not None and write.answered < number:
+                write.is_stable = True
 
     def crash(self) -> None:
         """The server dies and comes back: any part of what is not stable may be lost."""
         self._tick()
-        for one in self._writes:
-            one.is_lossy = one.is_lossy or not one.is_stable
+        for write in self._writes:
+            write.is_lossy = write.is_lossy or not write.is_stable
 
     def at(self, offset: int) -> frozenset[int]:
         """The values that a byte may have."""
-        covering = [one for one in self._writes if one.covers(offset)]
-        changes = [one for one in covering if one.has_changed(offset)]
+        covering = [write for write in self._writes if write.covers(offset)]
+        changes = [write for write in covering if write.has_changed(offset)]
         found = {
-            one.data[offset - one.offset]
-            for one in covering
-            if not any(later.sent > one.last for later in changes if later is not one)
+            write.data[offset - write.offset]
+            for write in covering
+            if not any(later.sent > write.last for later in changes if later is not write)
         }
         if not changes:
             found.add(self.content[offset])
-        if any(one.is_lossy for one in covering):
+        if any(write.is_lossy for write in covering):
             found.add(0)
         return frozenset(found)
 

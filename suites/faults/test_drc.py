@@ -15,6 +15,7 @@ import pytest
 
 from fixtures.checks.faults import Drop, Duplicate, MakeFaulty, on
 from fixtures.checks.scratch import Scratch
+from fixtures.checks.side_by_side import Waiting, side_by_side
 from fixtures.checks.wire import SUCCESS, Answer, Proto, Wire
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3
@@ -51,26 +52,27 @@ def test_reply_lost(
     message = case.arrange(peer)
     case.need(peer.call_and_lose(message))
     answer = peer.try_message(message.message())
-    observe("copy after a lost reply", case.told(answer))
+    observe("copy after a lost reply", case.text_of(answer))
     _note(case, f"lost-{proto}", answer)
     expect_names(scratch.names(), case.after, f"names after {case.name}, whose reply was lost, and its copy")
 
 
+@side_by_side
 @TRANSPORTS
 @EACH_CHANGE
 @proves(EXECUTES_AT_LEAST_ONCE, killed_by="first-copy-of-a-change-makes-a-file")
 def test_doubled(
     faults: MakeFaulty, scratch: Scratch[t.Any, t.Any], nfs_version: str, procedure: str, proto: Proto
-) -> None:
+) -> Waiting[None]:
     """A change that the network doubles has the effect of one change."""
     case = Case(nfs_version, procedure, scratch)
     peer = faults(proto, case.version, on("call", case.call.procedure, Duplicate()))
     message = case.arrange(peer)
     answer = peer.call(message)
-    if answer.outcome != SUCCESS or case.status(answer) not in {int(one) for one in case.call.again}:
+    if answer.outcome != SUCCESS or case.status(answer) not in {int(status) for status in case.call.again}:
         case.need(answer)  # else it is the reply to the second execution, which overtook the first
     peer.call(peer.make())
-    second = peer.second_reply(message)
+    second = yield from peer.second_reply(message)
     _note(case, f"doubled-{proto}", answer if case.is_second(answer) else second)
     expect_names(scratch.names(), case.after, f"names after a doubled {case.name}")
 
@@ -96,7 +98,7 @@ def test_late_copy(
         peer.client.close()
     answer = (peer if way == "same" else faults("tcp", case.version)).try_message(message.message())
     names = scratch.names()
-    observe("late copy", case.told(answer))
+    observe("late copy", case.text_of(answer))
     is_made = sorted(names) == sorted(case.after)
     observe("effect of a late copy", "executed again" if is_made else "none")
     _note(case, _WAYS[way], answer, is_made=is_made)
@@ -140,7 +142,7 @@ def test_other_user(
     case.take_back(nfs3)
     theirs = AuthSys(*STRANGER).opaque()[0]
     answer = peer.try_message(peer.make(message.proc, message.args, xid=message.xid, cred=theirs).message())
-    observe("copy with another credential", case.told(answer))
+    observe("copy with another credential", case.text_of(answer))
     expect_names(
         scratch.names(), [NAME], "names after REMOVE by another user with the XID of an earlier REMOVE"
     )

@@ -48,7 +48,7 @@ def test_reset_before_reply(
     peer.note(message, None)
     peer.client.reconnect()
     answer = peer.try_message(message.message())
-    observe("copy after a reset", case.told(answer))
-    if answer.outcome != SUCCESS or case.status(answer) not in {int(one) for one in case.call.again}:
+    observe("copy after a reset", case.text_of(answer))
+    if answer.outcome != SUCCESS or case.status(answer) not in {int(status) for status in case.call.again}:
         case.need(answer)  # else the first call has made the change
     expect_names(scratch.names(), case.after, f"names after {case.name}, a reset, and its copy")

@@ -13,8 +13,10 @@ from collections.abc import Callable
 
 import pytest
 
+from fixtures.checks.budget import Budget
 from fixtures.checks.faults import FaultyWire, MakeFaulty
 from fixtures.checks.scratch import Scratch
+from fixtures.checks.side_by_side import Waiting, side_by_side
 from fixtures.checks.wire import Answer, Proto, RawCall
 from nfsclient.rpc.auth import AuthSys
 from nfsjudge import observe, proves, unsupported
@@ -22,7 +24,7 @@ from nfsjudge.duplicates import ENTRIES, SECONDS, bound_key, cell_key
 from suites.faults.cases import CHANGES, EACH_VERSION
 from suites.faults.clauses import COPIES_ARE_EXECUTIONS
 from suites.faults.duplicated import MODES, Change, Either, make_change, outcome_of
-from suites.faults.endurance import Trial, entries_kept, seconds_kept
+from suites.faults.endurance import MOST_CALLS, Trial, entries_kept, seconds_kept
 from suites.rpc.parameters import TRANSPORTS
 
 _LATE: t.Final = ("late-udp", "port-udp", "reconnect-same")
@@ -147,21 +149,33 @@ def test_same_xid(
 @EACH_VERSION
 @proves(COPIES_ARE_EXECUTIONS, killed_by="late-copies-leave-something")
 def test_cache_size(
-    faults: MakeFaulty, second_client: Either, scratch: Scratch[t.Any, t.Any], nfs_version: str, proto: Proto
+    faults: MakeFaulty,
+    second_client: Either,
+    scratch: Scratch[t.Any, t.Any],
+    budget: Budget,
+    nfs_version: str,
+    proto: Proto,
 ) -> None:
     """A duplicate that arrives after many other changes is executed as a new call, or has no effect."""
     change = make_change(nfs_version, "mkdir", scratch)
-    trial = Trial(change, faults(proto, change.version), scratch.handle, second_client)
-    observe(bound_key(change.version, proto, ENTRIES), entries_kept(trial))
+    peer = faults(proto, change.version)
+    trial = Trial(change, peer, scratch.handle, second_client)
+    observe(bound_key(change.version, proto, ENTRIES), entries_kept(trial, budget.of(MOST_CALLS, ours=64)))
 
 
+@side_by_side
 @TRANSPORTS
 @EACH_VERSION
 @proves(COPIES_ARE_EXECUTIONS, killed_by="late-copies-leave-something")
 def test_cache_time(
-    faults: MakeFaulty, second_client: Either, scratch: Scratch[t.Any, t.Any], nfs_version: str, proto: Proto
-) -> None:
+    faults: MakeFaulty,
+    second_client: Either,
+    scratch: Scratch[t.Any, t.Any],
+    nfs_version: str,
+    proto: Proto,
+) -> Waiting[None]:
     """A duplicate that arrives seconds after its change was undone is executed as a new call, or has no effect."""
     change = make_change(nfs_version, "mkdir", scratch)
-    trial = Trial(change, faults(proto, change.version), scratch.handle, second_client)
-    observe(bound_key(change.version, proto, SECONDS), seconds_kept(trial))
+    peer = faults(proto, change.version)
+    trial = Trial(change, peer, scratch.handle, second_client)
+    observe(bound_key(change.version, proto, SECONDS), (yield from seconds_kept(trial)))

@@ -34,7 +34,7 @@ from suites.losses import Losses
 from suites.nfs3.clauses import COMMIT_FLUSHES_DATA, FILE_SYNC_DATA_IS_STABLE
 from suites.nfs3.contents import pattern, read_range
 from suites.nfs4.opens import BOTH, open_file
-from suites.nfs4.retries import session_of_its_own
+from suites.nfs4.retries import own_session
 from suites.recovery.after_crash import file_again
 from suites.recovery.test_consistency import UNSTABLE_STAYS_IN_ITS_RANGE
 from suites.rpc.clauses import EXECUTES_AT_LEAST_ONCE
@@ -104,7 +104,7 @@ def expect_possible(possible: Possible, seen: bytes, when: str, because: Require
         fail(f"size {when}", (str(_SIZE),), str(len(seen)), because, outcome=outcome)
     wrong = possible.judge(seen)
     if wrong is not None:
-        expected = tuple(f"{one:02x}" for one in sorted(wrong.possible))
+        expected = tuple(f"{value:02x}" for value in sorted(wrong.possible))
         texts = expected, f"{wrong.seen:02x}"
         fail(f"byte at offset {wrong.offset} {when}", *texts, because, kind=Deviation.DATA)
 
@@ -224,7 +224,7 @@ def test_stream_kept(nfs3: Nfs3, scratch: Nfs3Scratch, faults: MakeFaulty, end: 
 @proves(CALL_IS_SENT_AGAIN, killed_by="sequence4-new-connection-is-misordered")
 def test_stream_cut4(v4: Nfs4Dialect, faults: MakeFaulty, end: _End) -> None:
     """By NFSv4.1, the WRITE in which a stream of UNSTABLE ones was cut is sent again: all data is there."""
-    session, scratch = session_of_its_own(v4), v4.scratch
+    session, scratch = own_session(v4), v4.scratch
     file, possible = scratch.file("f", _OLD), Possible(_OLD)
     stateid = open_file(session, file, BOTH).stateid
     faults.before(connection_of(session), on("call", p.COMPOUND, Truncate(1500, end), nth=3))

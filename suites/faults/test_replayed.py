@@ -43,7 +43,7 @@ def test_doubled(
     case = Case(nfs_version, procedure, scratch)
     peer = faults("udp", case.version, on("call", case.call.procedure, DoublePackets()))
     answer = peer.call(case.arrange(peer))
-    if answer.outcome != SUCCESS or case.status(answer) not in {int(one) for one in case.call.again}:
+    if answer.outcome != SUCCESS or case.status(answer) not in {int(status) for status in case.call.again}:
         case.need(answer)  # else it is the reply to the second execution, which overtook the first
     peer.call(peer.make())  # datagrams stay in order here: the copy has arrived
     expect_names(scratch.names(), case.after, f"names after {case.name}, whose packets came twice")
@@ -59,7 +59,7 @@ def test_reply_lost(
     peer = faults("udp", case.version, on("reply", case.call.procedure, LosePackets()))
     message = case.arrange(peer)
     case.need(peer.call_and_lose(message))
-    observe("copy after lost packets", case.told(peer.try_message(message.message())))
+    observe("copy after lost packets", case.text_of(peer.try_message(message.message())))
     expect_names(scratch.names(), case.after, f"names after {case.name}, whose reply was lost, and its copy")
 
 

@@ -15,7 +15,7 @@ import pytest
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, new_state_owner
 from fixtures.checks.faults import Drop, Hold, KeptPacket, MakeFaulty, Truncate, on
 from fixtures.checks.wire import SUCCESS, MakeWire
-from nfsclient.clients.nfs4 import CompoundReply, Session4, new_owner
+from nfsclient.clients.nfs4 import CompoundReply, Session, new_owner
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.errors import ConnectionLost
 from nfsclient.protocol import nfs4 as p
@@ -42,7 +42,7 @@ from suites.nfs3.contents import pattern
 from suites.nfs4.clauses import RETRY_GETS_THE_CACHED_REPLY, RETRY_IS_NOT_EXECUTED
 from suites.nfs4.locks import WRITE_LT, lock_range, try_lock
 from suites.nfs4.opens import BOTH, another_client, open_file
-from suites.nfs4.retries import reconnect, send_another, session_of_its_own, without_sequence
+from suites.nfs4.retries import own_session, reconnect, send_another, without_sequence
 from suites.nfs4.test_create_session import REPLAY_IS_CACHED
 from suites.nfs4.test_exchange_id import UNCONFIRMED_IS_REPLACED
 
@@ -81,7 +81,7 @@ EACH_VISIBLE = pytest.mark.parametrize("change", VISIBLE)
 )
 def test_reply_lost(v4: Nfs4Dialect, faults: MakeFaulty, change: str) -> None:
     """A change whose reply is lost is executed once: its retry gets the lost reply, and changes nothing."""
-    session, scratch = session_of_its_own(v4), v4.scratch
+    session, scratch = own_session(v4), v4.scratch
     made = CHANGES[change](session, scratch)
     lost = lose_reply(faults, session, made.operations)
     if made.meddle is not None:
@@ -100,7 +100,7 @@ def test_reply_lost(v4: Nfs4Dialect, faults: MakeFaulty, change: str) -> None:
 )
 def test_same_bytes(v4: Nfs4Dialect, faults: MakeFaulty, wire: MakeWire, change: str) -> None:
     """A change whose reply is lost, replayed with the same bytes and XID, gets that reply, and changes nothing."""
-    session, scratch, kept = session_of_its_own(v4), v4.scratch, KeptPacket()
+    session, scratch, kept = own_session(v4), v4.scratch, KeptPacket()
     made = CHANGES[change](session, scratch)
     rules = on("call", p.COMPOUND, kept.keep), on("reply", p.COMPOUND, Drop("close"))
     disturbed = faults.before(connection_of(session), *rules)
@@ -126,7 +126,7 @@ def test_same_bytes(v4: Nfs4Dialect, faults: MakeFaulty, wire: MakeWire, change:
 @proves(CALL_IS_SENT_AGAIN, killed_by="sequence4-new-connection-is-misordered")
 def test_call_lost(v4: Nfs4Dialect, faults: MakeFaulty, change: str) -> None:
     """A change whose call is lost is executed when it comes again, and its slot goes on."""
-    session, scratch = session_of_its_own(v4), v4.scratch
+    session, scratch = own_session(v4), v4.scratch
     made = CHANGES[change](session, scratch)
     request = lose_call(faults, session, made.operations)
     expect_executed(retry(v4, session, request))
@@ -137,7 +137,7 @@ def test_call_lost(v4: Nfs4Dialect, faults: MakeFaulty, change: str) -> None:
 @proves(RETRY_IS_NOT_EXECUTED, killed_by="sequence4-executes-uncached-retries")
 def test_uncached_reply_lost(v4: Nfs4Dialect, faults: MakeFaulty, change: str) -> None:
     """The retry of a change whose reply was not to be cached, and is lost, executes nothing."""
-    session, scratch = session_of_its_own(v4), v4.scratch
+    session, scratch = own_session(v4), v4.scratch
     made = CHANGES[change](session, scratch)
     lost = lose_reply(faults, session, made.operations, cache_this=False)
     if made.meddle is not None:
@@ -157,7 +157,7 @@ def test_uncached_reply_lost(v4: Nfs4Dialect, faults: MakeFaulty, change: str) -
 @proves(RETRY_IS_NOT_EXECUTED, killed_by="sequence4-executes-false-retries")
 def test_false_retry(v4: Nfs4Dialect, faults: MakeFaulty, change: str) -> None:
     """Other arguments, sent with the slot and sequence id of a change whose reply is lost, change nothing."""
-    session, scratch = session_of_its_own(v4), v4.scratch
+    session, scratch = own_session(v4), v4.scratch
     pair = PAIRS[change](scratch)
     has_data = change == "write"
     lost = lose_reply(faults, session, pair.first)
@@ -177,7 +177,7 @@ def test_false_retry(v4: Nfs4Dialect, faults: MakeFaulty, change: str) -> None:
 @proves(ONLY_WHOLE_RECORDS, killed_by="rpc-executes-calls-that-are-cut")
 def test_half_sent(v4: Nfs4Dialect, faults: MakeFaulty, end: t.Literal["close", "reset"], at: int) -> None:
     """A WRITE whose connection ends in the middle is not executed; it is when it comes again."""
-    session, scratch = session_of_its_own(v4), v4.scratch
+    session, scratch = own_session(v4), v4.scratch
     file = scratch.file("file", _OLD)
     writing = op.write(open_file(session, file, BOTH).stateid, 0, pattern(_SIZE))
     request = lose_call(faults, session, [op.putfh(file), writing], Truncate(at, end))
@@ -194,7 +194,7 @@ def test_half_sent(v4: Nfs4Dialect, faults: MakeFaulty, end: t.Literal["close", 
 @proves(RETRY_GETS_THE_CACHED_REPLY, killed_by="sequence4-lone-retry-is-misordered")
 def test_sequence_lost(v4: Nfs4Dialect, faults: MakeFaulty) -> None:
     """A request of SEQUENCE alone whose reply is lost gets it again, and its slot goes on."""
-    session = session_of_its_own(v4)
+    session = own_session(v4)
     lost = lose_reply(faults, session, [], cache_this=False)
     expect(retry(v4, session, lost.request)).ok()
     expect(session.compound(slot=lost.request.slot.id)).ok()
@@ -202,16 +202,16 @@ def test_sequence_lost(v4: Nfs4Dialect, faults: MakeFaulty) -> None:
 
 def _send(rpc: RpcClient, *requests: Request) -> None:
     """Send requests, and wait until all are answered or lost."""
-    pending = [rpc.submit(p.COMPOUND, one.args) for one in requests]
-    rpc.loop.run_until(lambda: all(one.done for one in pending), rpc.loop.clock() + rpc.timeout)
+    pending = [rpc.submit(p.COMPOUND, request.args) for request in requests]
+    rpc.loop.run_until(lambda: all(pending.done for pending in pending), rpc.loop.clock() + rpc.timeout)
 
 
-def _making(session: Session4, directory: bytes, slot: int) -> Request:
+def _making(session: Session, directory: bytes, slot: int) -> Request:
     operations: list[XdrType] = [op.putfh(directory), op.mkdir(b"slot %d" % slot), op.getfh()]
     return session.state.begin(operations, slot=slot, cache_this=True)
 
 
-def _need_slots(session: Session4, count: int) -> None:
+def _need_slots(session: Session, count: int) -> None:
     if session.state.slots.allowed < count:
         skip(f"the session has {session.state.slots.allowed} slots")
 
@@ -220,7 +220,7 @@ def _need_slots(session: Session4, count: int) -> None:
 @proves(RETRY_GETS_THE_CACHED_REPLY, killed_by="sequence4-slots-share-a-reply")
 def test_replies_of_slots_lost(v4: Nfs4Dialect, faults: MakeFaulty, order: str) -> None:
     """Requests in two slots whose replies are lost get their own replies, in whichever order they come again."""
-    session, scratch = session_of_its_own(v4), v4.scratch
+    session, scratch = own_session(v4), v4.scratch
     _need_slots(session, 2)
     rules = on("reply", p.COMPOUND, Drop()), on("reply", p.COMPOUND, Drop("close"), nth=2)
     disturbed = faults.before(connection_of(session), *rules)
@@ -247,13 +247,13 @@ def _slot_of(reply: p.Compound4Res) -> int | None:
 @proves(SLOTS_ARE_INDEPENDENT, killed_by="sequence4-first-slot-comes-first")
 def test_calls_reordered(v4: Nfs4Dialect, faults: MakeFaulty) -> None:
     """Requests in new slots are executed, though that in the higher slot arrives first."""
-    session, scratch = session_of_its_own(v4), v4.scratch
+    session, scratch = own_session(v4), v4.scratch
     _need_slots(session, 3)
     faults.before(connection_of(session), on("call", p.COMPOUND, Hold()))
     requests = [_making(session, scratch.handle, slot) for slot in (1, 2)]
-    pending = [connection_of(session).submit(p.COMPOUND, one.args) for one in requests]
-    for request, one in zip(requests, pending, strict=True):
-        result = connection_of(session).wait(one)
+    pending = [connection_of(session).submit(p.COMPOUND, request.args) for request in requests]
+    for request, call in zip(requests, pending, strict=True):
+        result = connection_of(session).wait(call)
         expect(session.state.finish(request, result)).ok()
 
 
@@ -318,7 +318,7 @@ def test_reclaim_complete_lost(v4: Nfs4Dialect, faults: MakeFaulty) -> None:
 # ---------------------------------------------------------------- what a lost connection leaves
 
 
-def _lose_connection(v4: Nfs4Dialect, faults: MakeFaulty, session: Session4) -> None:
+def _lose_connection(v4: Nfs4Dialect, faults: MakeFaulty, session: Session) -> None:
     """Lose the only connection of a session in the middle of a request, and make another one."""
     lost = lose_reply(faults, session, [], cache_this=False)
     expect(retry(v4, session, lost.request)).ok()
@@ -327,7 +327,7 @@ def _lose_connection(v4: Nfs4Dialect, faults: MakeFaulty, session: Session4) -> 
 @proves(SESSION_OUTLIVES_CONNECTIONS, killed_by="write4-stateids-end-with-connections")
 def test_open_kept(v4: Nfs4Dialect, faults: MakeFaulty) -> None:
     """A file that was opened before the connection was lost can be written by its stateid."""
-    session, file = session_of_its_own(v4), v4.scratch.file("file", b"data")
+    session, file = own_session(v4), v4.scratch.file("file", b"data")
     opened = open_file(session, file, BOTH)
     _lose_connection(v4, faults, session)
     expect(session.compound(op.putfh(file), op.write(opened.stateid, 0, b"more"))).ok()
@@ -336,7 +336,7 @@ def test_open_kept(v4: Nfs4Dialect, faults: MakeFaulty) -> None:
 @proves(SESSION_OUTLIVES_CONNECTIONS, killed_by="lock4-locks-end-with-connections")
 def test_lock_kept(v4: Nfs4Dialect, faults: MakeFaulty) -> None:
     """A byte-range lock of a client that has lost its connection is still there for others."""
-    session, file = session_of_its_own(v4), v4.scratch.file("file", b"data")
+    session, file = own_session(v4), v4.scratch.file("file", b"data")
     lock_range(session, open_file(session, file, BOTH))
     _lose_connection(v4, faults, session)
     other = another_client(v4)

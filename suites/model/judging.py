@@ -212,8 +212,8 @@ class Judge:
 
         In one directory, RENAME may count as one change or as two.
         """
-        is_one = len({id(each) for each in directories}) == 1
-        for directory, info in zip(directories[:1] if is_one else directories, answer.infos, strict=False):
+        is_same = len({id(each) for each in directories}) == 1
+        for directory, info in zip(directories[:1] if is_same else directories, answer.infos, strict=False):
             last = directory.last.get(player.version)
             if info is None or last is None or last.change is None or player.version not in directory.fresh:
                 continue
@@ -222,7 +222,7 @@ class Judge:
             self.claim(was == seen, player, Property.BEFORE, what, was, seen, answer)
         known = [info for info in answer.infos if info is not None]
         pairs = [(info.before, info.after) for info in known]
-        if is_one and len(known) == len(answer.infos) == 2:
+        if is_same and len(known) == len(answer.infos) == 2:
             pairs = [(known[0].before, known[1].after)]
         for before, after in pairs:
             what = f"change of the directory in the reply to {step.verb}, after it"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 
 from fixtures.checks.dialects.nfs4 import new_state_owner, through_grace
-from nfsclient.clients.nfs4 import CompoundReply, Session4
+from nfsclient.clients.nfs4 import CompoundReply, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
@@ -55,7 +55,7 @@ def _info(found: p.ChangeInfo4) -> Info | None:
 def _time(seconds: int | None) -> p.Settime4 | None:
     if seconds is None:
         return None
-    return p.Settime4(p.TimeHow4.SET_TO_SERVER_TIME4) if seconds < 0 else p.client_time4(seconds)
+    return p.Settime4(p.TimeHow4.SET_TO_SERVER_TIME4) if seconds < 0 else p.client_time(seconds)
 
 
 class Player4(Player):
@@ -64,7 +64,7 @@ class Player4(Player):
     version = "v4"
     title = "NFSv4.1"
 
-    def __init__(self, session: Session4, root: bytes) -> None:
+    def __init__(self, session: Session, root: bytes) -> None:
         self._session = session
         found = self._run(op.putfh(root), op.getattr("maxread", "maxwrite", "time_delta", "cansettime"))
         limits = found.attributes if found.status == Nfsstat4.NFS4_OK else Fattr4()

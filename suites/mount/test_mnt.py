@@ -86,9 +86,9 @@ def test_same_directory(mount3: Mount, nfs3: Nfs3, target: TargetView, scratch: 
     del scratch  # it makes the export contain a directory that a server could mount by mistake
     path = target.address.export.encode()
     first, second = (expect(mount3.mnt(path)).ok().fhandle for _ in range(2))
-    one = expect(nfs3.getattr(first)).ok().obj_attributes
+    known = expect(nfs3.getattr(first)).ok().obj_attributes
     other = expect(nfs3.getattr(second)).ok().obj_attributes
-    expect_unchanged(one, other, ("fsid", "fileid"), "the second handle")
+    expect_unchanged(known, other, ("fsid", "fileid"), "the second handle")
 
 
 @proves(MNT_LISTS_ACCEPTED_FLAVORS, killed_by="mnt3-lists-only-a-refused-flavor", needs="mount")

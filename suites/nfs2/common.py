@@ -16,8 +16,14 @@ _DOTS: t.Final = frozenset({b".", b".."})
 
 
 def _seen(attributes: Fattr) -> Seen:
-    one = attributes
-    return Seen(one.type is Ftype.NFREG, one.size, one.mode, one.nlink, one.fileid, one.mtime.seconds)
+    return Seen(
+        attributes.type is Ftype.NFREG,
+        attributes.size,
+        attributes.mode,
+        attributes.nlink,
+        attributes.fileid,
+        attributes.mtime.seconds,
+    )
 
 
 def _asked(value: int | None) -> int:
@@ -99,7 +105,7 @@ class CommonNfs2(TreeClient):
             return Answer(reply)
         entries = reply.resok.entries
         ends = reply.resok.eof or not entries
-        shown = [Entry(one.name, None) for one in entries if one.name not in _DOTS]
+        shown = [Entry(entry.name, None) for entry in entries if entry.name not in _DOTS]
         return Answer(reply, Page(shown, None if ends else entries[-1].cookie))
 
     def symlink(self, where: bytes, name: bytes, text: bytes) -> Answer[None]:

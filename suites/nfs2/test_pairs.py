@@ -7,11 +7,12 @@ import typing as t
 
 import pytest
 
+from fixtures.checks.budget import Budget
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2
 from nfsjudge import Harm, proves, should, stated
-from suites.changes import CHANGES, WHOLE, Clauses, World
+from suites.changes import CHANGES, PAIRS, WHOLE, Clauses, World
 from suites.clauses import (
     DATA_IS_CURRENT,
     FILEID_STAYS,
@@ -82,7 +83,15 @@ def test_single(nfs2: Nfs2, second_client: Nfs2, scratch: Nfs2Scratch, target: T
 
 @pytest.mark.parametrize("first", CHANGES)
 @proves(ATTRIBUTES_ARE_CURRENT, killed_by="setattr2-after-a-change-is-lost")
-def test_after(nfs2: Nfs2, second_client: Nfs2, scratch: Nfs2Scratch, target: TargetView, first: str) -> None:
+def test_after(
+    nfs2: Nfs2,
+    second_client: Nfs2,
+    scratch: Nfs2Scratch,
+    target: TargetView,
+    budget: Budget,
+    first: str,
+) -> None:
     """After each pair of changes that begins with this one, two clients see what both changes made."""
     clients = CommonNfs2(nfs2), CommonNfs2(second_client)
-    every_pair(World(*clients, scratch, CLAUSES, target.has("nfs2_hardlink")), first)
+    world = World(*clients, scratch, CLAUSES, target.has("nfs2_hardlink"))
+    every_pair(world, first, budget.of(len(CHANGES), ours=PAIRS))

@@ -42,8 +42,8 @@ def test_target_kept(nfs2: Nfs2, scratch: Nfs2Scratch, act: str) -> None:
 @proves(TEXTS_ARE_NOT_INTERPRETED, killed_by="rename2-moves-into-targets-of-links", needs="nfs2_symlink")
 def test_directory_kept(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """RENAME over a symbolic link to a directory puts nothing into that directory."""
-    one, kept = CommonNfs2(nfs2), TEXTS_ARE_NOT_INTERPRETED
-    expect_target_kept(one, scratch, "replace-directory", kept, LINKS_ARE_OBJECTS)
+    common, kept = CommonNfs2(nfs2), TEXTS_ARE_NOT_INTERPRETED
+    expect_target_kept(common, scratch, "replace-directory", kept, LINKS_ARE_OBJECTS)
 
 
 @pytest.mark.parametrize("act", OF_ATTRIBUTES)

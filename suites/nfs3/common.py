@@ -33,8 +33,14 @@ _HOW: t.Final = {
 
 
 def _seen(attributes: Fattr3) -> Seen:
-    one = attributes
-    return Seen(one.type is Ftype3.NF3REG, one.size, one.mode, one.nlink, one.fileid, one.mtime.seconds)
+    return Seen(
+        attributes.type is Ftype3.NF3REG,
+        attributes.size,
+        attributes.mode,
+        attributes.nlink,
+        attributes.fileid,
+        attributes.mtime.seconds,
+    )
 
 
 class CommonNfs3(CommittingClient, TreeClient):
@@ -146,6 +152,8 @@ class CommonNfs3(CommittingClient, TreeClient):
 def _page(resok: t.Any) -> Page:
     entries: list[t.Any] = resok.entries
     ends = resok.eof or not entries
-    found = [(one.name, getattr(one, "name_attributes", None)) for one in entries if one.name not in DOTS]
+    found = [
+        (entry.name, getattr(entry, "name_attributes", None)) for entry in entries if entry.name not in DOTS
+    ]
     shown = [Entry(name, None if attributes is None else _seen(attributes)) for name, attributes in found]
     return Page(shown, None if ends else (entries[-1].cookie, resok.cookieverf))

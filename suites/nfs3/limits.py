@@ -125,8 +125,8 @@ class NameLimit(t.NamedTuple):
 
 def name_limit_of(nfs3: Nfs3, directory: bytes) -> NameLimit:
     """What PATHCONF says of long names. SKIP if name_max is missing or unlimited."""
-    told = expect(nfs3.pathconf(directory)).ok()
-    return NameLimit(need_name_max(told.name_max), told.no_trunc)
+    pathconf = expect(nfs3.pathconf(directory)).ok()
+    return NameLimit(need_name_max(pathconf.name_max), pathconf.no_trunc)
 
 
 def name_max_of(nfs3: Nfs3, directory: bytes) -> int:

@@ -18,7 +18,7 @@ from suites.nfs3.clauses import EXCLUSIVE_NEEDS_ITS_VERIFIER, READDIR_LISTS_ENTR
 from suites.nfs3.common import CommonNfs3
 from suites.nfs3.limits import name_max_of
 from suites.nfs3.listing import SMALL_PAGE, Fill, page, read_all
-from suites.two_names import MAYBE_ONE, expect_two_files, names_alike
+from suites.two_names import MAY_BE_SAME, expect_two_files, names_alike
 
 FOLDED_NAMES_ARE_CONSISTENT = should(  # of GUARDED the text says "should"
     "RFC 1813",
@@ -39,7 +39,7 @@ def test_verifiers(nfs3: Nfs3, scratch: Nfs3Scratch, same: str) -> None:
     """CREATE EXCLUSIVE with a verifier that agrees in one half with that of the file fails."""
     # The halves differ in most of their bits: a server may store only some (IMPLEMENTATION of section 3.3.8).
     half, first, second = b"\x11\x22\x33\x44", b"\x55\x66\x77\x01", b"\xaa\x99\x88\x7e"
-    verifiers = [half + one if same == "first" else one + half for one in (first, second)]
+    verifiers = [half + start if same == "first" else start + half for start in (first, second)]
     expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=verifiers[0])).ok()
     expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=verifiers[1])).refused()
 
@@ -53,8 +53,8 @@ def test_names(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """Names that agree in part are names of different files; where the server folds them, the second is refused."""
     client = CommonNfs3(nfs3)
     for how, names in names_alike(name_max_of(nfs3, scratch.handle)).items():
-        may_be_one = FOLDED_NAMES_ARE_CONSISTENT if how in MAYBE_ONE else None
-        expect_two_files(client, scratch.handle, names, how, NAMES_ARE_COMPARED_WHOLE, may_be_one)
+        may_be_same = FOLDED_NAMES_ARE_CONSISTENT if how in MAY_BE_SAME else None
+        expect_two_files(client, scratch.handle, names, how, NAMES_ARE_COMPARED_WHOLE, may_be_same)
 
 
 @proves(

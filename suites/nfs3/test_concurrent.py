@@ -118,12 +118,12 @@ def _rename_at_once(
         client.submit(RENAME, Rename3Args(Diropargs3(where, source), Diropargs3(where, target)))
         for client, (source, target) in zip(clients, renamings, strict=True)
     ]
-    return [client.wait(one) for client, one in zip(clients, pending, strict=True)]
+    return [client.wait(call) for client, call in zip(clients, pending, strict=True)]
 
 
 def _is_put_off(replies: list[Rename3Res]) -> bool:
     """Whether nobody knows what one of them did: JUKEBOX says that the server has begun (RFC 1813 section 2.6)."""
-    return any(one.status == Nfsstat3.NFS3ERR_JUKEBOX for one in replies)
+    return any(reply.status == Nfsstat3.NFS3ERR_JUKEBOX for reply in replies)
 
 
 def _expect_names_of(scratch: Nfs3Scratch, names: list[bytes], unclear: list[bytes]) -> None:
@@ -144,7 +144,9 @@ def test_rename_one_source(rpc_connect: Callable[..., RpcClient], scratch: Nfs3S
         if _is_put_off(replies):
             unclear += [source, *targets]
             continue
-        done = [name for name, one in zip(targets, replies, strict=True) if one.status == Nfsstat3.NFS3_OK]
+        done = [
+            name for name, reply in zip(targets, replies, strict=True) if reply.status == Nfsstat3.NFS3_OK
+        ]
         if done:
             judged = True
             expect(len(done), "RENAMEs of one name that succeeded").equals(1)
@@ -167,7 +169,9 @@ def test_rename_to_one_target(rpc_connect: Callable[..., RpcClient], scratch: Nf
         if _is_put_off(replies):
             unclear += [*sources, target]
             continue
-        done = [name for name, one in zip(sources, replies, strict=True) if one.status == Nfsstat3.NFS3_OK]
+        done = [
+            name for name, reply in zip(sources, replies, strict=True) if reply.status == Nfsstat3.NFS3_OK
+        ]
         names += [*(name for name in sources if name not in done), *([target] if done else [])]
         if done:
             judged |= len(done) == len(sources)

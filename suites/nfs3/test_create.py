@@ -379,7 +379,7 @@ def _expect_one_creates(
             for name in some
         ]
         for pair in pending:
-            replies = [client.wait(one) for client, one in zip(clients, pair, strict=True)]
+            replies = [client.wait(call) for client, call in zip(clients, pair, strict=True)]
             done = sum(reply.status == Nfsstat3.NFS3_OK for reply in replies)
             if done or _are_refused_as_existing(replies, clients):
                 judged += 1

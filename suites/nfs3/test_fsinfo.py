@@ -150,9 +150,9 @@ def test_nonzero_limits(nfs3: Nfs3, root: bytes) -> None:
 @proves(PREFERS_AT_MOST_MAXIMUM, killed_by="fsinfo3-prefers-more-than-the-maximum")
 def test_preferred_size(nfs3: Nfs3, root: bytes, preferred: str, most: str) -> None:
     """FSINFO prefers no transfer size above its maximum."""
-    told = fsinfo(nfs3, root)
-    limit: int = getattr(told, most)
-    expect(told).field(preferred).satisfies(lambda size: size <= limit, f"at most {most} ({limit})")
+    limits = fsinfo(nfs3, root)
+    limit: int = getattr(limits, most)
+    expect(limits).field(preferred).satisfies(lambda size: size <= limit, f"at most {most} ({limit})")
 
 
 # ---------------------------------------------------------------- links that the server does not support

@@ -25,11 +25,11 @@ DTPREF_IS_SERVED = stated(
 def test_one_byte_fits(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None:
     """A server that reads and writes one byte announces an rtmax and a wtmax of at least one byte."""
     file = scratch.file("f", b"data")
-    told = fsinfo(nfs3, root)
+    limits = fsinfo(nfs3, root)
     read = expect(nfs3.read(file, 0, 1)).ok().count
-    expect(told).field("rtmax").at_least(read)
+    expect(limits).field("rtmax").at_least(read)
     written = expect(nfs3.write(file, 0, b"m")).ok().count
-    expect(told).field("wtmax").at_least(written)
+    expect(limits).field("wtmax").at_least(written)
 
 
 @proves(DTPREF_IS_SERVED, killed_by="readdir3-refuses-dtpref")

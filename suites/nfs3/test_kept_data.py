@@ -153,7 +153,7 @@ def test_data_sync(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Nfs3Sc
     file = _file(nfs3, second_client, scratch, WRITES_COUNT_BYTES)
     file.dirty()
     size = min(_LARGE, fsinfo(nfs3, root).wtmax)
-    file.put(0, pattern(size, salt=5), Sync.DATA_SYNC, in_one=True)
+    file.put(0, pattern(size, salt=5), Sync.DATA_SYNC, in_one_call=True)
     file.expect_kept("WRITE with DATA_SYNC")
 
 

@@ -7,11 +7,12 @@ import typing as t
 
 import pytest
 
+from fixtures.checks.budget import Budget
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsjudge import Harm, proves, stated
-from suites.changes import CHANGES, WHOLE, Clauses, World
+from suites.changes import CHANGES, PAIRS, WHOLE, Clauses, World
 from suites.clauses import FILEID_STAYS, MTIME_IS_OF_DATA, MTIME_STAYS, NAMES_ARE_CURRENT, NAMES_THAT_ARE_GONE
 from suites.nfs3.clauses import (
     EXTENSION_READS_AS_ZEROS,
@@ -74,7 +75,15 @@ def test_single(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, target: T
 
 @pytest.mark.parametrize("first", CHANGES)
 @proves(ATTRIBUTES_ARE_CURRENT, killed_by="setattr3-after-a-change-is-lost")
-def test_after(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, target: TargetView, first: str) -> None:
+def test_after(
+    nfs3: Nfs3,
+    second_client: Nfs3,
+    scratch: Nfs3Scratch,
+    target: TargetView,
+    budget: Budget,
+    first: str,
+) -> None:
     """After each pair of changes that begins with this one, two clients see what both changes made."""
     clients = CommonNfs3(nfs3), CommonNfs3(second_client)
-    every_pair(World(*clients, scratch, CLAUSES, target.has("hardlink")), first)
+    world = World(*clients, scratch, CLAUSES, target.has("hardlink"))
+    every_pair(world, first, budget.of(len(CHANGES), ours=PAIRS))

@@ -272,7 +272,7 @@ def test_dircount(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, dircount: int) -
 )
 def test_object_of_now(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch) -> None:
     """The handle and the attributes of an entry that was removed and made again are those of the new file."""
-    one, seen = CommonNfs3(nfs3), 0
+    common, seen = CommonNfs3(nfs3), 0
     for data in (b"first", b"the second"):
         known = scratch.attributes(scratch.file("file", data))
         for client in (nfs3, second_client):
@@ -286,6 +286,6 @@ def test_object_of_now(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch) ->
                 expect_data(found, data[: max(1, len(found))], "data by name_handle")
             seen += entry.name_attributes is not None or entry.name_handle is not None
         if data == b"first":
-            need_done(one, lambda: one.remove(scratch.handle, b"file"), "REMOVE")
+            need_done(common, lambda: common.remove(scratch.handle, b"file"), "REMOVE")
     if not seen:
         unsupported("entries have neither name_handle nor name_attributes, which are optional")

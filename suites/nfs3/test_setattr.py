@@ -300,7 +300,7 @@ def _older_ctime(nfs3: Nfs3, scratch: Nfs3Scratch, file: bytes) -> Nfstime3:
         ctimes.append(scratch.attributes(file).ctime)
         if ctimes[-2] != ctimes[-1] and ctimes[-2].seconds == ctimes[-1].seconds:
             return ctimes[-2]
-    older = [one for one in ctimes if one != ctimes[-1]]
+    older = [ctime for ctime in ctimes if ctime != ctimes[-1]]
     if not older:
         skip(f"ctime does not move in {ENOUGH_CHANGES} changes of the mode; the clock may be too coarse")
     return older[-1]

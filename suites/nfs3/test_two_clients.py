@@ -163,7 +163,7 @@ def test_access_after_owner(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: N
     stranger, uid = as_user(*STRANGER), STRANGER[0]
     before, new, file = (with_mode(nfs3, scratch.file(name), 0o600) for name in ("before", "new", "file"))
     expect_change(nfs3.setattr(new, Sattr3(uid=uid)))
-    known = [access_of(stranger, one, ACCESS) for one in (before, new)]
+    known = [access_of(stranger, handle, ACCESS) for handle in (before, new)]
     if known[0] == known[1]:
         skip("ACCESS does not follow the owner: another check judges that")
     for owner, wanted in ((0, known[0]), (uid, known[1]), (0, known[0])):

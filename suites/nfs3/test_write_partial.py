@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pytest
 
+from fixtures.checks.budget import Budget
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Write3ResOk
@@ -76,14 +77,15 @@ def test_short_count(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
 @pytest.mark.exclusive
 @each_cause
 @proves(WRITE_STOPS_AT_COUNT, killed_by="write3-short-count-writes-all")
-def test_short_keeps_rest(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
+def test_short_keeps_rest(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender, budget: Budget) -> None:
     """A short WRITE changes no bytes beyond its count."""
     # The old bytes lie where the sent data ends: a short count ends before or within them.
-    old, new = pattern(500), pattern(send.most, salt=1)
-    file, offset = scratch.file("f"), max(0, send.most - 500)
+    size = budget.of(500, ours=128)
+    old, new = pattern(size), pattern(send.most, salt=1)
+    file, offset = scratch.file("f"), max(0, send.most - size)
     scratch.write(file, old, offset)
     count = _written(send, file, 0, new).count
-    seen = read_range(nfs3, file, offset, 500)
+    seen = read_range(nfs3, file, offset, size)
     beyond = max(count - offset, 0)
     expect_data(seen[beyond:], old[beyond:], "data beyond count", at=offset + beyond)
 
@@ -125,16 +127,16 @@ def test_short_continued(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None
 @pytest.mark.exclusive
 @each_cause
 @proves(WRITE_MAKES_PROGRESS, WRITES_COUNT_BYTES, killed_by="write3-continuation-writes-nothing")
-def test_short_progress(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
+def test_short_progress(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender, budget: Budget) -> None:
     """Repeated short WRITEs make progress until all data is stored."""
-    file, data = scratch.file("f"), pattern(send.most + 100, salt=1)
+    file, data, steps = scratch.file("f"), pattern(send.most + 100, salt=1), budget.of(STEPS, ours=64)
     at = calls = 0
     end = len(data)
     while at < end:
         count = _written(send, file, at, data[at:]).count
         expect(count, "count of WRITE", field="count").between(1, len(data) - at)
-        # Stop after about STEPS WRITEs: more of the same small counts show nothing new.
-        end = min(end, at + count * (STEPS - calls)) if calls < STEPS else at
+        # Stop after about this many WRITEs: more of the same small counts show nothing new.
+        end = min(end, at + count * (steps - calls)) if calls < steps else at
         at, calls = at + count, calls + 1
     observe("number of WRITEs", calls)
     seen = read_range(nfs3, file, 0, at)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Compounds, Session4
+from nfsclient.clients.nfs4 import Compounds, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import ATTRIBUTES, NUMBERS, Fattr4, NfsFtype4, Nfsstat4
@@ -61,7 +61,7 @@ def steady_values(scratch: Nfs4Scratch, handle: bytes) -> dict[str, Fattr4]:
     unique = found.get("unique_handles")
     if unique is None or not unique.unique_handles:  # one of several (section 10.3.4)
         found.pop("filehandle", None)
-    return {name: one for name, one in found.items() if _is_translated(name, getattr(one, name))}
+    return {name: value for name, value in found.items() if _is_translated(name, getattr(value, name))}
 
 
 def is_translated(owner: bytes) -> bool:
@@ -85,7 +85,7 @@ def _is_translated(name: str, value: t.Any) -> bool:
 
 def other_values(values: dict[str, Fattr4]) -> dict[str, Fattr4]:
     """The same attributes, each with a value that it does not have, as far as one can be made."""
-    others = {name: _other(name, getattr(one, name)) for name, one in values.items()}
+    others = {name: _other(name, getattr(value, name)) for name, value in values.items()}
     return {name: Fattr4().changed(**{name: value}) for name, value in others.items() if value is not None}
 
 
@@ -122,7 +122,7 @@ def failures(
     found: dict[str, Nfsstat4] = {}
     names = list(values)
     most = _FEW
-    if isinstance(compounds, Session4):
+    if isinstance(compounds, Session):
         most = max(1, min(compounds.state.fore.ca_maxoperations - 2, _FEW))
     while names:
         some = names[:most]
@@ -141,8 +141,8 @@ def statuses(
 ) -> dict[str, Nfsstat4]:
     """The status of VERIFY or NVERIFY of each attribute. SKIP where the server answers DELAY."""
     found: dict[str, Nfsstat4] = {}
-    for name, one in values.items():
-        reply = compounds.compound(op.putfh(handle), verifying(one))
+    for name, value in values.items():
+        reply = compounds.compound(op.putfh(handle), verifying(value))
         if reply.status == Nfsstat4.NFS4ERR_DELAY:
             skip("the server answers NFS4ERR_DELAY")
         found[name] = reply.status
@@ -188,8 +188,8 @@ _RARE: t.Final[dict[str, t.Any]] = {
 """Attributes that few servers support, with a value."""
 _WITHOUT_A_VALUE: t.Final[dict[str, t.Any]] = {
     "rdattr_error": Nfsstat4.NFS4_OK,
-    "time_access_set": p.SERVER_TIME4,
-    "time_modify_set": p.SERVER_TIME4,
+    "time_access_set": p.SERVER_TIME,
+    "time_modify_set": p.SERVER_TIME,
 }
 
 

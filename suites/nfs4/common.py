@@ -21,11 +21,17 @@ _VERIFIER: t.Final = b"nfsproof"
 
 
 def _seen(attributes: Fattr4) -> Seen | None:
-    one = attributes
-    if one.type is None or one.size is None:
+    if attributes.type is None or attributes.size is None:
         return None  # in a listing, with rdattr_error
-    mtime = None if one.time_modify is None else one.time_modify.seconds
-    return Seen(one.type == NfsFtype4.NF4REG, one.size, one.mode, one.numlinks, one.fileid, mtime)
+    mtime = None if attributes.time_modify is None else attributes.time_modify.seconds
+    return Seen(
+        attributes.type == NfsFtype4.NF4REG,
+        attributes.size,
+        attributes.mode,
+        attributes.numlinks,
+        attributes.fileid,
+        mtime,
+    )
 
 
 class CommonNfs4(CommittingClient, TreeClient):
@@ -80,7 +86,7 @@ class CommonNfs4(CommittingClient, TreeClient):
     def set(
         self, handle: bytes, *, size: int | None = None, mode: int | None = None, mtime: int | None = None
     ) -> Answer[None]:
-        time = None if mtime is None else p.client_time4(mtime)
+        time = None if mtime is None else p.client_time(mtime)
         asked = Fattr4(size=size, mode=mode, time_modify_set=time)
         return Answer(self._run(op.putfh(handle), op.setattr(asked)))
 
@@ -134,7 +140,9 @@ class CommonNfs4(CommittingClient, TreeClient):
             return Answer(reply)
         entries = found.reply.entries
         ends = found.reply.eof or not entries
-        shown = [Entry(one.name, _seen(one.attrs)) for one in entries if one.name not in {b".", b".."}]
+        shown = [
+            Entry(entry.name, _seen(entry.attrs)) for entry in entries if entry.name not in {b".", b".."}
+        ]
         return Answer(reply, Page(shown, None if ends else (entries[-1].cookie, found.cookieverf)))
 
     def symlink(self, where: bytes, name: bytes, text: bytes) -> Answer[None]:

@@ -5,6 +5,8 @@ A server may answer DELAY to anything, for its own reasons, so nothing follows f
 again until what is waited for has come, or the patience ends. Meanwhile both clients renew their leases, so a server
 that forgets one of them has lost a lease that was alive. What a server never does costs a run its patience once
 (`fixtures.stage.waits`). A server in this process needs no time: it is served while its caller waits.
+
+All that waits is a generator (`fixtures/checks/side_by_side.py`), so checks of delegations wait together.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ import typing as t
 from collections.abc import Callable, Sequence
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, note_open, through_grace
-from nfsclient.clients.nfs4 import CompoundReply, Session4
+from fixtures.checks.side_by_side import Wait, Waiting
+from nfsclient.clients.nfs4 import CompoundReply, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.errors import ConnectionLost, RpcTimeout
 from nfsclient.protocol import nfs2, nfs3
@@ -49,9 +52,11 @@ LEASE_IS_RENEWED = must("RFC 5661", "8.3", "SEQUENCE renews a lease that has not
 ACCESS: t.Final = {"read": p.OPEN4_SHARE_ACCESS_READ, "write": p.OPEN4_SHARE_ACCESS_BOTH}
 _REVOKED: t.Final = frozenset({Nfsstat4.NFS4ERR_DELEG_REVOKED, Nfsstat4.NFS4ERR_EXPIRED})
 _GRANTS: t.Final = 12.0
-"""Seconds until a server grants a delegation: Linux grants none in the grace period of NLM after its start."""
+"""Seconds from its start until a server grants a delegation: Linux grants none in the grace period of NLM."""
 _GRANTS_MORE: t.Final = 2.0
-"""The same where this server has granted some other kind in this run."""
+"""The same where this server has granted some other kind in this run, or was seen to start long ago."""
+_MEANWHILE: t.Final = 1.0
+"""Seconds between two renewals of a lease whose length is not known yet."""
 _ARRIVES: t.Final = 8.0
 """Seconds for a callback to arrive, and for what it was about to be done."""
 _SHORT: t.Final = 1.0
@@ -85,28 +90,29 @@ RENEWED_BY: t.Final = 1 / 3
 class Lease:
     """The lease of a client, kept while a check waits.
 
-    `since`: a time before the last request of the client was sent; without it, now. The server counts from later.
+    `since`: a time before the last request of the client was sent. The server counts from later. All times are by the
+    clock of the target (`Connections.now`).
     """
 
-    def __init__(self, session: Session4, seconds: float, since: float | None = None) -> None:
+    def __init__(self, session: Session, seconds: float, since: float, now: Callable[[], float]) -> None:
         self.session = session
         self.seconds = seconds
-        self._loop = rpc_of(session).loop
-        self._renewed = self._loop.clock() if since is None else since
+        self._now = now
+        self._renewed = since
 
     @property
     def due(self) -> float:
-        """When it is to be renewed, by the clock of the loop."""
+        """When it is to be renewed."""
         return self._renewed + self.seconds * RENEWED_BY
 
     def keep(self) -> None:
         """SEQUENCE if it is time. A server that refuses it within the lease fails; SKIP after the lease."""
-        if self._loop.clock() >= self.due:
+        if self._now() >= self.due:
             self.renew()
 
     def renew(self) -> None:
         """SEQUENCE, with the same verdicts."""
-        sent = self._loop.clock()
+        sent = self._now()
         try:
             reply = self.session.renew()
         except NoFreeSlot:
@@ -119,7 +125,7 @@ class Lease:
 
     def need(self) -> None:
         """SKIP unless the lease has lasted until now."""
-        if self._loop.clock() - self._renewed >= self.seconds * _MARGIN:
+        if self._now() - self._renewed >= self.seconds * _MARGIN:
             skip("this machine, or the server, was too slow to renew a lease")
 
 
@@ -129,7 +135,7 @@ class Granted:
     def __init__(
         self,
         v4: Nfs4Dialect,
-        holder: Session4,
+        holder: Session,
         file: bytes,
         opened: p.Open4ResOk,
         leases: tuple[Lease, Lease],
@@ -143,9 +149,9 @@ class Granted:
         self.leases = leases
         """That of the holder, and that of the session of the check, which nobody else renews meanwhile."""
         self.contested = math.inf
-        """When the first conflicting request was sent, by the clock of the loop."""
+        """When the first conflicting request was sent, by the clock of the target."""
         self.since = since
-        """When OPEN was sent for it, by the clock of the loop."""
+        """When OPEN was sent for it, by the clock of the target."""
         found = opened.delegation.read or opened.delegation.write
         assert found is not None
         self.stateid: p.Stateid4 = found.stateid
@@ -157,7 +163,7 @@ class Granted:
     @property
     def age(self) -> float:
         """Seconds since then."""
-        return self.v4.connections.loop.clock() - self.since
+        return self.v4.connections.now() - self.since
 
     def need_kept(self) -> None:
         """Fail if it was revoked at once, without time for a return; SKIP if it was revoked after a lease period.
@@ -185,14 +191,14 @@ class Granted:
         if not self._is_over:
             self.holder.compound(op.putfh(self.file), op.delegreturn(self.stateid))
 
-    def serve(self, done: Callable[[], bool], seconds: float) -> bool:
+    def serve(self, done: Callable[[], bool], seconds: float) -> Waiting[bool]:
         """Wait until `done`, or for some seconds, and keep the lease of the holder."""
-        loop = self.v4.connections.loop
-        deadline = loop.clock() + seconds
-        while not done() and loop.clock() < deadline:
+        now = self.v4.connections.now
+        deadline = now() + seconds
+        while not done() and now() < deadline:
             for lease in self.leases:
                 lease.keep()
-            loop.run_until(done, min(deadline, loop.clock() + _LOOK))
+            yield Wait(min(deadline - now(), _LOOK), done)
         return done()
 
     def _judge(self, status: Nfsstat4, age: float) -> None:
@@ -200,7 +206,7 @@ class Granted:
             skip("the delegation was revoked by an administrator, says the server")
         if status not in _REVOKED:
             return
-        if recalls(self.holder) and self.v4.connections.loop.clock() - self.contested < _AT_ONCE:
+        if recalls(self.holder) and self.v4.connections.now() - self.contested < _AT_ONCE:
             expect_that(
                 False, "a wait for the return of the delegation", status.name, because=CONFLICT_RECALLS
             )
@@ -214,7 +220,7 @@ class Granted:
         skip(f"the server has revoked the delegation, a lease period after it was granted: {status.name}")
 
 
-def rpc_of(session: Session4) -> RpcClient:
+def rpc_of(session: Session) -> RpcClient:
     """The connection that a session uses."""
     return t.cast("RpcClient", session.nfs4.rpc)
 
@@ -237,7 +243,7 @@ def seconds_to_see_nothing(v4: Nfs4Dialect, usual: float, lease: Lease | None = 
 # ---------------------------------------------------------------- grants
 
 
-def _open(holder: Session4, file: bytes, access: int) -> p.Open4ResOk:
+def _open(holder: Session, file: bytes, access: int) -> p.Open4ResOk:
     opening = op.open(None, access, owner=new_state_owner())
     result = expect(through_grace(holder, op.putfh(file), opening)).ok().of(p.OPEN).resok4
     assert result is not None
@@ -246,12 +252,19 @@ def _open(holder: Session4, file: bytes, access: int) -> p.Open4ResOk:
 
 def delegated(
     v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int, name: bytes = b"file", size: int = 0
-) -> Granted:
+) -> Waiting[Granted]:
     """A file of `size` bytes that a new client has opened, with a delegation. SKIP if the server grants none.
 
     Nobody has opened the file for writing before: Linux has it open for a while after that, and grants no reader one.
     """
-    began = v4.connections.loop.clock()
+    now, waits = v4.connections.now, v4.connections.waits
+    wants_write = bool(access & p.OPEN4_SHARE_ACCESS_WRITE)
+    what = f"grant of a {'write' if wants_write else 'read'} delegation"
+    while waits.is_found_out(what):  # by another check: of two in vain one is enough
+        yield Wait(_MEANWHILE, lambda: not waits.is_found_out(what))
+        if v4.session.renew().status != Nfsstat4.NFS4_OK:
+            skip("the session of the check was lost before it began")
+    began = now()
     made = create_file(v4.session, scratch.handle, name, access=READ)
     asked = expect(v4.session.compound(op.putfh(made.handle), op.getattr("lease_time"))).ok()
     lease = float(asked.attributes.lease_time or 1)
@@ -260,9 +273,9 @@ def delegated(
         expect(v4.session.compound(op.putfh(made.handle), op.setattr(Fattr4(size=size)))).ok()
     holder = v4.client(v4.connections.connect("nfs")).establish(callbacks=True)
     holder.callbacks.on(p.CB_RECALL, Nfsstat4.NFS4_OK)
-    wants_write = bool(access & p.OPEN4_SHARE_ACCESS_WRITE)
-    leases = Lease(holder, lease, began), Lease(v4.session, lease, began)
-    since, result = _ask(v4, made.handle, access, leases)
+    leases = Lease(holder, lease, began, now), Lease(v4.session, lease, began, now)
+    with waits.finding_out(what):
+        since, result = yield from _ask(v4, made.handle, access, leases, what)
     kind = result.delegation
     if kind.read is None and kind.write is None:
         skip(f"the server grants no delegation: {kind.delegation_type.name}")
@@ -274,25 +287,25 @@ def delegated(
 
 
 def _ask(
-    v4: Nfs4Dialect, file: bytes, access: int, leases: tuple[Lease, Lease]
-) -> tuple[float, p.Open4ResOk]:
+    v4: Nfs4Dialect, file: bytes, access: int, leases: tuple[Lease, Lease], what: str
+) -> Waiting[tuple[float, p.Open4ResOk]]:
     """OPEN until it grants a delegation, or the patience ends: the time of the last one, and its result."""
     wants_write = bool(access & p.OPEN4_SHARE_ACCESS_WRITE)
     want = p.OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG if wants_write else p.OPEN4_SHARE_ACCESS_WANT_READ_DELEG
-    waits, loop, holder = v4.connections.waits, v4.connections.loop, leases[0].session
-    what = f"grant of a {'write' if wants_write else 'read'} delegation"
-    whole = _GRANTS_MORE if waits.has_come("grant") else _GRANTS
-    deadline = loop.clock() + seconds_to_see_nothing(v4, waits.seconds(what, whole, 0.0))
+    waits, now, holder = v4.connections.waits, v4.connections.now, leases[0].session
+    left = waits.after_start(_GRANTS, _GRANTS_MORE, v4.connections.loop.clock())
+    whole = _GRANTS_MORE if waits.has_come("grant") else left
+    deadline = now() + seconds_to_see_nothing(v4, waits.seconds(what, whole, 0.0))
     pauses = itertools.chain(_PAUSES, itertools.repeat(_PAUSES[-1]))
     while True:
-        since = loop.clock()
+        since = now()
         result = _open(holder, file, access | want)
         is_granted = result.delegation.read is not None or result.delegation.write is not None
-        if is_granted or loop.clock() >= deadline:
+        if is_granted or now() >= deadline:
             break
         # Some servers first try the backchannel, in their own time.
         expect(holder.compound(op.putfh(file), op.close(result.stateid))).ok()
-        loop.run_until(lambda: False, min(deadline, loop.clock() + next(pauses)))
+        yield Wait(min(deadline - now(), next(pauses)))
         for lease in leases:
             lease.keep()
     waits.note(what, came=is_granted)
@@ -304,9 +317,11 @@ def _ask(
 # ---------------------------------------------------------------- callbacks
 
 
-def recalls(holder: Session4) -> list[p.CbRecall4Args]:
+def recalls(holder: Session) -> list[p.CbRecall4Args]:
     """The CB_RECALLs that have come, among other callbacks."""
-    return [one.args for one in holder.callbacks.received if isinstance(one.args, p.CbRecall4Args)]
+    return [
+        exchange.args for exchange in holder.callbacks.received if isinstance(exchange.args, p.CbRecall4Args)
+    ]
 
 
 # ---------------------------------------------------------------- conflicts
@@ -337,7 +352,7 @@ class Attempt(abc.ABC):
 class _Compound(Attempt):
     """A compound in a session. Raises what ended it without a reply."""
 
-    def __init__(self, session: Session4, operations: Sequence[XdrType], timeout: float) -> None:
+    def __init__(self, session: Session, operations: Sequence[XdrType], timeout: float) -> None:
         self._session = session
         self._request = session.state.begin(list(operations))
         self.pending = rpc_of(session).submit(p.COMPOUND, self._request.args, timeout=timeout)
@@ -382,11 +397,11 @@ class Conflict:
         """The status that has put it off, since it was looked at last."""
         self._v4 = granted.v4
         self._start = start
-        self._loop = granted.v4.connections.loop
+        self._loop, self._now = granted.v4.connections.loop, granted.v4.connections.now
         self._leases = (*granted.leases, *leases)
         pauses = _PAUSES if seconds_to_see_nothing(granted.v4, 1.0) else (_PAUSE_IN_PROCESS,)
         self._pauses = itertools.chain(pauses, itertools.repeat(pauses[-1]))
-        granted.contested = min(granted.contested, self._loop.clock())
+        granted.contested = min(granted.contested, self._now())
         self._send()
 
     # ------------------------------------------------------------ attempts
@@ -411,7 +426,7 @@ class Conflict:
 
     def _go_on(self) -> None:
         """Send it again if it is time, and renew leases that need it."""
-        now = self._loop.clock()
+        now = self._now()
         if self._is_put_off():
             self._again_at = now + next(self._pauses)
         if now >= self._again_at:
@@ -419,21 +434,21 @@ class Conflict:
         for lease in self._leases:
             lease.keep()
 
-    def serve(self, done: Callable[[], bool], seconds: float) -> bool:
+    def serve(self, done: Callable[[], bool], seconds: float) -> Waiting[bool]:
         """Wait until `done`, or for some seconds: send the request again after DELAY, and keep the leases."""
-        deadline = self._loop.clock() + seconds
+        deadline = self._now() + seconds
         while not done():
-            if self._loop.clock() >= deadline:
+            if self._now() >= deadline:
                 self._loop.catch_up()
                 return done()
             self._go_on()
             until = min(deadline, self._again_at, *(lease.due for lease in self._leases))
-            self._loop.run_until(lambda: done() or self._is_put_off(), until)
+            yield Wait(until - self._now(), lambda: done() or self._is_put_off())
         return True
 
     # ------------------------------------------------------------ what is waited for
 
-    def brings(self, *kinds: type[XdrType]) -> bool:
+    def brings(self, *kinds: type[XdrType]) -> Waiting[bool]:
         """Whether a callback of these kinds comes, before or after the request has succeeded.
 
         What binds a server is that the request does not proceed. So a server that still puts it off has, once in a run,
@@ -443,44 +458,45 @@ class Conflict:
         what = f"callback for {self.name}"
 
         def came() -> bool:
-            return any(isinstance(one.args, kinds) for one in holder.callbacks.received)
+            return any(isinstance(exchange.args, kinds) for exchange in holder.callbacks.received)
 
         def is_over() -> bool:
             return came() or self._look() is not None
 
         waits = v4.connections.waits
-        if not self.serve(is_over, seconds_for(v4, waits.seconds(what, _ARRIVES, _SHORT))):
+        if not (yield from self.serve(is_over, seconds_for(v4, waits.seconds(what, _ARRIVES, _SHORT)))):
             at_last = min(_AT_LAST, self.granted.lease.seconds) - _ARRIVES
-            self.serve(is_over, seconds_to_see_nothing(v4, waits.seconds(_ANY, at_last, 0.0)))
+            yield from self.serve(is_over, seconds_to_see_nothing(v4, waits.seconds(_ANY, at_last, 0.0)))
             waits.note(_ANY, came=came())
         if not came() and self._look() is not None:  # it may be on its way, on another connection
-            self._loop.run_until(came, self._loop.clock() + seconds_to_see_nothing(v4, _CLOSELY))
+            yield Wait(seconds_to_see_nothing(v4, _CLOSELY), came)
         waits.note(what, came=came())
         return came()
 
-    def need_callback(self, *kinds: type[XdrType], because: Requirement = CONFLICT_RECALLS) -> None:
+    def need_callback(self, *kinds: type[XdrType], because: Requirement = CONFLICT_RECALLS) -> Waiting[None]:
         """Fail unless a callback of these kinds comes, or the request is refused, which SKIP says."""
-        came, reply = self.brings(*kinds), self._look()
+        came = yield from self.brings(*kinds)
+        reply = self._look()
         if not came and reply is not None and reply.status != type(reply.status)(0):
             skip(f"{self.name} is refused, and so needs no callback: {reply.status.name}")
         names = " or ".join(f"CB_{kind.__name__[2:-5].upper()}" for kind in kinds)
         expect_that(came, names, f"no {names}", because=because)
 
-    def ends(self, seconds: float) -> Status | None:
+    def ends(self, seconds: float) -> Waiting[Status | None]:
         """What it ends with, other than DELAY, within some seconds."""
-        self.serve(lambda: self._look() is not None, seconds)
+        yield from self.serve(lambda: self._look() is not None, seconds)
         return self._look()
 
-    def succeeds(self, *besides: XdrEnum) -> None:
+    def succeeds(self, *besides: XdrEnum) -> Waiting[None]:
         """Fail unless the request succeeds, now that the delegation is returned; `besides` are legal as well."""
         v4 = self._v4
         waits, what = v4.connections.waits, f"{self.name} after DELEGRETURN"
         self._put_off_by = None
-        reply = self.ends(seconds_for(v4, waits.seconds(what, _ARRIVES, _SHORT)))
+        reply = yield from self.ends(seconds_for(v4, waits.seconds(what, _ARRIVES, _SHORT)))
         is_jukebox = isinstance(self._put_off_by, nfs3.Nfsstat3)  # NFS4ERR_DELAY has the same number
         if reply is None and is_jukebox:
             more = v4.connections.call_timeout - _ARRIVES
-            reply = self.ends(seconds_to_see_nothing(v4, waits.seconds(what, max(more, 0.0), 0.0)))
+            reply = yield from self.ends(seconds_to_see_nothing(v4, waits.seconds(what, max(more, 0.0), 0.0)))
         waits.note(what, came=reply is not None)
         because = OTHERS_GO_ON_SOON if is_jukebox else CONFLICT_RECALLS
         expect_that(reply is not None, f"an end of {what}", f"{self.manner} all the time", because=because)
@@ -494,9 +510,10 @@ _WITHOUT: t.Final = p.OPEN4_SHARE_ACCESS_BOTH | p.OPEN4_SHARE_ACCESS_WANT_NO_DEL
 
 def conflict_of(granted: Granted, make: Callable[[], Sequence[XdrType]], name: str) -> Conflict:
     """A compound of another client; `make` gives its operations, for each attempt."""
-    since = granted.v4.connections.loop.clock()
+    now = granted.v4.connections.now
+    since = now()
     other = another_session(granted.v4)
-    lease = Lease(other, granted.lease.seconds, since)
+    lease = Lease(other, granted.lease.seconds, since, now)
     return Conflict(granted, name, lambda timeout: _Compound(other, make(), timeout), [lease])
 
 
@@ -513,7 +530,7 @@ def conflicting_open(granted: Granted) -> Conflict:
     return conflict_of(granted, make, "OPEN")
 
 
-def conflict_beside(granted: Granted, procedure: Procedure[t.Any, t.Any], args: XdrType) -> Conflict:
+def conflict_of_version(granted: Granted, procedure: Procedure[t.Any, t.Any], args: XdrType) -> Conflict:
     """A call of NFSv2 or NFSv3 on another connection, made again after JUKEBOX, and after silence in NFSv2."""
     connections = granted.v4.connections
     rpcs = [connections.connect("nfs")]

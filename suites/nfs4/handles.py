@@ -17,7 +17,9 @@ def expect_same_object(
         return
     expect(seen, what, because=because).is_present()
     assert seen is not None
-    first, second = (scratch.attributes(one, "fsid", "fileid", "unique_handles") for one in (seen, known))
+    first, second = (
+        scratch.attributes(handle, "fsid", "fileid", "unique_handles") for handle in (seen, known)
+    )
     if first.unique_handles and first.fsid == second.fsid:
         expect(seen, what, because=because).equals(known)
     if first.fileid is None or second.fileid is None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, new_state_owner, note_open, through_grace
-from nfsclient.clients.nfs4 import CompoundReply, Compounds, Session4
+from nfsclient.clients.nfs4 import CompoundReply, Compounds, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsjudge import expect, skip, unsupported
@@ -85,7 +85,7 @@ def create_file(
 
 def need_exclusive(compounds: Compounds) -> None:
     """UNSUPPORTED where the reply cache is persistent: exclusive creation has no place there (Table 10)."""
-    if isinstance(compounds, Session4) and compounds.state.flags & p.CREATE_SESSION4_FLAG_PERSIST:
+    if isinstance(compounds, Session) and compounds.state.flags & p.CREATE_SESSION4_FLAG_PERSIST:
         unsupported(
             "the reply cache is persistent: GUARDED4 takes the place of exclusive creation (Table 10)"
         )
@@ -96,6 +96,6 @@ def another_client(v4: Nfs4Dialect) -> Compounds:
     return v4.new_compounds(v4.connections.connect("nfs"))
 
 
-def another_session(v4: Nfs4Dialect) -> Session4:
+def another_session(v4: Nfs4Dialect) -> Session:
     """The same, where its session matters."""
     return v4.new_session(v4.connections.connect("nfs"))

@@ -8,11 +8,12 @@ import typing as t
 from fixtures.checks.dialects.nfs2 import Nfs2Dialect
 from fixtures.checks.dialects.nfs3 import Nfs3Dialect
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect
+from fixtures.checks.side_by_side import Waiting
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsjudge import Requirement, expect, must, observe, skip, stated
 from suites.catalogue import Call, Operands
-from suites.nfs4.delegations import ACCESS, Granted, conflict_beside, delegated, seconds_to_see_nothing
+from suites.nfs4.delegations import ACCESS, Granted, conflict_of_version, delegated, seconds_to_see_nothing
 
 OTHERS_WAIT = must(
     "RFC 5661",
@@ -32,39 +33,39 @@ _QUIET: t.Final = 1.5
 """Seconds in which the call must not succeed while the delegation is neither returned nor revoked."""
 
 
-def _operands(beside: Nfs2Dialect | Nfs3Dialect, v4: Nfs4Dialect) -> Operands:
+def _operands(dialect: Nfs2Dialect | Nfs3Dialect, v4: Nfs4Dialect) -> Operands:
     """The delegated file as another version has it. SKIP where that does not find it: it may see another export."""
-    status, directory = beside.lookup(beside.root, v4.scratch.name)
+    status, directory = dialect.lookup(dialect.root, v4.scratch.name)
     if directory is None:
-        skip(f"{beside.title} does not find the directory that NFSv4 has made: LOOKUP answers {status}")
-    status, file = beside.lookup(directory, NAME)
+        skip(f"{dialect.title} does not find the directory that NFSv4 has made: LOOKUP answers {status}")
+    status, file = dialect.lookup(directory, NAME)
     if file is None:
-        skip(f"{beside.title} does not find the file that NFSv4 has made: LOOKUP answers {status}")
+        skip(f"{dialect.title} does not find the file that NFSv4 has made: LOOKUP answers {status}")
     return Operands(file, directory, NAME, directory, NEW_NAME)
 
 
 def expect_recall(
     v4: Nfs4Dialect,
-    beside: Nfs2Dialect | Nfs3Dialect,
+    dialect: Nfs2Dialect | Nfs3Dialect,
     access: str,
     call: Call,
     because: Requirement = OTHERS_WAIT,
     truncates: int = 0,
-) -> None:
+) -> Waiting[None]:
     """Fail unless the call recalls a delegation, does not succeed while that is out, and succeeds afterwards.
 
     `truncates`: the size of the file, if the call may truncate it, or leave it as it is and then need no recall.
     """
-    granted = delegated(v4, v4.scratch, ACCESS[access], NAME, truncates)
+    granted = yield from delegated(v4, v4.scratch, ACCESS[access], NAME, truncates)
     name = call.procedure.name
-    conflict = conflict_beside(granted, call.procedure, call.arguments(_operands(beside, v4)))
-    conflict.brings(p.CbRecall4Args)
-    if truncates and conflict.ends(0) is not None and _size(granted) == truncates:
+    conflict = conflict_of_version(granted, call.procedure, call.arguments(_operands(dialect, v4)))
+    yield from conflict.brings(p.CbRecall4Args)
+    if truncates and (yield from conflict.ends(0)) is not None and _size(granted) == truncates:
         granted.give_back()
         skip(f"{name} leaves the size of a file that exists")
-    conflict.need_callback(p.CbRecall4Args, because=because)
+    yield from conflict.need_callback(p.CbRecall4Args, because=because)
     observe("call that conflicts with a delegation", conflict.manner)
-    early = conflict.ends(seconds_to_see_nothing(v4, _QUIET, granted.lease))
+    early = yield from conflict.ends(seconds_to_see_nothing(v4, _QUIET, granted.lease))
     granted.need_kept()
     if early is not None:
         what = f"status of {name} before DELEGRETURN"
@@ -73,7 +74,7 @@ def expect_recall(
     if early is not None:
         skip(f"{name} answers {early.status.name} while a delegation is out, instead of being put off")
     # A server that asks to come back may go on with the call (RFC 1813 section 2.6), which is then made twice.
-    conflict.succeeds(*call.again)
+    yield from conflict.succeeds(*call.again)
 
 
 def _size(granted: Granted) -> int | None:

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect
-from nfsclient.clients.nfs4 import CompoundReply, Session4
+from nfsclient.clients.nfs4 import CompoundReply, Session
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.xdr import XdrType
@@ -18,7 +18,7 @@ from suites.races import AT_ONCE, LOOKS, MOST_LOOKS
 class Started:
     """A compound that was sent."""
 
-    def __init__(self, session: Session4, operations: Sequence[XdrType]) -> None:
+    def __init__(self, session: Session, operations: Sequence[XdrType]) -> None:
         rpc = session.nfs4.rpc
         assert isinstance(rpc, RpcClient)
         self._session, self._rpc = session, rpc
@@ -35,7 +35,7 @@ class Started:
         return self._session.state.finish(self._request, self._rpc.wait(self._pending))
 
 
-def start(session: Session4, *operations: XdrType) -> Callable[[], CompoundReply]:
+def start(session: Session, *operations: XdrType) -> Callable[[], CompoundReply]:
     """Send a compound; the result waits for its reply."""
     return Started(session, operations).wait
 

@@ -11,7 +11,7 @@ import typing as t
 from collections.abc import Sequence
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect
-from nfsclient.clients.nfs4 import CompoundReply, Nfs4, Request, Session4
+from nfsclient.clients.nfs4 import CompoundReply, Nfs4, Request, Session
 from nfsclient.clients.nfs4.client import is_delayed_at_once
 from nfsclient.clients.nfs4.session import may_be_tried_again
 from nfsclient.protocol import nfs4 as p
@@ -21,13 +21,13 @@ from nfsclient.xdr import XdrType
 from nfsjudge import show, skip
 
 
-def session_of_its_own(v4: Nfs4Dialect) -> Session4:
+def own_session(v4: Nfs4Dialect) -> Session:
     """A session of a new client, over a connection that nothing else uses."""
     return v4.new_session(v4.connections.connect("nfs"))
 
 
 def performed(
-    session: Session4, operations: Sequence[XdrType], *, cache_this: bool, slot: int | None = None
+    session: Session, operations: Sequence[XdrType], *, cache_this: bool, slot: int | None = None
 ) -> tuple[Request, CompoundReply]:
     """A request that is to be sent again, and its reply. After DELAY it is a new one: a retry would get that again."""
     made: list[Request] = []
@@ -48,21 +48,21 @@ def performed(
     return made[-1], reply
 
 
-def reconnect(v4: Nfs4Dialect, session: Session4) -> Nfs4:
+def reconnect(v4: Nfs4Dialect, session: Session) -> Nfs4:
     """Close the connection of a session, and open another one."""
     t.cast("RpcClient", session.nfs4.rpc).close()
     session.nfs4 = v4.client(v4.connections.connect("nfs"))
     return session.nfs4
 
 
-def send_again(v4: Nfs4Dialect, session: Session4, request: Request) -> CompoundReply:
+def send_again(v4: Nfs4Dialect, session: Session, request: Request) -> CompoundReply:
     """The reply to a request that was sent before, on a new connection. SKIP while the server asks to wait."""
     reply = session.perform(request, via=reconnect(v4, session))
     # After SEQUENCE, a retry gets what the first one got, and may ask for nothing.
     return need_answer(reply) if is_delayed_at_once(reply) else reply
 
 
-def send_another(v4: Nfs4Dialect, session: Session4, request: Request, *operations: XdrType) -> CompoundReply:
+def send_another(v4: Nfs4Dialect, session: Session, request: Request, *operations: XdrType) -> CompoundReply:
     """The reply to other operations with the slot and the sequence id of a request that was sent before."""
     args = p.Compound4Args(
         request.args.tag, request.args.minorversion, [request.args.argarray[0], *operations]

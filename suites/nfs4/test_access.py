@@ -12,7 +12,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsjudge import expect, must, observe, proves, should, skip, stated, unsupported
 from suites.nfs4.minors import MINORS
 
-WITHIN_WHAT_IS_ASKED = must(
+WITHIN_THE_REQUEST = must(
     "RFC 5661",
     "18.1.3",
     "supported and access have no bits that the request does not name, and access has none that supported lacks",
@@ -38,7 +38,7 @@ _RIGHTS = {
 
 @MINORS
 @pytest.mark.parametrize("name", _RIGHTS)
-@proves(WITHIN_WHAT_IS_ASKED, killed_by=("access4-supports-everything", "access4-grants-everything"))
+@proves(WITHIN_THE_REQUEST, killed_by=("access4-supports-everything", "access4-grants-everything"))
 def test_within_asked(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> None:
     """ACCESS of one right says nothing of others."""
     asked = _RIGHTS[name]
@@ -67,7 +67,7 @@ def test_undefined(compounds: Compounds, scratch: Nfs4Scratch) -> None:
 
 
 @pytest.mark.parametrize("minor", [2], ids=["4.2"])
-@proves(WITHIN_WHAT_IS_ASKED, killed_by="access4-supports-everything")
+@proves(WITHIN_THE_REQUEST, killed_by="access4-supports-everything")
 def test_extended_attributes(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """ACCESS of the three rights to extended attributes (RFC 8276) says nothing of others."""
     asked = p.ACCESS4_XAREAD | p.ACCESS4_XAWRITE | p.ACCESS4_XALIST
@@ -84,7 +84,7 @@ def test_extended_attributes(compounds: Compounds, scratch: Nfs4Scratch) -> None
 # ---------------------------------------------------------------- what the owner may do
 
 
-@proves(WITHIN_WHAT_IS_ASKED, killed_by="access4-supports-everything")
+@proves(WITHIN_THE_REQUEST, killed_by="access4-supports-everything")
 def test_empty_mask(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """ACCESS of no right at all succeeds, and says nothing."""
     result = expect(compounds.compound(op.putfh(scratch.handle), op.access(0))).of(p.ACCESS).ok()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
-from nfsclient.clients.nfs4 import Compounds, Nfs4, Session4, new_owner
+from nfsclient.clients.nfs4 import Compounds, Nfs4, Session, new_owner
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
@@ -25,7 +25,7 @@ from suites.nfs4.opens import (
     open_file,
     try_open,
 )
-from suites.two_names import MAYBE_ONE, expect_two_files, names_alike
+from suites.two_names import MAY_BE_SAME, expect_two_files, names_alike
 
 OWNERS_ARE_COMPARED_WHOLE = stated(
     "RFC 5661",
@@ -126,7 +126,7 @@ def test_stateids(compounds: Compounds, scratch: Nfs4Scratch) -> None:
 
 
 @proves(SESSIONS_ARE_COMPARED_WHOLE, killed_by="sequence4-compares-half-of-session-ids")
-def test_sessions(nfs4: Nfs4, session: Session4) -> None:
+def test_sessions(nfs4: Nfs4, session: Session) -> None:
     """SEQUENCE with a session id that differs in one byte is refused with BADSESSION."""
     expect(session.renew()).ok()
     for at, altered in enumerate(with_one_byte_altered(session.id)):
@@ -144,7 +144,7 @@ def test_verifiers(compounds: Compounds, scratch: Nfs4Scratch, same: str) -> Non
     """EXCLUSIVE4_1 with a verifier that agrees in one half with that of the file fails with EXIST."""
     need_exclusive(compounds)
     half, first, second = b"\x11\x22\x33\x44", b"\x55\x66\x77\x01", b"\xaa\x99\x88\x7e"
-    verifiers = [half + one if same == "first" else one + half for one in (first, second)]
+    verifiers = [half + start if same == "first" else start + half for start in (first, second)]
     how = op.exclusive4_1(verifiers[0], p.Fattr4())
     create_file(compounds, scratch.handle, b"file", how, may_lack_exclusive=True)
     how = op.exclusive4_1(verifiers[1], p.Fattr4())
@@ -162,8 +162,8 @@ def test_names(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     longest = scratch.attributes(None, "maxname").maxname or 255
     client = CommonNfs4(compounds)
     for how, names in names_alike(longest).items():
-        may_be_one = FOLDED_NAMES_ARE_CONSISTENT if how in MAYBE_ONE else None
-        expect_two_files(client, scratch.handle, names, how, NAMES_ARE_COMPARED_WHOLE, may_be_one)
+        may_be_same = FOLDED_NAMES_ARE_CONSISTENT if how in MAY_BE_SAME else None
+        expect_two_files(client, scratch.handle, names, how, NAMES_ARE_COMPARED_WHOLE, may_be_same)
 
 
 @pytest.mark.parametrize("state", ["share", "lock"])
@@ -171,14 +171,14 @@ def test_names(compounds: Compounds, scratch: Nfs4Scratch) -> None:
 def test_hard_links(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, state: str) -> None:
     """What a client has reserved or locked by one name of a file excludes another client by its other name."""
     scratch.link(scratch.file("one"), "two")
-    one, two = (scratch.lookup(name) or b"" for name in ("one", "two"))
+    first, two = (scratch.lookup(name) or b"" for name in ("one", "two"))
     other = another_client(v4)
     if state == "share":
-        open_file(compounds, one, READ, p.OPEN4_SHARE_DENY_WRITE)
+        open_file(compounds, first, READ, p.OPEN4_SHARE_DENY_WRITE)
         expect(try_open(other, two, WRITE)).refused(
             Nfsstat4.NFS4ERR_SHARE_DENIED, because=STATE_IS_OF_THE_FILE
         )
     else:
-        lock_range(compounds, open_file(compounds, one, BOTH), WRITE_LT, 0, 10)
+        lock_range(compounds, open_file(compounds, first, BOTH), WRITE_LT, 0, 10)
         reply = test_range(other, two, WRITE_LT, 5, 1)
         expect(reply).refused(Nfsstat4.NFS4ERR_DENIED, because=STATE_IS_OF_THE_FILE)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect
-from nfsclient.clients.nfs4 import Nfs4, Session4
+from nfsclient.clients.nfs4 import Nfs4, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import ChannelDirFromClient4, ChannelDirFromServer4, Nfsstat4
@@ -39,7 +39,7 @@ _FORE = ChannelDirFromClient4.CDFC4_FORE
 
 @MINORS
 @proves(ECHOES_THE_SESSION, killed_by="bindconn4-returns-another-session")
-def test_session(v4: Nfs4Dialect, session: Session4) -> None:
+def test_session(v4: Nfs4Dialect, session: Session) -> None:
     """A second connection of a session carries its requests."""
     expect(session.renew()).ok()
     second = v4.client(v4.connections.connect("nfs"))
@@ -63,7 +63,7 @@ def test_session(v4: Nfs4Dialect, session: Session4) -> None:
 @proves(DIRECTION_FITS, killed_by="bindconn4-binds-the-backchannel-only")
 def test_direction(
     v4: Nfs4Dialect,
-    session: Session4,
+    session: Session,
     asked: ChannelDirFromClient4,
     allowed: list[ChannelDirFromServer4],
 ) -> None:
@@ -76,16 +76,16 @@ def test_direction(
 
 @MINORS
 @proves(UNKNOWN_IS_BADSESSION, killed_by="bindconn4-unknown-is-ok")
-def test_unknown(nfs4: Nfs4, session: Session4) -> None:
+def test_unknown(nfs4: Nfs4, session: Session) -> None:
     """BIND_CONN_TO_SESSION of a session that does not exist fails with BADSESSION."""
-    unknown = bytes(one ^ 0xA5 for one in session.id)
+    unknown = bytes(byte ^ 0xA5 for byte in session.id)
     result = nfs4.bind_conn_to_session(unknown, _FORE)
     expect(result).refused(Nfsstat4.NFS4ERR_BADSESSION, because=UNKNOWN_IS_BADSESSION)
 
 
 @MINORS
 @proves(IS_ALONE, killed_by="compound4-sessionless-with-company")
-def test_with_company(nfs4: Nfs4, session: Session4) -> None:
+def test_with_company(nfs4: Nfs4, session: Session) -> None:
     """BIND_CONN_TO_SESSION with another operation after it is refused."""
     reply = need_answer(nfs4.compound(op.bind_conn_to_session(session.id, _FORE), op.putrootfh()))
     expect(len(reply), "results").at_most(1)
@@ -94,7 +94,7 @@ def test_with_company(nfs4: Nfs4, session: Session4) -> None:
 
 @MINORS
 @proves(IS_THE_ONLY_OPERATION, killed_by="bindconn4-follows-sequence")
-def test_after_sequence(session: Session4) -> None:
+def test_after_sequence(session: Session) -> None:
     """BIND_CONN_TO_SESSION after SEQUENCE is refused."""
     reply = session.compound(op.bind_conn_to_session(session.id, _FORE))
     observe("BIND_CONN_TO_SESSION after SEQUENCE", reply.status.name)
@@ -104,7 +104,7 @@ def test_after_sequence(session: Session4) -> None:
 @MINORS
 @pytest.mark.parametrize("asked", ["back", "back-or-both"])
 @proves(DIRECTION_FITS, killed_by="bindconn4-binds-fore-only")
-def test_back(v4: Nfs4Dialect, session: Session4, asked: str) -> None:
+def test_back(v4: Nfs4Dialect, session: Session, asked: str) -> None:
     """A connection that is to be the backchannel is that, where the server takes it."""
     expect(session.renew()).ok()
     second = v4.client(v4.connections.connect("nfs"))

@@ -114,6 +114,6 @@ def test_any_seqid(compounds: Compounds, scratch: Nfs4Scratch) -> None:
 def test_other_open(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """CLOSE of one owner's OPEN leaves that of another owner."""
     file = scratch.file("file", b"data")
-    one, other = open_file(compounds, file), open_file(compounds, file)
-    expect(compounds.compound(op.putfh(file), op.close(one.stateid))).ok()
+    closed, other = open_file(compounds, file), open_file(compounds, file)
+    expect(compounds.compound(op.putfh(file), op.close(closed.stateid))).ok()
     expect(compounds.compound(op.putfh(file), op.read(other.stateid, 0, 4))).ok()

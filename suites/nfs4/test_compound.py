@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Compounds, Nfs4, Session4
+from nfsclient.clients.nfs4 import Compounds, Nfs4, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.errors import GarbageArgs
 from nfsclient.protocol import nfs4 as p
@@ -143,7 +143,7 @@ def test_removed(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> None:
 
 @MINORS
 @proves(MAXOPERATIONS_IS_A_LIMIT, killed_by="compound4-takes-any-number-of-operations")
-def test_too_many_operations(session: Session4) -> None:
+def test_too_many_operations(session: Session) -> None:
     """A COMPOUND with one operation more than ca_maxoperations gets TOO_MANY_OPS."""
     most = session.state.fore.ca_maxoperations
     if most > _MOST_OPERATIONS:

@@ -181,8 +181,8 @@ def test_initial_times(compounds: Compounds, scratch: Nfs4Scratch, kind: str) ->
     """If the result says that times were set, the new object has the two times of the client."""
     asked = p.Fattr4(
         mode=0o750,
-        time_access_set=p.client_time4(1_000_000_000),
-        time_modify_set=p.client_time4(1_100_000_000, 500_000_000),
+        time_access_set=p.client_time(1_000_000_000),
+        time_modify_set=p.client_time(1_100_000_000, 500_000_000),
     )
     reply = _make(compounds, scratch, kind, asked)
     said = p.names_of(expect(reply).of(p.CREATE).ok().attrset)

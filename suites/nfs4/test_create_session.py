@@ -133,8 +133,8 @@ def test_flags(nfs4: Nfs4) -> None:
     """Without CONN_BACK_CHAN and CONN_RDMA in the arguments, they are not in the result."""
     client = nfs4.new_client()
     flags = expect(nfs4.create_session(client.id, client.sequence_id, 0)).ok().csr_flags
-    unasked = p.CREATE_SESSION4_FLAG_CONN_BACK_CHAN | p.CREATE_SESSION4_FLAG_CONN_RDMA
-    expect(flags & unasked, "flags that the request does not name").equals(0)
+    unrequested = p.CREATE_SESSION4_FLAG_CONN_BACK_CHAN | p.CREATE_SESSION4_FLAG_CONN_RDMA
+    expect(flags & unrequested, "flags that the request does not name").equals(0)
 
 
 @MINORS

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
+from fixtures.checks.side_by_side import Waiting, side_by_side
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
@@ -33,6 +34,8 @@ from suites.nfs4.delegations import (
 from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
 
+pytestmark = pytest.mark.late
+
 RECALL_NAMES_THE_DELEGATION = stated(
     "RFC 5661", "20.2.3", "CB_RECALL has the stateid of the delegation, and the filehandle"
 )
@@ -45,7 +48,7 @@ RETURNED_IS_BAD = stated(
     "a stateid is valid until what it stands for is returned by an operation such as CLOSE or DELEGRETURN",
     also={"4.0": ("RFC 7530", "9.1.4.4")},
 )
-WRITER_IS_ASKED = must(
+WRITER_GETS_A_CALL = must(
     "RFC 5661",
     "18.7.4",
     "GETATTR of size or change waits for CB_GETATTR, or for the end of a write delegation of another client",
@@ -80,47 +83,51 @@ _KINDS = pytest.mark.parametrize("access", [*ACCESS.values()], ids=[*ACCESS])
 
 def _recalled(
     v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int
-) -> tuple[Granted, Conflict, p.CbRecall4Args]:
+) -> Waiting[tuple[Granted, Conflict, p.CbRecall4Args]]:
     """A delegation that OPEN by another client recalls, and its CB_RECALL."""
-    granted = delegated(v4, scratch, access)
+    granted = yield from delegated(v4, scratch, access)
     conflict = conflicting_open(granted)
-    conflict.need_callback(p.CbRecall4Args)
+    yield from conflict.need_callback(p.CbRecall4Args)
     observe("request that conflicts with a delegation", conflict.manner)
     return granted, conflict, recalls(granted.holder)[-1]
 
 
+@side_by_side
 @MINORS
 @_KINDS
 @proves(CONFLICT_RECALLS, killed_by=("open4-invents-delegations", "open4-delays-after-the-return"))
-def test_recall(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
+def test_recall(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Waiting[None]:
     """OPEN for writing by another client recalls a delegation, and succeeds once it is returned."""
-    granted, conflict, _ = _recalled(v4, scratch, access)
+    granted, conflict, _ = yield from _recalled(v4, scratch, access)
     granted.give_back()
-    conflict.succeeds()
+    yield from conflict.succeeds()
 
 
+@side_by_side
 @_KINDS
 @proves(
     RECALL_NAMES_THE_DELEGATION,
     killed_by=("open4-recalls-another-stateid", "open4-recalls-another-file"),
 )
-def test_recall_names_it(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
+def test_recall_names_it(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Waiting[None]:
     """CB_RECALL has the stateid of the delegation, apart from its seqid, and the filehandle."""
-    granted, _, call = _recalled(v4, scratch, access)
+    granted, _, call = yield from _recalled(v4, scratch, access)
     expect(call.stateid).field("other", "other field of the stateid").equals(granted.stateid.other)
     granted.give_back()
     expect_same_object(scratch, call.fh, granted.file, "fh of CB_RECALL")
 
 
+@side_by_side
 @_KINDS
 @proves(SEQID_IS_ZERO, killed_by="open4-recalls-with-the-seqid")
-def test_recall_seqid(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
+def test_recall_seqid(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Waiting[None]:
     """The seqid of the stateid in CB_RECALL is zero."""
-    granted, _, call = _recalled(v4, scratch, access)
+    granted, _, call = yield from _recalled(v4, scratch, access)
     granted.give_back()
     expect(call.stateid).field("seqid", "seqid of the stateid").equals(0)
 
 
+@side_by_side
 @MINORS
 @_KINDS
 @proves(
@@ -128,10 +135,10 @@ def test_recall_seqid(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Non
     KEPT_FOR_A_LEASE,
     killed_by=("open4-ignores-delegations", "open4-revokes-delegations-at-once"),
 )
-def test_waits(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
+def test_waits(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Waiting[None]:
     """OPEN for writing by another client does not succeed before the delegation is returned."""
-    granted = delegated(v4, scratch, access)
-    reply = conflicting_open(granted).ends(seconds_to_see_nothing(v4, _QUIET, granted.lease))
+    granted = yield from delegated(v4, scratch, access)
+    reply = yield from conflicting_open(granted).ends(seconds_to_see_nothing(v4, _QUIET, granted.lease))
     granted.need_kept()
     if reply is not None:
         expect(reply).field("status", "status of OPEN").differs_from(Nfsstat4.NFS4_OK)
@@ -140,12 +147,13 @@ def test_waits(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
         skip(f"OPEN answers {reply.status.name} while a delegation is out, instead of being put off")
 
 
+@side_by_side
 @MINORS
 @_KINDS
 @proves(RETURNED_IS_BAD, killed_by="delegreturn4-returns-nothing")
-def test_returned(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
+def test_returned(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Waiting[None]:
     """After DELEGRETURN the stateid of the delegation is bad, and the file stays open."""
-    granted = delegated(v4, scratch, access)
+    granted = yield from delegated(v4, scratch, access)
     granted.give_back()
     tested = expect(granted.holder.compound(op.test_stateid(granted.stateid))).of(p.TEST_STATEID).ok()
     # A server may retain the stateid for the same purpose.
@@ -157,16 +165,16 @@ def test_returned(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
 
 def _expect_recall(
     granted: Granted, conflict: Conflict, because: Requirement = CONFLICT_RECALLS, quiet: float = _QUIET
-) -> None:
+) -> Waiting[None]:
     """Fail unless a request recalls the delegation, does not succeed while that is out, and succeeds afterwards."""
     __tracebackhide__ = True
     v4, name = granted.v4, conflict.name
-    came = conflict.brings(p.CbRecall4Args)
-    refused = conflict.ends(0)
+    came = yield from conflict.brings(p.CbRecall4Args)
+    refused = yield from conflict.ends(0)
     if not came and refused is not None and refused.status != Nfsstat4.NFS4_OK:
         granted.give_back()
         skip(f"{name} is refused, and so needs no recall: {refused.status.name}")
-    reply = conflict.ends(seconds_to_see_nothing(v4, quiet, granted.lease) if came else 0)
+    reply = yield from conflict.ends(seconds_to_see_nothing(v4, quiet, granted.lease) if came else 0)
     # The holder has it open, and the server may know that without a recall (sections 18.9.4, 18.25.4 and 18.26.4).
     if reply is not None and reply.status == Nfsstat4.NFS4ERR_FILE_OPEN:
         skip(f"the server refuses {name} of a file that is open")
@@ -177,9 +185,10 @@ def _expect_recall(
     granted.give_back()
     if reply is not None:
         skip(f"{name} answers {reply.status.name} while a delegation is out, instead of being put off")
-    conflict.succeeds(Nfsstat4.NFS4ERR_FILE_OPEN)
+    yield from conflict.succeeds(Nfsstat4.NFS4ERR_FILE_OPEN)
 
 
+@side_by_side
 @MINORS
 @_KINDS
 @proves(
@@ -187,10 +196,10 @@ def _expect_recall(
     KEPT_FOR_A_LEASE,
     killed_by=("remove4-ignores-delegations", "remove4-delays-after-the-return"),
 )
-def test_recall_by_remove(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
+def test_recall_by_remove(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Waiting[None]:
     """REMOVE by another client recalls a delegation, and is executed when that is returned, not before."""
-    granted = delegated(v4, scratch, access)
-    _expect_recall(
+    granted = yield from delegated(v4, scratch, access)
+    yield from _expect_recall(
         granted, conflict_of(granted, lambda: (op.putfh(scratch.handle), op.remove(b"file")), "REMOVE")
     )
 
@@ -213,6 +222,7 @@ _EVENTS: t.Final[dict[str, Callable[[bytes, bytes], Sequence[XdrType]]]] = {
 _BECAUSE: t.Final = {"link": LINK_RECALLS, "setxattr": SETXATTR_RECALLS}
 
 
+@side_by_side
 @pytest.mark.parametrize(
     ("event", "access", "minor"),
     [
@@ -234,19 +244,19 @@ _BECAUSE: t.Final = {"link": LINK_RECALLS, "setxattr": SETXATTR_RECALLS}
         "changes4-delay-after-the-return",
     ),
 )
-def test_recall_by(v4: Nfs4Dialect, scratch: Nfs4Scratch, event: str, access: int) -> None:
+def test_recall_by(v4: Nfs4Dialect, scratch: Nfs4Scratch, event: str, access: int) -> Waiting[None]:
     """What another client does to a file, or to its name, recalls a delegation, and waits until that is returned."""
     if event == "replace":
         scratch.file("source")
     if event == "link" and scratch.attributes(None, "numlinks").numlinks is None:
         skip("the server does not support numlinks, and so need not recall for LINK")
-    granted = delegated(v4, scratch, access)
+    granted = yield from delegated(v4, scratch, access)
     name = "RENAME onto the file" if event == "replace" else event.upper()
     conflict = conflict_of(granted, lambda: _EVENTS[event](scratch.handle, granted.file), name)
-    _expect_recall(granted, conflict, _BECAUSE.get(event, EVENTS_RECALL), _QUIET_IN_EACH)
+    yield from _expect_recall(granted, conflict, _BECAUSE.get(event, EVENTS_RECALL), _QUIET_IN_EACH)
 
 
-def _interrogation(granted: Granted) -> tuple[Conflict, set[type]]:
+def _interrogation(granted: Granted) -> Waiting[tuple[Conflict, set[type]]]:
     """GETATTR of size and change by another client, and which callbacks have come for it."""
     mine = (
         expect(granted.holder.compound(op.putfh(granted.file), op.getattr("size", "change"))).ok().attributes
@@ -262,36 +272,38 @@ def _interrogation(granted: Granted) -> tuple[Conflict, set[type]]:
         return op.putfh(granted.file), op.getattr("size", "change")
 
     conflict = conflict_of(granted, make, "GETATTR")
-    conflict.brings(p.CbGetattr4Args, p.CbRecall4Args)
-    seen: set[type] = {type(one.args) for one in granted.holder.callbacks.received}
+    yield from conflict.brings(p.CbGetattr4Args, p.CbRecall4Args)
+    seen: set[type] = {type(exchange.args) for exchange in granted.holder.callbacks.received}
     return conflict, seen & {p.CbGetattr4Args, p.CbRecall4Args}
 
 
+@side_by_side
 @MINORS
 @proves(
-    WRITER_IS_ASKED,
+    WRITER_GETS_A_CALL,
     CONFLICT_RECALLS,
     killed_by=("getattr4-asks-no-writer", "getattr4-delays-after-the-return"),
 )
-def test_getattr(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
+def test_getattr(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[None]:
     """GETATTR of size and change by another client makes the server call the holder of a write delegation."""
-    granted = delegated(v4, scratch, ACCESS["write"])
-    conflict, came = _interrogation(granted)
+    granted = yield from delegated(v4, scratch, ACCESS["write"])
+    conflict, came = yield from _interrogation(granted)
     expect_that(bool(came), "CB_GETATTR or CB_RECALL", "neither")
     granted.give_back()
-    conflict.succeeds()
+    yield from conflict.succeeds()
 
 
+@side_by_side
 @MINORS
-@proves(WRITER_IS_ASKED, KEPT_FOR_A_LEASE, killed_by="getattr4-answers-before-the-return")
-def test_getattr_waits(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
+@proves(WRITER_GETS_A_CALL, KEPT_FOR_A_LEASE, killed_by="getattr4-answers-before-the-return")
+def test_getattr_waits(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[None]:
     """GETATTR that recalls a write delegation does not succeed before that is returned."""
-    granted = delegated(v4, scratch, ACCESS["write"])
-    conflict, came = _interrogation(granted)
+    granted = yield from delegated(v4, scratch, ACCESS["write"])
+    conflict, came = yield from _interrogation(granted)
     if came != {p.CbRecall4Args}:
         granted.give_back()
         skip("the server recalls nothing for GETATTR")
-    reply = conflict.ends(seconds_to_see_nothing(v4, _QUIET, granted.lease))
+    reply = yield from conflict.ends(seconds_to_see_nothing(v4, _QUIET, granted.lease))
     granted.need_kept()
     if reply is not None:
         expect(reply).field("status", "status of GETATTR").differs_from(Nfsstat4.NFS4_OK)

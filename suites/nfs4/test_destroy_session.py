@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nfsclient.clients.nfs4 import Nfs4, Session4
+from nfsclient.clients.nfs4 import Nfs4, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import expect, must, proves, stated
@@ -35,9 +35,9 @@ def test_closes(nfs4: Nfs4) -> None:
 
 @MINORS
 @proves(UNKNOWN_IS_BADSESSION, killed_by="destroysession4-unknown-is-ok")
-def test_unknown(nfs4: Nfs4, session: Session4) -> None:
+def test_unknown(nfs4: Nfs4, session: Session) -> None:
     """DESTROY_SESSION of a session that does not exist fails with BADSESSION."""
-    unknown = bytes(one ^ 0xA5 for one in session.id)
+    unknown = bytes(byte ^ 0xA5 for byte in session.id)
     result = nfs4.destroy_session(unknown)
     expect(result).refused(Nfsstat4.NFS4ERR_BADSESSION, because=UNKNOWN_IS_BADSESSION)
 
@@ -47,9 +47,9 @@ def test_unknown(nfs4: Nfs4, session: Session4) -> None:
 def test_other_session(nfs4: Nfs4) -> None:
     """DESTROY_SESSION in one session of a client may name another one, and the first goes on."""
     client = nfs4.new_client()
-    one, other = client.create_session(), client.create_session()
-    expect(one.compound(op.destroy_session(other.id))).ok()
-    expect(one.renew()).ok()
+    first, other = client.create_session(), client.create_session()
+    expect(first.compound(op.destroy_session(other.id))).ok()
+    expect(first.renew()).ok()
     expect(other.renew()).status(Nfsstat4.NFS4ERR_BADSESSION)
 
 

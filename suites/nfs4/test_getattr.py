@@ -48,7 +48,9 @@ CHANGES_WITH_THE_OBJECT = stated(
     also={"4.0": ("RFC 7530", "5.8.1.4")},
 )
 _REQUIRED: t.Final = [
-    one.name for one in ATTRIBUTES.values() if one.about.required and one.name != "rdattr_error"
+    attribute.name
+    for attribute in ATTRIBUTES.values()
+    if attribute.about.required and attribute.name != "rdattr_error"
 ]
 """Table 2. `rdattr_error` has a meaning in READDIR only (section 5.8.1.12)."""
 

@@ -144,7 +144,7 @@ def test_data_sync(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) 
     file = _file(compounds, another_client(v4), scratch, WRITES_DATA)
     file.dirty()
     most = scratch.attributes(file.handle, "maxwrite").maxwrite or _LARGE
-    file.put(0, pattern(min(_LARGE, most), salt=5), Sync.DATA_SYNC, in_one=True)
+    file.put(0, pattern(min(_LARGE, most), salt=5), Sync.DATA_SYNC, in_one_call=True)
     file.expect_kept("WRITE with DATA_SYNC4")
 
 

@@ -8,7 +8,7 @@ import typing as t
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Compounds, Nfs4, Session4
+from nfsclient.clients.nfs4 import Compounds, Nfs4, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
@@ -99,7 +99,7 @@ _LONGEST: t.Final = 4096
 _FAR: t.Final = {"2g": 2**31, "4g": 2**32, "1t": 2**40}
 
 
-def _session(nfs4: Nfs4, **attributes: t.Any) -> tuple[Session4, p.ChannelAttrs4]:
+def _session(nfs4: Nfs4, **attributes: t.Any) -> tuple[Session, p.ChannelAttrs4]:
     """A session with a fore channel of these attributes, and what the server granted."""
     session = nfs4.new_client().create_session(fore=op.channel(requests=4, **attributes))
     granted = session.state.fore

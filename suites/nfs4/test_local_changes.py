@@ -12,6 +12,7 @@ import typing as t
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
+from fixtures.checks.side_by_side import Wait, Waiting, side_by_side
 from fixtures.checks.target import TargetView
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
@@ -50,6 +51,8 @@ def _size(granted: Granted) -> int:
     return expect(reply).ok().attributes.size or 0
 
 
+@side_by_side
+@pytest.mark.late
 @pytest.mark.parametrize("access", [*ACCESS.values()], ids=[*ACCESS])
 @pytest.mark.parametrize("how", ["touch", "remove"])
 @proves(
@@ -58,11 +61,10 @@ def _size(granted: Granted) -> int:
     KEPT_FOR_A_LEASE,
     killed_by=("open4-invents-delegations", "nfs4-local-changes-do-not-wait"),
 )
-def test_recall(target: TargetView, v4: Nfs4Dialect, how: str, access: int) -> None:
+def test_recall(target: TargetView, v4: Nfs4Dialect, how: str, access: int) -> Waiting[None]:
     """A change of a delegated file on the server itself recalls the delegation, and waits for its return."""
-    granted = delegated(v4, v4.scratch, access, _NAME)
+    granted = yield from delegated(v4, v4.scratch, access, _NAME)
     change = target.begin_locally(v4.scratch.name + b"/" + _NAME, remove=how == "remove")
-    loop = v4.connections.loop
 
     def came() -> bool:
         return bool(recalls(granted.holder))
@@ -70,19 +72,19 @@ def test_recall(target: TargetView, v4: Nfs4Dialect, how: str, access: int) -> N
     def comes_or_is_done() -> bool:
         return came() or change.is_over
 
-    if not granted.serve(comes_or_is_done, seconds_for(v4, _ARRIVES)):
+    if not (yield from granted.serve(comes_or_is_done, seconds_for(v4, _ARRIVES))):
         at_last = (
             min(_AT_LAST, granted.lease.seconds) - _ARRIVES
         )  # it is put off, and nothing has gone wrong yet
         waits = v4.connections.waits
-        granted.serve(
+        yield from granted.serve(
             comes_or_is_done, seconds_to_see_nothing(v4, waits.seconds("local recall", at_last, 0.0))
         )
         waits.note("local recall", came=came())
     if not came():
-        loop.run_until(came, loop.clock() + seconds_to_see_nothing(v4, _QUIET))
+        yield Wait(seconds_to_see_nothing(v4, _QUIET), came)
     expect_that(came(), "CB_RECALL", "no CB_RECALL")
-    change.wait(seconds_to_see_nothing(v4, _QUIET, granted.lease))
+    yield from change.ending(seconds_to_see_nothing(v4, _QUIET, granted.lease))
     granted.need_kept()
     if how == "touch":
         expect(_size(granted), "size of the file before DELEGRETURN", field="size").equals(0)
@@ -90,12 +92,13 @@ def test_recall(target: TargetView, v4: Nfs4Dialect, how: str, access: int) -> N
         names = v4.scratch.names()
         expect_that(_NAME in names, "the name of the file before DELEGRETURN", "no such name")
     granted.give_back()
-    if not change.wait(seconds_for(v4, _ARRIVES)):
+    if not (yield from change.ending(seconds_for(v4, _ARRIVES))):
         skip("the change on the server has not ended after DELEGRETURN")
 
 
+@side_by_side
 @proves(CHANGE_TELLS, killed_by="getattr4-change-stands")
-def test_change_attribute(target: TargetView, scratch: Nfs4Scratch, v4: Nfs4Dialect) -> None:
+def test_change_attribute(target: TargetView, scratch: Nfs4Scratch, v4: Nfs4Dialect) -> Waiting[None]:
     """A file that has grown without NFS, as its size shows, has another change attribute."""
     file = scratch.file(_NAME, b"data")
     before = scratch.attributes(file, "change", "size")
@@ -104,11 +107,11 @@ def test_change_attribute(target: TargetView, scratch: Nfs4Scratch, v4: Nfs4Dial
     def after() -> p.Fattr4:
         return scratch.attributes(file, "change", "size")
 
-    loop = v4.connections.loop
-    deadline = loop.clock() + seconds_for(v4, v4.connections.waits.seconds("local change", _NOTICES, 0.1))
+    now = v4.connections.now
+    deadline = now() + seconds_for(v4, v4.connections.waits.seconds("local change", _NOTICES, 0.1))
     seen = after()
-    while seen.size == before.size and loop.clock() < deadline:
-        loop.run_until(lambda: False, loop.clock() + 0.1)
+    while seen.size == before.size and now() < deadline:
+        yield Wait(0.1)
         seen = after()
     v4.connections.waits.note("local change", came=seen.size != before.size)
     if seen.size == before.size:
@@ -122,7 +125,7 @@ def test_change_attribute(target: TargetView, scratch: Nfs4Scratch, v4: Nfs4Dial
 def _status(target: TargetView, ownerid: bytes) -> str | None:
     """Of the client with this owner id among those that the server knows; None if there is none."""
     name = ownerid.decode("utf-8", "backslashreplace")
-    return next((one.status for one in target.known_clients() if one.name == name), None)
+    return next((client.status for client in target.known_clients() if client.name == name), None)
 
 
 @proves(DESTROYS_THE_CLIENT, killed_by="destroyclientid4-destroys-nothing")

@@ -67,7 +67,7 @@ WAITING_IS_NO_OTHER_LOCK = stated(
     "9.6",
     "READW_LT and WRITEW_LT ask for a read or write lock; a conflict is denied, and the client asks again",
 )
-LOCKS_WHAT_IS_ASKED = stated(
+LOCKS_THE_REQUEST = stated(
     "RFC 5661",
     "18.10.3",
     "LOCK is for the byte-range of its offset and length: bytes between two locks of an owner are nobody's",
@@ -214,7 +214,7 @@ def test_change_type(
 
 @MINORS
 @proves(
-    LOCKS_WHAT_IS_ASKED,
+    LOCKS_THE_REQUEST,
     CONFLICT_IS_DENIED,
     killed_by=("lock4-locks-the-gap", "lock4-forgets-the-range-before"),
 )
@@ -223,8 +223,8 @@ def test_gap(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> Non
     pair = opened_by_two(v4, compounds, scratch)
     stateid = lock_range(compounds, pair.mine, WRITE_LT, 0, 10)
     expect(try_lock_more(compounds, pair.mine, stateid, WRITE_LT, 20, 10)).ok()
-    expect(test_range(pair.other, pair.file, WRITE_LT, 12, 2), because=LOCKS_WHAT_IS_ASKED).ok()
-    expect(try_lock(pair.other, pair.theirs, WRITE_LT, 12, 2), because=LOCKS_WHAT_IS_ASKED).ok()
+    expect(test_range(pair.other, pair.file, WRITE_LT, 12, 2), because=LOCKS_THE_REQUEST).ok()
+    expect(try_lock(pair.other, pair.theirs, WRITE_LT, 12, 2), because=LOCKS_THE_REQUEST).ok()
     for offset in (5, 25):
         expect(try_lock(pair.other, pair.theirs, WRITE_LT, offset, 2)).refused(
             Nfsstat4.NFS4ERR_DENIED, because=CONFLICT_IS_DENIED
@@ -243,8 +243,8 @@ def test_owners_of_one_client(
     """A lock that conflicts with one of another lock-owner of the same client is denied, by any open of the file."""
     opened = open_file(compounds, scratch.file("file", b"0123456789"), BOTH)
     lock_range(compounds, opened, held, 0, 10)
-    for one in (opened, open_file(compounds, opened.handle, BOTH)):
-        expect(try_lock(compounds, one, wanted, 5, 10)).refused(
+    for owner in (opened, open_file(compounds, opened.handle, BOTH)):
+        expect(try_lock(compounds, owner, wanted, 5, 10)).refused(
             Nfsstat4.NFS4ERR_DENIED, because=OWNERS_EXCLUDE_EACH_OTHER
         )
 

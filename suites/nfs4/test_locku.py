@@ -75,7 +75,7 @@ def test_middle(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> 
 @pytest.mark.parametrize(
     "locktype",
     [NfsLockType4.READ_LT, NfsLockType4.READW_LT, NfsLockType4.WRITEW_LT],
-    ids=lambda one: one.name.lower(),
+    ids=lambda mode: mode.name.lower(),
 )
 @proves(TYPE_HAS_NO_EFFECT, killed_by="locku4-compares-the-type")
 def test_any_type(compounds: Compounds, scratch: Nfs4Scratch, locktype: NfsLockType4) -> None:

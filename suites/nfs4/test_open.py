@@ -340,8 +340,8 @@ def test_initial(compounds: Compounds, scratch: Nfs4Scratch, mode: str) -> None:
     asked = p.Fattr4(
         size=5,
         mode=0o640,
-        time_access_set=p.client_time4(1_000_000_000),
-        time_modify_set=p.client_time4(1_100_000_000, 500_000_000),
+        time_access_set=p.client_time(1_000_000_000),
+        time_modify_set=p.client_time(1_100_000_000, 500_000_000),
     )
     how = (op.unchecked if mode == "unchecked" else op.guarded)(asked)
     creating = op.open(b"made", BOTH, owner=new_state_owner(), how=how)
@@ -382,8 +382,8 @@ def test_exclusive_attributes(compounds: Compounds, scratch: Nfs4Scratch) -> Non
     known = scratch.attributes(None, "suppattr_exclcreat").suppattr_exclcreat
     supported = supported_names(scratch, scratch.handle)
     candidates = [
-        ("time_modify_set", p.client_time4(1_000_000_000)),
-        ("time_access_set", p.client_time4(1_000_000_000)),
+        ("time_modify_set", p.client_time(1_000_000_000)),
+        ("time_access_set", p.client_time(1_000_000_000)),
         ("mode_set_masked", p.ModeMasked4(0o007, 0o007)),
     ]
     for name, value in candidates:

@@ -7,12 +7,13 @@ import typing as t
 
 import pytest
 
+from fixtures.checks.budget import Budget
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients.nfs4 import Compounds
 from nfsclient.protocol import nfs4 as p
 from nfsjudge import Harm, must, proves, should, stated
-from suites.changes import CHANGES, FEW, WHOLE, Clauses, World
+from suites.changes import CHANGES, FEW, PAIRS, WHOLE, Clauses, World
 from suites.clauses import (
     DATA_IS_CURRENT,
     FILEID_STAYS,
@@ -115,7 +116,13 @@ def test_single(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, tar
 @pytest.mark.parametrize("first", CHANGES)
 @proves(ATTRIBUTES_ARE_CURRENT, killed_by="setattr4-after-a-change-is-lost")
 def test_after(
-    v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, target: TargetView, first: str
+    v4: Nfs4Dialect,
+    compounds: Compounds,
+    scratch: Nfs4Scratch,
+    target: TargetView,
+    budget: Budget,
+    first: str,
 ) -> None:
     """After each pair of changes that begins with this one, two clients see what both changes made."""
-    every_pair(_world(v4, compounds, scratch, target), first)
+    world = _world(v4, compounds, scratch, target)
+    every_pair(world, first, budget.of(len(CHANGES), ours=PAIRS))

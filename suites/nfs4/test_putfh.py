@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Compounds, Session4
+from nfsclient.clients.nfs4 import Compounds, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
@@ -45,7 +45,7 @@ def test_last_counts(compounds: Compounds, scratch: Nfs4Scratch) -> None:
 
 @MINORS
 @proves(BADHANDLE, killed_by="putfh4-bad-handle-is-inval")
-def test_bad_handle(session: Session4) -> None:
+def test_bad_handle(session: Session) -> None:
     """A handle that the server never made is refused, by PUTFH or by the next operation."""
     reply = session.compound(op.putfh(b"nfsproof: no handle of any server"), op.getattr("type"))
     expect(reply.res.resarray[-1] if reply.res.resarray else reply).refused(

@@ -103,7 +103,7 @@ def test_lists_all(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """READDIR lists every entry once."""
     scratch.file("1")
     scratch.directory("2")
-    names = [one.name for one in _entries(compounds, scratch.handle)]
+    names = [entry.name for entry in _entries(compounds, scratch.handle)]
     expect_names([name for name in names if name not in {b".", b".."}], [b"1", b"2"])
 
 
@@ -116,7 +116,7 @@ def test_empty(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     page = expect(compounds.compound(op.putfh(empty), reading)).of(p.READDIR).ok()
     expect(page.reply).field("eof").is_true()
     expect(
-        [one.name for one in page.reply.entries if one.name not in {b".", b".."}],
+        [entry.name for entry in page.reply.entries if entry.name not in {b".", b".."}],
         "names",
         of=page,
         field="reply.entries",
@@ -130,7 +130,7 @@ def test_pages(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     made = [b"%03d" % number for number in range(50)]
     for name in made:
         scratch.directory(name)
-    expect_once([one.name for one in _entries(compounds, scratch.handle, 600)], made)
+    expect_once([entry.name for entry in _entries(compounds, scratch.handle, 600)], made)
 
 
 @MINORS
@@ -138,7 +138,7 @@ def test_pages(compounds: Compounds, scratch: Nfs4Scratch) -> None:
 def test_dots(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """READDIR returns neither "." nor ".."."""
     scratch.file("file")
-    names = [one.name for one in _entries(compounds, scratch.handle)]
+    names = [entry.name for entry in _entries(compounds, scratch.handle)]
     expect([name for name in names if name in {b".", b".."}], "special names").equals([])
 
 
@@ -148,7 +148,7 @@ def test_cookies(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """No entry has one of the reserved cookies 0, 1 and 2."""
     for name in ("a", "b", "c"):
         scratch.file(name)
-    cookies = [one.cookie for one in _entries(compounds, scratch.handle)]
+    cookies = [entry.cookie for entry in _entries(compounds, scratch.handle)]
     expect_all(cookies, lambda cookie: cookie > 2, "cookies", "above 2")
 
 
@@ -159,7 +159,7 @@ def test_attributes(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     file = scratch.file("1", b"four")
     known = scratch.attributes(file, "type", "size", "fileid")  # the last one is not REQUIRED
     listed = _entries(compounds, scratch.handle, attributes=("type", "size", "fileid"))
-    entry = next((one for one in listed if one.name == b"1"), None)
+    entry = next((entry for entry in listed if entry.name == b"1"), None)
     expect_that(entry is not None, "an entry '1'", "none", because=LISTS_ENTRIES)
     assert entry is not None
     expect(p.names_of(entry.attrs.attrmask), "attributes", of=entry, field="attrs").equals(
@@ -178,7 +178,7 @@ def test_unknown_bit(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     asked = [*p.bitmap("type", "mode"), 1 << 31]
     reading = p.Readdir4Args(0, bytes(p.NFS4_VERIFIER_SIZE), _PAGE, _PAGE, asked)
     page = expect(compounds.compound(op.putfh(scratch.handle), reading)).of(p.READDIR).ok()
-    entry = next((one for one in page.reply.entries if one.name == b"1"), None)
+    entry = next((entry for entry in page.reply.entries if entry.name == b"1"), None)
     expect_that(entry is not None, "an entry '1'", "none", because=LISTS_ENTRIES)
     assert entry is not None
     expect(set(p.names_of(entry.attrs.attrmask)) - {"mode"}, "attributes", of=entry, field="attrs").equals(

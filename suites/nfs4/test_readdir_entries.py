@@ -174,7 +174,7 @@ def _expect_data_by_entry(compounds: Compounds, scratch: Nfs4Scratch, data: byte
     __tracebackhide__ = True
     listing = op.readdir(maxcount=8192, dircount=8192, attributes=("filehandle", "rdattr_error"))
     page = expect(compounds.compound(op.putfh(scratch.handle), listing)).of(p.READDIR).ok()
-    entry = next((one for one in page.reply.entries if one.name == b"file"), None)
+    entry = next((entry for entry in page.reply.entries if entry.name == b"file"), None)
     expect_that(entry is not None, "an entry 'file'", "none", because=LISTS_WHAT_IS_THERE)
     if entry is None or entry.attrs.filehandle is None:
         skip("the entry has no filehandle")

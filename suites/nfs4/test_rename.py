@@ -218,15 +218,15 @@ def test_change_info(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """change_info has the change of each directory before and after RENAME, where it is atomic."""
     scratch.file("old")
     target = scratch.directory("target")
-    before = [scratch.attributes(one, "change").change for one in (None, target)]
+    before = [scratch.attributes(directory, "change").change for directory in (None, target)]
     reply = rename(compounds, scratch, b"old", b"new", target)
     result = expect(reply).of(p.RENAME).ok()
     infos = (result.source_cinfo, result.target_cinfo)
-    if not all(one.atomic for one in infos):
+    if not all(info.atomic for info in infos):
         skip("change_info is not atomic")
-    after = [scratch.attributes(one, "change").change for one in (None, target)]
-    expect([one.before for one in infos], "before", of=result).equals([one or 0 for one in before])
-    expect([one.after for one in infos], "after", of=result).equals([one or 0 for one in after])
+    after = [scratch.attributes(directory, "change").change for directory in (None, target)]
+    expect([info.before for info in infos], "before", of=result).equals([change or 0 for change in before])
+    expect([info.after for info in infos], "after", of=result).equals([change or 0 for change in after])
 
 
 # ---------------------------------------------------------------- what moves along, what stays

@@ -34,7 +34,7 @@ def test_flavors(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """SECINFO lists the flavor that the check itself uses."""
     scratch.file("file")
     reply = expect(compounds.compound(op.putfh(scratch.handle), op.secinfo(b"file"))).ok()
-    flavors = [one.flavor for one in reply.of(p.SECINFO).resok4 or []]
+    flavors = [entry.flavor for entry in reply.of(p.SECINFO).resok4 or []]
     expect_that(p.AUTH_SYS in flavors, "AUTH_SYS among the flavors", str(flavors), because=LISTS_FLAVORS)
 
 

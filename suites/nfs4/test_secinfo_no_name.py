@@ -32,7 +32,7 @@ ROOT_HAS_NO_PARENT = must(
 def test_flavors(compounds: Compounds, scratch: Nfs4Scratch, style: SecinfoStyle4) -> None:
     """SECINFO_NO_NAME lists the flavor that the check itself uses."""
     reply = expect(compounds.compound(op.putfh(scratch.handle), op.secinfo_no_name(style))).ok()
-    flavors = [one.flavor for one in reply.of(p.SECINFO_NO_NAME).resok4 or []]
+    flavors = [entry.flavor for entry in reply.of(p.SECINFO_NO_NAME).resok4 or []]
     expect_that(p.AUTH_SYS in flavors, "AUTH_SYS among the flavors", str(flavors), because=LISTS_FLAVORS)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
-from nfsclient.clients.nfs4 import Nfs4, Request, Session4
+from nfsclient.clients.nfs4 import Nfs4, Request, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
@@ -14,7 +14,7 @@ from nfsjudge import expect, expect_names, must, observe, proves, should, skip, 
 from nfsjudge.requirement import SEQUENCE_ECHOES
 from suites.nfs4.clauses import MISORDERED_IS_REFUSED, RETRY_GETS_THE_CACHED_REPLY, RETRY_IS_NOT_EXECUTED
 from suites.nfs4.minors import MINORS
-from suites.nfs4.retries import performed, send_again, send_another, session_of_its_own, without_sequence
+from suites.nfs4.retries import own_session, performed, send_again, send_another, without_sequence
 
 STANDS_FIRST = must(
     "RFC 5661", "18.46.3", "SEQUENCE in any position of a COMPOUND beyond the first gets NFS4ERR_SEQUENCE_POS"
@@ -43,7 +43,7 @@ _MOST = 8
 
 @MINORS
 @proves(SEQUENCE_ECHOES, killed_by=("sequence4-answers-the-next-sequence-id", "sequence4-answers-slot-0"))
-def test_echo(nfs4: Nfs4, session: Session4) -> None:
+def test_echo(nfs4: Nfs4, session: Session) -> None:
     """SEQUENCE returns the session, slot and sequence id that it was sent."""
     if session.state.slots.allowed < 2:
         skip("the session has one slot")
@@ -56,7 +56,7 @@ def test_echo(nfs4: Nfs4, session: Session4) -> None:
 
 @MINORS
 @proves(STANDS_FIRST, killed_by="sequence4-second-is-inval")
-def test_second(session: Session4) -> None:
+def test_second(session: Session) -> None:
     """A second SEQUENCE in the same COMPOUND fails with SEQUENCE_POS."""
     reply = session.compound(session.sequence(1))
     expect(reply).refused(Nfsstat4.NFS4ERR_SEQUENCE_POS, because=STANDS_FIRST)
@@ -64,15 +64,15 @@ def test_second(session: Session4) -> None:
 
 @MINORS
 @proves(UNKNOWN_IS_BADSESSION, killed_by="sequence4-unknown-session-is-stale")
-def test_unknown_session(nfs4: Nfs4, session: Session4) -> None:
+def test_unknown_session(nfs4: Nfs4, session: Session) -> None:
     """SEQUENCE of a session that does not exist fails with BADSESSION."""
-    unknown = bytes(one ^ 0xA5 for one in session.id)
+    unknown = bytes(byte ^ 0xA5 for byte in session.id)
     expect(nfs4.compound(op.sequence(unknown, 1))).status(Nfsstat4.NFS4ERR_BADSESSION)
 
 
 @MINORS
 @proves(SLOTS_ARE_LIMITED, killed_by="sequence4-takes-any-slot")
-def test_beyond_last_slot(nfs4: Nfs4, session: Session4) -> None:
+def test_beyond_last_slot(nfs4: Nfs4, session: Session) -> None:
     """A slot id that the session does not have is refused."""
     beyond = session.state.fore.ca_maxrequests + 1000
     reply = nfs4.compound(op.sequence(session.id, 1, beyond, beyond))
@@ -82,7 +82,7 @@ def test_beyond_last_slot(nfs4: Nfs4, session: Session4) -> None:
 @MINORS
 @pytest.mark.parametrize("sequence_id", [0, 2, 0xFFFF_FFFF])
 @proves(FIRST_SEQUENCE_ID_IS_ONE, killed_by="sequence4-takes-any-first-number")
-def test_first_number(nfs4: Nfs4, session: Session4, sequence_id: int) -> None:
+def test_first_number(nfs4: Nfs4, session: Session, sequence_id: int) -> None:
     """The first sequence id of a slot is 1: others are misordered."""
     if session.state.slots.allowed < 2:
         skip("the session has one slot")
@@ -93,7 +93,7 @@ def test_first_number(nfs4: Nfs4, session: Session4, sequence_id: int) -> None:
 @MINORS
 @pytest.mark.parametrize("step", [-2, 1, 1000], ids=["earlier", "next-but-one", "far"])
 @proves(MISORDERED_IS_REFUSED, killed_by="sequence4-takes-later-numbers")
-def test_misordered(session: Session4, scratch: Nfs4Scratch, step: int) -> None:
+def test_misordered(session: Session, scratch: Nfs4Scratch, step: int) -> None:
     """A sequence id that is neither the slot's nor the next one gets SEQ_MISORDERED, and nothing is executed."""
     for _ in range(3):
         expect(session.compound(op.putfh(scratch.handle), slot=0)).ok()
@@ -105,7 +105,7 @@ def test_misordered(session: Session4, scratch: Nfs4Scratch, step: int) -> None:
 
 @MINORS
 @proves(ERRORS_KEEP_THE_SLOT, killed_by="sequence4-errors-move-the-slot")
-def test_error_keeps_slot(session: Session4) -> None:
+def test_error_keeps_slot(session: Session) -> None:
     """After a misordered request the slot goes on where it was."""
     expect(session.compound(op.putrootfh(), slot=0)).ok()
     wrong = session.state.slots[0].sequence_id + 1
@@ -117,7 +117,7 @@ def test_error_keeps_slot(session: Session4) -> None:
 @proves(RETRY_GETS_THE_CACHED_REPLY, killed_by=("sequence4-executes-retries", "sequence4-forgets-replies"))
 def test_retry_of_success(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """A retry of a request to be cached gets the reply of the first time."""
-    session = session_of_its_own(v4)
+    session = own_session(v4)
     making = [op.putfh(scratch.handle), op.mkdir(b"made"), op.getfh()]
     request, reply = performed(session, making, cache_this=True)
     first = expect(reply).ok()
@@ -130,7 +130,7 @@ def test_retry_of_success(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
 @proves(RETRY_GETS_THE_CACHED_REPLY, killed_by="sequence4-executes-retries-of-failures")
 def test_retry_of_failure(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """A retry of a request that failed gets its error, though it would succeed now."""
-    session = session_of_its_own(v4)
+    session = own_session(v4)
     request, reply = performed(session, [op.putfh(scratch.handle), op.lookup(b"later")], cache_this=True)
     expect(reply).status(Nfsstat4.NFS4ERR_NOENT)
     scratch.file("later")
@@ -142,7 +142,7 @@ def test_retry_of_failure(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
 @proves(RETRY_IS_NOT_EXECUTED, killed_by="sequence4-executes-uncached-retries")
 def test_uncached_retry(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """A retry of a request that need not be cached is not executed again, and SEQUENCE succeeds."""
-    session = session_of_its_own(v4)
+    session = own_session(v4)
     making = [op.putfh(scratch.handle), op.mkdir(b"made"), op.getfh()]
     request, reply = performed(session, making, cache_this=False)
     first = expect(reply).ok()
@@ -162,7 +162,7 @@ def test_uncached_retry(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
 @proves(RETRY_IS_NOT_EXECUTED, killed_by="sequence4-executes-false-retries")
 def test_false_retry(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """Other operations with the slot and sequence id of an earlier request are not executed."""
-    session = session_of_its_own(v4)
+    session = own_session(v4)
     request, reply = performed(session, [op.putfh(scratch.handle), op.mkdir(b"first")], cache_this=True)
     expect(reply).ok()
     other = (op.putfh(scratch.handle), op.mkdir(b"second"))
@@ -175,7 +175,7 @@ def test_false_retry(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
 @proves(RETRY_GETS_THE_CACHED_REPLY, killed_by="sequence4-slots-share-a-reply")
 def test_slots_are_separate(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """A request in one slot does not change what a retry in another slot gets."""
-    session = session_of_its_own(v4)
+    session = own_session(v4)
     if session.state.slots.allowed < 2:
         skip("the session has one slot")
     making = [op.putfh(scratch.handle), op.mkdir(b"made"), op.getfh()]
@@ -186,7 +186,7 @@ def test_slots_are_separate(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     expect(without_sequence(again), "results of the retry").equals(without_sequence(first))
 
 
-def _moved_like(session: Session4, scratch: Nfs4Scratch, request: Request, name: bytes) -> None:
+def _moved_like(session: Session, scratch: Nfs4Scratch, request: Request, name: bytes) -> None:
     """Requests that change something in a slot, up to the sequence id of a request in the same slot elsewhere."""
     for number in range(_MOST):
         making = [op.putfh(scratch.handle), op.mkdir(b"%s-%d" % (name, number)), op.getfh()]
@@ -202,9 +202,9 @@ def _moved_like(session: Session4, scratch: Nfs4Scratch, request: Request, name:
 @proves(RETRY_GETS_THE_CACHED_REPLY, RETRY_IS_NOT_EXECUTED, killed_by="sequence4-sessions-share-replies")
 def test_sessions_are_separate(v4: Nfs4Dialect, scratch: Nfs4Scratch, whose: str) -> None:
     """A request with the slot and sequence id of a retry, in another session, does not change what the retry gets."""
-    session = session_of_its_own(v4)
+    session = own_session(v4)
     assert session.client is not None
-    other = session_of_its_own(v4) if whose == "others" else session.client.create_session()
+    other = own_session(v4) if whose == "others" else session.client.create_session()
     request, reply = performed(
         session, [op.putfh(scratch.handle), op.mkdir(b"made"), op.getfh()], cache_this=True, slot=0
     )
@@ -218,7 +218,7 @@ def test_sessions_are_separate(v4: Nfs4Dialect, scratch: Nfs4Scratch, whose: str
 
 @MINORS
 @proves(HIGHEST_SLOT, killed_by="sequence4-halves-the-highest-slot")
-def test_highest_slot(nfs4: Nfs4, session: Session4) -> None:
+def test_highest_slot(nfs4: Nfs4, session: Session) -> None:
     """SEQUENCE does not take away slots that are in use."""
     last = session.state.slots.allowed - 1
     result = expect(nfs4.compound(session.sequence(0, highest_slot=last))).of(p.SEQUENCE).ok()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
-from nfsclient.clients.nfs4 import CompoundError, CompoundReply, Session4
+from nfsclient.clients.nfs4 import CompoundError, CompoundReply, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.errors import ConnectionLost, RpcRejected
 from nfsclient.protocol import nfs4 as p
@@ -41,7 +41,7 @@ _MANY: t.Final = 128
 class _On(t.NamedTuple):
     """What operations are about."""
 
-    session: Session4
+    session: Session
     directory: bytes
     file: bytes
     """A file of `_TOO_MUCH` bytes."""

@@ -162,7 +162,7 @@ def test_times(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     file = scratch.file("file")
     _need_settable_times(scratch, file)
     reply = compounds.compound(
-        op.putfh(file), op.setattr(Fattr4(time_modify_set=p.client_time4(1_000_000_000)))
+        op.putfh(file), op.setattr(Fattr4(time_modify_set=p.client_time(1_000_000_000)))
     )
     if reply.status == Nfsstat4.NFS4ERR_ATTRNOTSUPP:
         skip("the server does not support time_modify_set")
@@ -336,8 +336,8 @@ def test_both_times(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     _need_settable_times(scratch, file)
     _need(scratch, file, "time_access_set", "time_modify_set")
     asked = Fattr4(
-        time_access_set=p.client_time4(1_000_000_000, 250_000_000),
-        time_modify_set=p.client_time4(1_100_000_000),
+        time_access_set=p.client_time(1_000_000_000, 250_000_000),
+        time_modify_set=p.client_time(1_100_000_000),
     )
     result = expect(compounds.compound(op.putfh(file), op.setattr(asked))).of(p.SETATTR).ok()
     expect(
@@ -356,11 +356,11 @@ def test_server_time(compounds: Compounds, scratch: Nfs4Scratch, which: str) -> 
     file = scratch.file("file")
     _need_settable_times(scratch, file)
     _need(scratch, file, "time_access_set", "time_modify_set")
-    old = p.client_time4(1_000_000_000)
+    old = p.client_time(1_000_000_000)
     expect(
         compounds.compound(op.putfh(file), op.setattr(Fattr4(time_access_set=old, time_modify_set=old)))
     ).ok()
-    asked = Fattr4().changed(**{f"time_{which}_set": p.SERVER_TIME4})
+    asked = Fattr4().changed(**{f"time_{which}_set": p.SERVER_TIME})
     expect(compounds.compound(op.putfh(file), op.setattr(asked))).ok()
     known = scratch.attributes(file, "time_access", "time_modify", "time_delta")
     moved = getattr(known, f"time_{which}")

@@ -21,7 +21,7 @@ SETS_ALL_THAT_IT_SAYS = stated(
     also={"4.0": ("RFC 7530", "16.32.4")},
 )
 SECONDS: t.Final = 1_000_000_000
-NEW: t.Final[dict[str, t.Any]] = {"size": 7, "mode": 0o604, "time_modify_set": p.client_time4(SECONDS)}
+NEW: t.Final[dict[str, t.Any]] = {"size": 7, "mode": 0o604, "time_modify_set": p.client_time(SECONDS)}
 
 
 @proves(

@@ -108,7 +108,7 @@ def test_late_time(compounds: Compounds, scratch: Nfs4Scratch, year: str) -> Non
     file, seconds = scratch.file("file"), _TIMES[year]
     if scratch.attributes(file, "cansettime").cansettime is False:
         skip("the server says that times cannot be set (cansettime)")
-    reply = compounds.compound(op.putfh(file), op.setattr(Fattr4(time_modify_set=p.client_time4(seconds))))
+    reply = compounds.compound(op.putfh(file), op.setattr(Fattr4(time_modify_set=p.client_time(seconds))))
     observe(f"SETATTR of a time after {year}", reply.status)
     if reply.status in _REFUSALS:
         skip(f"the server does not set a time after {year}: SETATTR answers {reply.status}", reply)
@@ -124,7 +124,7 @@ def test_late_time(compounds: Compounds, scratch: Nfs4Scratch, year: str) -> Non
 
 def _time_of_new(compounds: Compounds, scratch: Nfs4Scratch, seconds: int) -> int | None:
     """Seconds of time_modify of a file that is created with this time; None if that is refused."""
-    how = op.guarded(Fattr4(time_modify_set=p.client_time4(seconds)))
+    how = op.guarded(Fattr4(time_modify_set=p.client_time(seconds)))
     opening = op.open(b"late", BOTH, owner=new_state_owner(), how=how)
     reply = through_grace(compounds, op.putfh(scratch.handle), opening)
     if reply.status != Nfsstat4.NFS4_OK:
@@ -157,8 +157,8 @@ _ALONE: t.Final[dict[str, tuple[Fattr4, tuple[str, ...]]]] = {
     "size": (Fattr4(size=10), ("size",)),
     "owner": (Fattr4(owner=b"4242"), ("owner", "mode")),
     "group": (Fattr4(owner_group=b"4343"), ("owner_group", "mode")),
-    "modify": (Fattr4(time_modify_set=p.client_time4(1_000_000_000)), ()),
-    "access": (Fattr4(time_access_set=p.client_time4(1_000_000_000)), ()),
+    "modify": (Fattr4(time_modify_set=p.client_time(1_000_000_000)), ()),
+    "access": (Fattr4(time_access_set=p.client_time(1_000_000_000)), ()),
 }
 """By name: what is set, and which attributes that may change."""
 _KEPT: t.Final = ("type", "mode", "numlinks", "owner", "owner_group", "size")

@@ -49,8 +49,8 @@ def test_target_kept(compounds: Compounds, scratch: Nfs4Scratch, act: str) -> No
 @proves(TEXTS_ARE_NOT_INTERPRETED, killed_by="rename4-moves-into-targets-of-links", needs="nfs4_symlink")
 def test_directory_kept(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """RENAME over a symbolic link to a directory puts nothing into that directory."""
-    one, kept = CommonNfs4(compounds), TEXTS_ARE_NOT_INTERPRETED
-    expect_target_kept(one, scratch, "replace-directory", kept, LINKS_ARE_OBJECTS)
+    common, kept = CommonNfs4(compounds), TEXTS_ARE_NOT_INTERPRETED
+    expect_target_kept(common, scratch, "replace-directory", kept, LINKS_ARE_OBJECTS)
 
 
 @pytest.mark.parametrize("act", OF_ATTRIBUTES)

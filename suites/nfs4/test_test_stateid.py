@@ -46,9 +46,9 @@ def test_valid(compounds: Compounds, scratch: Nfs4Scratch) -> None:
 @proves(A_STATUS_FOR_EACH, killed_by="teststateid4-all-are-valid")
 def test_order(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """Among stateids of which one was closed, that one is bad."""
-    one, other = (open_file(compounds, scratch.file(name), BOTH) for name in ("one", "other"))
-    expect(compounds.compound(op.putfh(one.handle), op.close(one.stateid))).ok()
-    found = codes(compounds, other.stateid, one.stateid, other.stateid)
+    closed, other = (open_file(compounds, scratch.file(name), BOTH) for name in ("one", "other"))
+    expect(compounds.compound(op.putfh(closed.handle), op.close(closed.stateid))).ok()
+    found = codes(compounds, other.stateid, closed.stateid, other.stateid)
     expect(len(found), "status codes").equals(3)
     expect([found[0], found[2]], "status codes of the open").equals([Nfsstat4.NFS4_OK] * 2)
     expect(found[1], "status code of the stateid that was closed").one_of(

@@ -31,7 +31,7 @@ _LONG_AGO: t.Final = 946_684_800
 
 
 def _make_old(compounds: Compounds, scratch: Nfs4Scratch, handle: bytes) -> None:
-    compounds.compound(op.putfh(handle), op.setattr(p.Fattr4(time_modify_set=p.client_time4(_LONG_AGO))))
+    compounds.compound(op.putfh(handle), op.setattr(p.Fattr4(time_modify_set=p.client_time(_LONG_AGO))))
     seen = scratch.attributes(handle, "time_modify").time_modify
     if seen is None or seen.seconds != _LONG_AGO:
         skip("SETATTR does not set time_modify to the year 2000, so a later change would not show")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner
-from nfsclient.clients.nfs4 import CompoundReply, Compounds, Nfs4, Session4
+from nfsclient.clients.nfs4 import CompoundReply, Compounds, Nfs4, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
@@ -123,12 +123,12 @@ def test_late_reclaim(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratc
 def test_close_keeps_locks(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """After CLOSE of one owner's open, the lock of another owner of the client still excludes other clients."""
     file, other = scratch.file("file"), another_client(v4)
-    one, two = open_file(compounds, file, BOTH), open_file(compounds, file, BOTH)
-    first = lock_range(compounds, one, WRITE_LT, 0, 10)
+    opened, two = open_file(compounds, file, BOTH), open_file(compounds, file, BOTH)
+    first = lock_range(compounds, opened, WRITE_LT, 0, 10)
     lock_range(compounds, two, WRITE_LT, 10, 10)
     # With locks, the server may refuse CLOSE (section 18.2.3).
     expect(compounds.compound(op.putfh(file), op.locku(first, 0, 10))).ok()
-    expect(compounds.compound(op.putfh(file), op.close(one.stateid))).ok()
+    expect(compounds.compound(op.putfh(file), op.close(opened.stateid))).ok()
     expect(test_range(other, file, WRITE_LT, 10, 10)).refused(Nfsstat4.NFS4ERR_DENIED)
     expect(test_range(other, file, WRITE_LT, 0, 10)).ok()
 
@@ -138,11 +138,11 @@ def test_session_ends(v4: Nfs4Dialect, nfs4: Nfs4, scratch: Nfs4Scratch) -> None
     """After DESTROY_SESSION of the session that opened and locked a file, another session of the client uses both."""
     file, other = scratch.file("file", b"data"), another_client(v4)
     client = nfs4.new_client()
-    one, two = client.create_session(), client.create_session()
-    expect(one.compound(op.reclaim_complete())).ok()
-    opened = open_file(one, file, BOTH)
-    stateid = lock_range(one, opened, WRITE_LT, 0, 10)
-    expect(one.destroy()).ok()
+    session, two = client.create_session(), client.create_session()
+    expect(session.compound(op.reclaim_complete())).ok()
+    opened = open_file(session, file, BOTH)
+    stateid = lock_range(session, opened, WRITE_LT, 0, 10)
+    expect(session.destroy()).ok()
     expect(two.compound(op.putfh(file), op.read(stateid, 0, 4))).ok()
     expect(two.compound(op.putfh(file), op.write(opened.stateid, 20, b"data"))).ok()
     expect(test_range(other, file, WRITE_LT, 0, 10)).refused(Nfsstat4.NFS4ERR_DENIED)
@@ -197,7 +197,7 @@ def _expect_one_creates(v4: Nfs4Dialect, scratch: Nfs4Scratch, hows: list[p.Crea
 
 @pytest.mark.parametrize("where", ["inside", "at-the-end"])
 @proves(WRITES_DO_NOT_UNDO_OTHERS, killed_by="write4-puts-the-file-back")
-def test_neighbours(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, where: str) -> None:
+def test_neighbours(v4: Nfs4Dialect, session: Session, scratch: Nfs4Scratch, where: str) -> None:
     """WRITEs of two clients to neighbouring ranges at the same time all take effect."""
     file = scratch.file("f", bytes(SIZE) if where == "inside" else b"")
     clients = [session, another_session(v4)]

@@ -15,7 +15,7 @@ from fixtures.checks.dialects.nfs4 import (
     new_state_owner,
     through_grace,
 )
-from nfsclient.clients.nfs4 import Compounds, Nfs4, Session4, new_owner
+from nfsclient.clients.nfs4 import Compounds, Nfs4, Session, new_owner
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.errors import ConnectionLost, RpcRejected, RpcTimeout
 from nfsclient.protocol import nfs4 as p
@@ -69,7 +69,9 @@ def _bent(args: XdrType, field: str) -> Unread:
     """The arguments with a value that is not defined in a field."""
     path = f"{type(args).__name__}.{field}"
     bent = next(
-        one.data for one in malformations(args) if one.path == path and one.flaw in {"enum", "discriminant"}
+        malformation.data
+        for malformation in malformations(args)
+        if malformation.path == path and malformation.flaw in {"enum", "discriminant"}
     )
     return Unread(p.operation_of(args).number, bent)
 
@@ -156,7 +158,7 @@ def test_from_one(
 
 
 @proves(UNDEFINED_VALUES_ARE_REFUSED, killed_by="compound4-undefined-is-two")
-def test_bind_direction(v4: Nfs4Dialect, session: Session4, slowness: Slowness) -> None:
+def test_bind_direction(v4: Nfs4Dialect, session: Session, slowness: Slowness) -> None:
     """BIND_CONN_TO_SESSION with a direction that is not defined is refused."""
     expect(session.renew()).ok()
     second = v4.client(v4.connections.connect("nfs"))
@@ -233,7 +235,7 @@ def test_nseconds(compounds: Compounds, scratch: Nfs4Scratch, operation: str, na
         unsupported(f"the server does not support {name}")
     if scratch.attributes(None, "cansettime").cansettime is False:
         skip("the server says that times cannot be set (cansettime)")
-    asked = p.Fattr4().changed(**{name: p.client_time4(1_000_000_000, 1_000_000_000)})
+    asked = p.Fattr4().changed(**{name: p.client_time(1_000_000_000, 1_000_000_000)})
     reply = compounds.compound(op.putfh(scratch.handle), _OPERATIONS[operation](asked))
     expect(scratch.names(), "names", field="entries").equals([])
     expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=NANOSECONDS_ARE_CHECKED)

@@ -75,21 +75,21 @@ def _found(client: CommonNfs3, where: bytes, name: bytes) -> bytes:
 
 def _shared(v3: Nfs3Dialect, v4: Nfs4Dialect, first: str) -> KeptFile:
     """A file that `first` writes without a commitment before the other version does."""
-    one: CommittingClient
+    writer: CommittingClient
     other: CommittingClient
     scratch: Scratch[t.Any, t.Any]
     if first == "v4":
         both = _both(v3, v4)
-        one, other = OpenNfs4(v4.session), both.three  # CLOSE may commit, so the file stays open
+        writer, other = OpenNfs4(v4.session), both.three  # CLOSE may commit, so the file stays open
         scratch, top = v4.scratch, both.here3
         clauses = clauses_of_nfs3(READ_RETURNS_CURRENT_DATA, EXTENSION_READS_AS_ZEROS)
     else:
         status, found = v4.lookup(v4.root, v3.scratch.name)
         if found is None:
             skip(f"NFSv4 does not find the directory that NFSv3 has made: LOOKUP answers {status}")
-        one, other, scratch, top = CommonNfs3(v3.client()), CommonNfs4(v4.session), v3.scratch, found
+        writer, other, scratch, top = CommonNfs3(v3.client()), CommonNfs4(v4.session), v3.scratch, found
         clauses = clauses_of_nfs4(DATA_IS_CURRENT, NEW_BYTES_ARE_ZERO)
-    return KeptFile(one, other, scratch, clauses, top)
+    return KeptFile(writer, other, scratch, clauses, top)
 
 
 @pytest.mark.parametrize("change", OVERLAPS_BY_OTHER)

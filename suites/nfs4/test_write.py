@@ -87,7 +87,7 @@ def test_committed(compounds: Compounds, scratch: Nfs4Scratch, stable: str) -> N
         .of(p.WRITE)
         .ok()
     )
-    expect(result).field("committed").one_of(*[one for one in StableHow4 if one >= how])
+    expect(result).field("committed").one_of(*[stable for stable in StableHow4 if stable >= how])
 
 
 @MINORS

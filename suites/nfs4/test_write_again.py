@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
-from nfsclient.clients.nfs4 import Compounds, Session4
+from nfsclient.clients.nfs4 import Compounds, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4
@@ -51,7 +51,7 @@ def test_second_unstable_time(compounds: Compounds, scratch: Nfs4Scratch) -> Non
     file = scratch.file("file", b"0123456789")
     opened = open_file(compounds, file, BOTH)
     _write(compounds, opened, 0, b"first")
-    old = Fattr4(time_modify_set=p.client_time4(LONG_AGO))
+    old = Fattr4(time_modify_set=p.client_time(LONG_AGO))
     compounds.compound(op.putfh(file), op.setattr(old, opened.stateid))
     before = scratch.attributes(file, "time_modify", "change")
     if before.time_modify is None or before.time_modify.seconds != LONG_AGO:
@@ -70,7 +70,7 @@ def test_second_unstable_time(compounds: Compounds, scratch: Nfs4Scratch) -> Non
     WRITES_ALL_DATA,
     killed_by=("write4-large-unaligned-loses-a-byte", "read4-ends-large-data-with-a-zero"),
 )
-def test_megabyte(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+def test_megabyte(v4: Nfs4Dialect, session: Session, scratch: Nfs4Scratch) -> None:
     """Another client reads a megabyte as it was written, in pieces as large as the server takes."""
     writer = Player4(session, v4.root)
     other = another_session(v4)

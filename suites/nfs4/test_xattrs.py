@@ -63,7 +63,7 @@ def keys(compounds: Compounds, file: bytes, maxcount: int = 32768) -> list[bytes
         page = (
             expect(compounds.compound(op.putfh(file), op.listxattrs(cookie, maxcount))).of(p.LISTXATTRS).ok()
         )
-        found += [bytes(one) for one in page.lxr_names]
+        found += [bytes(name) for name in page.lxr_names]
         if page.lxr_eof:
             break
         cookie = page.lxr_cookie
@@ -132,8 +132,8 @@ def test_list(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     file, made = scratch.file("file"), [b"key-%02d" % number for number in range(20)]
     for name in made:
         set_key(compounds, file, name, b"value")
-    expect_names([one for one in keys(compounds, file) if one.startswith(b"key-")], made)
-    expect_names([one for one in keys(compounds, file, 100) if one.startswith(b"key-")], made)
+    expect_names([key for key in keys(compounds, file) if key.startswith(b"key-")], made)
+    expect_names([key for key in keys(compounds, file, 100) if key.startswith(b"key-")], made)
 
 
 @_4_2

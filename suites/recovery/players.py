@@ -17,12 +17,12 @@ from nfsclient.files import (
     Blocking,
     Create,
     Files,
-    Files2,
-    Files3,
     FileType,
     NewAttributes,
     Stable,
     Steps,
+    v2,
+    v3,
 )
 from nfsclient.protocol.nfs2 import MAXDATA
 from nfsclient.rpc.blocking import RpcClient
@@ -236,7 +236,7 @@ class Player3(Player):
 
     is_lossy = True
     limit = 8192
-    files = Files3(checked=False)
+    files = v3.Files(checked=False)
     directories = dialect3.DIRECTORIES
 
 
@@ -245,6 +245,6 @@ class Player2(Player):
 
     is_lossy = False
     limit = MAXDATA
-    files = Files2(checked=False)
+    files = v2.Files(checked=False)
     creates = Create.UNCHECKED
     directories = dialect2.DIRECTORIES

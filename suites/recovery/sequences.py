@@ -12,10 +12,7 @@ import typing as t
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import seed as seeded
-from hypothesis import strategies as st
+from random import Random
 
 from fixtures.checks.scratch import need
 from nfsclient.clients import Nfs2, Nfs3
@@ -26,7 +23,7 @@ from nfsjudge.expect import fail
 from nfsjudge.survival import Promise, Tree, Violation
 from suites.losses import Losses
 from suites.recovery.players import Handles, NotDone, Player, Unreadable
-from suites.recovery.steps import Script, Verb, scripts, shorter
+from suites.recovery.steps import Script, Verb, draw_script, shorter
 
 AT_ONCE: t.Final = 25
 """Sequences that share a crash."""
@@ -37,25 +34,14 @@ BUDGET: t.Final = 25.0
 MOST_SHORTENINGS: t.Final = 20
 
 
-def sequences(verbs: Sequence[Verb], player: Player, seed: int) -> list[Script]:
-    """Sequences from Hypothesis, the same ones for the same seed. It stores no examples."""
-    made: dict[Script, None] = {}
-
-    @seeded(seed)
-    @settings(
-        max_examples=AT_ONCE * ROUNDS,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=[*HealthCheck],
+def sequences(verbs: Sequence[Verb], player: Player, seed: int, rounds: int) -> list[Script]:
+    """Random sequences for a number of crashes, the same ones for the same seed."""
+    draw = Random(seed)
+    made = (
+        draw_script(draw, verbs, is_lossy=player.is_lossy, limit=player.limit)
+        for _ in range(AT_ONCE * rounds)
     )
-    @given(st.data())
-    def collect(data: st.DataObject) -> None:
-        script = data.draw(scripts(verbs, is_lossy=player.is_lossy, limit=player.limit))
-        made[script] = None
-
-    collect()
-    return list(made)
+    return list(dict.fromkeys(made))
 
 
 @dataclass(slots=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sequences of calls by two clients: as data, in plain words, and as Hypothesis makes them.
+"""Sequences of calls by two clients: as data, in plain words, and drawn at random.
 
 A sequence works in a separate, empty directory. Each of its steps is possible after those before it.
 """
@@ -9,8 +9,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-
-from hypothesis import strategies as st
+from random import Random
 
 from nfsjudge.survival import Level, Node, Tree
 from suites.nfs3.contents import pattern
@@ -190,34 +189,32 @@ def _renames(nodes: dict[str, Node], path: str, new: str) -> bool:
 # ---------------------------------------------------------------- at random
 
 
-@st.composite
-def scripts(draw: st.DrawFn, verbs: Sequence[Verb], *, is_lossy: bool, limit: int) -> Script:
+def draw_script(draw: Random, verbs: Sequence[Verb], *, is_lossy: bool, limit: int) -> Script:
     """A sequence. In NFSv2 (not lossy) all is synchronous and there is no COMMIT; `limit`: bytes in a WRITE."""
     tree, steps = Tree(is_lossy=is_lossy), list[Step]()
-    for salt in range(1, draw(st.integers(1, LONGEST)) + 1):
-        wanted = [verb for verb in verbs if places(tree, verb) and (is_lossy or verb != "COMMIT")]
-        verb = draw(st.sampled_from(wanted))
-        path, other = draw(st.sampled_from(places(tree, verb)))
-        step = Step(draw(st.integers(1, 2)), verb, path, other, salt=salt)
-        step = _with_values(draw, step, levels=Level if is_lossy else [Level.FILE_SYNC], limit=limit)
+    for salt in range(1, draw.randint(1, LONGEST) + 1):
+        found = {verb: places(tree, verb) for verb in dict.fromkeys(verbs)}
+        wanted = [verb for verb in verbs if found[verb] and (is_lossy or verb != "COMMIT")]
+        verb = draw.choice(wanted)
+        path, other = draw.choice(found[verb])
+        step = Step(draw.randint(1, 2), verb, path, other, salt=salt)
+        step = _with_values(draw, step, levels=[*Level] if is_lossy else [Level.FILE_SYNC], limit=limit)
         step.acknowledge(tree)
         steps.append(step)
     return tuple(steps)
 
 
-def _with_values(draw: st.DrawFn, step: Step, *, levels: Iterable[Level], limit: int) -> Step:
+def _with_values(draw: Random, step: Step, *, levels: Sequence[Level], limit: int) -> Step:
     match step.verb:
         case "WRITE":
-            size = min(draw(st.sampled_from(SIZES)), limit)
-            return replace(
-                step, offset=draw(st.sampled_from(OFFSETS)), size=size, level=draw(st.sampled_from([*levels]))
-            )
-        case "COMMIT" if draw(st.booleans()):
-            return replace(step, offset=draw(st.sampled_from(OFFSETS)), size=draw(st.sampled_from(SIZES)))
+            size = min(draw.choice(SIZES), limit)
+            return replace(step, offset=draw.choice(OFFSETS), size=size, level=draw.choice(levels))
+        case "COMMIT" if draw.random() < 0.5:
+            return replace(step, offset=draw.choice(OFFSETS), size=draw.choice(SIZES))
         case "SIZE":
-            return replace(step, size=draw(st.sampled_from((0, *OFFSETS))))
+            return replace(step, size=draw.choice((0, *OFFSETS)))
         case "MODE":
-            return replace(step, mode=draw(st.sampled_from(MODES)))
+            return replace(step, mode=draw.choice(MODES))
     return step
 
 

@@ -9,9 +9,9 @@ import typing as t
 from collections.abc import Callable, Iterator
 
 from nfsclient.clients import Nfs3
+from nfsclient.files import Call, Files, NewAttributes, Steps, result_of
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.core import Pending
-from nfsclient.rpc.program import Procedure
 from nfsjudge import observe, show, skip
 from suites.losses import Losses
 
@@ -22,9 +22,24 @@ WINDOW: t.Final = 4
 BLOCK: t.Final = 3000
 CLIENTS: t.Final = (b"a", b"b")
 
-AnyProcedure: t.TypeAlias = Procedure[t.Any, t.Any]
-Make: t.TypeAlias = Callable[[bytes, int], tuple[AnyProcedure, t.Any]]
-"""The call of a client with a number: its procedure and arguments."""
+Make: t.TypeAlias = Callable[[bytes, int], Steps[t.Any]]
+"""The operation of a client with a number; only its first call is made."""
+
+
+def name_of(client: bytes, number: int, kind: bytes = b"") -> bytes:
+    """The name that a call of a stream is about."""
+    return b"%s%s%d" % (client, kind, number)
+
+
+def creation(files: Files, procedure: str, directory: bytes, name: bytes) -> Steps[t.Any]:
+    """An object of any version: "create", "mkdir" or "symlink"."""
+    match procedure:
+        case "create":
+            return files.create(directory, name, attributes=NewAttributes(mode=0o644))
+        case "mkdir":
+            return files.mkdir(directory, name, NewAttributes(mode=0o755))
+        case _:
+            return files.symlink(directory, name, b"text of " + name, NewAttributes(mode=0o777))
 
 
 class Stream:
@@ -35,6 +50,8 @@ class Stream:
         self._losses = losses
         self._stop = random.Random(seed).randrange(WINDOW, COUNT * len(CLIENTS) - 2 * WINDOW)
         self.sent: dict[tuple[bytes, int], Pending[t.Any]] = {}
+        self._steps: dict[tuple[bytes, int], Steps[t.Any]] = {}
+        self._results: dict[tuple[bytes, int], t.Any] = {}
         self.before: dict[tuple[bytes, int], set[tuple[bytes, int]]] = {}
         """For each call those that were answered when it was sent."""
         observe("seed", seed)
@@ -72,7 +89,11 @@ class Stream:
         under_way = sum(who == client and not pending.done for (who, _), pending in self.sent.items())
         for number in itertools.islice(numbers, WINDOW - under_way):
             self.before[client, number] = {key for key, pending in self.sent.items() if pending.done}
-            self.sent[client, number] = self._rpc[client].submit(*make(client, number))
+            steps = make(client, number)
+            call = next(steps)
+            assert isinstance(call, Call)
+            self._steps[client, number] = steps
+            self.sent[client, number] = self._rpc[client].submit(call.procedure, call.args)
 
     @staticmethod
     def _is_ok(pending: Pending[t.Any]) -> bool:
@@ -90,10 +111,11 @@ class Stream:
         return sorted(self._answered)
 
     def result(self, client: bytes, number: int) -> t.Any:
-        """What the server has answered to a call that it has acknowledged."""
-        found = self.sent[client, number].result
-        assert found is not None
-        return found.resok
+        """What a WRITE or COMMIT that the server has acknowledged has done: `Written`, or the verifier."""
+        key = client, number
+        if key not in self._results:
+            self._results[key] = result_of(self._steps[key], self.sent[key].result)
+        return self._results[key]
 
     @property
     def open(self) -> list[tuple[bytes, int]]:

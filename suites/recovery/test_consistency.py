@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Random sequences of calls by two clients, and a crash: what is there is what the acknowledgements allow.
 
-Hypothesis makes the sequences (`steps`), `nfsjudge.survival` knows every state that is allowed, `sequences` runs
+The sequences are drawn at random (`steps`), `nfsjudge.survival` knows every state that is allowed, `sequences` runs
 many of them before each crash. One that breaks is made shorter, and the failure shows its calls in plain words.
 """
 
@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from fixtures.checks.budget import Budget
 from fixtures.checks.dialects.nfs2 import Nfs2Dialect
 from fixtures.checks.dialects.nfs3 import Nfs3Dialect
 from nfsclient.rpc.blocking import RpcClient
@@ -24,7 +25,7 @@ from suites.nfs3.clauses import COMMIT_FLUSHES_DATA, FILE_SYNC_DATA_IS_STABLE
 from suites.recovery.after_crash import directory_again
 from suites.recovery.either import V2_IS_SYNCHRONOUS, V3_NAMES_ARE_SYNCHRONOUS
 from suites.recovery.players import Player2, Player3
-from suites.recovery.sequences import Field, judge_sequences, sequences
+from suites.recovery.sequences import ROUNDS, Field, judge_sequences, sequences
 from suites.recovery.steps import EMPHASIS
 from suites.recovery.test_setattr import SETATTR_IS_SYNCHRONOUS
 from suites.recovery.test_write import DATA_SYNC_DATA_IS_STABLE
@@ -50,7 +51,7 @@ ALL: t.Final = tuple(dict.fromkeys(PROMISES.values()))
 
 @pytest.fixture
 def judge3(
-    v3: Nfs3Dialect, losses: Losses, rpc_connect: Callable[..., RpcClient], seed: int
+    v3: Nfs3Dialect, losses: Losses, rpc_connect: Callable[..., RpcClient], seed: int, budget: Budget
 ) -> Callable[[str], None]:
     """Runs and judges sequences by NFSv3."""
     player, target = Player3(v3, rpc_connect), losses.target
@@ -58,7 +59,7 @@ def judge3(
 
     def judge(emphasis: str) -> None:
         __tracebackhide__ = True
-        chosen = sequences(EMPHASIS[emphasis], player, seed)
+        chosen = sequences(EMPHASIS[emphasis], player, seed, budget.of(ROUNDS, ours=1))
         judge_sequences(field, chosen, PROMISES, time.monotonic, seed)
         _need_evidence(losses, emphasis)
 
@@ -67,7 +68,7 @@ def judge3(
 
 @pytest.fixture
 def judge2(
-    v2: Nfs2Dialect, losses: Losses, rpc_connect: Callable[..., RpcClient], seed: int
+    v2: Nfs2Dialect, losses: Losses, rpc_connect: Callable[..., RpcClient], seed: int, budget: Budget
 ) -> Callable[[str], None]:
     """Runs and judges sequences by NFSv2."""
     player, scratch = Player2(v2, rpc_connect), v2.scratch
@@ -78,7 +79,7 @@ def judge2(
 
     def judge(emphasis: str) -> None:
         __tracebackhide__ = True
-        chosen = sequences(EMPHASIS[emphasis], player, seed)
+        chosen = sequences(EMPHASIS[emphasis], player, seed, budget.of(ROUNDS, ours=1))
         promises = dict.fromkeys(Promise, V2_IS_SYNCHRONOUS)
         judge_sequences(Field(player, losses, place), chosen, promises, time.monotonic, seed)
         _need_evidence(losses, emphasis)

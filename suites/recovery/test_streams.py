@@ -14,6 +14,7 @@ import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
+from nfsclient.files import Stable, Steps, Written, v3
 from nfsclient.protocol import nfs3 as p
 from nfsjudge import expect, expect_that, proves, show, skip
 from suites.losses import Losses
@@ -21,12 +22,10 @@ from suites.nfs3.clauses import COMMIT_FLUSHES_DATA, FILE_SYNC_DATA_IS_STABLE
 from suites.nfs3.contents import pattern, read_range
 from suites.recovery.after_crash import directory_again
 from suites.recovery.either import V3_NAMES_ARE_SYNCHRONOUS
-from suites.recovery.streams import BLOCK, CLIENTS, COUNT, AnyProcedure, Stream
+from suites.recovery.streams import BLOCK, CLIENTS, COUNT, Stream, creation, name_of
 from suites.recovery.test_write import DATA_SYNC_DATA_IS_STABLE
 
-
-def _name(client: bytes, number: int, kind: bytes = b"") -> bytes:
-    return b"%s%s%d" % (client, kind, number)
+FILES: t.Final = v3.Files(checked=False)
 
 
 def _found(nfs3: Nfs3, directory: bytes, name: bytes) -> p.Lookup3ResOk | None:
@@ -43,19 +42,6 @@ def _expect_name(nfs3: Nfs3, directory: bytes, name: bytes, *, there: bool = Tru
     expect_that(is_there == there, words[there], words[is_there], f"{show(name)} after the crash")
 
 
-def _call_to_make(procedure: str, directory: bytes, name: bytes) -> tuple[AnyProcedure, t.Any]:
-    where = p.Diropargs3(directory, name)
-    match procedure:
-        case "create":
-            how = p.Createhow3(p.CreateMode3.UNCHECKED, obj_attributes=p.Sattr3(mode=0o644))
-            return p.CREATE, p.Create3Args(where, how)
-        case "mkdir":
-            return p.MKDIR, p.Mkdir3Args(where, p.Sattr3(mode=0o755))
-        case _:
-            link = p.Symlinkdata3(p.Sattr3(mode=0o777), b"text of " + name)
-            return p.SYMLINK, p.Symlink3Args(where, link)
-
-
 # ---------------------------------------------------------------- names
 
 
@@ -65,11 +51,11 @@ def _call_to_make(procedure: str, directory: bytes, name: bytes) -> tuple[AnyPro
 def test_created(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, stream: Stream, procedure: str) -> None:
     """All objects that two clients had created when the server crashed are there, and none that nobody created."""
     survivor = stream.run(
-        lambda client, number: _call_to_make(procedure, scratch.handle, _name(client, number))
+        lambda client, number: creation(FILES, procedure, scratch.handle, name_of(client, number))
     )
     directory = directory_again(losses.target, scratch)
     for client, number in stream.answered:
-        _expect_name(survivor, directory, _name(client, number))
+        _expect_name(survivor, directory, name_of(client, number))
     losses.need_metadata()
 
 
@@ -79,19 +65,19 @@ def test_renamed(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, stream: Strea
     """Each file that two clients were renaming in a crash has one name: the new one, if RENAME was answered."""
     for client in CLIENTS:
         for number in range(COUNT):
-            scratch.file(_name(client, number, b"old"))
+            scratch.file(name_of(client, number, b"old"))
 
-    def rename(client: bytes, number: int) -> tuple[AnyProcedure, t.Any]:
-        here = p.Diropargs3(scratch.handle, _name(client, number, b"old"))
-        return p.RENAME, p.Rename3Args(here, p.Diropargs3(scratch.handle, _name(client, number, b"new")))
+    def rename(client: bytes, number: int) -> Steps[None]:
+        old, new = (name_of(client, number, kind) for kind in (b"old", b"new"))
+        return FILES.rename(scratch.handle, old, scratch.handle, new)
 
     survivor = stream.run(rename)
     directory = directory_again(losses.target, scratch)
     for client, number in stream.answered:
-        _expect_name(survivor, directory, _name(client, number, b"new"))
-        _expect_name(survivor, directory, _name(client, number, b"old"), there=False)
+        _expect_name(survivor, directory, name_of(client, number, b"new"))
+        _expect_name(survivor, directory, name_of(client, number, b"old"), there=False)
     for client, number in stream.open:
-        old, new = (_found(survivor, directory, _name(client, number, kind)) for kind in (b"old", b"new"))
+        old, new = (_found(survivor, directory, name_of(client, number, kind)) for kind in (b"old", b"new"))
         names = sum(each is not None for each in (old, new))
         # Two are legal after a crash: section 1.6 is about calls that have returned.
         expect(names, "number of names of a file whose RENAME was not answered").at_least(1)
@@ -104,16 +90,11 @@ def test_removed(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, stream: Strea
     """No file that two clients had removed when the server crashed is there again."""
     for client in CLIENTS:
         for number in range(COUNT):
-            scratch.file(_name(client, number))
-    survivor = stream.run(
-        lambda client, number: (
-            p.REMOVE,
-            p.Remove3Args(p.Diropargs3(scratch.handle, _name(client, number))),
-        )
-    )
+            scratch.file(name_of(client, number))
+    survivor = stream.run(lambda client, number: FILES.remove(scratch.handle, name_of(client, number)))
     directory = directory_again(losses.target, scratch)
     for client, number in stream.answered:
-        _expect_name(survivor, directory, _name(client, number), there=False)
+        _expect_name(survivor, directory, name_of(client, number), there=False)
     unsent = [
         (client, number)
         for client in CLIENTS
@@ -121,7 +102,7 @@ def test_removed(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, stream: Strea
         if (client, number) not in stream.sent
     ]
     for client, number in unsent:
-        _expect_name(survivor, directory, _name(client, number))
+        _expect_name(survivor, directory, name_of(client, number))
     losses.need_metadata()
 
 
@@ -130,16 +111,13 @@ def test_removed(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, stream: Strea
 def test_linked(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, stream: Stream) -> None:
     """A file to which two clients were making links in a crash has as many links as names."""
     file = scratch.file("f")
-    survivor = stream.run(
-        lambda client, number: (
-            p.LINK,
-            p.Link3Args(file, p.Diropargs3(scratch.handle, _name(client, number))),
-        )
-    )
+    survivor = stream.run(lambda client, number: FILES.link(file, scratch.handle, name_of(client, number)))
     directory = directory_again(losses.target, scratch)
     for client, number in stream.answered:
-        _expect_name(survivor, directory, _name(client, number))
-    names = [found for key in stream.sent if (found := _found(survivor, directory, _name(*key))) is not None]
+        _expect_name(survivor, directory, name_of(client, number))
+    names = [
+        found for key in stream.sent if (found := _found(survivor, directory, name_of(*key))) is not None
+    ]
     handle = _found(survivor, directory, b"f")
     if handle is None:
         skip("the file did not survive: recovery/names judges that")
@@ -159,7 +137,7 @@ def test_linked(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, stream: Stream
 )
 def test_written(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, stream: Stream, level: str) -> None:
     """All blocks of one file that two clients had written stably when the server crashed are there."""
-    stable = p.StableHow.FILE_SYNC if level == "file-sync" else p.StableHow.DATA_SYNC
+    stable = Stable.FILE_SYNC if level == "file-sync" else Stable.DATA_SYNC
     clause = FILE_SYNC_DATA_IS_STABLE if level == "file-sync" else DATA_SYNC_DATA_IS_STABLE
     _judge_blocks(scratch, losses, stream, stable, clause)
 
@@ -168,20 +146,20 @@ def test_written(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, stream: Strea
 @proves(COMMIT_FLUSHES_DATA, killed_by="write3-crash-loses-data-of-one-connection")
 def test_committed(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, stream: Stream) -> None:
     """The data of each client that a COMMIT in its stream has followed is there after a crash."""
-    files = {client: scratch.file(_name(client, 0, b"f")) for client in CLIENTS}
+    files = {client: scratch.file(name_of(client, 0, b"f")) for client in CLIENTS}
 
-    def make(client: bytes, number: int) -> tuple[AnyProcedure, t.Any]:
+    def make(client: bytes, number: int) -> Steps[t.Any]:
         if number % 8 == 7:
-            return p.COMMIT, p.Commit3Args(files[client], 0, 0)
+            return FILES.commit(files[client])
         data = pattern(BLOCK, salt=number + 1)
-        return p.WRITE, p.Write3Args(files[client], number * BLOCK, BLOCK, p.StableHow.UNSTABLE, data)
+        return FILES.write(files[client], number * BLOCK, data, Stable.UNSTABLE)
 
     survivor = stream.run(make)
     directory = directory_again(losses.target, scratch)
     for client in CLIENTS:
         for block in _committed_blocks(stream, client):
             count = stream.result(client, block).count
-            seen = _block(survivor, directory, _name(client, 0, b"f"), block, count)
+            seen = _block(survivor, directory, name_of(client, 0, b"f"), block, count)
             expect(seen, f"block {block} after the crash").equals(pattern(BLOCK, salt=block + 1)[:count])
     losses.need_data()
 
@@ -190,21 +168,21 @@ def _committed_blocks(stream: Stream, client: bytes) -> Iterator[int]:
     """Those whose WRITE was answered before a COMMIT was sent that was answered, too, with the same verifier."""
     mine = [number for who, number in stream.answered if who == client]
     for number in (number for number in mine if number % 8 != 7):
-        later = [one for one in mine if one % 8 == 7 and (client, number) in stream.before[client, one]]
-        verifiers = {stream.result(client, one).verf for one in later}
-        if stream.result(client, number).verf in verifiers:
+        later = [at for at in mine if at % 8 == 7 and (client, number) in stream.before[client, at]]
+        verifiers = {stream.result(client, commit) for commit in later}
+        if stream.result(client, number).verifier in verifiers:
             yield number
 
 
 def _judge_blocks(
-    scratch: Nfs3Scratch, losses: Losses, stream: Stream, stable: p.StableHow, clause: t.Any
+    scratch: Nfs3Scratch, losses: Losses, stream: Stream, stable: Stable, clause: t.Any
 ) -> None:
     __tracebackhide__ = True
     file = scratch.file("f", bytes(2 * COUNT * BLOCK))
 
-    def make(client: bytes, number: int) -> tuple[AnyProcedure, t.Any]:
+    def make(client: bytes, number: int) -> Steps[Written]:
         at = (2 * number + CLIENTS.index(client)) * BLOCK
-        return p.WRITE, p.Write3Args(file, at, BLOCK, stable, pattern(BLOCK, salt=number + 1))
+        return FILES.write(file, at, pattern(BLOCK, salt=number + 1), stable)
 
     survivor = stream.run(make)
     directory = directory_again(losses.target, scratch)

@@ -9,17 +9,16 @@ import pytest
 
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
+from nfsclient.files import Steps, Written, v2
 from nfsclient.protocol import nfs2 as p
 from nfsjudge import expect, expect_data, expect_that, proves, show, skip
 from suites.losses import Losses
 from suites.nfs2.objects import reconnect
 from suites.nfs3.contents import pattern
 from suites.recovery.either import V2_IS_SYNCHRONOUS
-from suites.recovery.streams import BLOCK, CLIENTS, COUNT, AnyProcedure, Stream
+from suites.recovery.streams import BLOCK, CLIENTS, COUNT, Stream, creation, name_of
 
-
-def _name(client: bytes, number: int, kind: bytes = b"") -> bytes:
-    return b"%s%s%d" % (client, kind, number)
+FILES: t.Final = v2.Files(checked=False)
 
 
 def _go_on(losses: Losses, scratch: Nfs2Scratch) -> Nfs2:
@@ -42,27 +41,15 @@ def _expect_name(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes, *, there: bool =
     expect_that(is_there == there, words[there], words[is_there], f"{show(name)} after the crash")
 
 
-def _call_to_make(procedure: str, where: p.Diropargs) -> tuple[AnyProcedure, t.Any]:
-    match procedure:
-        case "create":
-            return p.CREATE, p.Createargs(where, p.Sattr(mode=0o644))
-        case "mkdir":
-            return p.MKDIR, p.Createargs(where, p.Sattr(mode=0o755))
-        case _:
-            return p.SYMLINK, p.Symlinkargs(where, b"text of " + where.name, p.Sattr(mode=0o777))
-
-
 @pytest.mark.exclusive
 @pytest.mark.parametrize("procedure", ["create", "mkdir", "symlink"])
 @proves(V2_IS_SYNCHRONOUS, killed_by="crash-loses-names-of-one-connection")
 def test_created(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, stream: Stream, procedure: str) -> None:
     """All objects that two clients had created by NFSv2 when the server crashed are there."""
-    stream.send(
-        lambda client, number: _call_to_make(procedure, p.Diropargs(scratch.handle, _name(client, number)))
-    )
+    stream.send(lambda client, number: creation(FILES, procedure, scratch.handle, name_of(client, number)))
     survivor = _go_on(losses, scratch)
     for key in stream.answered:
-        _expect_name(survivor, scratch, _name(*key))
+        _expect_name(survivor, scratch, name_of(*key))
     losses.need_metadata()
 
 
@@ -72,20 +59,20 @@ def test_renamed(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, stream: Strea
     """Each file that two clients were renaming by NFSv2 in a crash has a name: the new one, if RENAME was answered."""
     for client in CLIENTS:
         for number in range(COUNT):
-            scratch.file(_name(client, number, b"old"))
+            scratch.file(name_of(client, number, b"old"))
 
-    def rename(client: bytes, number: int) -> tuple[AnyProcedure, t.Any]:
-        old, new = (p.Diropargs(scratch.handle, _name(client, number, kind)) for kind in (b"old", b"new"))
-        return p.RENAME, p.Renameargs(old, new)
+    def rename(client: bytes, number: int) -> Steps[None]:
+        old, new = (name_of(client, number, kind) for kind in (b"old", b"new"))
+        return FILES.rename(scratch.handle, old, scratch.handle, new)
 
     stream.send(rename)
     survivor = _go_on(losses, scratch)
     for key in stream.answered:
-        _expect_name(survivor, scratch, _name(*key, b"new"))
-        _expect_name(survivor, scratch, _name(*key, b"old"), there=False)
+        _expect_name(survivor, scratch, name_of(*key, b"new"))
+        _expect_name(survivor, scratch, name_of(*key, b"old"), there=False)
     for key in stream.open:
         names = [
-            kind for kind in (b"old", b"new") if _found(survivor, scratch, _name(*key, kind)) is not None
+            kind for kind in (b"old", b"new") if _found(survivor, scratch, name_of(*key, kind)) is not None
         ]
         # Two are legal after a crash: section 2.2 is about calls that have returned.
         expect(len(names), "number of names of a file whose RENAME was not answered").at_least(1)
@@ -98,14 +85,14 @@ def test_removed(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, stream: Strea
     """No file that two clients had removed by NFSv2 when the server crashed is there again, and all others are."""
     for client in CLIENTS:
         for number in range(COUNT):
-            scratch.file(_name(client, number))
-    stream.send(lambda client, number: (p.REMOVE, p.Diropargs(scratch.handle, _name(client, number))))
+            scratch.file(name_of(client, number))
+    stream.send(lambda client, number: FILES.remove(scratch.handle, name_of(client, number)))
     survivor = _go_on(losses, scratch)
     for key in stream.answered:
-        _expect_name(survivor, scratch, _name(*key), there=False)
+        _expect_name(survivor, scratch, name_of(*key), there=False)
     for key in ((client, number) for client in CLIENTS for number in range(COUNT)):
         if key not in stream.sent:
-            _expect_name(survivor, scratch, _name(*key))
+            _expect_name(survivor, scratch, name_of(*key))
     losses.need_metadata()
 
 
@@ -114,16 +101,11 @@ def test_removed(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, stream: Strea
 def test_linked(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, stream: Stream) -> None:
     """A file to which two clients were making links by NFSv2 in a crash has as many links as names."""
     file = scratch.file("f")
-    stream.send(
-        lambda client, number: (
-            p.LINK,
-            p.Linkargs(file, p.Diropargs(scratch.handle, _name(client, number))),
-        )
-    )
+    stream.send(lambda client, number: FILES.link(file, scratch.handle, name_of(client, number)))
     survivor = _go_on(losses, scratch)
     for key in stream.answered:
-        _expect_name(survivor, scratch, _name(*key))
-    names = [key for key in stream.sent if _found(survivor, scratch, _name(*key)) is not None]
+        _expect_name(survivor, scratch, name_of(*key))
+    names = [key for key in stream.sent if _found(survivor, scratch, name_of(*key)) is not None]
     found = _found(survivor, scratch, b"f")
     if found is None:
         skip("the file did not survive: recovery/nfs2 judges that")
@@ -139,9 +121,8 @@ def test_written(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, stream: Strea
     """All blocks of one file that two clients had written by NFSv2 when the server crashed are there."""
     file = scratch.file("f", bytes(2 * COUNT * BLOCK))
 
-    def make(client: bytes, number: int) -> tuple[AnyProcedure, t.Any]:
-        offset = _block(client, number) * BLOCK
-        return p.WRITE, p.Writeargs(file, 0, offset, 0, pattern(BLOCK, salt=number + 1))
+    def make(client: bytes, number: int) -> Steps[Written]:
+        return FILES.write(file, _block(client, number) * BLOCK, pattern(BLOCK, salt=number + 1))
 
     stream.send(make)
     survivor = _go_on(losses, scratch)

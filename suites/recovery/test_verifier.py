@@ -305,7 +305,7 @@ def test_kept_over_restart(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> 
     answers = write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
     losses.target.restart()
     reply = losses.target.client(Nfs3).commit(file)
-    if reply.resok is None or any(reply.resok.verf != one.verf for one in answers):
+    if reply.resok is None or any(reply.resok.verf != answer.verf for answer in answers):
         observe("verifier after a clean restart", "another one")
         return
     survivor = losses.crash(Nfs3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from fixtures.checks.side_by_side import Waiting, side_by_side
 from fixtures.checks.wire import (
     AUTH_ERROR,
     CLOSED,
@@ -88,12 +89,13 @@ def test_unknown_procedure_mount(wire: MakeWire, number: int) -> None:
     )
 
 
+@side_by_side
 @TRANSPORTS
 @proves(REPLIES_TO_CALLS_ONLY, killed_by="rpc-answers-replies")
-def test_reply_not_answered(wire: MakeWire, proto: Proto) -> None:
+def test_reply_not_answered(wire: MakeWire, proto: Proto) -> Waiting[None]:
     """The server does not answer a reply message."""
     peer = wire(proto)
-    answer = peer.try_message(words(0x0BAD_CA11, 1, 0, 0, 0, 0))
+    answer = yield from peer.trying(words(0x0BAD_CA11, 1, 0, 0, 0, 0))
     observe("answer", answer.outcome)
     expect(answer.outcome, "answer to a reply message", of=answer).one_of(SILENCE, CLOSED)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from fixtures.checks.side_by_side import Waiting, side_by_side
 from fixtures.checks.wire import AUTH_ERROR, CLOSED, PROG_MISMATCH, RPC_MISMATCH, SILENCE, MakeWire, Proto
 from nfsjudge import expect, observe, proves, should, skip, stated
 from suites.rpc.parameters import HIGHEST, TRANSPORTS, short
@@ -28,13 +29,14 @@ PROG_MISMATCH_HAS_RANGE = stated(
 )
 
 
+@side_by_side
 @TRANSPORTS
 @pytest.mark.parametrize("version", [0, 1, 3, HIGHEST], ids=short)
 @proves(REFUSES_OTHER_RPC_VERSIONS, killed_by="rpc-accepts-any-rpc-version")
-def test_other_rpc_version(wire: MakeWire, proto: Proto, version: int) -> None:
+def test_other_rpc_version(wire: MakeWire, proto: Proto, version: int) -> Waiting[None]:
     """The server does not accept a call with an RPC version other than 2."""
     peer = wire(proto)
-    answer = peer.try_message(peer.make(rpcvers=version).message())
+    answer = yield from peer.trying(peer.make(rpcvers=version).message())
     observe("answer", answer.outcome)
     expect(answer.outcome, f"answer to a call with RPC version {version}", of=answer).one_of(
         RPC_MISMATCH, AUTH_ERROR, SILENCE, CLOSED

@@ -61,7 +61,9 @@ def make_run(folder: Path, *, host: str = HOST, address: str = ADDRESS, said: st
         EndRecord(1, note=f"{host} is gone"),
     ]
     (folder / CAPTURE).parent.mkdir(parents=True)
-    (folder / "records.jsonl").write_text("".join(to_line(one) + "\n" for one in records), encoding="utf-8")
+    (folder / "records.jsonl").write_text(
+        "".join(to_line(record) + "\n" for record in records), encoding="utf-8"
+    )
     (folder / SCRIPT).write_text(
         f"url = '{target}'\ndata = bytes.fromhex('{data.hex()}')\n", encoding="utf-8"
     )
@@ -88,7 +90,7 @@ def contents(archive: Path) -> dict[str, bytes]:
         with zipfile.ZipFile(archive) as packed:
             return {name.partition("/")[2]: packed.read(name) for name in packed.namelist()}
     with tarfile.open(archive) as tar:
-        found = {one.name.partition("/")[2]: tar.extractfile(one) for one in tar.getmembers()}
+        found = {member.name.partition("/")[2]: tar.extractfile(member) for member in tar.getmembers()}
         return {name: stream.read() for name, stream in found.items() if stream is not None}
 
 

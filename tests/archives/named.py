@@ -52,7 +52,12 @@ _VALUES: dict[IdentityKind, bytes] = {
 
 def roots() -> list[type[XdrType]]:
     """What all procedures have as arguments and results, and what credentials have."""
-    found = [cls for program in PROGRAMS for one in program.procedures for cls in (one.args, one.res)]
+    found = [
+        cls
+        for program in PROGRAMS
+        for procedure in program.procedures
+        for cls in (procedure.args, procedure.res)
+    ]
     return [AuthSysParms, *found]
 
 
@@ -63,8 +68,11 @@ Variant: t.TypeAlias = tuple[frozenset[tuple[type[XdrType], str]], t.Any]
 def variants(cls: type[XdrType]) -> Iterator[Variant]:
     """Values of a type: each marked field has a name in one of them."""
     if issubclass(cls, AttributeMap):
-        for one in attributes_of(cls).values():
-            yield from ((found, cls(**{one.name: value})) for found, value in _of(cls, one.name, one.node))
+        for attribute in attributes_of(cls).values():
+            yield from (
+                (found, cls(**{attribute.name: value}))
+                for found, value in _of(cls, attribute.name, attribute.node)
+            )
     elif cls.__xdr_role__ == "struct":  # type: ignore[attr-defined]
         plain = {name: values_of(node)[0] for name, node in fields_of(cls)}
         for name, node in fields_of(cls):
@@ -162,9 +170,9 @@ def _exchange(procedure: Procedure[t.Any, t.Any], args: t.Any, res: t.Any) -> Ex
 
 def marked() -> set[tuple[type[XdrType], str]]:
     """The fields that are marked."""
-    return {(one.owner, one.name) for one in octets_in(roots()) if one.node.identity is not None}
+    return {(octet.owner, octet.name) for octet in octets_in(roots()) if octet.node.identity is not None}
 
 
 def unmarked() -> Iterator[OctetsField]:
     """Strings and bytes of variable length that are not."""
-    return (one for one in octets_in(roots()) if one.node.identity is None)
+    return (octet for octet in octets_in(roots()) if octet.node.identity is None)

@@ -49,7 +49,7 @@ def zipped(path: Path, *members: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
 
 
 def inside(folder: Path) -> list[str]:
-    return sorted(one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file())
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
 HOSTILE = [
@@ -74,7 +74,7 @@ def test_names_that_lead_elsewhere_stay_inside(tmp_path: Path, make: object, nam
     archive = make(tmp_path / ("a.zip" if make is zipped else "a.tar.gz"), *GOOD, (name, b"evil"))  # type: ignore[operator]
     found = unpack(archive, tmp_path / "deep" / "out")
     assert inside(tmp_path / "deep" / "out") == [".nfsproof-unpacked", "manifest.json", "records.jsonl"]
-    assert inside(tmp_path / "deep") == [f"out/{one}" for one in inside(tmp_path / "deep" / "out")]
+    assert inside(tmp_path / "deep") == [f"out/{name}" for name in inside(tmp_path / "deep" / "out")]
     assert "is ignored" in found.problems[0]
 
 
@@ -212,7 +212,7 @@ def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes, head: 
         (b'{"format": "nfsproof-archive", "schema": 99}', "later than 1"),
     ],
 )
-def test_a_foreign_manifest_is_told_and_the_records_are_read(
+def test_a_foreign_manifest_is_reported_and_the_records_are_read(
     tmp_path: Path, manifest: bytes, hint: str
 ) -> None:
     archive = tar(tmp_path / "a.tar.gz", GOOD[1], ("run/manifest.json", manifest))

@@ -60,14 +60,18 @@ _NOT_IDENTITY = {
 
 def test_every_string_is_identity_or_is_listed_as_none() -> None:
     listed = {name for names in _NOT_IDENTITY.values() for name in names.split()}
-    open_ = sorted(f"{one.owner.__name__}.{one.name}" for one in unmarked() if one.name not in listed)
+    open_ = sorted(f"{octet.owner.__name__}.{octet.name}" for octet in unmarked() if octet.name not in listed)
     assert not open_, f"mark these with Identity, or say in _NOT_IDENTITY why they name nobody: {open_}"
-    assert listed <= {one.name for one in unmarked()}, "fields in _NOT_IDENTITY that no type has"
+    assert listed <= {octet.name for octet in unmarked()}, "fields in _NOT_IDENTITY that no type has"
 
 
 def test_the_messages_have_a_name_in_every_field_that_is_marked() -> None:
     found = {
-        one for program in PROGRAMS for each in program.procedures for f, _ in exchanges(each) for one in f
+        exchange
+        for program in PROGRAMS
+        for each in program.procedures
+        for f, _ in exchanges(each)
+        for exchange in f
     }
     assert found | {(AuthSysParms, "machinename")} == marked()
 
@@ -76,7 +80,12 @@ def test_the_messages_have_a_name_in_every_field_that_is_marked() -> None:
 
 
 def every_exchange() -> list[Exchange]:
-    made = [one for program in PROGRAMS[:-1] for each in program.procedures for _, one in exchanges(each)]
+    made = [
+        exchange
+        for program in PROGRAMS[:-1]
+        for each in program.procedures
+        for _, exchange in exchanges(each)
+    ]
     somebody = AuthSys(machine_name=MACHINE.encode())
     call = made[0].call[:24] + b"".join(somebody.opaque()) + made[0].call[24 + 44 + 8 :]
     return [
@@ -88,9 +97,9 @@ def every_exchange() -> list[Exchange]:
 def segments_of(made: list[Exchange]) -> list[Segment]:
     """The bytes of exchanges, in fragments and pieces that part the names; then callbacks on the same connection."""
     found = []
-    for index, one in enumerate(made):
-        for sent, message in ((True, one.call), (False, one.reply or b"")):
-            at = one.sent_at if sent else one.received_at or 0.0
+    for index, exchange in enumerate(made):
+        for sent, message in ((True, exchange.call), (False, exchange.reply or b"")):
+            at = exchange.sent_at if sent else exchange.received_at or 0.0
             cut = len(message) - 13 if index % 2 else len(message)
             stream = b"".join(
                 struct.pack(">I", len(part) | (0x8000_0000 if last else 0)) + part
@@ -99,21 +108,26 @@ def segments_of(made: list[Exchange]) -> list[Segment]:
             )
             middle = len(stream) - 7
             parts = (stream[:middle], stream[middle:])
-            found += [Segment(at, sent, part, one.peer, "tcp", one.local, 1) for part in parts]
+            found += [Segment(at, sent, part, exchange.peer, "tcp", exchange.local, 1) for part in parts]
     for each in PROGRAMS[-1].procedures:
-        for _, one in exchanges(each):
-            for sent, message in ((False, one.call), (True, one.reply or b"")):
+        for _, callback in exchanges(each):
+            for sent, message in ((False, callback.call), (True, callback.reply or b"")):
                 data = struct.pack(">I", len(message) | 0x8000_0000) + message
-                found.append(Segment(one.sent_at, sent, data, one.peer, "tcp", one.local, 1))
+                found.append(Segment(callback.sent_at, sent, data, callback.peer, "tcp", callback.local, 1))
     return found
 
 
 def make_run(folder: Path, made: list[Exchange], segments: list[Segment], *, capture: bool = True) -> Path:
     """A run as the plugin leaves it: the exchanges are in transcript, messages, capture and script."""
     file, script = "evidence/nfs4/a/b.pcapng", "evidence/nfs4/a/b.py"
-    said = [show(one.result) for one in made[:60]] + [f"{one.result!r:.300}..." for one in made]
-    lines = [line for one in made for line in transcript([one])]
-    lines += ["reply bytes:", *(f"    {line}" for one in made[::7] for line in hexdump(one.reply or b""))]
+    said = [show(exchange.result) for exchange in made[:60]] + [
+        f"{exchange.result!r:.300}..." for exchange in made
+    ]
+    lines = [line for exchange in made for line in transcript([exchange])]
+    lines += [
+        "reply bytes:",
+        *(f"    {line}" for exchange in made[::7] for line in hexdump(exchange.reply or b"")),
+    ]
     check = CheckRecord(
         *("nfs4/a/b", "FAIL"),
         observed="; ".join(said) if capture else "",
@@ -125,7 +139,9 @@ def make_run(folder: Path, made: list[Exchange], segments: list[Segment], *, cap
     )
     records: list[AnyRecord] = [RunRecord("nfs://127.0.0.1/x", "x", label="Server D"), check, EndRecord(1)]
     (folder / file).parent.mkdir(parents=True)
-    (folder / "records.jsonl").write_text("".join(to_line(one) + "\n" for one in records), encoding="utf-8")
+    (folder / "records.jsonl").write_text(
+        "".join(to_line(record) + "\n" for record in records), encoding="utf-8"
+    )
     if capture:
         write_capture(folder / file, made, segments=segments, epoch=EPOCH, notes={1: said[0]})
         (folder / script).write_text(
@@ -138,13 +154,13 @@ def forms_of(word: str) -> t.Iterator[bytes]:
     """A name in the encodings in which a file may have it, in lower case."""
     data = word.encode()
     yield data.lower()
-    for one in (data, data.lower(), data.upper()):
-        yield one.hex().encode()
-        yield "".join(f"\\x{byte:02x}" for byte in one).encode()
-        yield "".join(f"\\u{byte:04x}" for byte in one).encode()
+    for spelling in (data, data.lower(), data.upper()):
+        yield spelling.hex().encode()
+        yield "".join(f"\\x{byte:02x}" for byte in spelling).encode()
+        yield "".join(f"\\u{byte:04x}" for byte in spelling).encode()
         for shift in range(3):  # where a name begins in a group of three bytes
             begin = -shift % 3
-            whole = one[begin : begin + (len(one) - begin) // 3 * 3]
+            whole = spelling[begin : begin + (len(spelling) - begin) // 3 * 3]
             if len(whole) >= 6:
                 yield base64.b64encode(whole).lower()
 
@@ -156,10 +172,10 @@ def leaks(files: dict[str, bytes], words: t.Iterable[str]) -> list[tuple[str, st
         views = [data.lower(), re.sub(rb"[\s'\"+]+", b"", data.lower())]
         found += [(name, word) for word in words for form in forms_of(word) for view in views if form in view]
         found += [
-            (name, one.hex())
-            for one in _PACKED
+            (name, pack.hex())
+            for pack in _PACKED
             for view in views
-            if one in view or one.hex().encode() in view
+            if pack in view or pack.hex().encode() in view
         ]
     return sorted(set(found))
 
@@ -168,13 +184,13 @@ def board_of(archive: Path, folder: Path) -> dict[str, bytes]:
     """The board of an archive and all files that belong to it."""
     folder.mkdir()
     assert run_command_line(["report", str(archive), "--html", str(folder / "board.html")]) in set(Exit)
-    return {str(one.relative_to(folder)): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_no_name_of_any_field_is_in_an_archive_or_its_board(tmp_path: Path) -> None:
     made = every_exchange()
     run = make_run(tmp_path / "run", made, segments_of(made))
-    raw = {str(one): one.read_bytes() for one in run.rglob("*") if one.is_file()}
+    raw = {str(path): path.read_bytes() for path in run.rglob("*") if path.is_file()}
     assert {word for _, word in leaks(raw, NAMES)} >= set(NAMES)  # they can be found
     archive = tmp_path / "a.tar.gz"
     packed = pack(run, archive, Wishes(label="Server D"))
@@ -204,7 +220,7 @@ def test_a_run_without_captures_has_none_either(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", made, [], capture=False)
     pack(run, tmp_path / "a.zip", Wishes(label="Server D"))
     unprinted = {"203.0.113.201"}  # in results of other programs only, which are printed as numbers
-    assert leaks(contents(tmp_path / "a.zip"), [one for one in NAMES if one not in unprinted]) == []
+    assert leaks(contents(tmp_path / "a.zip"), [name for name in NAMES if name not in unprinted]) == []
 
 
 def test_with_hosts_they_are_there(tmp_path: Path) -> None:
@@ -219,10 +235,10 @@ def test_with_hosts_they_are_there(tmp_path: Path) -> None:
 
 def owner_reply() -> Exchange:
     return next(
-        one
-        for found, one in exchanges(nfs4.COMPOUND)
+        exchange
+        for found, exchange in exchanges(nfs4.COMPOUND)
         if (nfs4.ServerOwner4, "so_major_id") in found
-        and isinstance(one.result.resarray[0], nfs4.ExchangeId4Res)
+        and isinstance(exchange.result.resarray[0], nfs4.ExchangeId4Res)
     )
 
 
@@ -230,8 +246,8 @@ def owner_reply() -> Exchange:
     "how", ["cut in the name", "cut before it", "padding", "a status before it", "no call"]
 )
 def test_names_in_replies_that_do_not_decode(tmp_path: Path, how: str) -> None:
-    one = owner_reply()
-    reply = bytearray(one.reply or b"")
+    called = owner_reply()
+    reply = bytearray(called.reply or b"")
     at = reply.index(MACHINE.encode())
     match how:
         case "cut in the name":
@@ -246,8 +262,10 @@ def test_names_in_replies_that_do_not_decode(tmp_path: Path, how: str) -> None:
             reply[32:36] = b"\x7f\0\0\0"
         case _:
             reply[:4] = b"\xff\xff\xff\xff"
-    broken = dataclasses.replace(one, reply=bytes(reply), result=None, error=ValueError("it does not decode"))
-    run = make_run(tmp_path / "run", [one], segments_of([broken]))
+    broken = dataclasses.replace(
+        called, reply=bytes(reply), result=None, error=ValueError("it does not decode")
+    )
+    run = make_run(tmp_path / "run", [called], segments_of([broken]))
     pack(run, tmp_path / "a.zip", Wishes(label="Server D"))
     assert leaks(contents(tmp_path / "a.zip"), [MACHINE, "filer01", "acme-fil"]) == []
 
@@ -350,18 +368,18 @@ def test_printed_fields_are_read(line: str, expected: list[tuple[str, bytes]]) -
 
 def test_masked_messages_decode(tmp_path: Path) -> None:
     """XDR lengths and padding stay, so that Wireshark and nfsproof read the capture as before."""
-    made = [one for each in mount.MOUNT3.procedures for _, one in exchanges(each)] + [owner_reply()]
+    made = [exchange for each in mount.MOUNT3.procedures for _, exchange in exchanges(each)] + [owner_reply()]
     run = make_run(tmp_path / "run", made, segments_of(made))
     pack(run, tmp_path / "a.zip", Wishes(label="Server D"))
     stream = b"".join(segments_in(contents(tmp_path / "a.zip")["evidence/nfs4/a/b.pcapng"]))
     before = b"".join(segments_in((run / "evidence/nfs4/a/b.pcapng").read_bytes()))
     assert len(stream) == len(before)
-    same = {at for at, (one, other) in enumerate(zip(stream, before, strict=True)) if one == other}
-    for one in made:
-        reply = one.reply or b""
+    same = {at for at, (byte, other) in enumerate(zip(stream, before, strict=True)) if byte == other}
+    for exchange in made:
+        reply = exchange.reply or b""
         at = before.find(reply[:24])
         hidden = bytes(
             stream[at + index] if at + index not in same else byte for index, byte in enumerate(reply)
         )
-        assert one.procedure is not None
-        one.procedure.res.from_xdr(hidden[24:]) if before[at:].startswith(reply) else None
+        assert exchange.procedure is not None
+        exchange.procedure.res.from_xdr(hidden[24:]) if before[at:].startswith(reply) else None

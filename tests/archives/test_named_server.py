@@ -48,7 +48,7 @@ def test_its_archive_and_board_do_not_tell_it(url: str, tmp_path: Path) -> None:
     some = ("nfs4/OPEN/change-info", "nfs4/EXCHANGE_ID", "nfs4/CREATE_SESSION")
     result = python("-m", "nfsproof", "run", url, *some, "-q", "--evidence=always", f"--report={run}")
     assert result.returncode in {Exit.OK, Exit.FAIL}, result.stdout + result.stderr
-    raw = {str(one): one.read_bytes() for one in run.rglob("*") if one.is_file()}
+    raw = {str(path): path.read_bytes() for path in run.rglob("*") if path.is_file()}
     assert leaks(raw, [NAME]), "the server has not told its name"
     result = python("-m", "nfsproof", "archive", str(run), "--label", "Server D", "--output", str(archive))
     assert result.returncode == Exit.OK, result.stdout + result.stderr

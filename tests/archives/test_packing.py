@@ -120,6 +120,29 @@ def test_commands_of_the_owner_are_not_handed_over(tmp_path: Path, label: str, e
     assert found.rerun == expected
 
 
+@pytest.mark.parametrize(
+    ("target", "description", "hidden"),
+    [
+        ("client:libnfs", "libnfs (libnfs.so.13)", ["libnfs"]),
+        ("client:command", "what /opt/acme/acme-mount mounts", ["acme"]),
+        ("client:program", "the programs acme-cat, acme-cp", ["acme"]),
+    ],
+)
+def test_the_name_of_a_client_is_hidden_and_the_word_is_not(
+    tmp_path: Path, target: str, description: str, hidden: list[str]
+) -> None:
+    check = CheckRecord("clients/lost/call-lost[read-3]", "FAIL", observed=f"{description}: no such file")
+    check.title, check.rerun = "The client reads", f"nfsproof run {target} a --mount=COMMAND"
+    lines = f"{to_line(RunRecord(target, description))}\n{to_line(check)}\n{to_line(EndRecord(1))}\n"
+    (tmp_path / "records.jsonl").write_text(lines, encoding="utf-8")
+    files = packed(tmp_path, tmp_path / "a.zip", label="Client A")
+    assert leaks(files, *hidden) == []
+    _, found, _ = read_records(files["records.jsonl"].decode().splitlines(keepends=True))
+    assert isinstance(found, CheckRecord)
+    assert found.title == "The client reads"
+    assert found.id == check.id
+
+
 @pytest.mark.parametrize("anonymous", [True, False])
 def test_a_server_that_was_started_for_the_run(tmp_path: Path, anonymous: bool) -> None:
     about = RunRecord("ganesha:mem", "ganesha:mem (NFS-Ganesha 4.3, FSAL MEM)")
@@ -199,8 +222,8 @@ def test_a_cleaned_capture_is_one_still(tmp_path: Path) -> None:
     assert abs(len(before) - len(files[CAPTURE])) < 400  # comments are shorter
     command = ["tshark", "-r", str(capture), "-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"]
     command += ["-T", "fields", "-e", "ip.checksum.status", "-e", "tcp.checksum.status"]
-    told = subprocess.run(command, capture_output=True, text=True, timeout=AT_MOST, check=True).stdout
-    assert {tuple(line.split()) for line in told.splitlines()} == {("1", "1")}
+    output = subprocess.run(command, capture_output=True, text=True, timeout=AT_MOST, check=True).stdout
+    assert {tuple(line.split()) for line in output.splitlines()} == {("1", "1")}
 
 
 def test_an_address_of_ipv6_is_hidden_in_all_its_forms(tmp_path: Path) -> None:
@@ -218,7 +241,7 @@ def test_nothing_to_hide_changes_no_byte(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cut", [5, 40, 131, -3])
-def test_a_torn_capture_is_left_out_and_told(tmp_path: Path, cut: int) -> None:
+def test_a_torn_capture_is_left_out_and_reported(tmp_path: Path, cut: int) -> None:
     run = make_run(tmp_path / "run")
     (run / CAPTURE).write_bytes((run / CAPTURE).read_bytes()[:cut])
     found = pack(run, tmp_path / "a.zip", Wishes())
@@ -230,9 +253,9 @@ def test_a_torn_capture_is_left_out_and_told(tmp_path: Path, cut: int) -> None:
 
 @given(data=st.binary(max_size=300))
 def test_any_bytes_for_a_capture(data: bytes) -> None:
-    for one in (data, b"\x0a\x0d\x0d\x0a\x1c\x00\x00\x00\x4d\x3c\x2b\x1a" + data):
+    for content in (data, b"\x0a\x0d\x0d\x0a\x1c\x00\x00\x00\x4d\x3c\x2b\x1a" + data):
         try:
-            scrubbed(one, Scrubber({}))
+            scrubbed(content, Scrubber({}))
         except NotOurs:
             continue
 

@@ -16,8 +16,8 @@ from reports import changes
 from reports.baseline import (
     BadBaseline,
     Kind,
-    gate_lines,
-    hold_against,
+    baseline_lines,
+    compare_with_baseline,
     load_baseline,
     parse_baseline,
     shipped,
@@ -40,15 +40,15 @@ def check(name: str, verdict: str = "PASS", observed: str = "") -> CheckRecord:
     return CheckRecord(name, verdict, observed=observed)
 
 
-def held(
+def compared(
     text: str, run: Run, *, promised: tuple[str, ...] = (), is_partial: bool = False
 ) -> list[tuple[Kind, str]]:
     baseline = parse_baseline(text, "b.toml")
-    found = hold_against(run, baseline, today=TODAY, promised=promised, is_partial=is_partial)
-    return [(one.kind, one.subject) for one in found]
+    found = compare_with_baseline(run, baseline, today=TODAY, promised=promised, is_partial=is_partial)
+    return [(difference.kind, difference.subject) for difference in found]
 
 
-ONE = """
+ENTRY = """
 [[entry]]
 id = "nfs3/read/a"
 reason = "section 3.3.6"
@@ -57,7 +57,7 @@ symptom = "eof .*FALSE"
 
 
 def test_what_is_known_is_green() -> None:
-    assert held(ONE, run_of(check("nfs3/read/a", "FAIL", "eof is FALSE"), check("nfs3/read/b"))) == []
+    assert compared(ENTRY, run_of(check("nfs3/read/a", "FAIL", "eof is FALSE"), check("nfs3/read/b"))) == []
 
 
 @pytest.mark.parametrize(
@@ -65,10 +65,10 @@ def test_what_is_known_is_green() -> None:
     [
         ("", run_of(check("a/b/c", "FAIL")), (Kind.NEW, "a/b/c")),
         ("", run_of(check("a/b/c", "VOID")), (Kind.NEW, "a/b/c")),
-        (ONE, run_of(check("nfs3/read/a")), (Kind.UNEXPECTED, "nfs3/read/a")),
-        (ONE, run_of(check("nfs3/read/a", "VOID")), (Kind.UNEXPECTED, "nfs3/read/a")),
-        (ONE, run_of(check("nfs3/read/a", "FAIL", "no data")), (Kind.SYMPTOM, "nfs3/read/a")),
-        (ONE, run_of(check("nfs3/read/b")), (Kind.STALE, "nfs3/read/a")),
+        (ENTRY, run_of(check("nfs3/read/a")), (Kind.UNEXPECTED, "nfs3/read/a")),
+        (ENTRY, run_of(check("nfs3/read/a", "VOID")), (Kind.UNEXPECTED, "nfs3/read/a")),
+        (ENTRY, run_of(check("nfs3/read/a", "FAIL", "no data")), (Kind.SYMPTOM, "nfs3/read/a")),
+        (ENTRY, run_of(check("nfs3/read/b")), (Kind.STALE, "nfs3/read/a")),
         (
             '[[entry]]\nid = "a/*"\nexpires = 2026-11-21\n',
             run_of(check("a/b/c", "FAIL")),
@@ -85,100 +85,105 @@ def test_what_is_known_is_green() -> None:
         ('[[entry]]\nid = "lint/nfs3/x"\n', run_of(check("a/b/c")), (Kind.UNEXPECTED, "lint/nfs3/x")),
     ],
 )
-def test_what_is_otherwise_is_named(text: str, run: Run, found: tuple[Kind, str]) -> None:
-    assert held(text, run) == [found]
+def test_what_differs_is_named(text: str, run: Run, found: tuple[Kind, str]) -> None:
+    assert compared(text, run) == [found]
 
 
 def test_a_check_that_there_is_must_have_been_judged() -> None:
     run = run_of(check("a/b/c[1]"))
-    assert held("", run, promised=("a/b/c[1]", "a/b/d")) == [(Kind.VANISHED, "a/b/d")]
+    assert compared("", run, promised=("a/b/c[1]", "a/b/d")) == [(Kind.VANISHED, "a/b/d")]
 
 
-def test_a_part_of_the_suite_is_held_against_what_it_ran() -> None:
+def test_a_part_of_the_suite_is_compared_with_what_it_ran() -> None:
     run = run_of(check("a/b/c", "FAIL"))
-    assert held(f"[baseline]\nfloor = 9\n{ONE}", run, is_partial=True) == [(Kind.NEW, "a/b/c")]
+    assert compared(f"[baseline]\nfloor = 9\n{ENTRY}", run, is_partial=True) == [(Kind.NEW, "a/b/c")]
 
 
 def test_a_run_that_was_killed_is_not_green() -> None:
     run = run_of(check("a/b/c"))
     run.end = None
-    assert held("", run) == [(Kind.UNFINISHED, "the run")]
+    assert compared("", run) == [(Kind.UNFINISHED, "the run")]
 
 
 def test_sometimes_may_pass_but_not_become_another_thing() -> None:
     text = '[[entry]]\nid = "a/b/*"\nsometimes = true\n'
-    assert held(text, run_of(check("a/b/c"), check("a/b/d", "FAIL"))) == []
-    assert held(text, run_of(check("a/b/c", "VOID"))) == [(Kind.UNEXPECTED, "a/b/c")]
-    assert held(text, run_of(check("x/y/z"))) == []
+    assert compared(text, run_of(check("a/b/c"), check("a/b/d", "FAIL"))) == []
+    assert compared(text, run_of(check("a/b/c", "VOID"))) == [(Kind.UNEXPECTED, "a/b/c")]
+    assert compared(text, run_of(check("x/y/z"))) == []
     text += 'verdict = "VOID"\n'
-    assert held(text, run_of(check("a/b/c", "FAIL"), check("a/b/d", "VOID"), check("a/b/e"))) == []
+    assert compared(text, run_of(check("a/b/c", "FAIL"), check("a/b/d", "VOID"), check("a/b/e"))) == []
 
 
 def test_the_first_entry_that_fits_speaks_for_a_check() -> None:
     text = '[[entry]]\nid = "a/b[1]"\nverdict = "VOID"\n\n[[entry]]\nid = "a/*"\n'
-    assert held(text, run_of(check("a/b[1]", "VOID"), check("a/b[2]", "FAIL"))) == []
+    assert compared(text, run_of(check("a/b[1]", "VOID"), check("a/b[2]", "FAIL"))) == []
 
 
 def test_a_run_that_was_cut_short_tells_how_much_is_missing_in_one_line() -> None:
     run = run_of(check("a/b/c"), status=2)
     missing = tuple(f"a/b/{number}" for number in range(100))
-    assert held(ONE, run, promised=missing) == [(Kind.UNFINISHED, "the run"), (Kind.VANISHED, "the run")]
+    assert compared(ENTRY, run, promised=missing) == [
+        (Kind.UNFINISHED, "the run"),
+        (Kind.VANISHED, "the run"),
+    ]
 
 
 def test_a_line_that_could_not_be_read_may_have_been_red() -> None:
     run = run_of(check("a/b/c"))
     run.problems = ["records.jsonl: line 7 is no record"]
-    assert held("", run) == [(Kind.UNFINISHED, "its records")]
+    assert compared("", run) == [(Kind.UNFINISHED, "its records")]
 
 
-def test_an_entry_in_the_shadow_of_another_is_told() -> None:
+def test_an_entry_in_the_shadow_of_another_is_reported() -> None:
     text = '[[entry]]\nid = "a/*"\n\n[[entry]]\nids = ["a/b", "c"]\n'
     run = run_of(check("a/b", "FAIL"), check("c", "FAIL"))
-    assert held(text, run) == [(Kind.HIDDEN, "a/b")]
+    assert compared(text, run) == [(Kind.HIDDEN, "a/b")]
 
 
 def test_strict_runs_have_no_unlisted_nonstrict() -> None:
     run = run_of(check("a/b/c", "NONSTRICT"))
-    assert held("", run) == []
+    assert compared("", run) == []
     assert run.about is not None
     run.about.strict = True
-    assert held("", run) == [(Kind.NEW, "a/b/c")]
+    assert compared("", run) == [(Kind.NEW, "a/b/c")]
 
 
 @pytest.mark.parametrize("lint", ["off", "report"])
-def test_rules_that_are_only_told_or_not_looked_for_are_not_held(lint: str) -> None:
+def test_rules_that_are_only_printed_or_not_looked_for_are_not_compared(lint: str) -> None:
     text = '[[entry]]\nid = "lint/nfs3/x"\n'
     found = (FindingRecord("lint/nfs3/y", "a", "FAIL"),) if lint == "report" else ()
     run = run_of(check("a"), findings=found)
     assert run.about is not None
     run.about.lint = lint
-    assert held(text, run) == []
+    assert compared(text, run) == []
     assert updated(text, run, "b.toml") == text
 
 
-def test_a_part_of_the_suite_hears_of_expired_entries_of_its_own_only() -> None:
+def test_a_part_of_the_suite_hears_only_of_its_expired_entries() -> None:
     text = '[[entry]]\nid = "a/*"\nexpires = 2020-01-01\n\n[[entry]]\nid = "z/*"\nexpires = 2020-01-01\n'
-    assert held(text, run_of(check("a/b/c", "FAIL")), is_partial=True) == [(Kind.EXPIRED, "a/*")]
+    assert compared(text, run_of(check("a/b/c", "FAIL")), is_partial=True) == [(Kind.EXPIRED, "a/*")]
 
 
 def test_a_pattern_that_never_ends_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(symptoms, "SECONDS", 0.1)
     text = '[[entry]]\nid = "a"\nsymptom = "(x+)+y"\n'
-    (found,) = hold_against(run_of(check("a", "FAIL", "x" * 60)), parse_baseline(text, "b.toml"), today=TODAY)
+    (found,) = compare_with_baseline(
+        run_of(check("a", "FAIL", "x" * 60)), parse_baseline(text, "b.toml"), today=TODAY
+    )
     assert found.kind is Kind.SYMPTOM
     assert "takes longer than 0.1 s" in found.text
 
 
 def test_what_a_server_sent_is_one_harmless_line() -> None:
     run = run_of(check("a", "FAIL", "x\n::error::mine\x1b[2J" + "y" * 9000))
-    (found,) = hold_against(run, parse_baseline("", "b.toml"), today=TODAY)
+    (found,) = compare_with_baseline(run, parse_baseline("", "b.toml"), today=TODAY)
     assert str(found).startswith("new: a: FAIL x ::error::mine\\x1b[2Jyyy")
     assert len(str(found)) <= 500
 
 
 def test_the_outcome_says_how_many_entries_wait_for_a_reason() -> None:
     baseline = parse_baseline(f'[[entry]]\nid = "a"\nreason = "{UNEXPLAINED}. Seen: x"\n', "b.toml")
-    (line,) = gate_lines([], baseline, run_of(check("a", "FAIL")))
+    (line,) = baseline_lines([], baseline, run_of(check("a", "FAIL")))
     assert (
         line
         == "the run agrees with the baseline (b.toml): 1 known deviation, 1 of its entries without a reason"
@@ -203,7 +208,7 @@ def test_all_but_a_star_is_itself_in_a_pattern(before: str, after: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[[entry]\n", "b.toml: not TOML: "),
         ("[[entries]]\n", "b.toml: entries: unknown field of the file; there are baseline, entry"),
@@ -242,10 +247,10 @@ def test_all_but_a_star_is_itself_in_a_pattern(before: str, after: str) -> None:
         ("entry = 1\n", "b.toml:1: entry: expected tables"),
     ],
 )
-def test_a_mistake_is_told_with_its_line_and_field(text: str, told: str) -> None:
+def test_a_mistake_is_reported_with_its_line_and_field(text: str, message: str) -> None:
     with pytest.raises(BadBaseline) as caught:
         parse_baseline(text, "b.toml")
-    assert str(caught.value).startswith(told)
+    assert str(caught.value).startswith(message)
 
 
 # ---------------------------------------------------------------- update
@@ -275,7 +280,7 @@ reason = "mended by now"
 def test_an_update_keeps_reasons_comments_and_order() -> None:
     run = run_of(check("nfs3/read/a[1]", "FAIL"), check("nfs3/write/x"), check("nfs3/link/new", "FAIL", "IO"))
     text = updated(WRITTEN, run, "b.toml")
-    assert held(text, run) == []
+    assert compared(text, run) == []
     for kept in (
         "# By hand.",
         "# reading",
@@ -294,7 +299,7 @@ def test_an_update_narrows_a_pattern_to_what_is_still_red() -> None:
         check("nfs3/read/a[1]", "FAIL"), check("nfs3/read/a[2]"), check("nfs3/write/x", "VOID", "died")
     )
     text = updated(WRITTEN, run, "b.toml")
-    assert held(text, run) == []
+    assert compared(text, run) == []
     assert "nfs3/read/a[1]" in text
     assert "nfs3/read/a[*]" not in text
     assert 'verdict = "VOID"' in text
@@ -337,11 +342,11 @@ def test_a_reason_is_not_lent_to_what_it_does_not_explain(verdict: str) -> None:
         "http://x",
     )
     assert entry.reason == f"{UNEXPLAINED}. Seen: eof is FALSE. Before, of {verdict}: it crashes"
-    assert held(after, run) == []
+    assert compared(after, run) == []
     assert updated(after, run, "b.toml") == after
 
 
-def test_another_symptom_of_some_of_its_checks_is_an_entry_of_its_own() -> None:
+def test_another_symptom_of_some_of_its_checks_is_a_separate_entry() -> None:
     text = '[[entry]]\nid = "a/*"\nreason = "r"\nsymptom = "eof"\n'
     run = run_of(check("a/1", "FAIL", "eof"), check("a/2", "FAIL", "no answer"))
     old, new = parse_baseline(updated(text, run, "b.toml"), "b.toml").entries
@@ -382,7 +387,7 @@ def test_a_new_baseline_groups_what_shows_alike() -> None:
         (("a/b/e",), "VOID"),
     ]
     assert (baseline.target, baseline.server, baseline.floor) == ("mine", "Mine 1.0", 3)
-    assert held(text, run) == []
+    assert compared(text, run) == []
 
 
 IDS = st.sampled_from([f"nfs3/{a}/{b}" for a in ("read", "write") for b in ("x", "y[1]", "y[2]", "z")])
@@ -400,9 +405,9 @@ def test_after_an_update_the_run_is_as_the_baseline_says(
         run_of(*(check(name, *seen) for name, seen in plain.items())) for plain in (before, after)
     )
     text = updated("", first, "b.toml")
-    assert held(text, first) == []
+    assert compared(text, first) == []
     text = updated(text.replace("floor", "# floor"), second, "b.toml")
-    assert held(text, second) == []
+    assert compared(text, second) == []
 
 
 GLOBS = st.sampled_from(
@@ -427,7 +432,7 @@ def test_after_an_update_of_any_file_the_run_is_as_it_says(
     )
     run = run_of(*(check(name, *seen) for name, seen in plain.items()))
     after = updated(text, run, "b.toml")
-    assert held(after, run) == []
+    assert compared(after, run) == []
     assert updated(after, run, "b.toml") == after
     for number in range(len(entries)):
         assert f"# {number}\n" in after
@@ -454,8 +459,8 @@ def test_a_change_between_two_runs(before: CheckRecord, after: CheckRecord, chan
 
 def test_a_rule_of_the_lint_that_is_not_broken_any_more_is_fixed() -> None:
     broken = run_of(check("a"), findings=(FindingRecord("lint/nfs3/x", "a", "FAIL"),))
-    assert [one.how for one in compare(broken, run_of(check("a")))] == [changes.FIXED]
-    assert [one.how for one in compare(run_of(check("a")), broken)] == [changes.BROKEN]
+    assert [change.how for change in compare(broken, run_of(check("a")))] == [changes.FIXED]
+    assert [change.how for change in compare(run_of(check("a")), broken)] == [changes.BROKEN]
 
 
 def test_a_rule_is_not_fixed_where_nobody_looked() -> None:
@@ -463,12 +468,12 @@ def test_a_rule_is_not_fixed_where_nobody_looked() -> None:
     off = run_of(check("a"), check("b"))
     assert off.about is not None
     off.about.lint = "off"
-    assert [one.how for one in compare(broken, off)] == [changes.GONE]
-    assert [one.how for one in compare(broken, run_of(check("b")))] == [changes.GONE, changes.GONE]
+    assert [change.how for change in compare(broken, off)] == [changes.GONE]
+    assert [change.how for change in compare(broken, run_of(check("b")))] == [changes.GONE, changes.GONE]
 
 
 def test_a_rule_shows_the_same_in_whatever_order_the_workers_found_it() -> None:
-    one = FindingRecord("lint/nfs3/x", "a", "FAIL", observed="READ, exchange #3: 10, 9 sent")
+    finding = FindingRecord("lint/nfs3/x", "a", "FAIL", observed="READ, exchange #3: 10, 9 sent")
     other = FindingRecord(
         "lint/nfs3/x", "b", "FAIL", observed="READ, exchange #3: 1001, 1000 sent; 2 times in all"
     )
@@ -476,9 +481,9 @@ def test_a_rule_shows_the_same_in_whatever_order_the_workers_found_it() -> None:
         "lint/nfs3/x", "a", "FAIL", observed="READ, exchange #4: 10, 9 sent; 2 times in all"
     )
     checks = check("a"), check("b")
-    serial, parallel = run_of(*checks, findings=(one, other)), run_of(*checks, findings=(other, later))
+    serial, parallel = run_of(*checks, findings=(finding, other)), run_of(*checks, findings=(other, later))
     assert compare(serial, parallel) == []
-    assert held(updated("", serial, "b.toml"), parallel) == []
+    assert compared(updated("", serial, "b.toml"), parallel) == []
 
 
 def test_the_same_run_has_no_difference() -> None:
@@ -487,7 +492,7 @@ def test_the_same_run_has_no_difference() -> None:
 
 
 def test_of_a_check_that_comes_twice_the_worse_counts() -> None:
-    assert held("", run_of(check("a", "FAIL"), check("a"))) == [(Kind.NEW, "a")]
+    assert compared("", run_of(check("a", "FAIL"), check("a"))) == [(Kind.NEW, "a")]
 
 
 def test_shipped_baselines_can_be_read_and_have_reasons() -> None:

@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from reports.baseline import BadBaseline, Kind, hold_against, load_baseline, model, parse_baseline, symptoms
+from reports.baseline import (
+    BadBaseline,
+    Kind,
+    compare_with_baseline,
+    load_baseline,
+    model,
+    parse_baseline,
+    symptoms,
+)
 from reports.globs import glob
 from tests.baseline.test_baseline import TODAY, check, run_of
 
@@ -18,11 +26,11 @@ def test_many_slow_patterns_take_no_longer_than_a_few(monkeypatch: pytest.Monkey
     monkeypatch.setattr(symptoms, "SECONDS_OF_FILE", 0.2)
     text = "".join(f'[[entry]]\nid = "a{number}"\nsymptom = "(x+)+y"\n' for number in range(500))
     run = run_of(*(check(f"a{number}", "FAIL", "x" * 60) for number in range(500)))
-    found = hold_against(run, parse_baseline(text, "b.toml"), today=TODAY)
-    assert {one.kind for one in found} == {Kind.SYMPTOM}
+    found = compare_with_baseline(run, parse_baseline(text, "b.toml"), today=TODAY)
+    assert {difference.kind for difference in found} == {Kind.SYMPTOM}
     assert len(found) == 500
     assert "the symptoms of the file take longer than 0.2 s in all" in found[-1].text
-    assert sum("takes longer than" in one.text for one in found) < 10
+    assert sum("takes longer than" in difference.text for difference in found) < 10
 
 
 @pytest.mark.parametrize(

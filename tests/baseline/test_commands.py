@@ -40,7 +40,7 @@ def run_in(folder: Path, records: Iterable[AnyRecord] = (*GREEN, EndRecord(1)), 
 
 
 @pytest.mark.parametrize(
-    ("records", "torn", "told"),
+    ("records", "torn", "message"),
     [
         (GREEN, "", "is incomplete"),
         ((*GREEN, EndRecord(2)), "", "interrupted"),
@@ -55,14 +55,18 @@ def run_in(folder: Path, records: Iterable[AnyRecord] = (*GREEN, EndRecord(1)), 
     ],
 )
 def test_an_update_takes_whole_runs_only(
-    records: tuple[AnyRecord, ...], torn: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    records: tuple[AnyRecord, ...],
+    torn: str,
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = tmp_path / "b.toml"
     file.write_text(KNOWN)
     folder = run_in(tmp_path / "run", records, torn)
     assert run_command_line(["baseline", "update", str(folder), str(file)]) == Exit.USAGE
     error = capsys.readouterr().err
-    assert told in error
+    assert message in error
     assert "needs a complete run" in error
     assert file.read_text() == KNOWN
 
@@ -172,7 +176,7 @@ def test_two_servers_are_compared_by_cause(tmp_path: Path, capsys: pytest.Captur
         return record
 
     shared = [red("SHARED", "", n) for n in range(3)]
-    one: list[AnyRecord] = [
+    first: list[AnyRecord] = [
         RunRecord("one"),
         *shared,
         *(red("MANY", "", n) for n in range(5)),
@@ -183,7 +187,7 @@ def test_two_servers_are_compared_by_cause(tmp_path: Path, capsys: pytest.Captur
         *shared,
         *(CheckRecord(f"nfs3/MANY/c[{n}]", "PASS") for n in range(5)),
     ]
-    folders = [run_in(tmp_path / name, [*of, EndRecord(1)]) for name, of in (("one", one), ("two", two))]
+    folders = [run_in(tmp_path / name, [*of, EndRecord(1)]) for name, of in (("one", first), ("two", two))]
     assert run_command_line(["diff", *map(str, folders)]) == Exit.BASELINE
     assert capsys.readouterr().out.splitlines() == [
         "only one: FAIL value of LOST: expected 1, got 2 (RFC 1813 LOST): 1 check",
@@ -197,7 +201,7 @@ def test_a_long_update_is_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checks = [CheckRecord(f"a/b/c{n:02}", "FAIL", observed=f"x{n}" * n) for n in range(30)]
-    monkeypatch.setattr(baselines, "_promised", lambda _: frozenset(one.id for one in checks))
+    monkeypatch.setattr(baselines, "_promised", lambda _: frozenset(check.id for check in checks))
     folder = run_in(tmp_path / "run", [RunRecord("mine"), *checks, EndRecord(1)])
     file = tmp_path / "b.toml"
     dry = run_command_line(["baseline", "update", str(folder), str(file), "--dry-run"])

@@ -14,10 +14,11 @@ from reports.baseline import (
     parse_baseline,
     shipped,
 )
+from reports.baseline.shipped import _heads
 from reports.baseline.update import updated
 from reports.causes import signature
 from reports.compare import compare, grouped
-from tests.baseline.test_baseline import check, held, run_of
+from tests.baseline.test_baseline import check, compared, run_of
 
 FRAGMENTS = RequirementRecord("RFC 1831", "10", "DESCRIPTION", "STATED", "a fragment may be empty")
 
@@ -43,19 +44,19 @@ def test_what_breaks_a_should_is_known_of_others_as_well() -> None:
 
 
 def test_an_entry_may_name_a_cause() -> None:
-    one, other = closed("rpc/fragments/a"), closed("rpc/fragments/b[3]")
-    text = f'[[entry]]\ncause = "{signature(one)}"\nreason = "r"\n'
-    assert held(text, run_of(one, other)) == []
-    assert held(text, run_of(one, closed("c", "no reply"))) == [(Kind.NEW, "c")]
-    assert held(text, run_of(check("a"))) == [(Kind.STALE, signature(one))]
-    both = f'[[entry]]\nid = "*"\ncause = "{signature(one)}"\nreason = "r"\n'
-    assert held(both, run_of(one, closed("c", "no reply"))) == [(Kind.SYMPTOM, "c")]
+    first, other = closed("rpc/fragments/a"), closed("rpc/fragments/b[3]")
+    text = f'[[entry]]\ncause = "{signature(first)}"\nreason = "r"\n'
+    assert compared(text, run_of(first, other)) == []
+    assert compared(text, run_of(first, closed("c", "no reply"))) == [(Kind.NEW, "c")]
+    assert compared(text, run_of(check("a"))) == [(Kind.STALE, signature(first))]
+    both = f'[[entry]]\nid = "*"\ncause = "{signature(first)}"\nreason = "r"\n'
+    assert compared(both, run_of(first, closed("c", "no reply"))) == [(Kind.SYMPTOM, "c")]
 
 
 def test_an_update_keeps_a_cause_as_long_as_something_shows_it() -> None:
-    one, other = closed("rpc/fragments/a"), closed("rpc/fragments/b", "no reply")
-    text = f'[[entry]]\ncause = "{signature(one)}"\nreason = "r"\n'
-    assert updated(text, run_of(one), "b.toml") == text
+    first, other = closed("rpc/fragments/a"), closed("rpc/fragments/b", "no reply")
+    text = f'[[entry]]\ncause = "{signature(first)}"\nreason = "r"\n'
+    assert updated(text, run_of(first), "b.toml") == text
     after = updated(text, run_of(other), "b.toml")
     (entry,) = parse_baseline(after, "b.toml").entries
     assert (entry.ids, entry.cause) == (("rpc/fragments/b",), "")
@@ -72,8 +73,8 @@ def test_an_update_writes_symptoms_that_fit_other_numbers_and_names() -> None:
         ("a", "b"),
         "size: expected [0-9a-fx.]+, got [0-9a-fx.]+ in '[^']*'",
     )
-    assert held(after, run_of(seen("a", 77, "x"), seen("b", 1, "y"))) == []
-    assert held(after, run_of(seen("a", 77, "x"), closed("b"))) == [(Kind.SYMPTOM, "b")]
+    assert compared(after, run_of(seen("a", 77, "x"), seen("b", 1, "y"))) == []
+    assert compared(after, run_of(seen("a", 77, "x"), closed("b"))) == [(Kind.SYMPTOM, "b")]
 
 
 @pytest.mark.parametrize(
@@ -101,16 +102,18 @@ def test_the_baseline_of_a_server_is_found(description: str, name: str) -> None:
     assert fitting_baseline(description) == name
 
 
-def test_what_other_servers_are_known_for_is_told_or_that_none_is() -> None:
+def test_what_other_servers_are_known_for_is_reported_or_that_none_is() -> None:
     empty = closed("rpc/fragments/anything")
     on, others = known_elsewhere(empty, target="nfs://host/export")
     assert "NFS-Ganesha 4.3, VFS export" in on
     assert "NFS-Ganesha 4.3, MEM export" in on
     for target in ("ganesha", "ganesha:mem"):  # its other exports are the same program
         mine, fewer = known_elsewhere(empty, target=target)
-        assert not [one for one in mine if "Ganesha" in one]
+        assert not [line for line in mine if "Ganesha" in line]
         assert fewer == others - 1
-    assert others == len({one.target.partition(":")[0] for one in shipped() if one.target != "embedded"})
+    assert others == len(
+        {baseline.target.partition(":")[0] for baseline in shipped() if baseline.target != "embedded"}
+    )
     record = CheckRecord(empty.id, "FAIL", elsewhere=on, others=others)
     assert "  elsewhere:  also on NFS-Ganesha 4.3, VFS export\n" in failure_text(record)
     record = check("a", "FAIL")
@@ -124,10 +127,17 @@ def test_changes_of_one_cause_are_one_line() -> None:
     good = run_of(*(check(f"rpc/fragments/empty[{n}]") for n in range(3)), check("a", "FAIL", "6"))
     lines = grouped(compare(good, broken), good, broken)
     text = "NULL: answer to a call with an empty first fragment: expected SUCCESS, got a closed connection"
-    told = f"{text} (RFC 1831 10)"
+    symptom = f"{text} (RFC 1831 10)"
     assert lines == [
-        f"broken: 3 of one cause: PASS -> FAIL  {told}; first rpc/fragments/empty[0]",
+        f"broken: 3 of one cause: PASS -> FAIL  {symptom}; first rpc/fragments/empty[0]",
         "other symptom: a: FAIL -> FAIL  5",
     ]
     back = grouped(compare(broken, good), broken, good)
-    assert back[0] == f"fixed: 3 of one cause: FAIL -> PASS  {told}; first rpc/fragments/empty[0]"
+    assert back[0] == f"fixed: 3 of one cause: FAIL -> PASS  {symptom}; first rpc/fragments/empty[0]"
+
+
+def test_heads_are_those_of_the_whole_files() -> None:
+    """A run reads no more than the heads to find its baseline."""
+    heads = [(head.name, head.target, head.server, head.floor, head.unlisted) for head in _heads()]
+    assert heads == [(file.name, file.target, file.server, file.floor, file.unlisted) for file in shipped()]
+    assert len(heads) > 5

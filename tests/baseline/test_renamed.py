@@ -10,7 +10,7 @@ import pytest
 
 from nfsjudge.records import CheckRecord, EndRecord, FindingRecord, RunRecord, to_line
 from reports import load
-from reports.baseline import BadBaseline, gate_lines, hold_against, parse_baseline
+from reports.baseline import BadBaseline, baseline_lines, compare_with_baseline, parse_baseline
 from reports.baseline.symptoms import Patience
 from reports.baseline.update import updated
 from reports.compare import compare
@@ -37,15 +37,15 @@ RED = ("n/READ/short[a]", "n/READ/short[b]", "n/WRITE/whole")
 
 
 def run_of(*red: str) -> Run:
-    checks = [CheckRecord(one, "FAIL" if one in red else "PASS") for one in sorted(IDS.present)]
+    checks = [CheckRecord(name, "FAIL" if name in red else "PASS") for name in sorted(IDS.present)]
     return Run(RunRecord("mine"), checks, end=EndRecord(1))
 
 
-def held(text: str, *red: str) -> list[str]:
-    found = hold_against(
+def compared(text: str, *red: str) -> list[str]:
+    found = compare_with_baseline(
         run_of(*red), parse_baseline(text, "b.toml"), today=TODAY, promised=IDS.present, listed=IDS
     )
-    return [f"{one.kind}: {one.subject}" for one in found]
+    return [f"{difference.kind}: {difference.subject}" for difference in found]
 
 
 OLD = """\
@@ -66,28 +66,28 @@ reason = "section 3.3.7"
 
 
 def test_old_ids_speak_of_the_checks_that_replaced_them() -> None:
-    assert held(OLD, *RED) == []
-    assert held(OLD, "n/READ/short[a]", "n/READ/short[b]") == ["other verdict: n/WRITE/whole"]
+    assert compared(OLD, *RED) == []
+    assert compared(OLD, "n/READ/short[a]", "n/READ/short[b]") == ["other verdict: n/WRITE/whole"]
     baseline = parse_baseline(OLD, "b.toml")
-    assert gate_lines([], baseline, run_of(*RED), IDS) == [
+    assert baseline_lines([], baseline, run_of(*RED), IDS) == [
         "the run agrees with the baseline (b.toml): 3 known deviations"
     ]
 
 
 @pytest.mark.parametrize("pattern", ["n/read/a_short*", "n/read/*[*]", "n/READ/short[*", "n/*_short_read[*]"])
 def test_patterns_fit_old_names_as_well(pattern: str) -> None:
-    assert held(f'[[entry]]\nid = "{pattern}"\n', *RED[:2]) == []
+    assert compared(f'[[entry]]\nid = "{pattern}"\n', *RED[:2]) == []
 
 
 def test_a_pattern_of_this_version_does_not_fit_old_names() -> None:
     text = '[[entry]]\nid = "n/names/*"\n'
-    assert held(text, "n/names/long") == []
-    assert held(text, "n/names/long", "n/READ/all") == ["new: n/READ/all"]
+    assert compared(text, "n/names/long") == []
+    assert compared(text, "n/names/long", "n/READ/all") == ["new: n/READ/all"]
 
 
 def test_in_a_file_of_an_earlier_version_every_pattern_may_mean_old_names() -> None:
     text = '[[entry]]\nid = "n/write/some"\n[[entry]]\nid = "n/names/*"\n'
-    assert held(text, "n/WRITE/part", "n/names/long", "n/READ/all") == []
+    assert compared(text, "n/WRITE/part", "n/names/long", "n/READ/all") == []
 
 
 def test_an_update_has_the_time_of_one_file_for_symptoms() -> None:
@@ -133,7 +133,7 @@ def ids(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def left(folder: Path, *records: CheckRecord | FindingRecord) -> Path:
     folder.mkdir()
-    lines = [to_line(one) for one in (RunRecord("mine"), *records, EndRecord(1))]
+    lines = [to_line(record) for record in (RunRecord("mine"), *records, EndRecord(1))]
     (folder / "records.jsonl").write_text("".join(f"{line}\n" for line in lines))
     return folder
 
@@ -141,11 +141,11 @@ def left(folder: Path, *records: CheckRecord | FindingRecord) -> Path:
 def test_records_have_the_names_of_this_version(ids: None, tmp_path: Path) -> None:
     finding = FindingRecord("lint/n/x", "n/write/some", "FAIL")
     run = load(left(tmp_path / "a", CheckRecord("n/read/a_short_read[a]", "PASS"), finding))
-    assert [one.id for one in run.checks] == ["n/READ/short[a]"]
-    assert [one.check for one in run.findings] == ["n/WRITE/part"]
+    assert [check.id for check in run.checks] == ["n/READ/short[a]"]
+    assert [finding.check for finding in run.findings] == ["n/WRITE/part"]
 
 
 def test_a_renamed_check_is_no_difference_between_runs(ids: None, tmp_path: Path) -> None:
     before = load(left(tmp_path / "a", CheckRecord("n/read/everything", "PASS")))
     after = load(left(tmp_path / "b", CheckRecord("n/READ/all", "FAIL")))
-    assert [(one.how, one.id) for one in compare(before, after)] == [("broken", "n/READ/all")]
+    assert [(change.how, change.id) for change in compare(before, after)] == [("broken", "n/READ/all")]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from reports.board import render_board
+from reports.board.results import views_of
 from reports.charts import charts_of
 from reports.run import Run
 from tests.board import browser as browsers
@@ -22,8 +23,8 @@ if t.TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with browsers.started() as one:
-        yield one
+    with browsers.started() as started:
+        yield started
 
 
 @pytest.fixture
@@ -33,15 +34,16 @@ def visit(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Visit]]:
 
     def go(runs: list[Run], **options: t.Any) -> Visit:
         file = tmp_path / f"board{len(visits)}.html"
-        file.write_text(render_board(runs, charts=charts_of(runs)), encoding="utf-8")
+        views = views_of(options.pop("workloads", []))
+        file.write_text(render_board(runs, charts=charts_of(runs), workloads=views), encoding="utf-8")
         visits.append(Visit(browser, file, **options))
         return visits[-1]
 
     yield go
-    for one in visits:
-        one.close()
-        assert one.complaints == []
-        assert {url.partition("#")[0] for url in one.requests} <= {one.file.as_uri()}
+    for visit in visits:
+        visit.close()
+        assert visit.complaints == []
+        assert {url.partition("#")[0] for url in visit.requests} <= {visit.file.as_uri()}
 
 
 @pytest.fixture

@@ -92,10 +92,10 @@ def test_every_count_shows_as_many_checks(page: Page, by: str) -> None:
     buttons = page.locator("#summary tbody tr:not(.lint) td.number .count")
     assert buttons.count() > 5
     for number in range(buttons.count()):
-        told = buttons.nth(number).inner_text()
+        amount = buttons.nth(number).inner_text()
         buttons.nth(number).click()
-        assert page.locator("#status").inner_text() == f"{told} of 8 checks"
-        assert page.locator("#verdicts [aria-pressed=true] .amount").inner_text() == told
+        assert page.locator("#status").inner_text() == f"{amount} of 8 checks"
+        assert page.locator("#verdicts [aria-pressed=true] .amount").inner_text() == amount
         page.click("#reset")
 
 
@@ -125,8 +125,8 @@ def test_the_url_tells_what_is_shown(page: Page, visit: Callable[..., Visit]) ->
     page.fill("#q", "write")
     page.click("#verdicts [data-value=FAIL]")
     page.locator(ROWS, has_text="never-more").click()
-    told = page.evaluate("location.hash")
-    again = visit([ganesha(), gone_nfs()]).open(told)
+    location = page.evaluate("location.hash")
+    again = visit([ganesha(), gone_nfs()]).open(location)
     assert rows(again) == ["keeps-data", "never-more"]
     assert again.input_value("#q") == "write"
     assert again.locator("#panel header .id").inner_text() == "nfs3/WRITE/never-more"
@@ -202,8 +202,8 @@ def test_a_transcript_of_lines_does_as_well(visit: Callable[..., Visit]) -> None
 
 
 def test_the_command_is_copied(visit: Callable[..., Visit]) -> None:
-    one = visit([ganesha()])
-    page = one.open("#check=nfs3/WRITE/never-more")
+    visited = visit([ganesha()])
+    page = visited.open("#check=nfs3/WRITE/never-more")
     page.click("#panel .command button")
     page.wait_for_function("() => document.querySelector('#panel .command button').textContent === 'Copied'")
 
@@ -266,10 +266,10 @@ def test_a_rule_is_not_fixed_where_nobody_looked(
 ) -> None:
     found = FindingRecord("lint/x", "nfs3/a/a", "FAIL", WRITE, observed="5")
     before = from_records([RunRecord("A"), check("nfs3/a/a"), check("nfs3/a/b"), found])[-1]
-    after = from_records([RunRecord("B", lint=lint), *(check(f"nfs3/a/{one}") for one in checks)])[-1]
+    after = from_records([RunRecord("B", lint=lint), *(check(f"nfs3/a/{name}") for name in checks)])[-1]
     page = visit([before, after]).open("#view=compare")
     assert "lint/x" in text_of(page.locator(f".c-{change}.changed"))
-    assert change in {one.how for one in compare(before, after) if one.id == "lint/x"}
+    assert change in {change.how for change in compare(before, after) if change.id == "lint/x"}
 
 
 def of_one_target(hour: int, verdict: str) -> Run:
@@ -290,7 +290,7 @@ def test_two_runs_of_one_target_have_a_before_and_an_after(visit: Callable[..., 
     ]
     page.click("#views [data-view=checks]")
     heads = page.locator("#heads [role=columnheader]").all_inner_texts()
-    assert [" ".join(one.split()) for one in heads[1:]] == [
+    assert [" ".join(head.split()) for head in heads[1:]] == [
         "1 2026-11-20 10:00, c10",
         "2 2026-11-20 11:00, c11",
     ]
@@ -313,8 +313,8 @@ def test_the_fields_that_deviate_are_above_the_fold(visit: Callable[..., Visit])
         message(40, "call", "READ xid 40"),
         message(40, "reply", "READ xid 40: OK", *fields, deviating=(30,)),
     ]
-    one = check("nfs3/A/late", "FAIL", expected=["1"], observed="0", messages=[*calls, *last])
-    page = visit([from_records([RunRecord("x"), one, EndRecord(1)])[-1]]).open("#check=nfs3/A/late")
+    failed = check("nfs3/A/late", "FAIL", expected=["1"], observed="0", messages=[*calls, *last])
+    page = visit([from_records([RunRecord("x"), failed, EndRecord(1)])[-1]]).open("#check=nfs3/A/late")
     box = page.locator("#panel .deviation").bounding_box()
     assert box is not None
     assert box["y"] + box["height"] < 900
@@ -354,10 +354,12 @@ def test_choices_are_grouped_and_filtered(visit: Callable[..., Visit]) -> None:
 
 
 def test_a_comparison_of_two_suites_says_so(visit: Callable[..., Visit]) -> None:
-    one, other = (from_records([RunRecord("it", version=number), check("nfs3/a/b")])[-1] for number in "12")
-    text = visit([one, other]).open("#view=compare").locator("#view-compare").inner_text()
+    first, other = (from_records([RunRecord("it", version=number), check("nfs3/a/b")])[-1] for number in "12")
+    text = visit([first, other]).open("#view=compare").locator("#view-compare").inner_text()
     assert "Judged by two versions of nfsproof, 1 and 2" in text
-    assert "Judged by" not in visit([one, one]).open("#view=compare").locator("#view-compare").inner_text()
+    assert (
+        "Judged by" not in visit([first, first]).open("#view=compare").locator("#view-compare").inner_text()
+    )
 
 
 def test_a_check_can_be_read_without_a_mouse(page: Page) -> None:
@@ -475,7 +477,7 @@ CONTRAST = """() => {
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_all_text_stands_out(visit: Callable[..., Visit], *, dark: bool) -> None:
-    one = visit([ganesha(), gone_nfs()], dark=dark)
+    visited = visit([ganesha(), gone_nfs()], dark=dark)
     for place in (
         "",
         "#check=nfs3/WRITE/never-more",
@@ -484,7 +486,7 @@ def test_all_text_stands_out(visit: Callable[..., Visit], *, dark: bool) -> None
             for view in ("causes", "compare", "requirements", "findings", "choices", "statistics", "targets")
         ),
     ):
-        page = one.open(place)
+        page = visited.open(place)
         page.reload()
         assert page.evaluate(CONTRAST) == []
 
@@ -499,6 +501,7 @@ def test_other_views_tell_what_was_recorded(page: Page) -> None:
         ("targets", "logs/ganesha.log"),
     ):
         page.click(f"#views [data-view={view}]")
+        page.locator(f"#view-{view}").filter(has_text=part).wait_for()
         assert part in page.locator(f"#view-{view}").inner_text()
         assert page.locator("main > section:visible").count() == 1
 
@@ -534,16 +537,16 @@ def is_dark(page: Page) -> bool:
 
 
 def test_nothing_hostile_is_executed_or_breaks_the_page(visit: Callable[..., Visit]) -> None:
-    one = visit([hostile(), hostile()])
-    page = one.open()
+    visited = visit([hostile(), hostile()])
+    page = visited.open()
     page.click("#expand")
     for view in page.locator("#views a").evaluate_all("all => all.map(one => one.dataset.view)"):
         page.click(f"#views [data-view={view}]")
     ids = page.evaluate("JSON.parse(document.getElementById('index').textContent).checks.map(one => one[0])")
-    for one_id in ids:
-        page.evaluate("id => { location.hash = '#check=' + encodeURIComponent(id); }", one_id)
+    for check_id in ids:
+        page.evaluate("id => { location.hash = '#check=' + encodeURIComponent(id); }", check_id)
         page.wait_for_function(
-            "id => document.querySelector('#panel header .id')?.textContent === id", arg=one_id
+            "id => document.querySelector('#panel header .id')?.textContent === id", arg=check_id
         )
         links = page.locator("a[href]").evaluate_all("all => all.map(one => one.href)")
         assert all(link.startswith(("file:", "https://www.rfc-editor.org/")) for link in links)

@@ -30,7 +30,7 @@ def cause(key: str, *signatures: str, verdict: str = "FAIL", checks: int = 1) ->
 
 
 def together(*of_runs: list[Cause]) -> list[dict[int, str]]:
-    return [{run: one.key for run, one in shared.of.items()} for shared in shared_causes(of_runs)]
+    return [{run: cause.key for run, cause in shared.of.items()} for shared in shared_causes(of_runs)]
 
 
 def test_causes_that_show_the_same_are_one() -> None:
@@ -244,9 +244,11 @@ def test_the_history_is_one_of_causes(visit: Callable[..., Visit]) -> None:
     red = [failing("WRITE/count[9]"), failing("LOOKUP/there", LOOKUP)]
     runs = [at(17, *red), at(18, fine[0], red[1]), at(19, fine[0], fine[1]), at(20, red[0])]
     page = visit(runs).open("#view=history")
-    told = [" ".join(one.split()) for one in page.locator("#view-history .differences li").all_inner_texts()]
-    assert "went in run 2, 2026-11-18; came in run 4, 2026-11-20" in told[0]
-    assert "went in run 3, 2026-11-19" in told[1]
+    shown = [
+        " ".join(text.split()) for text in page.locator("#view-history .differences li").all_inner_texts()
+    ]
+    assert "went in run 2, 2026-11-18; came in run 4, 2026-11-20" in shown[0]
+    assert "went in run 3, 2026-11-19" in shown[1]
     assert page.locator("#status").inner_text() == "2 causes in 4 runs of it"
     page.get_by_role("button", name="checks", exact=True).click()
     assert page.locator("#status").inner_text() == "2 failures in 4 runs of it"

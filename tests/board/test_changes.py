@@ -45,7 +45,7 @@ def test_the_same_verdict_is_no_change(verdict: str) -> None:
 
 
 def test_a_symptom_is_the_same_with_other_names_handles_and_times() -> None:
-    one = check(
+    failed = check(
         "a/b/c",
         "FAIL",
         observed="nfsproof-12ab34cd56ef: handle 0011223344556677 after 0.2 ms, fileid 10084348, mtime 1795345765.76",
@@ -55,7 +55,7 @@ def test_a_symptom_is_the_same_with_other_names_handles_and_times() -> None:
         "FAIL",
         observed="nfsproof-99ab34cd56ee: handle ff11223344556677 after 13 ms, fileid 10084349, mtime 1795345801.0",
     )
-    assert symptom(one) == symptom(two)
+    assert symptom(failed) == symptom(two)
 
 
 def test_another_count_or_status_is_another_symptom() -> None:

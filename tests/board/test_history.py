@@ -49,7 +49,7 @@ def runs(*, label: str = "mine", rule: str = "PFFP", lint: str = "fail") -> list
     return made
 
 
-def told(page: Page, title: str) -> dict[str, str]:
+def listed(page: Page, title: str) -> dict[str, str]:
     """The failures of a list, by name, with what is said about them."""
     part = page.locator("#view-history .changed", has=page.get_by_role("heading", name=title))
     return {
@@ -60,12 +60,12 @@ def told(page: Page, title: str) -> dict[str, str]:
 
 def test_it_tells_what_came_and_went_and_when(visit: Callable[..., Visit]) -> None:
     page = visit(runs()).open("#view=history&by=check")
-    assert told(page, "There now") == {
+    assert listed(page, "There now") == {
         "came": "came in run 3, 2026-11-19",
         "always": "there since the first run",
         "silent": "there since the first run; not judged in the last run",
     }
-    assert told(page, "Gone") == {
+    assert listed(page, "Gone") == {
         "gone": "there since the first run, went in run 4, 2026-11-20",
         "twice": "there since the first run, went in run 2, 2026-11-18; "
         "came in run 3, 2026-11-19, went in run 4, 2026-11-20",
@@ -77,7 +77,7 @@ def test_it_tells_what_came_and_went_and_when(visit: Callable[..., Visit]) -> No
 
 def test_the_order_is_that_of_the_times_and_not_of_the_arguments(visit: Callable[..., Visit]) -> None:
     page = visit([runs()[number] for number in (3, 0, 2, 1)]).open("#view=history&by=check")
-    assert told(page, "There now")["came"] == "came in run 3, 2026-11-19"
+    assert listed(page, "There now")["came"] == "came in run 3, 2026-11-19"
     rows = page.locator("#view-history .runs tbody tr").all_inner_texts()
     assert [row.split()[:9] for row in rows] == [
         ["1", "2026-11-17", "10:00", "UTC", "4", "1", "0"],
@@ -90,7 +90,7 @@ def test_the_order_is_that_of_the_times_and_not_of_the_arguments(visit: Callable
 def test_a_number_shows_what_came_or_went_then(visit: Callable[..., Visit]) -> None:
     page = visit(runs()).open("#view=history&by=check")
     page.get_by_role("button", name="2 went in run 2, 2026-11-18: show them").click()
-    assert set(told(page, "Went in run 2, 2026-11-18 (2)")) == {"went", "twice"}
+    assert set(listed(page, "Went in run 2, 2026-11-18 (2)")) == {"went", "twice"}
     page.get_by_role("button", name="Show all").click()
     assert page.locator("#view-history .changed").count() == 2
 
@@ -100,12 +100,12 @@ def test_a_failure_opens_in_the_last_run_that_has_it(visit: Callable[..., Visit]
     page.get_by_role("button", name="nfs3/A/twice").click()
     assert page.locator("#panel .targets tr.chosen").inner_text().startswith("mine, 2026-11-19 10:00")
     page.fill("#q", "always")
-    assert list(told(page, "There now")) == ["always"]
+    assert list(listed(page, "There now")) == ["always"]
 
 
 def test_a_rule_that_a_run_did_not_look_for_is_not_gone(visit: Callable[..., Visit]) -> None:
     page = visit([*runs(rule="PFFF")[:3], runs(rule="PPPP", lint="off")[3]]).open("#view=history&by=check")
-    assert told(page, "There now")["lint/x"] == "came in run 2, 2026-11-18; not judged in the last run"
+    assert listed(page, "There now")["lint/x"] == "came in run 2, 2026-11-18; not judged in the last run"
 
 
 def test_runs_of_different_targets_have_no_history(visit: Callable[..., Visit]) -> None:

@@ -79,7 +79,7 @@ def test_is_one_well_formed_file_that_loads_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_the_policy_allows_the_script_and_the_style_of_ours_alone(name: str) -> None:
+def test_the_policy_allows_our_script_and_style_alone(name: str) -> None:
     page = Page(render_board(RUNS[name]))
     (policy,) = [
         str(attrs["content"])
@@ -112,7 +112,7 @@ def test_nothing_hostile_stands_in_the_page_as_markup() -> None:
     }
 
 
-def test_hostile_text_is_told_all_the_same() -> None:
+def test_hostile_text_is_shown_all_the_same() -> None:
     page = Page(render_board([hostile()]))
     index = page.data("index")
     assert SCRIPT in index["runs"][0]["label"]
@@ -122,19 +122,19 @@ def test_hostile_text_is_told_all_the_same() -> None:
     )
 
 
-def test_files_that_are_not_beside_the_page_are_told_but_not_linked() -> None:
+def test_files_that_are_not_next_to_the_page_are_named_but_not_linked() -> None:
     page = Page(render_board([hostile()]))
     portions = [
         page.data(str(attrs["id"]))
         for tag, attrs, _ in page.elements
         if str(attrs.get("id")).startswith("portion-")
     ]
-    details = [one for portion in portions for one in portion["checks"].values()]
-    assert {url for one in details for _, url in [one["capture"]]} == {
+    details = [detail for portion in portions for detail in portion["checks"].values()]
+    assert {url for detail in details for _, url in [detail["capture"]]} == {
         "",
         "javascript%3Aalert%281%29",
     }  # quoted: a name
-    scripts = [one["script"][1] for one in details if one["script"][1]]
+    scripts = [detail["script"][1] for detail in details if detail["script"][1]]
     assert "evidence/javascript%3Aalert%281%29" in scripts
     assert all(url.startswith("evidence/") for url in scripts)
     assert [url for _, url in page.data("index")["runs"][0]["logs"]][1:] == ["javascript%3Aalert%281%29", ""]
@@ -204,14 +204,14 @@ def test_evidence_is_linked_from_where_the_page_will_be(tmp_path: Path) -> None:
             check("nfs3/x/y", "FAIL", capture="evidence/1.pcapng"),
             EndRecord(1),
         ]
-        (tmp_path / name / "records.jsonl").write_text("".join(to_line(one) + "\n" for one in records))
+        (tmp_path / name / "records.jsonl").write_text("".join(to_line(record) + "\n" for record in records))
     runs = [load(tmp_path / "a"), load(tmp_path / "b c")]
     page = Page(render_board(runs, at=tmp_path / "out" / "board.html"))
     assert page.data("portion-0-0")["checks"]["0"]["capture"][1] == "../a/evidence/1.pcapng"
     assert page.data("portion-1-0")["checks"]["0"]["capture"][1] == "../b%20c/evidence/1.pcapng"
     assert Page(render_board(runs)).data("portion-0-0")["checks"]["0"]["capture"][1] == ""
-    beside = Page(render_board(runs[:1], at=tmp_path / "a" / "report.html"))
-    assert beside.data("portion-0-0")["checks"]["0"]["capture"][1] == "evidence/1.pcapng"
+    placed = Page(render_board(runs[:1], at=tmp_path / "a" / "report.html"))
+    assert placed.data("portion-0-0")["checks"]["0"]["capture"][1] == "evidence/1.pcapng"
 
 
 def test_a_target_with_a_label_is_not_named() -> None:
@@ -231,7 +231,7 @@ def test_a_check_that_came_twice_keeps_its_worse_verdict() -> None:
     assert Page(render_board(runs)).data("index")["results"][0]["letters"] == "F"
 
 
-def test_what_is_not_as_the_baseline_says_is_told() -> None:
+def test_what_is_not_as_the_baseline_says_is_reported() -> None:
     end = EndRecord(11, baseline="b.toml", differences=[f"new: a/{number}: <b>" for number in range(23)])
     page = render_board([Run(RunRecord("x"), [CheckRecord("nfs3/a/b", "PASS")], end=end)])
     (run,) = Page(page).data("index")["runs"]
@@ -239,21 +239,21 @@ def test_what_is_not_as_the_baseline_says_is_told() -> None:
     assert run["more"] == 3
 
 
-def test_what_is_known_of_other_servers_is_told() -> None:
+def test_what_is_known_of_other_servers_is_reported() -> None:
     check = CheckRecord("nfs3/a/b", "FAIL", others=7)
     assert "only here: not known of 7 other servers" in render_board([Run(RunRecord("x"), [check])])
 
 
-def test_runs_of_the_same_target_are_told_apart() -> None:
+def test_runs_of_the_same_target_are_distinguished() -> None:
     index = Page(render_board([ganesha(), ganesha()])).data("index")
     assert len({run["label"] for run in index["runs"]}) == 2
 
 
 def test_a_broken_run_says_so() -> None:
     runs = [Run(about=RunRecord("x"), problems=["records.jsonl: line 3 is no record"])]
-    (told,) = Page(render_board(runs)).data("index")["runs"]
-    assert "is incomplete" in told["trouble"]
-    assert told["problems"] == ["records.jsonl: line 3 is no record"]
+    (shown,) = Page(render_board(runs)).data("index")["runs"]
+    assert "is incomplete" in shown["trouble"]
+    assert shown["problems"] == ["records.jsonl: line 3 is no record"]
 
 
 def test_without_scripts_the_page_tells_what_is_red() -> None:
@@ -280,7 +280,7 @@ def test_the_title_counts_targets_or_runs_of_the_same() -> None:
     assert "<title>nfsproof: 2 runs</title>" in render_board([ganesha(), ganesha()])
 
 
-def test_where_the_same_is_known_is_told() -> None:
+def test_where_the_same_is_known_is_reported() -> None:
     record = check("nfs3/a/b", "FAIL", elsewhere=["knfsd 6.1"])
     assert "knfsd 6.1" in render_board([from_records([RunRecord("it"), record])[-1]])
 

@@ -80,8 +80,8 @@ def test_one_target_chosen_its_failures_are_the_ones_that_n_opens(visit: Callabl
 
 
 def test_the_group_of_a_check_that_n_opens_is_opened(visit: Callable[..., Visit]) -> None:
-    one = visit(many(500, 2))
-    page = one.open()
+    visited = visit(many(500, 2))
+    page = visited.open()
     assert page.locator("#rows .row.check").count() == 0
     page.keyboard.press("n")
     assert page.locator(SELECTED).count() == 1

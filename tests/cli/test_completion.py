@@ -42,7 +42,7 @@ def test_words_are_completed(
 
 def test_parameters_come_last(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     function = "nfs3/RENAME/mixed-types"
-    wanted = {one for one in known_ids().present if one.startswith(f"{function}[")}
+    wanted = {check_id for check_id in known_ids().present if check_id.startswith(f"{function}[")}
     assert set(offered(f"nfsproof run {function}", monkeypatch, capsys)) == wanted
     assert set(offered(f"nfsproof run {function}[", monkeypatch, capsys)) == wanted
 

@@ -37,7 +37,7 @@ def test_only_a_whole_run_on_the_embedded_server_will_do(
     assert said in capsys.readouterr().err
 
 
-def test_records_that_are_not_there_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_records_that_are_not_there_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["coverage", str(tmp_path)]) == Exit.USAGE
     assert "expected the records of a run" in capsys.readouterr().err
 
@@ -62,6 +62,6 @@ def test_new_checks_that_do_not_pass_are_named() -> None:
         covering.checks_in_run(["nfs3/NULL/missing"])
 
 
-def test_rules_of_the_lint_are_told_with_their_clauses() -> None:
+def test_rules_of_the_lint_are_reported_with_their_clauses() -> None:
     rules = dict(covering.lint_rules())
     assert rules["lint/nfs3/write-count"].rfc == "RFC 1813"

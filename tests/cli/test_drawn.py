@@ -28,6 +28,7 @@ from nfsproof.proofs import checks_by_mutant
 from nfsproof.trials import Ended, Trials, seeds_of
 from nfsserver import KNOBS
 from reports import Run
+from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 MOUNT_LIST = RequirementRecord("RFC 1813", "5.2.1", "", "SHOULD", "MNT adds to the list that DUMP returns")
@@ -58,7 +59,7 @@ def test_each_check_runs_with_several_draws() -> None:
 
 
 def test_seeds_that_are_named_run_everything() -> None:
-    assert [(one.name, one.arguments) for one in drawn_settings("drawn:5-6")] == [
+    assert [(setting.name, setting.arguments) for setting in drawn_settings("drawn:5-6")] == [
         ("seed 5", ()),
         ("seed 6", ()),
     ]
@@ -73,7 +74,7 @@ def test_wrong_seeds_are_trouble(text: str) -> None:
 
 def test_what_refuses_much_is_tried_alone() -> None:
     seeing, whole = chosen_settings("")
-    names = {knob.name for one in seeing for knob in one.knobs}
+    names = {knob.name for setting in seeing for knob in setting.knobs}
     assert names == {knob.name for knob in KNOBS.values() if knob.rarely} | {
         "max_file_size",
         "name_max",
@@ -84,22 +85,22 @@ def test_what_refuses_much_is_tried_alone() -> None:
 
 def test_text_chooses_single_settings() -> None:
     seeing, whole = chosen_settings("rtmax=")
-    assert [one.values for one in seeing] == [(f"rtmax={value}",) for value in KNOBS["rtmax"].draws]
+    assert [setting.values for setting in seeing] == [(f"rtmax={value}",) for value in KNOBS["rtmax"].draws]
     assert not whole
     assert chosen_settings("all") == ([], single_settings())
 
 
 def test_a_value_that_is_not_drawn_can_be_tried() -> None:
     seeing, _ = chosen_settings("rtmax=77")
-    assert [one.values for one in seeing] == [("rtmax=77",)]
+    assert [setting.values for setting in seeing] == [("rtmax=77",)]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [("rtmaxx", "no choice contains this text; similar: rtmax"), ("rtmax=many", "not 'many'")],
 )
-def test_a_text_that_chooses_nothing_is_trouble(text: str, told: str) -> None:
-    with pytest.raises(Trouble, match=told):
+def test_a_text_that_chooses_nothing_is_trouble(text: str, message: str) -> None:
+    with pytest.raises(Trouble, match=message):
         chosen_settings(text)
 
 
@@ -156,22 +157,22 @@ def _requirements() -> set[Requirement]:
     found: set[Requirement] = set()
     for path in (ROOT / "suites").rglob("*.py"):
         module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
-        found |= {one for one in vars(module).values() if isinstance(one, Requirement)}
+        found |= {value for value in vars(module).values() if isinstance(value, Requirement)}
         for value in vars(module).values():
             proof = proof_of(value)
             found |= set(proof.requirements) if proof is not None else set()
-    return {one.of(version) for one in found for version in ("", *one.also)}
+    return {requirement.of(version) for requirement in found for version in ("", *requirement.also)}
 
 
 def test_what_knobs_excuse_are_requirements_of_level_should() -> None:
     requirements = _requirements()
     for knob in KNOBS.values():
-        for one in knob.nonstrict:
-            citation, _, words = one.partition(": ")
+        for clause in knob.nonstrict:
+            citation, _, words = clause.partition(": ")
             excused = [each for each in requirements if each.citation == citation and words in each.gist]
-            assert excused, one
-            assert {each.level for each in excused} == {Level.SHOULD}, one
-            assert {each.harm for each in excused} == {None}, f"{one}: a legal choice would be FAIL"
+            assert excused, clause
+            assert {each.level for each in excused} == {Level.SHOULD}, clause
+            assert {each.harm for each in excused} == {None}, f"{clause}: a legal choice would be FAIL"
 
 
 # ---------------------------------------------------------------- mutants
@@ -179,7 +180,7 @@ def test_what_knobs_excuse_are_requirements_of_level_should() -> None:
 
 def test_every_check_that_names_a_mutant_is_known() -> None:
     named = checks_by_mutant()
-    assert "mount/DUMP/lists-mount" in {one for ids in named.values() for one in ids}
+    assert "mount/DUMP/lists-mount" in {check_id for ids in named.values() for check_id in ids}
     assert len(named) > 500
 
 
@@ -211,7 +212,7 @@ def test_jobs_keep_their_order(tmp_path: Path) -> None:
     second = threading.Event()
 
     def slow(_folder: Path) -> str:
-        assert second.wait(60)
+        assert second.wait(AT_MOST)
         return "slow"
 
     def fast(_folder: Path) -> str:

@@ -10,20 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.rooms import PROGRAMS, ROOMS
+
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = (
-    "nfsclient",
-    "nfsserver",
-    "nfsmutants",
-    "nfsjudge",
-    "nfsfaults",
-    "nfstargets",
-    "fixtures",
-    "suites",
-    "reports",
-    "nfsproof",
-)
-PROGRAMS = (*ROOMS, "tests", "benchmarks", "tools")
 STANDARD_LIBRARY_ONLY = ("nfsclient", "nfsserver", "nfsmutants", "nfsjudge", "nfsfaults")
 SCAPY_LAYERS = ROOT / "nfsfaults" / "packet"
 """Nothing imports these unless a user does: `[tool.importlinter]`."""
@@ -88,6 +77,7 @@ def test_annotations_are_never_evaluated_early() -> None:
 def test_reports_read_records_only() -> None:
     """Of the judge, besides verdicts, deviations, harms, numbers and keys of duplicates; import-linter limits more."""
     allowed = {
+        "nfsjudge.reason",
         "nfsjudge.records",
         "nfsjudge.deviation",
         "nfsjudge.verdict",

@@ -73,7 +73,7 @@ def test_a_rule_that_is_broken_counts_more_than_what_is_hidden(rig: Rig, tmp_pat
 def test_a_capture_that_begins_within_a_message_says_so(
     rig: Rig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    frames = [one for one in frames_of(play(rig)) if len(one[1]) > 66]
+    frames = [frame for frame in frames_of(play(rig)) if len(frame[1]) > 66]
     middle = [(moment, frame[:54] + frame[66:]) for moment, frame in frames[5:12]]
     path = tmp_path / "x.pcap"
     path.write_bytes(
@@ -134,7 +134,9 @@ def test_calls_without_their_replies_are_not_green(
     rig: Rig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     frames = [
-        one for one in frames_of(play(rig)) if one[1][36:38] == struct.pack(">H", 2049) or len(one[1]) < 60
+        frame
+        for frame in frames_of(play(rig))
+        if frame[1][36:38] == struct.pack(">H", 2049) or len(frame[1]) < 60
     ]
     path = tmp_path / "x.pcap"
     path.write_bytes(pcap(frames))

@@ -35,11 +35,11 @@ def test_text_that_looks_like_a_request_is_text() -> None:
         """Group."""
 
     @group.command(help='.so /etc/passwd\n\'x\n\n\b\n.nf\n  a\\b "c" -d')
-    def one() -> None:
+    def single() -> None:
         pass
 
     lines = man_page(group).splitlines()
-    begin = lines.index('.SS "nfsproof one [OPTIONS]"')
+    begin = lines.index('.SS "nfsproof single [OPTIONS]"')
     assert lines[begin + 1 : begin + 8] == [
         "\\&.so /etc/passwd",
         "\\&'x",

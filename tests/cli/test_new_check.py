@@ -18,10 +18,11 @@ import pytest
 from fixtures.ids import folders
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
-from nfsproof.newcheck import CannotMake, Wish, make_plan, write_check
+from nfsproof.newcheck import TESTS, CannotMake, Wish, make_plan, write_check
 from nfsproof.newcheck.source import Source
 from nfsproof.unfilled import unfilled
 from tests.needs import needs
+from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 NewCheck = Callable[..., list[str]]
@@ -48,7 +49,7 @@ def root(tmp_path: Path) -> Path:
 
 def new_check(root: Path, wish: Wish) -> list[str]:
     """What was written, each as FILE:LINE: WHAT."""
-    return [str(one) for one in write_check(make_plan(wish, root), root)]
+    return [str(change) for change in write_check(make_plan(wish, root), root)]
 
 
 def ruff(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -62,7 +63,7 @@ def definitions(path: Path) -> dict[str, str]:
     found = {}
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef):
-            begin = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            begin = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             found[node.name] = "\n".join(text.splitlines()[begin - 1 : node.end_lineno])
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             found[node.targets[0].id] = ast.get_source_segment(text, node) or ""
@@ -91,7 +92,7 @@ EVERY_PROTOCOL = [
 
 @pytest.mark.parametrize("protocol", folders())
 def test_the_types_of_fixtures_exist_and_other_checks_use_them(protocol: str) -> None:
-    files = [one.read_text() for one in (ROOT / "suites" / protocol).glob("test_*.py")]
+    files = [path.read_text() for path in (ROOT / "suites" / protocol).glob("test_*.py")]
     for name, kind, module in importlib.import_module(f"suites.{protocol}").BEGINS_WITH:
         assert hasattr(importlib.import_module(module), kind)
         assert any(f"{name}: {kind}" in text for text in files)
@@ -130,6 +131,26 @@ def test_check_clause_and_mutant_stand_where_they_belong(root: Path) -> None:
     for line in written:
         file, number, _ = line.split(":", 2)
         assert (root / file).read_text().splitlines()[int(number) - 1].startswith(("def ", "KEEPS_IT"))
+
+
+def test_a_mutant_is_written_as_those_of_its_file_are(root: Path) -> None:
+    new_check(root, Wish("nfs4/READLINK/twice", mutant="readlink4-once-only"))
+    path = root / "nfsmutants/nfs4/readlink.py"
+    assert definitions(path)["readlink4_once_only"] == (
+        "@mutant(p.READLINK)\n"
+        "def readlink4_once_only(call: Readlink) -> p.Readlink4Res:\n"
+        '    """FILL IN: what READLINK does wrong, in one sentence"""\n'
+        "    return FILL_IN(call.proceed())"
+    )
+    assert (
+        "READLINK" not in path.read_text().partition("Readlink = Call")[0].partition("import annotations")[2]
+    )
+
+
+def test_the_guide_ends_with_the_tests_that_a_new_check_can_break() -> None:
+    guide = (ROOT / "docs" / "writing-a-check.md").read_text()
+    assert " ".join(["bin/nfsproof selftest", *TESTS]) in " ".join(guide.replace("\\\n", " ").split())
+    assert all((ROOT / words.partition("::")[0]).exists() for words in TESTS)
 
 
 def test_a_new_subject_gets_files_that_mirror_each_other(root: Path) -> None:
@@ -296,7 +317,7 @@ def test_the_frame_is_void_until_it_is_filled_in(tmp_path: Path) -> None:
             env=os.environ | {"PYTHONPATH": str(tmp_path)},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=AT_MOST,
             check=False,
         )
 

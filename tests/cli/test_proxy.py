@@ -79,7 +79,7 @@ def stopped(process: subprocess.Popen[str], number: int = signal.SIGINT) -> tupl
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])
-def test_a_plan_is_carried_out_and_told(start: Start, tmp_path: Path, number: int) -> None:
+def test_a_plan_is_carried_out_and_reported(start: Start, tmp_path: Path, number: int) -> None:
     plan, capture = tmp_path / "plan.toml", tmp_path / "both.pcapng"
     plan.write_text("seed = 11\n" + LOST + NEVER)
     url = served(start)

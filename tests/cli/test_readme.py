@@ -39,7 +39,7 @@ def test_ci_runs_the_commands_of_the_quick_start_before_it_installs_anything() -
     ).stdout.splitlines()
     assert listed == ["bin/nfsproof run", "bin/nfsproof selftest"]
     shown = re.findall(r"^    (bin/nfsproof.*?) *(?:#.*)?$", quick_start(), re.MULTILINE)
-    assert [one for one in shown if one not in listed] == ["bin/nfsproof run nfs://host/export"]
+    assert [command for command in shown if command not in listed] == ["bin/nfsproof run nfs://host/export"]
     steps = (ROOT / ".ci/run").read_text(encoding="utf-8")
     assert 0 < steps.index(".ci/quick-start") < steps.index("pip install") < steps.index('step "lint"')
 

@@ -35,17 +35,17 @@ CLIENT, SERVER = "192.0.2.7", "192.0.2.1"
 def datagrams(*messages: bytes, port: int = 700) -> list[t.Any]:
     """Calls of the client and replies of the server."""
     made = []
-    for one in messages:
-        is_call = one[4:8] == bytes(4)
+    for message in messages:
+        is_call = message[4:8] == bytes(4)
         ends = (CLIENT, SERVER, port, 2049) if is_call else (SERVER, CLIENT, 2049, port)
-        made.append(IP(src=ends[0], dst=ends[1]) / UDP(sport=ends[2], dport=ends[3]) / Raw(one))
+        made.append(IP(src=ends[0], dst=ends[1]) / UDP(sport=ends[2], dport=ends[3]) / Raw(message))
     return made
 
 
 def stream(*messages: bytes, size: int = 100, port: int = 700) -> list[t.Any]:
     """A connection of TCP on which a client sends these calls, in segments."""
     made: list[t.Any] = [IP(src=CLIENT, dst=SERVER) / TCP(sport=port, dport=2049, seq=9, flags="S")]
-    data = b"".join(framed(one) for one in messages)
+    data = b"".join(framed(message) for message in messages)
     for at in range(0, len(data), size):
         sent = TCP(sport=port, dport=2049, seq=10 + at, flags="PA") / Raw(data[at : at + size])
         made.append(IP(src=CLIENT, dst=SERVER) / sent)
@@ -63,7 +63,9 @@ class Echo:
         self.port: int = self._tcp.getsockname()[1]
         self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._udp.bind(("127.0.0.1", self.port))
-        self._threads = [threading.Thread(target=one, daemon=True) for one in (self._datagrams, self._stream)]
+        self._threads = [
+            threading.Thread(target=serve, daemon=True) for serve in (self._datagrams, self._stream)
+        ]
         for thread in self._threads:
             thread.start()
 
@@ -295,10 +297,10 @@ def test_damaged_captures_are_read_or_refused(
     requests = captured.Requests()
     with path.open("rb") as file, contextlib.suppress(BadCapture):
         requests.read(file)
-    for one in requests.found:
-        assert one.line
-        if one.reply is not None:
-            assert sending.differences(one, one.reply) == ["the same reply as in the capture"]
+    for request in requests.found:
+        assert request.line
+        if request.reply is not None:
+            assert sending.differences(request, request.reply) == ["the same reply as in the capture"]
 
 
 def test_it_says_that_it_needs_scapy(monkeypatch: pytest.MonkeyPatch) -> None:

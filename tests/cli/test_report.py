@@ -44,7 +44,7 @@ def report(*words: str | Path) -> int:
     return run_command_line(["report", *map(str, words)])
 
 
-def test_a_run_is_told_again(left: Path, capsys: Captured) -> None:
+def test_a_run_is_reported_again(left: Path, capsys: Captured) -> None:
     assert report(left) == Exit.OK
     out = capsys.readouterr().out
     assert "nfs3/write/keeps_data" in out

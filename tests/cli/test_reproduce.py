@@ -78,7 +78,9 @@ def report(bent: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def check_of(report: Path, name: str) -> CheckRecord:
     with (report / "records.jsonl").open() as lines:
-        return next(one for one in read_records(lines) if isinstance(one, CheckRecord) and one.id == name)
+        return next(
+            record for record in read_records(lines) if isinstance(record, CheckRecord) and record.id == name
+        )
 
 
 @pytest.mark.parametrize("name", FAILING)
@@ -122,7 +124,9 @@ def test_a_right_server_shows_no_deviation(report: Path) -> None:
         url = server.stdout.readline().split()[1]
         check = check_of(report, next(iter(FAILING)))
         bent_count = next(
-            line.strip() for one in check.messages for line in (one.fields[at] for at in one.deviating)
+            line.strip()
+            for message in check.messages
+            for line in (message.fields[at] for at in message.deviating)
         )
         result = python(str(report / check.script), url)
         server.terminate()
@@ -141,7 +145,7 @@ def test_a_server_that_is_not_there_is_said_in_words(report: Path) -> None:
     assert python(str(report / check.script), "http://x").returncode == Exit.USAGE
 
 
-def test_the_command_runs_the_check_again_beside_the_records(report: Path, bent: str) -> None:
+def test_the_command_runs_the_check_again_next_to_the_records(report: Path, bent: str) -> None:
     name = next(iter(FAILING))
     before = (report / "records.jsonl").read_bytes()
     result = python("-m", "nfsproof", "reproduce", name, f"--report={report}")
@@ -165,7 +169,7 @@ def test_the_command_runs_the_script_or_prints_it(report: Path, bent: str) -> No
 
 def test_a_rule_of_the_lint_leads_to_the_first_check_that_broke_it(report: Path) -> None:
     with (report / "records.jsonl").open() as lines:
-        finding = next(one for one in read_records(lines) if isinstance(one, FindingRecord))
+        finding = next(record for record in read_records(lines) if isinstance(record, FindingRecord))
     shown = python("-m", "nfsproof", "reproduce", finding.id, f"--report={report}", "--print")
     assert shown.returncode == Exit.OK
     assert f"check='{finding.check}'" in shown.stdout
@@ -236,7 +240,7 @@ def test_an_id_in_foreign_records_is_no_option(tmp_path: Path, capsys: pytest.Ca
         CheckRecord(id="--junitxml=x", verdict="FAIL", target="embedded"),
         FindingRecord("lint/nfs3/x", "--junitxml=x", "FAIL"),
     ]
-    (tmp_path / "records.jsonl").write_text("".join(to_line(one) + "\n" for one in records))
+    (tmp_path / "records.jsonl").write_text("".join(to_line(record) + "\n" for record in records))
     assert run_command_line(["reproduce", "lint/nfs3/x", f"--report={tmp_path}"]) == Exit.USAGE
     assert "expected the id of a check, saw '--junitxml=x'" in capsys.readouterr().err
 
@@ -320,7 +324,7 @@ def test_what_a_check_draws_is_drawn_again(tmp_path: Path) -> None:
         assert {"--seed=5", f"--mutant={mutant}"} <= set(shlex.split(check.rerun))
 
 
-def test_a_python_without_nfsclient_is_told_what_to_do(report: Path, tmp_path: Path) -> None:
+def test_a_python_without_nfsclient_is_shown_what_to_do(report: Path, tmp_path: Path) -> None:
     script = report / check_of(report, next(iter(FAILING))).script
     alone = subprocess.run(
         [sys.executable, "-I", "-S", str(script)],

@@ -31,7 +31,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def check(report: Path) -> CheckRecord:
     with (report / "records.jsonl").open() as lines:
-        (found,) = [one for one in read_records(lines) if isinstance(one, CheckRecord)]
+        (found,) = [record for record in read_records(lines) if isinstance(record, CheckRecord)]
     return found
 
 

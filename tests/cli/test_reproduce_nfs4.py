@@ -58,7 +58,7 @@ def checks(url: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, li
     result = python("-m", "nfsproof", *words)
     assert result.returncode == Exit.FAIL, result.stdout + result.stderr
     with (folder / "records.jsonl").open() as lines:
-        return folder, [one for one in read_records(lines) if isinstance(one, CheckRecord)]
+        return folder, [record for record in read_records(lines) if isinstance(record, CheckRecord)]
 
 
 def test_each_compound_ends_as_it_did(url: str, checks: tuple[Path, list[CheckRecord]]) -> None:
@@ -84,20 +84,20 @@ def test_the_deviation_is_marked(url: str, checks: tuple[Path, list[CheckRecord]
 
 
 def test_a_session_that_was_used_before(url: str) -> None:
-    told: list[str] = []
-    replay = Replay(NfsUrl.parse(url), Story("nfs4/fake/check", "FAIL"), say=told.append)
+    lines: list[str] = []
+    replay = Replay(NfsUrl.parse(url), Story("nfs4/fake/check", "FAIL"), say=lines.append)
     sessionid, root = replay.session([2, 1]), replay.root(4)
     client = replay.connect("nfs")
     for number, slot in ((3, 0), (2, 1)):
         operations: list[XdrType] = [p.Sequence4Args(sessionid, number, slot, slot, False), op.putfh(root)]
         reply = replay.call(1, client, p.COMPOUND, p.Compound4Args(b"", 1, operations))
-        assert reply.status == p.Nfsstat4.NFS4_OK, told
+        assert reply.status == p.Nfsstat4.NFS4_OK, lines
     name = replay.fresh_name()
     making: list[XdrType] = [p.Sequence4Args(sessionid, 4, 0, 1, True), op.putfh(root), op.mkdir(name)]
     assert replay.call(3, client, p.COMPOUND, p.Compound4Args(b"", 1, making)).status == p.Nfsstat4.NFS4_OK
     replay.end()
-    assert not [line for line in told if "not removed" in line]
-    again = Replay(NfsUrl.parse(url), Story("nfs4/fake/check", "FAIL"), say=told.append)
+    assert not [line for line in lines if "not removed" in line]
+    again = Replay(NfsUrl.parse(url), Story("nfs4/fake/check", "FAIL"), say=lines.append)
     with Nfs4(again.connect("nfs")).establish() as session:
         looked = session.compound(op.putfh(again.root(4)), op.lookup(name))
     again.end()

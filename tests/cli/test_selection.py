@@ -11,6 +11,7 @@ import pytest
 
 from nfsproof.selector import Selector, UnknownCheck
 from reports.idlist import known_ids
+from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 TWO = "def test_works(nfs3):\n    ...\n\n\ndef test_is_right(nfs3):\n    ...\n"
@@ -120,7 +121,32 @@ def test_an_old_name_has_a_new_one(word: str, text: str, selector: Selector) -> 
     assert selector.renamed(word) == text
 
 
-def test_what_lies_in_the_current_folder_stays_a_path(selector: Selector, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "words", [["nfs3/READ/works"], ["nfs3/write/Works[udp]", "nfs3/handles/works"], ["mount/MNT/works"]]
+)
+def test_of_ids_of_one_folder_nothing_else_is_read(words: list[str], selector: Selector) -> None:
+    all_read = Selector(selector.suites)
+    outside = [
+        file for file in selector.suites.rglob("test_*.py") if words[0].split("/")[0] not in file.parts
+    ]
+    expected = [all_read.translate(word) for word in words]
+    for file in outside:
+        file.unlink()
+    selector.read_only_for(words)
+    assert [selector.translate(word) for word in words] == expected
+
+
+@pytest.mark.parametrize(
+    "words", [["nfs3/READ*"], ["nfs3/READ/works", "mount/MNT/works"], ["nfs3"], ["READ"], []]
+)
+def test_for_other_words_all_is_read(words: list[str], selector: Selector) -> None:
+    selector.read_only_for(words)
+    assert selector.translate("mount/MNT/is-right") == Selector(selector.suites).translate(
+        "mount/MNT/is-right"
+    )
+
+
+def test_what_is_in_the_current_folder_stays_a_path(selector: Selector, tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").touch()
     assert selector.translate("test_mine.py::test_x") == ["test_mine.py::test_x"]
 
@@ -132,7 +158,7 @@ def test_an_unknown_name_is_refused(word: str, selector: Selector) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "told"),
+    ("word", "message"),
     [
         ("nfs3/wrote", r"no check has the id nfs3/wrote; similar: nfs3/WRITE"),
         (
@@ -161,12 +187,12 @@ def test_an_unknown_name_is_refused(word: str, selector: Selector) -> None:
         ("ganehsa:mem", "no check and no server is called ganehsa:mem; similar: ganesha:mem"),
     ],
 )
-def test_what_there_is_is_said(word: str, told: str, selector: Selector) -> None:
-    with pytest.raises(UnknownCheck, match=told):
+def test_what_there_is_is_said(word: str, message: str, selector: Selector) -> None:
+    with pytest.raises(UnknownCheck, match=message):
         selector.translate(word)
 
 
-def test_a_word_that_is_neither_check_nor_server_is_told_what_both_are(selector: Selector) -> None:
+def test_a_word_that_is_neither_check_nor_server_gets_what_both_are(selector: Selector) -> None:
     with pytest.raises(
         UnknownCheck, match=r"--list-requirements.*: embedded, ganesha.* or nfs://HOST/EXPORT"
     ):
@@ -184,25 +210,32 @@ runpy.run_module("nfsproof", run_name="__main__")
 
 
 def test_an_old_name_on_the_command_line_is_reported_once() -> None:
-    old, new = "nfs3/NULL/old-name", min(one for one in known_ids().present if one.startswith("nfs3/"))
+    old, new = (
+        "nfs3/NULL/old-name",
+        min(check_id for check_id in known_ids().present if check_id.startswith("nfs3/")),
+    )
     line = f"# gone: {old} -> {new}\n"
     command = [sys.executable, "-c", _WITH_AN_OLD_NAME, line, "run", old, "--collect-only", "-q"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=AT_MOST)
     assert done.stderr == f"nfsproof: {old} is now called {new}\n"
 
 
 def selected(*words: str) -> list[str]:
     """The node ids that a command line selects."""
     command = [sys.executable, "-m", "nfsproof", "run", *words, "--collect-only", "-q"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=AT_MOST)
     return [line for line in done.stdout.splitlines() if "::" in line]
 
 
 def test_one_of_several_parameters_runs_on_its_mutants_alone() -> None:
-    name = next(one for one in sorted(known_ids().present) if one.startswith("nfs3/") and "[" in one)
+    name = next(
+        check_id
+        for check_id in sorted(known_ids().present)
+        if check_id.startswith("nfs3/") and "[" in check_id
+    )
     plain, on_mutants = selected(name), selected(name, "--mutants=pairs")
     assert len(plain) == 1
     assert len(on_mutants) > 1
-    assert {one.partition("[")[0] for one in on_mutants} == {plain[0].partition("[")[0]}
+    assert {check_id.partition("[")[0] for check_id in on_mutants} == {plain[0].partition("[")[0]}
     parameters = plain[0].partition("[")[2].removesuffix("]")
-    assert all(parameters in one.partition("[")[2] for one in on_mutants)
+    assert all(parameters in check_id.partition("[")[2] for check_id in on_mutants)

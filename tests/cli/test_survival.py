@@ -49,5 +49,5 @@ def test_only_what_stays_unserved_is_a_failure(bent: str, check: str, verdict: s
         env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=AT_MOST, check=False,
     )  # fmt: skip
     with (tmp_path / "report" / "records.jsonl").open() as lines:
-        found = [one for one in read_records(lines) if isinstance(one, CheckRecord)]
-    assert [(one.id, one.verdict) for one in found] == [(check, verdict)]
+        found = [record for record in read_records(lines) if isinstance(record, CheckRecord)]
+    assert [(record.id, record.verdict) for record in found] == [(check, verdict)]

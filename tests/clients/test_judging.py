@@ -27,7 +27,7 @@ from nfstargets.clients.target import ClientTarget
 from suites.clients import judging
 from suites.clients.clauses import COMES_THROUGH, WRITES_THE_REST
 from suites.clients.judging import Result, attempt, come_through, judge
-from suites.clients.plans import CRASH, NOTHING, PLANS, REPLY_LOST, SHORT_WRITES
+from suites.clients.plans import CRASH, NOTHING, PLANS, REPLY_LOST, SHORT_WRITES, ClientPlan
 from suites.clients.works import all_works
 from tests.waiting import AT_MOST
 
@@ -115,11 +115,13 @@ class _ToyTarget(ClientTarget):
 
 
 @contextlib.contextmanager
-def _trials(client: Client, folder: Path) -> Iterator[tuple[ClientTrials, Running]]:
+def _trials(
+    client: Client, folder: Path, plan: ClientPlan = REPLY_LOST
+) -> Iterator[tuple[ClientTrials, Running]]:
     """Trials of a client, in a check that is running."""
     options = types.SimpleNamespace(work_timeout=AT_MOST, seed=1)
     stage = types.SimpleNamespace(target=_ToyTarget(client), options=options, own_capture=None)
-    with running(Proof(COMES_THROUGH.all, (), ())) as state:
+    with running(Proof(plan.claims, (), ()).of("3")) as state:
         yield ClientTrials(t.cast("Stage", stage), folder), state
 
 
@@ -193,10 +195,10 @@ def test_lost_data_are_red_where_the_text_only_advises(
 ) -> None:
     found = Result(WRONG, "other data")
     monkeypatch.setattr(judging, "attempt", lambda _, plan, *__: Result(RIGHT) if plan is NOTHING else found)
-    with _trials(Toy(), tmp_path) as (trials, _), pytest.raises(Nonconformance) as failure:
+    with _trials(Toy(), tmp_path, SHORT_WRITES) as (trials, _), pytest.raises(Nonconformance) as failure:
         come_through(trials, SHORT_WRITES, "write", "3")
     broken = failure.value.requirement
-    assert broken is WRITES_THE_REST.of("3")
+    assert broken == WRITES_THE_REST.of("3")
     assert broken.level is Level.SHOULD
     assert broken.is_red(failure.value.outcome)
 

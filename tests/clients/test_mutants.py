@@ -15,6 +15,7 @@ from nfsjudge import proof_of
 from nfstargets.clients.mutants import MUTANTS
 from reports.idlist import function_of, known_ids
 from suites.clients.plans import PLANS
+from tests.waiting import AT_MOST
 
 SUITE = Path(importlib.import_module("suites.clients").__file__ or "").parent
 
@@ -31,7 +32,9 @@ def test_checks_name_mutants_that_there_are_and_all_of_them() -> None:
 
 def _chosen(version: str) -> list[str]:
     """One work of each check: a few minutes would pass for all."""
-    of_version = sorted(one for one in known_ids().promised("client:") if one.endswith(f"-{version}]"))
+    of_version = sorted(
+        check_id for check_id in known_ids().promised("client:") if check_id.endswith(f"-{version}]")
+    )
     first: dict[str, str] = {}
     for name in of_version:
         if "[read-" in name or "[write-" in name:
@@ -44,9 +47,9 @@ def _chosen(version: str) -> list[str]:
 def test_each_check_fails_on_its_mutant(version: str, tmp_path: Path) -> None:
     words = [*_chosen(version), "--mutants=pairs", f"--report={tmp_path}", "-p", "no:cacheprovider"]
     command = [sys.executable, "-m", "nfsproof", "run", "client:nfsclient", *words]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=AT_MOST)
     assert done.returncode == 0, done.stdout
     table = json.loads((tmp_path / "mutants.json").read_text())
     assert set(table["killers"]) == set(MUTANTS)
     assert (table["survived"], table["not_clean"]) == ([], [])
-    assert {one for names in table["killers"].values() for one in names} == set(_chosen(version))
+    assert {name for names in table["killers"].values() for name in names} == set(_chosen(version))

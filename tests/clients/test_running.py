@@ -33,7 +33,7 @@ def test_ids_say_what_they_are_about() -> None:
 
 
 def test_each_plan_is_a_check() -> None:
-    listed = {cell_of(one) for one in known_ids().promised("client:nfsclient")}
+    listed = {cell_of(check_id) for check_id in known_ids().promised("client:nfsclient")}
     wanted = {
         Cell(plan.name, work, version)
         for plan in PLANS.values()
@@ -82,7 +82,7 @@ def test_a_mount_that_fails_is_reported(tmp_path: Path, capfd: pytest.CaptureFix
     run = load(tmp_path / "command")
     assert {check.verdict for check in run.checks} == {"NONSTRICT"}
     assert {check.observed.partition(" ended with ")[2][:3] for check in run.checks} == {"1: "}
-    (cause,) = [one for one in causes_of(run) if one.verdict == "NONSTRICT"]
+    (cause,) = [cause for cause in causes_of(run) if cause.verdict == "NONSTRICT"]
     assert len(cause.checks) == len(run.checks)
     again = shlex.split(run.checks[0].rerun)
     assert again[1:4] == ["run", "client:command", run.checks[0].id]
@@ -196,7 +196,7 @@ def test_records_name_the_client(tmp_path: Path) -> None:
     )
     lines = (tmp_path / "nfsclient" / "records.jsonl").read_text().splitlines()
     first, check, last = (
-        one for line in lines if (one := json.loads(line))["kind"] in {"run", "check", "end"}
+        record for line in lines if (record := json.loads(line))["kind"] in {"run", "check", "end"}
     )
     assert (first["target"], first["lint"]) == ("client:nfsclient", "off")
     assert check["id"] == "clients/control/none[names-3]"
@@ -262,7 +262,9 @@ def test_a_program_that_mounts_nothing_is_tested(
     printed = capfd.readouterr().out
     run = load(report / "program")
     works = {
-        cell.work: one.verdict for one in run.checks if (cell := cell_of(one.id)) and cell.plan == "none"
+        cell.work: check.verdict
+        for check in run.checks
+        if (cell := cell_of(check.id)) and cell.plan == "none"
     }
     done = {"write": verdict, "read": "PASS", "list": "PASS", "names": "PASS"}
     assert works == dict.fromkeys(("patch", "append", "attributes"), "UNSUPPORTED") | done, printed

@@ -19,7 +19,7 @@ import reports
 from nfsjudge.records import RunRecord, to_line
 from nfsproof import events
 from nfsproof.events.file import TargetEntry
-from nfsproof.events.holding import look_back
+from nfsproof.events.holding import read_results
 from nfsproof.events.known import what_is_known
 from nfsproof.events.runs import Runs, TargetRun
 from nfsproof.events.table import table
@@ -32,9 +32,9 @@ ABSENT = '[[target]]\ntarget = "nfs://127.0.0.1/export?nfsport=1&mountport=1"\nl
 
 
 def target(label: str, *more: str) -> str:
-    checks = 'checks = ["nfs3/null"]\n' if not any(one.startswith("checks") for one in more) else ""
+    checks = 'checks = ["nfs3/null"]\n' if not any(line.startswith("checks") for line in more) else ""
     return f'[[target]]\ntarget = "embedded"\nlabel = "{label}"\n{checks}' + "".join(
-        f"{one}\n" for one in more
+        f"{line}\n" for line in more
     )
 
 
@@ -50,7 +50,7 @@ def begin(folder: Path, text: str) -> subprocess.Popen[str]:
     )
 
 
-def held(folder: Path, text: str) -> tuple[int, str, str]:
+def run_event(folder: Path, text: str) -> tuple[int, str, str]:
     process = begin(folder, text)
     out, err = process.communicate(timeout=AT_MOST)
     return process.returncode, out, err
@@ -58,7 +58,7 @@ def held(folder: Path, text: str) -> tuple[int, str, str]:
 
 def test_several_targets_side_by_side(tmp_path: Path) -> None:
     text = "[event]\nparallel = 2\n" + target("Server A") + target("Server B") + ABSENT
-    status, out, _ = held(tmp_path, text)
+    status, out, _ = run_event(tmp_path, text)
     assert status == 4
     assert "Server A: starts" in out
     assert "Absent: the target does not answer" in out
@@ -76,8 +76,25 @@ def test_several_targets_side_by_side(tmp_path: Path) -> None:
         assert str(tmp_path).encode() not in data
 
 
+def test_a_client_among_servers(tmp_path: Path) -> None:
+    client = '[[target]]\ntarget = "client:nfsclient"\nlabel = "Client A"\nchecks = ["clients/control/none[read-3]"]\n'
+    status, out, err = run_event(tmp_path, target("Server A") + client)
+    assert status == 0, err
+    assert "Client A: ended: 1 of 1 check; PASS 1; nothing red" in out
+    runs, problems = reports.load_all(
+        [tmp_path / "e" / "Server-A.tar.gz", tmp_path / "e" / "Client-A.tar.gz"]
+    )
+    assert problems == []
+    assert [[check.id.partition("/")[0] for check in run.checks][:1] for run in runs] == [
+        ["nfs3"],
+        ["clients"],
+    ]
+    for data in contents(tmp_path / "e" / "Client-A.tar.gz").values():
+        assert b"client:nfsclient" not in data
+
+
 def test_too_few_checks_are_red(tmp_path: Path) -> None:
-    status, out, _ = held(tmp_path, target("A", "floor = 1000"))
+    status, out, _ = run_event(tmp_path, target("A", "floor = 1000"))
     assert status == 1
     assert "expected 1000 at least" in " ".join(out.split())
 
@@ -125,7 +142,7 @@ def test_an_interrupt_ends_all_in_order(tmp_path: Path, number: signal.Signals) 
 def test_a_run_that_cannot_begin_does_not_end_the_others(tmp_path: Path) -> None:
     (tmp_path / "e").mkdir()
     (tmp_path / "e" / "A").write_text("a file")
-    status, out, err = held(tmp_path, target("A") + target("--help"))
+    status, out, err = run_event(tmp_path, target("A") + target("--help"))
     assert (status, err) == (3, "")
     assert "A: cannot be started: " in out
     assert (tmp_path / "e" / "help.tar.gz").exists()  # a label is no option
@@ -135,25 +152,25 @@ def test_a_run_that_cannot_begin_does_not_end_the_others(tmp_path: Path) -> None
 def test_a_run_that_left_no_end_is_never_green(tmp_path: Path, status: Exit) -> None:
     run = TargetRun(TargetEntry("embedded"), tmp_path)
     run.status = status
-    look_back(run)
+    read_results(run)
     assert (run.status, run.remark) == (Exit.INTERNAL, "no records")
     (tmp_path / "records.jsonl").write_text(to_line(RunRecord("embedded", "embedded", {}, "0.1")) + "\n")
     run = TargetRun(TargetEntry("embedded"), tmp_path)
     run.status = status
-    look_back(run)
+    read_results(run)
     assert run.status == Exit.INTERNAL
 
 
-def test_what_the_lint_found_is_told_beside_the_counts(tmp_path: Path) -> None:
+def test_what_the_lint_found_is_printed_next_to_the_counts(tmp_path: Path) -> None:
     run = TargetRun(TargetEntry("embedded"), make_run(tmp_path / "run"))
     run.status = 1
-    look_back(run)
+    read_results(run)
     assert run.remark == "red; lint: 1 FAIL"
 
 
-def test_an_archive_of_an_earlier_event_is_told(tmp_path: Path) -> None:
-    held(tmp_path, target("A"))
-    _, _, err = held(tmp_path, ABSENT.replace("Absent", "A") + target("B"))
+def test_an_archive_of_an_earlier_event_is_reported(tmp_path: Path) -> None:
+    run_event(tmp_path, target("A"))
+    _, _, err = run_event(tmp_path, ABSENT.replace("Absent", "A") + target("B"))
     assert err == "nfsproof: not part of this event, and not on its board: A.tar.gz, in e\n"
 
 
@@ -176,19 +193,19 @@ def test_the_table_shows_names_and_counts_in_any_width(width: int, is_final: boo
 
 
 def test_records_of_an_earlier_event_are_not_taken_for_new_ones(tmp_path: Path) -> None:
-    held(tmp_path, target("A"))
+    run_event(tmp_path, target("A"))
     archive = tmp_path / "e" / "A.tar.gz"
     archive.unlink()
-    status, _, _ = held(tmp_path, ABSENT.replace("Absent", "A"))
+    status, _, _ = run_event(tmp_path, ABSENT.replace("Absent", "A"))
     assert status == 4
     assert not archive.exists()
 
 
-def test_mistakes_and_outputs_are_told_before_anything_runs(tmp_path: Path) -> None:
-    status, _, err = held(tmp_path, target("A", "flor = 3"))
+def test_mistakes_and_outputs_are_reported_before_anything_runs(tmp_path: Path) -> None:
+    status, _, err = run_event(tmp_path, target("A", "flor = 3"))
     assert (status, err.splitlines()[0][:25]) == (4, "nfsproof: e.toml:5: flor:")
     (tmp_path / "e").write_text("a file")
-    status, _, err = held(tmp_path, target("A"))
+    status, _, err = run_event(tmp_path, target("A"))
     assert status == 4
     assert "cannot create the folder e" in err
 

@@ -18,7 +18,7 @@ URL = '[[target]]\ntarget = "nfs://host/export"\n'
 
 
 def _check(word: str) -> None:
-    if not word.startswith("nfs3"):
+    if not word.startswith(("nfs3", "clients")):
         raise LookupError(f"no check has the id {word}")
 
 
@@ -27,7 +27,9 @@ def _baseline(word: str) -> None:
         raise ValueError(f"{word}:3: id: expected stable ids")
 
 
-KNOWN = Known(("embedded", "ganesha"), ("nfs3", "udp"), _check, _baseline)
+KNOWN = Known(
+    ("embedded", "ganesha"), ("libnfs", "linux", "command", "program"), ("nfs3", "udp"), _check, _baseline
+)
 
 
 def parsed(text: str) -> Event:
@@ -99,6 +101,50 @@ timeout = 30
     assert (first.folder, second.folder) == ("Server-A", "ganesha-mem")
 
 
+def test_a_client_is_a_target_with_its_own_options() -> None:
+    first, second, third = parsed(
+        """
+[[target]]
+target = "client:libnfs"
+checks = ["clients/lost", "clients/server"]
+strict = true
+work_timeout = 60
+workers = 2
+
+[[target]]
+target = "client:command"
+label = "Client B"
+mount = "mount -t nfs {host}:/export {point}"
+umount = "umount {point}"
+
+[[target]]
+target = "client:program"
+label = "Client C"
+
+[target.program]
+read = "nfs-cat {url}"
+write = "nfs-cp {file} {url}"
+"""
+    ).targets
+    assert first.words() == [
+        *("client:libnfs", "clients/lost", "clients/server", "--evidence", "failure", "-n", "2"),
+        *("--work-timeout=60", "--strict"),
+    ]
+    assert (first.name, first.anonymous, second.anonymous) == ("client:libnfs", False, True)
+    assert second.how_it_runs() == [
+        "--mount=mount -t nfs {host}:/export {point}",
+        "--umount=umount {point}",
+    ]
+    assert third.how_it_runs() == [
+        "--program=read=nfs-cat {url}",
+        "--program=write=nfs-cp {file} {url}",
+    ]
+    assert third.of_client.commands.programs["read"] == ["nfs-cat", "{url}"]
+
+
+LIBNFS = '[[target]]\ntarget = "client:libnfs"\n'
+OF_COMMANDS = '[[target]]\ntarget = "client:command"\n'
+OF_PROGRAMS = '[[target]]\ntarget = "client:program"\n'
 BOX = '[[target]]\ntarget = "nfs://host/export"\nlabel = "A"\n'
 
 MISTAKES = [
@@ -160,17 +206,47 @@ MISTAKES = [
     (NAMED + 'label = "a\\u202eb"\n', "e.toml:3: label: expected printable characters"),
     ('[[target]]\ntarget = "ganesha:\\u0000"\n', "e.toml:2: target: expected nfs://HOST/EXPORT"),
     (NAMED + "workers = 65\n", "e.toml:3: workers: expected 64 at most, seen 65"),
+    ("[[target]]\ntarget = 'client:libfns'\n", "e.toml:2: target: unknown client 'libfns'"),
+    ("[[target]]\ntarget = 'client:'\n", "e.toml:2: target: unknown client ''"),
+    (LIBNFS + "lacks = ['udp']\n", "e.toml:3: lacks: expected none: client:libnfs is a client"),
+    (LIBNFS + "require = ['udp']\n", "e.toml:3: require: expected none: client:libnfs is a client"),
+    (LIBNFS + "lint = 'off'\n", "e.toml:3: lint: expected none: client:libnfs is a client"),
+    (LIBNFS + "call_timeout = 3\n", "e.toml:3: call_timeout: expected none: client:libnfs is a client"),
+    (
+        LIBNFS + "[target.control]\ncrash = 'x'\n",
+        "e.toml:3: control: expected none: client:libnfs is a client",
+    ),
+    (LIBNFS + "checks = ['nfs3/null']\n", "e.toml:3: checks: expected checks of clients (clients/...), seen"),
+    (
+        NAMED + "checks = ['clients/lost']\n",
+        "e.toml:3: checks: expected checks of servers, seen 'clients/lost'",
+    ),
+    (NAMED + "mount = 'x'\n", "e.toml:3: mount: expected none: embedded is a server"),
+    (NAMED + "work_timeout = 3\n", "e.toml:3: work_timeout: expected none: embedded is a server"),
+    (NAMED + "[target.program]\nread = 'x'\n", "e.toml:3: program: expected none: embedded is a server"),
+    (LIBNFS + "mount = 'x'\n", "e.toml:3: mount: expected none: nfsproof starts client:libnfs itself"),
+    (LIBNFS + "work_timeout = -1\n", "e.toml:3: work_timeout: expected seconds, 0 or more, seen -1"),
+    (OF_COMMANDS, "e.toml:1: mount: client:command needs it (docs/clients.md)"),
+    (OF_COMMANDS + "mount = 'x'\n", "e.toml:1: umount: client:command needs it"),
+    (OF_COMMANDS + "mount = 'x'\numount = \"y '\"\n", 'e.toml:4: umount: "y \'": No closing quotation'),
+    (OF_PROGRAMS, "e.toml:1: program: client:program needs it"),
+    (OF_PROGRAMS + "program = 'x'\n", "e.toml:3: program: expected a table [target.program]"),
+    (OF_PROGRAMS + "[target.program]\nraed = 'x'\n", "e.toml:4: raed: expected one of read, write, names,"),
+    (OF_PROGRAMS + "[target.program]\nread = 1\n", "e.toml:4: read: expected a text, seen 1"),
+    (OF_PROGRAMS + "[target.program]\nread = 'cat {ulr}'\n", "e.toml:4: read: {ulr} is not known; there are"),
     (NAMED + "label = 'a b'\n" + NAMED + "label = 'A/b'\n", "e.toml:6: label: 'A/b' and the label at line 1"),
 ]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"), MISTAKES, ids=[f"{number} {told[:40]}" for number, (_, told) in enumerate(MISTAKES)]
+    ("text", "message"),
+    MISTAKES,
+    ids=[f"{number} {message[:40]}" for number, (_, message) in enumerate(MISTAKES)],
 )
-def test_a_mistake_is_told_with_line_and_field(text: str, told: str) -> None:
+def test_a_mistake_is_reported_with_line_and_field(text: str, message: str) -> None:
     with pytest.raises(BadEvent) as caught:
         parsed(text)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -182,9 +258,9 @@ def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
 
 @given(st.text(max_size=200))
 def test_any_text_is_an_event_or_refused(text: str) -> None:
-    for one in (text, NAMED + text, f"{NAMED}label = {text!r}"):
+    for hostile in (text, NAMED + text, f"{NAMED}label = {text!r}"):
         try:
-            parsed(one)
+            parsed(hostile)
         except BadEvent:
             continue
 
@@ -195,3 +271,4 @@ def test_names_of_the_suite_are_known() -> None:
     with pytest.raises(LookupError, match="similar: "):
         known.check("nfs3/wirte")
     assert {"embedded", "ganesha"} <= set(known.targets)
+    assert {"libnfs", "linux", "command", "program"} <= set(known.clients)

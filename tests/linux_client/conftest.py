@@ -110,13 +110,15 @@ def served(guest: LinuxClient, wire: Wire, request: pytest.FixtureRequest) -> It
     statistics = reading.statistics
     assert (sum(statistics.exchanges.values()) > 10) == served.was_mounted
     assert (statistics.lost, statistics.cut.count) == (0, 0)
-    told = [
-        f"{one.severity} {one.rule.id}: {one.breach}" for one in reading.findings if one.severity != "INFO"
+    reported = [
+        f"{finding.severity} {finding.rule.id}: {finding.breach}"
+        for finding in reading.findings
+        if finding.severity != "INFO"
     ]
-    assert told == []
+    assert reported == []
 
 
-@pytest.fixture(params=[3, "4.2"], ids=lambda one: f"v{one}")
+@pytest.fixture(params=[3, "4.2"], ids=lambda version: f"v{version}")
 def version(request: pytest.FixtureRequest) -> int | str:
     """The version that the export is mounted with, where a test does not say it."""
     return t.cast("int | str", request.param)

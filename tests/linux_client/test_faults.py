@@ -29,5 +29,5 @@ def test_the_linux_client_comes_through(tmp_path: Path, capfd: pytest.CaptureFix
     run = load(tmp_path / "linux")
     assert run.target.startswith("the client of Linux ")
     table = client_table(run)
-    assert {table.cells[one] for one in table.cells} == {"right"}
+    assert {table.cells[cell] for cell in table.cells} == {"right"}
     assert table.row("restart", "4.2") == ["right"] * 4

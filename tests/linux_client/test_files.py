@@ -53,7 +53,7 @@ def test_appended_lines_are_all_there(linux_client: Mounted, nfs: NfsClient) -> 
     linux_client.sh("for p in a b c; do (for n in $(seq 50); do echo $p $n; done >>log) & done; wait")
     lines = nfs.read_file("log").decode().splitlines()
     assert lines[:200] == [f"line {number}" for number in range(1, 201)]
-    assert sorted(lines[200:]) == sorted(f"{one} {number}" for one in "abc" for number in range(1, 51))
+    assert sorted(lines[200:]) == sorted(f"{letter} {number}" for letter in "abc" for number in range(1, 51))
 
 
 def test_a_file_is_renamed_over_an_open_one(linux_client: Mounted, nfs: NfsClient) -> None:

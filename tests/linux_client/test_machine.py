@@ -29,7 +29,7 @@ def test_files_and_programs(guest: LinuxClient) -> None:
     assert guest.python("import sys; print(sys.argv[1])", "x" * 10_000) == "x" * 10_000 + "\n"
 
 
-def test_what_the_guest_refuses_is_told(guest: LinuxClient) -> None:
+def test_what_the_guest_refuses_is_reported(guest: LinuxClient) -> None:
     with pytest.raises(ClientRefused, match="begin in the guest: GuestError: no-such-program"):
         guest.run("no-such-program")
     # Nobody listens there.
@@ -41,7 +41,7 @@ def test_what_the_guest_refuses_is_told(guest: LinuxClient) -> None:
         guest.read_file("/nowhere/f")
 
 
-def test_a_machine_that_ended_is_told_with_its_console(guest: LinuxClient) -> None:
+def test_a_machine_that_ended_is_reported_with_its_console(guest: LinuxClient) -> None:
     with LinuxClient(number=2, joins=guest) as other:
         assert other.run("busybox", "ping", "-c", "1", other.gateway).status == 0
         server = other._running()
@@ -71,12 +71,12 @@ def test_nothing_is_left_when_the_run_was_killed(guest: LinuxClient) -> None:
         env=os.environ | {"PYTHONPATH": str(HOME)},
     )
     assert run.stdout is not None
-    told = [run.stdout.readline().split() for _ in range(2)]
-    below = {int(keeper) for keeper, _ in told}
+    printed = [run.stdout.readline().split() for _ in range(2)]
+    below = {int(keeper) for keeper, _ in printed}
     below |= {pid for keeper in list(below) for pid in descendants(keeper)}
     assert len(below) > 6
     run.kill()
     run.wait()
     run.stdout.close()
     assert await_that(lambda: not any(alive(pid) for pid in below))
-    assert await_that(lambda: not any(Path(scratch).exists() for _, scratch in told))
+    assert await_that(lambda: not any(Path(scratch).exists() for _, scratch in printed))

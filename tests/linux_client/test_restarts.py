@@ -40,7 +40,7 @@ class AtCommits:
 
     def around(self, _server: object, context: Any, args: Any, proceed: Any) -> Any:
         """Around COMMIT."""
-        if self.times < 3 and any(one.has_unstable for one in self.server.fs.objects):
+        if self.times < 3 and any(inode.has_unstable for inode in self.server.fs.objects):
             self.times += 1
             self.how(self.server)
         return proceed(context, args)

@@ -65,68 +65,68 @@ def test_a_lock_keeps_the_other_machine_out(
     pair: tuple[Mounted, Mounted], how: Callable[[Server], None] | None
 ) -> None:
     """It is reclaimed after a crash: in the grace period the other machine waits."""
-    one, other = pair
-    one.sh("rm -f /tmp/held; printf contents >locked; sync")
-    running = one.guest.begin("python3", "-c", HOLD, folder=one.point)
-    one.sh("while ! test -e /tmp/held; do sleep 0.1; done")
+    first, other = pair
+    first.sh("rm -f /tmp/held; printf contents >locked; sync")
+    running = first.guest.begin("python3", "-c", HOLD, folder=first.point)
+    first.sh("while ! test -e /tmp/held; do sleep 0.1; done")
     assert other.python(TRY) == TRIED
     if how is not None:
-        one.served.do(how)
-        one.sh("ls")  # the client learns of the restart
+        first.served.do(how)
+        first.sh("ls")  # the client learns of the restart
         assert other.python(TRY, seconds=200) == TRIED
-    one.sh("rm /tmp/held")
-    assert one.guest.finish(running, seconds=120).check().text == "b'contents'\n"
+    first.sh("rm /tmp/held")
+    assert first.guest.finish(running, seconds=120).check().text == "b'contents'\n"
     assert other.python(TRY) == TRIED.replace("denied", "free")
 
 
 @pytest.mark.parametrize(("kind", "shared"), [("LOCK_SH", "free"), ("LOCK_EX", "denied")])
 def test_flock_keeps_the_other_machine_out(pair: tuple[Mounted, Mounted], kind: str, shared: str) -> None:
     """The client makes it a lock of the whole file, to the end of all offsets."""
-    one, other = pair
-    one.sh("rm -f /tmp/held; printf contents >locked; sync")
-    running = one.guest.begin("python3", "-c", FLOCK, kind, folder=one.point)
-    one.sh("while ! test -e /tmp/held; do sleep 0.1; done")
+    first, other = pair
+    first.sh("rm -f /tmp/held; printf contents >locked; sync")
+    running = first.guest.begin("python3", "-c", FLOCK, kind, folder=first.point)
+    first.sh("while ! test -e /tmp/held; do sleep 0.1; done")
     assert other.python(TRY_FLOCK) == f"LOCK_SH {shared}\nLOCK_EX denied\n"
-    one.sh("rm /tmp/held")
-    one.guest.finish(running, seconds=120).check()
+    first.sh("rm /tmp/held")
+    first.guest.finish(running, seconds=120).check()
     assert other.python(TRY_FLOCK) == "LOCK_SH free\nLOCK_EX free\n"
 
 
 def test_delegations_of_two_machines_are_recalled(pair: tuple[Mounted, Mounted]) -> None:
     """Each reads and writes the same files in turn."""
-    one, other = pair
-    one.sh("for n in 1 2 3 4 5; do echo start >f$n; done")
+    first, other = pair
+    first.sh("for n in 1 2 3 4 5; do echo start >f$n; done")
     for turn in range(3):
-        for here, there in ((one, other), (other, one)):
+        for here, there in ((first, other), (other, first)):
             here.sh(f"for n in 1 2 3 4 5; do cat f$n >/dev/null; echo {turn} >>f$n; done")
             assert there.sh("cat f1 f5").splitlines()[-1] == str(turn)
-    assert one.sh("wc -l <f3") == other.sh("wc -l <f3") == "7\n"
+    assert first.sh("wc -l <f3") == other.sh("wc -l <f3") == "7\n"
 
 
 def test_a_file_lives_while_it_is_open(pair: tuple[Mounted, Mounted]) -> None:
     """The other machine removes it."""
-    one, other = pair
-    one.sh("rm -f /tmp/held; printf contents >locked; sync")
-    running = one.guest.begin("python3", "-c", HOLD, folder=one.point)
-    one.sh("while ! test -e /tmp/held; do sleep 0.1; done")
+    first, other = pair
+    first.sh("rm -f /tmp/held; printf contents >locked; sync")
+    running = first.guest.begin("python3", "-c", HOLD, folder=first.point)
+    first.sh("while ! test -e /tmp/held; do sleep 0.1; done")
     other.sh("rm locked")
-    one.sh("rm /tmp/held")
-    assert one.guest.finish(running, seconds=120).check().text == "b'contents'\n"
+    first.sh("rm /tmp/held")
+    assert first.guest.finish(running, seconds=120).check().text == "b'contents'\n"
     assert other.sh("ls") == ""
 
 
 def test_extended_attributes(pair: tuple[Mounted, Mounted]) -> None:
-    one, other = pair
+    first, other = pair
     program = """
 import os
 open("f", "w").close()
 os.setxattr("f", "user.name", b"value", os.XATTR_CREATE)
 print([one for one in os.listxattr("f") if one.startswith("user.")], os.getxattr("f", "user.name"))
 """
-    assert one.python(program) == "['user.name'] b'value'\n"
+    assert first.python(program) == "['user.name'] b'value'\n"
     assert other.python("import os; print(os.getxattr('f', 'user.name'))") == "b'value'\n"
     other.python("import os; os.removexattr('f', 'user.name')")
     assert (
-        one.python("import os; print([one for one in os.listxattr('f') if one.startswith('user.')])")
+        first.python("import os; print([one for one in os.listxattr('f') if one.startswith('user.')])")
         == "[]\n"
     )

@@ -30,38 +30,38 @@ def uncached(
 
 
 def test_what_was_closed_is_seen_when_opened(pair: tuple[Mounted, Mounted]) -> None:
-    one, other = pair
+    first, other = pair
     for number in range(4):
         text = f"version {number} " * (number + 1)
-        one.sh(f"echo '{text}' >f")
+        first.sh(f"echo '{text}' >f")
         assert other.sh("cat f") == f"{text}\n"
         other.sh(f"echo 'answer {number}' >>f")
-        assert one.sh("tail -n 1 f") == f"answer {number}\n"
+        assert first.sh("tail -n 1 f") == f"answer {number}\n"
 
 
 def test_contents_of_the_same_size_are_seen(pair: tuple[Mounted, Mounted]) -> None:
-    one, other = pair
+    first, other = pair
     for number in range(10, 14):
-        one.sh(f"echo {number} >f")
+        first.sh(f"echo {number} >f")
         assert other.sh("cat f; stat -c %s f") == f"{number}\n3\n"
 
 
 def test_names_follow_what_the_other_does(uncached: tuple[Mounted, Mounted]) -> None:
-    one, other = uncached
-    one.sh("mkdir d; touch d/a d/b")
+    first, other = uncached
+    first.sh("mkdir d; touch d/a d/b")
     assert other.sh("ls d") == "a\nb\n"
-    one.sh("mv d/a d/c; rm d/b; mkdir d/sub")
+    first.sh("mv d/a d/c; rm d/b; mkdir d/sub")
     assert other.sh("ls d; stat d/a 2>/dev/null || echo gone; stat -c %F d/c d/sub") == (
         "c\nsub\ngone\nregular empty file\ndirectory\n"
     )
     other.sh("rmdir d/sub; mv d e")
-    assert one.sh("ls; ls e; touch e/f") == "e\nc\n"
+    assert first.sh("ls; ls e; touch e/f") == "e\nc\n"
     assert other.sh("ls e") == "c\nf\n"
 
 
 def test_a_file_that_the_other_removed_while_it_is_open(uncached: tuple[Mounted, Mounted]) -> None:
-    one, other = uncached
-    one.sh("echo contents >f")
+    first, other = uncached
+    first.sh("echo contents >f")
     hold = """
 import os, time
 held = os.open("f", os.O_RDONLY)
@@ -74,15 +74,15 @@ try:
 except OSError as error:
     print(os.strerror(error.errno))
 """
-    running = one.guest.begin("python3", "-c", hold, folder=one.point)
+    running = first.guest.begin("python3", "-c", hold, folder=first.point)
     other.sh("while ! test -e ready; do sleep 0.1; done; rm f")
     # By NFSv4 the server knows that it is open, and keeps it.
-    gone = "Stale file handle\n" if one.version == 3 else "links: 0\n"
-    assert one.guest.finish(running).check().text == gone
+    gone = "Stale file handle\n" if first.version == 3 else "links: 0\n"
+    assert first.guest.finish(running).check().text == gone
 
 
 def test_one_of_two_makes_a_file_exclusively(pair: tuple[Mounted, Mounted]) -> None:
-    one, other = pair
+    first, other = pair
     program = """
 import os
 made = 0
@@ -94,6 +94,6 @@ for number in range(50):
         pass
 print(made)
 """
-    running = one.guest.begin("python3", "-c", program, folder=one.point)
+    running = first.guest.begin("python3", "-c", program, folder=first.point)
     made = int(other.python(program))
-    assert made + int(one.guest.finish(running).check().text) == 50
+    assert made + int(first.guest.finish(running).check().text) == 50

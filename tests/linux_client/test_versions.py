@@ -16,7 +16,7 @@ SOURCE = "/usr/lib/python3.11/asyncio"
 
 
 @pytest.fixture(
-    params=[(2, "tcp"), (2, "udp"), (3, "udp"), ("4.1", "tcp")], ids=lambda one: f"v{one[0]}-{one[1]}"
+    params=[(2, "tcp"), (2, "udp"), (3, "udp"), ("4.1", "tcp")], ids=lambda mount: f"v{mount[0]}-{mount[1]}"
 )
 def other(guest: LinuxClient, mount: Callable[..., Mounted], request: pytest.FixtureRequest) -> Mounted:
     """The export, mounted in another way. Debian's kernels have no client over UDP, newer ones no NFSv2."""
@@ -35,10 +35,10 @@ def test_a_tree_and_what_programs_do(other: Mounted, nfs: NfsClient) -> None:
     other.guest.drop_caches()
     tree = in_guest(other, "tree")
     assert len(tree) > 30
-    told = on_server(nfs, "tree")
+    reported = on_server(nfs, "tree")
     # Times of NFSv2 are in microseconds.
-    assert {name: one[:4] + one[5:] for name, one in tree.items()} == {
-        name: one[:4] + one[5:] for name, one in told.items()
+    assert {name: facts[:4] + facts[5:] for name, facts in tree.items()} == {
+        name: facts[:4] + facts[5:] for name, facts in reported.items()
     }
     program = """
 import os

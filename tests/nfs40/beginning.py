@@ -17,7 +17,7 @@ from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import XdrType
 from nfsserver.handlers import Handler, ServerApi, answers
 from nfsserver.nfs4.common import CompoundState, compound_of, principal_of
-from nfsserver.state.clients import Client
+from nfsserver.state.records import Client
 from nfsserver.state.stateids import StateError
 
 _OK: t.Final = Nfsstat4.NFS4_OK
@@ -39,10 +39,10 @@ class WithoutSession:
     def wait(self, state: CompoundState) -> None:
         """No slot waits for it."""
 
-    def admit(self, state: CompoundState, operation: p.AnyOperation4) -> None:
+    def admit(self, state: CompoundState, operation: p.AnyOperation) -> None:
         """Any operation may stand anywhere."""
 
-    def identify(self, state: CompoundState, operation: p.AnyOperation4, args: XdrType) -> None:
+    def identify(self, state: CompoundState, operation: p.AnyOperation, args: XdrType) -> None:
         """By the client ID of an owner, or by a stateid."""
         clientid = _clientid_in(args)
         if clientid is None:
@@ -78,7 +78,7 @@ def _clientid_in(args: XdrType) -> int | None:
     return None
 
 
-def _stateids_in(operation: p.AnyOperation4, args: XdrType) -> Iterator[bytes]:
+def _stateids_in(operation: p.AnyOperation, args: XdrType) -> Iterator[bytes]:
     for place in operation.stateids:
         given = _at(args, place)
         if given is not None:

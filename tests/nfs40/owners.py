@@ -79,7 +79,7 @@ class Owners:
     def fill(self, operations: Sequence[XdrType]) -> list[XdrType]:
         """The operations to send. Raises `Lacking`."""
         ahead = dict(self._next)  # numbers are taken when a result has come
-        return [self._filled(one, ahead) for one in self._by_name(operations)]
+        return [self._filled(operation, ahead) for operation in self._by_name(operations)]
 
     def confirm(self, what: Unconfirmed) -> list[XdrType]:
         """The operations that confirm an open-owner."""
@@ -100,54 +100,54 @@ class Owners:
     def _by_name(self, operations: Sequence[XdrType]) -> list[XdrType]:
         """PUTFH and OPEN of its file become PUTFH of the directory and OPEN of the name."""
         found = list(operations)
-        for at, one in enumerate(found):
-            if not isinstance(one, p.Open4Args) or one.claim.claim != p.OpenClaimType4.CLAIM_FH:
+        for at, filled in enumerate(found):
+            if not isinstance(filled, p.Open4Args) or filled.claim.claim != p.OpenClaimType4.CLAIM_FH:
                 continue
             before = found[at - 1] if at else None
             place = self.names.get(before.object) if isinstance(before, p.Putfh4Args) else None
             if place is None:
                 raise Lacking("OPEN by filehandle (CLAIM_FH)")
             found[at - 1] = p.Putfh4Args(place[0])
-            found[at] = replace(one, claim=p.OpenClaim4(p.OpenClaimType4.CLAIM_NULL, file=place[1]))
+            found[at] = replace(filled, claim=p.OpenClaim4(p.OpenClaimType4.CLAIM_NULL, file=place[1]))
         return found
 
-    def _filled(self, one: XdrType, ahead: dict[Owner, int]) -> XdrType:
-        if isinstance(one, Unread):  # bytes that the caller has made
-            return one
-        operation = operation_of(one)
+    def _filled(self, value: XdrType, ahead: dict[Owner, int]) -> XdrType:
+        if isinstance(value, Unread):  # bytes that the caller has made
+            return value
+        operation = operation_of(value)
         if not operation.is_implementable(0):
             raise Lacking(operation.name)
-        if any(_at(one, place) == p.CURRENT_STATEID for place in operation.stateids):
+        if any(_at(value, place) == p.CURRENT_STATEID for place in operation.stateids):
             raise Lacking("the current stateid")
-        match one:
+        match value:
             case p.Open4Args():
-                return self._opening(one, ahead)
+                return self._opening(value, ahead)
             case p.Lockt4Args(owner=p.StateOwner4(clientid=0)):
-                return replace(one, owner=p.StateOwner4(self.clientid, one.owner.owner))
+                return replace(value, owner=p.StateOwner4(self.clientid, value.owner.owner))
             case p.Lock4Args():
-                return self._locking(one, ahead)
+                return self._locking(value, ahead)
             case p.OpenDowngrade4Args(seqid=0) | p.Close4Args(seqid=0) | p.Locku4Args(seqid=0):
-                owner = self._owner_of.get(_stateid_of(one).other)
-                return one if owner is None else replace(one, seqid=self._number(owner, ahead))
-        return one
+                owner = self._owner_of.get(_stateid_of(value).other)
+                return value if owner is None else replace(value, seqid=self._number(owner, ahead))
+        return value
 
-    def _opening(self, one: p.Open4Args, ahead: dict[Owner, int]) -> XdrType:
-        how = one.openhow.how
+    def _opening(self, operation: p.Open4Args, ahead: dict[Owner, int]) -> XdrType:
+        how = operation.openhow.how
         if how is not None and how.mode == p.Createmode4.EXCLUSIVE4_1:
             raise Lacking("EXCLUSIVE4_1")
-        clientid = one.owner.clientid or self.clientid
-        number = one.seqid or self._number(("open", one.owner.owner), ahead)
-        owner = p.StateOwner4(clientid, one.owner.owner)
-        return replace(one, seqid=number, owner=owner, share_access=one.share_access & ~_WANTS)
+        clientid = operation.owner.clientid or self.clientid
+        number = operation.seqid or self._number(("open", operation.owner.owner), ahead)
+        owner = p.StateOwner4(clientid, operation.owner.owner)
+        return replace(operation, seqid=number, owner=owner, share_access=operation.share_access & ~_WANTS)
 
-    def _locking(self, one: p.Lock4Args, ahead: dict[Owner, int]) -> XdrType:
-        new, known = one.locker.open_owner, one.locker.lock_owner
+    def _locking(self, operation: p.Lock4Args, ahead: dict[Owner, int]) -> XdrType:
+        new, known = operation.locker.open_owner, operation.locker.lock_owner
         if known is not None:
             owner = self._owner_of.get(known.lock_stateid.other)
             if owner is None or known.lock_seqid:
-                return one
+                return operation
             known = replace(known, lock_seqid=self._number(owner, ahead))
-            return replace(one, locker=replace(one.locker, lock_owner=known))
+            return replace(operation, locker=replace(operation.locker, lock_owner=known))
         assert new is not None
         opener = self._owner_of.get(new.open_stateid.other)
         name = new.lock_owner.owner
@@ -157,7 +157,7 @@ class Owners:
             lock_seqid=new.lock_seqid or self._number(("lock", name), ahead),
             lock_owner=p.StateOwner4(new.lock_owner.clientid or self.clientid, name),
         )
-        return replace(one, locker=replace(one.locker, open_owner=new))
+        return replace(operation, locker=replace(operation.locker, open_owner=new))
 
     # ------------------------------------------------------------ results
 
@@ -166,17 +166,19 @@ class Owners:
         open_again: list[Unconfirmed] = []
         current: bytes | None = None
         found: tuple[bytes, bytes] | None = None
-        for one, result in zip(sent, results, strict=False):
-            self._count(one, result)
+        for operation, result in zip(sent, results, strict=False):
+            self._count(operation, result)
             if status_of(result) != Nfsstat4.NFS4_OK:
                 break
-            match one, result:
+            match operation, result:
                 case p.Putfh4Args(), _:
-                    current, found = one.object, None
+                    current, found = operation.object, None
                 case ((p.Lookup4Args() | p.Create4Args() | p.Open4Args()), _):
-                    name = _name_of(one)
+                    name = _name_of(operation)
                     if isinstance(result, p.Open4Res) and result.resok4 is not None:
-                        open_again += self._opened(t.cast("p.Open4Args", one), result.resok4, current, name)
+                        open_again += self._opened(
+                            t.cast("p.Open4Args", operation), result.resok4, current, name
+                        )
                     found = None if current is None or name is None else (current, name)
                     current = None
                 case _, p.Getfh4Res(resok4=p.Getfh4ResOk() as got):
@@ -184,7 +186,7 @@ class Owners:
                         self.names[bytes(got.object)] = found
                     current, found = bytes(got.object), None
                 case (p.Lock4Args(), p.Lock4Res(resok4=p.Lock4ResOk() as locked)):
-                    new = one.locker.open_owner
+                    new = operation.locker.open_owner
                     if new is not None:
                         self._owner_of[bytes(locked.lock_stateid.other)] = ("lock", new.lock_owner.owner)
                 case _:
@@ -193,9 +195,9 @@ class Owners:
         return open_again
 
     def _opened(
-        self, one: p.Open4Args, result: p.Open4ResOk, directory: bytes | None, name: bytes | None
+        self, operation: p.Open4Args, result: p.Open4ResOk, directory: bytes | None, name: bytes | None
     ) -> list[Unconfirmed]:
-        owner: Owner = ("open", one.owner.owner)
+        owner: Owner = ("open", operation.owner.owner)
         self._owner_of[bytes(result.stateid.other)] = owner
         if not result.rflags & p.OPEN4_RESULT_CONFIRM:
             return []
@@ -203,40 +205,40 @@ class Owners:
             raise Lacking("OPEN_CONFIRM of a file whose directory or name is not known")
         return [Unconfirmed(owner, directory, name, result.stateid)]
 
-    def _count(self, one: XdrType, result: XdrType) -> None:
+    def _count(self, operation: XdrType, result: XdrType) -> None:
         """Advance the sequence ids that the operation carried."""
         if status_of(result) in NOT_COUNTED:
             return
-        for owner in self._carriers(one):
+        for owner in self._carriers(operation):
             self._number(owner, self._next)
 
-    def _carriers(self, one: XdrType) -> list[Owner]:
+    def _carriers(self, operation: XdrType) -> list[Owner]:
         stateids: list[bytes] = []
         owners: list[Owner] = []
-        match one:
+        match operation:
             case p.Open4Args():
-                owners = [("open", one.owner.owner)]
+                owners = [("open", operation.owner.owner)]
             case p.Lock4Args(locker=p.Locker4(open_owner=p.OpenToLockOwner4() as new)):
                 stateids, owners = [bytes(new.open_stateid.other)], [("lock", new.lock_owner.owner)]
             case p.Lock4Args(locker=p.Locker4(lock_owner=p.ExistLockOwner4() as known)):
                 stateids = [bytes(known.lock_stateid.other)]
             case p.OpenConfirm4Args():
-                stateids = [bytes(one.open_stateid.other)]
+                stateids = [bytes(operation.open_stateid.other)]
             case p.OpenDowngrade4Args() | p.Close4Args() | p.Locku4Args():
-                stateids = [bytes(_stateid_of(one).other)]
-        return owners + [self._owner_of[one] for one in stateids if one in self._owner_of]
+                stateids = [bytes(_stateid_of(operation).other)]
+        return owners + [self._owner_of[stateid] for stateid in stateids if stateid in self._owner_of]
 
 
-def _stateid_of(one: p.OpenDowngrade4Args | p.Close4Args | p.Locku4Args) -> p.Stateid4:
-    return one.lock_stateid if isinstance(one, p.Locku4Args) else one.open_stateid
+def _stateid_of(operation: p.OpenDowngrade4Args | p.Close4Args | p.Locku4Args) -> p.Stateid4:
+    return operation.lock_stateid if isinstance(operation, p.Locku4Args) else operation.open_stateid
 
 
-def _name_of(one: XdrType) -> bytes | None:
-    match one:
+def _name_of(operation: XdrType) -> bytes | None:
+    match operation:
         case p.Lookup4Args() | p.Create4Args():
-            return one.objname
+            return operation.objname
         case p.Open4Args():
-            return one.claim.file
+            return operation.claim.file
     return None
 
 
@@ -249,11 +251,11 @@ def _at(value: t.Any, place: str) -> t.Any:
 def replaced(res: p.Compound4Res, confirmed: p.Stateid4) -> p.Compound4Res:
     """A reply to OPEN in which the stateid is that of its confirmation."""
     results = [
-        replace(one, resok4=replace(one.resok4, stateid=confirmed))
-        if isinstance(one, p.Open4Res)
-        and one.resok4 is not None
-        and one.resok4.stateid.other == confirmed.other
-        else one
-        for one in res.resarray
+        replace(result, resok4=replace(result.resok4, stateid=confirmed))
+        if isinstance(result, p.Open4Res)
+        and result.resok4 is not None
+        and result.resok4.stateid.other == confirmed.other
+        else result
+        for result in res.resarray
     ]
     return replace(res, resarray=results)

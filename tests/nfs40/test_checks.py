@@ -82,6 +82,11 @@ def test_checks_of_compounds_run_by_a_client_of_another_minor_version(kind: str,
     assert all(status.startswith("nfs4.0 ") for status in statuses), statuses
     assert "nfs4.0 SETCLIENTID_CONFIRM NFS4_OK" in statuses
     if kind == "vfs":
-        cited = {one.rfc for check in found.values() if check.verdict == "PASS" for one in check.requirements}
+        cited = {
+            requirement.rfc
+            for check in found.values()
+            if check.verdict == "PASS"
+            for requirement in check.requirements
+        }
         assert cited == {"RFC 7530"}  # judged by the clauses of their version
         assert "nfs4.0 OPEN_CONFIRM NFS4_OK" in statuses

@@ -48,10 +48,10 @@ def make(owners: Owners, *, owner: bytes = b"me", confirm: bool = False) -> None
 def close(owners: Owners, status: Nfsstat4) -> int:
     """CLOSE of that file, which is answered like this; its sequence id."""
     sent = owners.fill([op.putfh(FILE), op.close(stateid(1))])
-    one = sent[1]
-    assert isinstance(one, p.Close4Args)
+    second = sent[1]
+    assert isinstance(second, p.Close4Args)
     owners.learn(sent, [PUTFH, p.Close4Res(status, stateid(1, 2) if not status else None)])
-    return one.seqid
+    return second.seqid
 
 
 def test_each_owner_counts_its_operations(owners: Owners) -> None:
@@ -79,7 +79,7 @@ def test_an_operation_that_was_not_reached_does_not_count(owners: Owners) -> Non
 def test_several_operations_of_an_owner_in_a_compound_count_on(owners: Owners) -> None:
     make(owners)
     sent = owners.fill([op.putfh(FILE), op.open_downgrade(stateid(1), 1), op.close(stateid(1))])
-    assert [one.seqid for one in sent[1:]] == [2, 3]  # type: ignore[attr-defined]
+    assert [operation.seqid for operation in sent[1:]] == [2, 3]  # type: ignore[attr-defined]
 
 
 def test_a_given_sequence_id_stays(owners: Owners) -> None:
@@ -102,7 +102,7 @@ def test_an_open_is_confirmed_and_its_stateid_replaced(owners: Owners) -> None:
         seqid=3,  # after OPEN and OPEN_CONFIRM
     )
     reply = p.Compound4Res(Nfsstat4.NFS4_OK, b"", [PUTFH, opened(1), opened(2)])
-    seen = [one.resok4.stateid for one in replaced(reply, stateid(1, seqid=2)).resarray[1:]]  # type: ignore[attr-defined]
+    seen = [result.resok4.stateid for result in replaced(reply, stateid(1, seqid=2)).resarray[1:]]  # type: ignore[attr-defined]
     assert seen == [stateid(1, seqid=2), stateid(2)]
 
 
@@ -111,9 +111,9 @@ def test_a_lock_counts_for_both_owners(owners: Owners) -> None:
     for number in (1, 2):
         first = op.lock(stateid(1), owner=b"locker")
         sent = owners.fill([op.putfh(FILE), first])
-        one = sent[1]
-        assert isinstance(one, p.Lock4Args)
-        new = one.locker.open_owner
+        second = sent[1]
+        assert isinstance(second, p.Lock4Args)
+        new = second.locker.open_owner
         assert new is not None
         assert (new.open_seqid, new.lock_seqid, new.lock_owner.clientid) == (1 + number, number, CLIENTID)
         owners.learn(sent, [PUTFH, p.Lock4Res(Nfsstat4.NFS4_OK, p.Lock4ResOk(stateid(9)))])

@@ -10,7 +10,8 @@ from collections import deque
 import pytest
 
 from nfsclient.clients import Patience
-from nfsclient.highlevel import Limits, NfsClient
+from nfsclient.highlevel import Limits
+from nfsclient.nfs3 import NfsClient
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import connect_tcp
 from nfsclient.rpc.loop import Loop

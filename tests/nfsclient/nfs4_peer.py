@@ -6,11 +6,11 @@ from __future__ import annotations
 import struct
 import typing as t
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.clients.patience import Patience
-from nfsclient.highlevel.nfs4 import NfsClient4
+from nfsclient.nfs4 import NfsClient
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.blocking import RpcClient, connect_tcp
 from nfsclient.rpc.loop import Loop
@@ -135,7 +135,7 @@ class SmallServer(RpcServer):
     # ------------------------------------------------------------ compounds
 
     def _compound(self, _context: CallContext, args: p.Compound4Args) -> p.Compound4Res:
-        self.called.append([p.operation_of(one).name for one in args.argarray])
+        self.called.append([p.operation_of(operation).name for operation in args.argarray])
         if args.minorversion not in self.minors:
             return p.Compound4Res(S.NFS4ERR_MINOR_VERS_MISMATCH, args.tag, [])
         first = args.argarray[0]
@@ -335,9 +335,9 @@ class SmallServer(RpcServer):
     def _test_stateid(self, args: p.TestStateid4Args) -> t.Any:
         codes = [
             S.NFS4ERR_DELEG_REVOKED
-            if one.other in self.revoked
-            else (OK if one.other in self.stateids else S.NFS4ERR_BAD_STATEID)
-            for one in args.ts_stateids
+            if stateid.other in self.revoked
+            else (OK if stateid.other in self.stateids else S.NFS4ERR_BAD_STATEID)
+            for stateid in args.ts_stateids
         ]
         return p.TestStateid4Res(OK, p.TestStateid4ResOk(codes))
 
@@ -389,14 +389,23 @@ class Pauses:
 class Stage4:
     """The small server, and a client by path."""
 
-    def __init__(self, *, delegations: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        delegations: bool = True,
+        script: Mapping[str, Sequence[t.Any]] | None = None,
+        loop_of_server: Loop | None = None,
+    ) -> None:
+        """`loop_of_server` is served by the caller; None: server and client share a loop."""
         self.loop = Loop()
-        self.server = SmallServer(self.loop)
+        self.server = SmallServer(loop_of_server or self.loop)
+        for name, answers in (script or {}).items():
+            self.server.script(name, *answers)
         self.port = self.server.listen_tcp()[1]
         self.pauses = Pauses()
         self.dialled: list[RpcClient] = []
         self.rpc = self.dial()
-        self.client = NfsClient4(self.rpc, patience=self.pauses.patience(), delegations=delegations)
+        self.client = NfsClient(self.rpc, patience=self.pauses.patience(), delegations=delegations)
 
     def dial(self) -> RpcClient:
         self.dialled.append(connect_tcp("127.0.0.1", self.port, loop=self.loop))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from nfsclient.rpc.program import BulkResult, Procedure, Program
 from nfsclient.rpc.record import RecordAssembler, fragment
 from nfsclient.xdr import Buffer, Bulk, Case, Opaque, Struct, Union, Void, u32
+from tests.waiting import AT_MOST
 
 PROGRAM = 0x2000_0001
 
@@ -132,7 +133,7 @@ class Peer:
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        self._thread.join(30)
+        self._thread.join(AT_MOST)
         assert not self._thread.is_alive()
 
     def _serve(self) -> None:

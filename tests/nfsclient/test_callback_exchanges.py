@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from nfsclient.clients.nfs4 import Nfs4, Session4
+from nfsclient.clients.nfs4 import Nfs4, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.auth import AuthSys
@@ -48,8 +48,8 @@ class Pair:
 
     def close(self) -> None:
         """Close both connections."""
-        for one in self.opened:
-            one.close()
+        for channel in self.opened:
+            channel.close()
 
     def recall(self) -> None:
         """Have the delegation recalled, and wait for the callback."""
@@ -60,10 +60,10 @@ class Pair:
 
     @property
     def callbacks(self) -> list[Exchange]:
-        return [one for one in self.seen if one.is_callback]
+        return [exchange for exchange in self.seen if exchange.is_callback]
 
 
-def _callbacks_come(session: Session4) -> bool:
+def _callbacks_come(session: Session) -> bool:
     return session.await_callbacks(1, AT_MOST)
 
 
@@ -80,26 +80,26 @@ def pair() -> Iterator[Pair]:
 
 def test_a_callback_is_recorded_with_its_reply(pair: Pair) -> None:
     pair.recall()
-    (one,) = pair.callbacks
-    assert [step.operation for step in one.steps] == [p.CB_SEQUENCE, p.CB_RECALL]
-    assert (one.procedure, one.error, one.local) == (p.CB_COMPOUND, None, pair.rpc.core.local)
-    assert one.result.status == OK
-    assert one.call[:4] == (one.reply or b"")[:4] == one.xid.to_bytes(4, "big")
-    assert one.received_at is not None
-    assert one.received_at >= one.sent_at
+    (callback,) = pair.callbacks
+    assert [step.operation for step in callback.steps] == [p.CB_SEQUENCE, p.CB_RECALL]
+    assert (callback.procedure, callback.error, callback.local) == (p.CB_COMPOUND, None, pair.rpc.core.local)
+    assert callback.result.status == OK
+    assert callback.call[:4] == (callback.reply or b"")[:4] == callback.xid.to_bytes(4, "big")
+    assert callback.received_at is not None
+    assert callback.received_at >= callback.sent_at
     # What the server says stands in the arguments, and is what the session has received.
-    assert one.of_server is one.args
-    assert pair.holder.callbacks.received[-1].args is one.args.argarray[1]
+    assert callback.of_server is callback.args
+    assert pair.holder.callbacks.received[-1].args is callback.args.argarray[1]
 
 
 def test_one_whose_reply_is_withheld_has_none_until_it_is_released(pair: Pair) -> None:
     pair.holder.nfs4.callbacks.holds = True
     pair.recall()
-    (one,) = pair.callbacks
-    assert (one.reply, one.received_at) == (None, None)
+    (callback,) = pair.callbacks
+    assert (callback.reply, callback.received_at) == (None, None)
     assert pair.holder.nfs4.callbacks.release() == 1
-    assert one.reply is not None
-    assert one.received_at is not None
+    assert callback.reply is not None
+    assert callback.received_at is not None
 
 
 def test_nothing_is_made_where_nobody_records(pair: Pair) -> None:

@@ -32,7 +32,7 @@ class Rpcbind:
     ids=["empty", "cut", "too-long", "no-port", "unregistered"],
 )
 @pytest.mark.parametrize("proto", ["tcp", "udp"])
-def test_answers_that_make_no_sense_are_told_as_trouble_with_rpcbind(results: bytes, proto: str) -> None:
+def test_answers_that_make_no_sense_are_reported_as_trouble_with_rpcbind(results: bytes, proto: str) -> None:
     loop = Loop()
     rpcbind = RpcServer(loop, Rpcbind(results))
     listen = rpcbind.listen_tcp if proto == "tcp" else rpcbind.listen_udp

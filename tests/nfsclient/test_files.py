@@ -27,8 +27,6 @@ from nfsclient.files import (
     Create,
     Data,
     Files,
-    Files2,
-    Files3,
     FileType,
     NewAttributes,
     NotInVersion,
@@ -40,10 +38,12 @@ from nfsclient.files import (
     Written,
     perform,
     result_of,
+    v2,
+    v3,
+    v4,
 )
 from nfsclient.files import v2 as files2
 from nfsclient.files import v4 as files4
-from nfsclient.files.v4 import Files4
 from nfsclient.protocol import nfs2 as p2
 from nfsclient.protocol import nfs3 as p3
 from nfsclient.protocol import nfs4 as p4
@@ -70,7 +70,7 @@ class Rig:
         self.version = version
         self._closing = ExitStack()
         self._serve()
-        self.files: Files = {"2": Files2, "3": Files3, "4": Files4}[version[0]]()
+        self.files: Files = {"2": v2.Files, "3": v3.Files, "4": v4.Files}[version[0]]()
         self.do: Do = self._blocking() if driver == "blocking" else self._on_asyncio()
 
     def _serve(self) -> None:
@@ -328,7 +328,7 @@ FATTR3 = p3.Fattr3(
 def test_more_data_than_requested_is_a_violation(data: bytes, count: int, text: str) -> None:
     reply = p3.Read3Res(p3.Nfsstat3.NFS3_OK, resok=p3.Read3ResOk(None, count, False, data))
     with pytest.raises(ServerViolation, match=text):
-        perform(Files3().read(b"f", 0, 100), answers(reply))
+        perform(v3.Files().read(b"f", 0, 100), answers(reply))
 
 
 @pytest.mark.parametrize(
@@ -342,11 +342,11 @@ def test_more_data_than_requested_is_a_violation(data: bytes, count: int, text: 
 def test_a_write_that_cannot_be_true_is_a_violation(count: int, committed: p3.StableHow, text: str) -> None:
     done = p3.Write3ResOk(p3.WccData(), count, committed, bytes(8))
     with pytest.raises(ServerViolation, match=text):
-        perform(Files3().write(b"f", 0, b"data"), answers(p3.Write3Res(p3.Nfsstat3.NFS3_OK, resok=done)))
+        perform(v3.Files().write(b"f", 0, b"data"), answers(p3.Write3Res(p3.Nfsstat3.NFS3_OK, resok=done)))
 
 
 def test_results_are_given_as_they_came_to_whom_judges_them() -> None:
-    files = Files3(checked=False)
+    files = v3.Files(checked=False)
     read = p3.Read3Res(p3.Nfsstat3.NFS3_OK, resok=p3.Read3ResOk(None, 7, False, bytes(9)))
     assert perform(files.read(b"f", 0, 5), answers(read)) == Data(bytes(9), eof=False)
     for committed, seen in ((p3.StableHow.UNSTABLE, Stable.UNSTABLE), (p3.StableHow(9), Stable.FILE_SYNC)):
@@ -359,7 +359,7 @@ def test_a_type_that_there_is_not_is_a_violation() -> None:
     FATTR3.type = p3.Ftype3(77)
     reply = p3.Getattr3Res(p3.Nfsstat3.NFS3_OK, resok=p3.Getattr3ResOk(FATTR3))
     with pytest.raises(ServerViolation, match="ftype3 in the attributes, saw UNKNOWN_77"):
-        perform(Files3().getattr(b"f"), answers(reply))
+        perform(v3.Files().getattr(b"f"), answers(reply))
     FATTR3.type = p3.Ftype3.NF3REG
 
 
@@ -370,7 +370,7 @@ def test_a_withheld_handle_is_looked_up() -> None:
         p3.Create3Res(p3.Nfsstat3.NFS3_OK, resok=made),
         p3.Lookup3Res(p3.Nfsstat3.NFS3_OK, resok=found),
     )
-    assert perform(Files3().create(b"d", b"f"), answers(*replies)).handle == b"handle"
+    assert perform(v3.Files().create(b"d", b"f"), answers(*replies)).handle == b"handle"
 
 
 @pytest.mark.parametrize(
@@ -401,14 +401,14 @@ def test_types_that_nfs2_has_in_the_mode_only(mode: int, kind: p2.Ftype, expecte
 def test_what_nfs2_cannot_express_is_not_sent(attributes: NewAttributes) -> None:
     """All ones would leave the attribute alone."""
     with pytest.raises(NotInVersion):
-        next(Files2().setattr(bytes(32), attributes))
+        next(v2.Files().setattr(bytes(32), attributes))
 
 
 def test_nfs2_has_no_offsets_above_32_bits() -> None:
     with pytest.raises(NotInVersion, match="32 bits"):
-        next(Files2().read(bytes(32), 1 << 32, 1))
+        next(v2.Files().read(bytes(32), 1 << 32, 1))
     with pytest.raises(NotInVersion, match="32 bits"):
-        next(Files2().write(bytes(32), (1 << 32) - 2, b"data"))
+        next(v2.Files().write(bytes(32), (1 << 32) - 2, b"data"))
 
 
 @pytest.mark.parametrize(
@@ -420,9 +420,9 @@ def test_owners_that_are_numbers(owner: bytes | None, uid: int | None) -> None:
     assert seen == Attributes(owner=owner, uid=uid)
 
 
-def test_a_call_of_its_own_is_sent_by_anybody() -> None:
+def test_a_separate_call_is_sent_by_anybody() -> None:
     """As path clients do that keep many under way."""
-    steps = Files3().read(b"f", 10, 20)
+    steps = v3.Files().read(b"f", 10, 20)
     call = next(steps)
     assert isinstance(call, Call)
     assert (call.procedure, call.args) == (p3.READ, p3.Read3Args(b"f", 10, 20))
@@ -435,7 +435,7 @@ def test_an_error_of_a_call_reaches_the_operation() -> None:
         raise NfsStatusError(p2.Nfsstat2.NFSERR_IO, "LOOKUP")
 
     with pytest.raises(NfsStatusError, match="NFSERR_IO"):
-        perform(Files2().create(bytes(32), b"f", Create.GUARDED), answer)
+        perform(v2.Files().create(bytes(32), b"f", Create.GUARDED), answer)
 
 
 def test_programs_load_what_they_use() -> None:
@@ -464,5 +464,5 @@ def test_asyncio_waits_for_a_busy_server() -> None:
     busy = Busy()
     driver = OnAsyncio(t.cast("t.Any", busy), patience=0.2, sleep=sleep)
     with pytest.raises(NfsStatusError, match="JUKEBOX"):
-        asyncio.run(driver(Files3().getattr(b"f")))
+        asyncio.run(driver(v3.Files().getattr(b"f")))
     assert (waited, busy.calls) == ([0.05, 0.1, pytest.approx(0.05)], 4)

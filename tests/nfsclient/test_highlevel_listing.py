@@ -6,13 +6,9 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from nfsclient.errors import NfsStatusError, XdrError
-from nfsclient.files import Position
 from nfsclient.highlevel import EndlessListing, NoProgress
-from nfsclient.highlevel.listing import Ahead, skim_readdir, skim_readdirplus
 from nfsclient.listings import ListingBounds
 from nfsclient.protocol import nfs3 as p
 from nfsclient.xdr import replace
@@ -53,7 +49,7 @@ class TestPages:
         assert all(entry.attributes.fileid == entry.fileid for entry in entries if entry.attributes)
         assert len({entry.handle for entry in entries}) == 100
 
-    def test_each_page_is_asked_for_with_the_verifier_of_the_last(self, full: Stage) -> None:
+    def test_each_page_is_requested_with_the_verifier_of_the_last(self, full: Stage) -> None:
         verf = iter(range(100, 1000))
         asked: list[tuple[int, bytes]] = []
         given_out: list[tuple[int, bytes]] = [(0, bytes(8))]
@@ -204,44 +200,3 @@ class Raw:
 
     def pack(self, out: list[t.Any]) -> None:
         out.append(self._wire)
-
-
-NUMBERS = st.integers(0, 2**64 - 1)
-ATTRIBUTES = st.none() | st.builds(p.Fattr3.from_xdr, st.binary(min_size=84, max_size=84))
-VERFS = st.binary(min_size=8, max_size=8)
-ENTRIES = st.builds(p.Entry3, NUMBERS, st.binary(max_size=9), NUMBERS)
-PLUS_ENTRIES = st.builds(
-    p.Entryplus3, NUMBERS, st.binary(max_size=9), NUMBERS, ATTRIBUTES, st.none() | st.binary(max_size=64)
-)
-PLAIN_PAGES = st.builds(p.Readdir3ResOk, ATTRIBUTES, VERFS, st.lists(ENTRIES), st.booleans())
-PLUS_PAGES = st.builds(p.Readdirplus3ResOk, ATTRIBUTES, VERFS, st.lists(PLUS_ENTRIES), st.booleans())
-
-
-def position(page: p.Readdir3ResOk | p.Readdirplus3ResOk) -> Ahead | None:
-    if not page.entries:
-        return None
-    return Ahead(Position(page.entries[-1].cookie, page.cookieverf), page.eof)
-
-
-class TestSkimming:
-    @given(PLAIN_PAGES)
-    def test_plain_pages_go_on_where_the_decoder_says(self, page: p.Readdir3ResOk) -> None:
-        assert skim_readdir(p.Readdir3Res(OK, page).to_xdr()) == position(page)
-
-    @given(PLUS_PAGES)
-    def test_full_pages_go_on_where_the_decoder_says(self, page: p.Readdirplus3ResOk) -> None:
-        assert skim_readdirplus(p.Readdirplus3Res(OK, page).to_xdr()) == position(page)
-
-    @given(PLUS_PAGES, st.data())
-    def test_damaged_pages_never_raise(self, page: p.Readdirplus3ResOk, data: st.DataObject) -> None:
-        wire = bytearray(p.Readdirplus3Res(OK, page).to_xdr())
-        at = data.draw(st.integers(0, len(wire) - 1))
-        wire[at] = data.draw(st.integers(0, 255))
-        for skim in (skim_readdir, skim_readdirplus):
-            assert isinstance(skim(bytes(wire)), Ahead | None)
-            assert isinstance(skim(bytes(wire[:at])), Ahead | None)
-
-    @given(st.binary(max_size=300))
-    def test_any_bytes_never_raise(self, wire: bytes) -> None:
-        for skim in (skim_readdir, skim_readdirplus):
-            assert isinstance(skim(wire), Ahead | None)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import pickle
 import stat
 import typing as t
@@ -77,8 +78,11 @@ class TestResolution:
     def test_links_in_a_circle_end(self, stage: Stage) -> None:
         stage.client.symlink("b", "a")
         stage.client.symlink("a", "b")
-        with pytest.raises(LinkNotFollowed, match="more than 40"):
+        with pytest.raises(LinkNotFollowed, match="more than 40") as caught:
             stage.client.stat("a")
+        assert isinstance(caught.value, OSError)
+        assert caught.value.errno == errno.ELOOP
+        assert str(caught.value).startswith("a leads through")
 
     def test_a_file_is_written_through_a_link(self, stage: Stage) -> None:
         stage.client.write_file("f", b"old")
@@ -95,7 +99,7 @@ class TestResolution:
 
 
 class TestWithheld:
-    def test_attributes_and_handles_are_asked_for(self, stage: Stage) -> None:
+    def test_attributes_and_handles_are_requested(self, stage: Stage) -> None:
         for procedure in (p.LOOKUP, p.CREATE, p.MKDIR, p.SYMLINK, p.READ, p.READLINK, p.READDIR):
             stage.bend(procedure, withhold)
         stage.bend(p.READDIRPLUS, without_attributes_of_entries)
@@ -135,7 +139,7 @@ class TestChanges:
         client.rmdir("a/b/c")
         assert client.listdir("a/b") == []
 
-    def test_a_file_in_the_place_of_a_directory_is_no_success(self, stage: Stage) -> None:
+    def test_a_file_instead_of_a_directory_is_no_success(self, stage: Stage) -> None:
         stage.client.write_file("f", b"")
         with pytest.raises(FileExistsError):
             stage.client.mkdir("f", exist_ok=True)

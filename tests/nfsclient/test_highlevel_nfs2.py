@@ -11,8 +11,9 @@ import pytest
 import nfsclient
 from nfsclient.errors import NfsStatusError, NotInVersion, ServerViolation
 from nfsclient.files import FileType, NewAttributes, Time
-from nfsclient.highlevel import EndlessListing, NfsClient
+from nfsclient.highlevel import EndlessListing
 from nfsclient.listings import ListingBounds
+from nfsclient.nfs2 import NfsClient
 from nfsclient.protocol import mount, nfs2
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.program import Procedure

@@ -100,7 +100,7 @@ def test_the_next_call_makes_the_connection_again(rig: Rig) -> None:
     assert rig.rpc.is_usable
     assert rig.getattr() == nfs3.Nfsstat3.NFS3_OK
     assert copies_sent(rig.rpc) == 0
-    assert [one.error for one in rig.exchanges] == [None, None]
+    assert [exchange.error for exchange in rig.exchanges] == [None, None]
 
 
 def test_without_that_the_call_is_lost(rig: Rig) -> None:
@@ -140,7 +140,7 @@ def test_none_is_sent_again_after_a_reply_to_one_of_them(rig: Rig) -> None:
         rig.loop.run_once(rig.now)
     rig.closing.unanswered[0].close()
     rig.closing.unanswered = None
-    assert [rig.rpc.wait(one).status for one in pendings[:10]] == [nfs3.Nfsstat3.NFS3_OK] * 10
+    assert [rig.rpc.wait(pending).status for pending in pendings[:10]] == [nfs3.Nfsstat3.NFS3_OK] * 10
     for pending in pendings[10:]:
         with pytest.raises(ConnectionLost):
             rig.rpc.wait(pending)

@@ -226,18 +226,18 @@ def tell(stage: Stage, procedure: Procedure[t.Any, t.Any], lie: Lie, calls: list
 
 
 CASES = [
-    pytest.param(told, lie, action, id=f"{name}-{action.__name__}")
-    for name, (told, lie, actions) in LIES.items()
+    pytest.param(procedures, lie, action, id=f"{name}-{action.__name__}")
+    for name, (procedures, lie, actions) in LIES.items()
     for action in actions
 ]
 
 
-@pytest.mark.parametrize(("told", "lie", "action"), CASES)
+@pytest.mark.parametrize(("procedures", "lie", "action"), CASES)
 def test_a_lie_is_an_error_or_does_no_harm(
-    lied_to: Stage, told: tuple[Procedure[t.Any, t.Any], ...], lie: Lie, action: Callable[[Stage], None]
+    lied_to: Stage, procedures: tuple[Procedure[t.Any, t.Any], ...], lie: Lie, action: Callable[[Stage], None]
 ) -> None:
     calls: list[str] = []
-    for procedure in told:
+    for procedure in procedures:
         tell(lied_to, procedure, lie, calls)
     with contextlib.suppress(NfsClientError):
         action(lied_to)

@@ -7,8 +7,6 @@ import typing as t
 from collections.abc import Callable, Iterator
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from nfsclient import MountFailed, UrlError, connect
 from nfsclient.clients.nfs4 import Nfs4, SessionViolation
@@ -21,9 +19,7 @@ from nfsclient.errors import (
     ServerDown,
     XdrError,
 )
-from nfsclient.files import Position
-from nfsclient.highlevel.nfs4 import FateUnknown, StateLost
-from nfsclient.highlevel.nfs4.ahead import skim
+from nfsclient.highlevel.nfs4 import FateUnknown, NfsClient, StateLost
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.xdr import XdrType, replace
@@ -105,7 +101,7 @@ def test_recorder_sees_decoded_pages(stage: Stage4) -> None:
     seen: list[Exchange] = []
     stage.rpc.on_exchange = seen.append
     assert len(stage.client.listdir()) == 9
-    assert {type(one.result) for one in seen} == {p.Compound4Res}
+    assert {type(exchange.result) for exchange in seen} == {p.Compound4Res}
 
 
 def test_listing_survives_the_loss_of_the_connection(stage: Stage4) -> None:
@@ -115,37 +111,6 @@ def test_listing_survives_the_loss_of_the_connection(stage: Stage4) -> None:
     found = [next(listing).name.decode()]
     stage.server.restart()
     assert found + [entry.name.decode() for entry in listing] == names
-
-
-ENTRIES = st.lists(
-    st.builds(
-        p.Entry4,
-        st.integers(0, 2**64 - 1),
-        st.binary(max_size=9),
-        st.builds(p.Fattr4, size=st.integers(0, 99) | st.none(), owner=st.binary(max_size=9) | st.none()),
-    ),
-    max_size=5,
-)
-
-
-def page(entries: list[p.Entry4], eof: bool) -> bytes:
-    sound = p.Sequence4ResOk(b"s" * 16, 1, 0, 7, 7, 0)
-    listing = p.Readdir4Res(OK, p.Readdir4ResOk(b"verifier", p.Dirlist4(entries, eof)))
-    return p.Compound4Res(OK, b"", [p.Sequence4Res(OK, sound), p.Putfh4Res(OK), listing]).to_xdr()
-
-
-@given(ENTRIES, st.booleans())
-def test_skimming_finds_what_the_decoder_finds(entries: list[p.Entry4], eof: bool) -> None:
-    expected = Position(entries[-1].cookie, b"verifier") if entries and not eof else None
-    assert skim(page(entries, eof)) == expected
-
-
-@given(ENTRIES, st.data())
-def test_skimming_garbage_raises_nothing(entries: list[p.Entry4], data: st.DataObject) -> None:
-    good = bytearray(page(entries, False))
-    for _ in range(data.draw(st.integers(0, 4))):
-        good[data.draw(st.integers(0, len(good) - 1))] = data.draw(st.integers(0, 255))
-    skim(bytes(good[: data.draw(st.integers(0, len(good)))]))
 
 
 def test_expired_cookie_restarts_the_listing(stage: Stage4) -> None:
@@ -171,6 +136,36 @@ def test_grace_is_waited_for(stage: Stage4) -> None:
     stage.server.script("LOCK", S.NFS4ERR_GRACE)
     with stage.client.open("f") as file, file.locked(shared=True):
         assert file.read() == b"data"
+
+
+SETTING_UP = ["EXCHANGE_ID", "CREATE_SESSION", "RECLAIM_COMPLETE"]
+
+
+@pytest.mark.parametrize("name", SETTING_UP)
+def test_delay_of_what_makes_a_session_is_waited_for(name: str) -> None:
+    stage = Stage4(script={name: [S.NFS4ERR_DELAY] * 3})
+    assert stage.client.listdir() == []
+    assert stage.server.count(name) == 4
+    assert stage.pauses.now == pytest.approx(0.05 + 0.1 + 0.2)
+    stage.close()
+
+
+@pytest.mark.parametrize("name", SETTING_UP[:2])
+def test_endless_delay_of_what_makes_a_session_ends_with_patience(stage: Stage4, name: str) -> None:
+    stage.server.script(name, *[S.NFS4ERR_DELAY] * 1000)
+    before = stage.pauses.now
+    with pytest.raises(RetriesExhausted, match=f"{name} answered NFS4ERR_DELAY"):
+        NfsClient(stage.dial(), patience=stage.pauses.patience())
+    assert stage.pauses.now == pytest.approx(before + 30)
+
+
+@pytest.mark.parametrize("name", ["EXCHANGE_ID", "LOOKUP"])
+def test_a_connect_that_must_wait_for_ever_names_the_step(stage: Stage4, name: str) -> None:
+    stage.server.script(name, *[S.NFS4ERR_DELAY] * 1000)
+    url = f"nfs://127.0.0.1/export?version=4.1&nfsport={stage.port}"
+    with pytest.raises(MountFailed, match="answered NFS4ERR_DELAY") as caught:
+        connect(url, loop=stage.loop, patience=stage.pauses.patience())
+    assert caught.value.step == ("lookup" if name == "LOOKUP" else name)
 
 
 def test_endless_delay_ends_with_patience(stage: Stage4) -> None:

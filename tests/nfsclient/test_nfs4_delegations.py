@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from nfsclient import NfsUrl, UrlError, connect
-from nfsclient.highlevel.nfs4 import NfsClient4
 from nfsclient.highlevel.nfs4.shared_loop import loop_of_thread
+from nfsclient.nfs4 import NfsClient
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.loop import Loop
 from nfsserver import Server
@@ -44,7 +44,7 @@ def stage(request: pytest.FixtureRequest) -> Iterator[Stage4]:
 
 
 @pytest.mark.parametrize("stage", [False], indirect=True, ids=["not wanted"])
-def test_none_is_asked_for_and_what_comes_goes_back_at_once(stage: Stage4) -> None:
+def test_none_is_requested_and_what_comes_goes_back_at_once(stage: Stage4) -> None:
     accesses = opened_with(stage)
     stage.server.grants = READ
     with stage.client.open("f") as file:
@@ -100,7 +100,7 @@ def url() -> Iterator[str]:
 def test_client_that_does_nothing_is_in_nobodys_way(url: str, wanted: bool) -> None:
     """Both are of one program, which calls them in turn: nothing else would answer CB_RECALL."""
     with connect(url, delegations=wanted) as idle, connect(url, delegations=wanted) as busy:
-        assert isinstance(idle, NfsClient4)
+        assert isinstance(idle, NfsClient)
         idle.write_file("f", b"one")
         with idle.open("f", "r+") as file:
             assert file.delegation == (WRITE if wanted else NONE)
@@ -119,7 +119,7 @@ def test_client_that_has_closed_its_files_is_in_nobodys_way(url: str) -> None:
 
 def test_parameter_of_the_url(url: str) -> None:
     with connect(f"{url}&delegations=1") as client:
-        assert isinstance(client, NfsClient4)
+        assert isinstance(client, NfsClient)
         client.write_file("f", b"one")
         with client.open("f") as file:
             assert file.delegation != NONE

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from nfsclient import NfsStatusError, connect
-from nfsclient.highlevel.nfs4 import NfsClient4
+from nfsclient.nfs4 import NfsClient
 from nfstargets import make_target
 from nfstargets.base import Target
 from tests.needs import needs
@@ -30,7 +30,7 @@ def target() -> Iterator[Target]:
 def test_files_names_and_locks(target: Target) -> None:
     address, data = target.address(), os.urandom(300_000)
     client = connect(f"nfs://{address.host}:{address.nfs_port}/?version=4.1", timeout=60)
-    assert isinstance(client, NfsClient4)
+    assert isinstance(client, NfsClient)
     with client:
         client.mkdir("d")
         client.write_file("d/f", data)

@@ -11,7 +11,7 @@ import pytest
 from nfsclient import NfsStatusError, connect
 from nfsclient.clients.nfs4 import CompoundError, Nfs4
 from nfsclient.clients.nfs4 import operations as op
-from nfsclient.highlevel.nfs4 import NfsClient4
+from nfsclient.nfs4 import NfsClient
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import connect_tcp
@@ -37,16 +37,16 @@ def target() -> Iterator[GaneshaTarget]:
     made.stop()
 
 
-def by_path(address: TargetAddress, version: str) -> NfsClient4:
+def by_path(address: TargetAddress, version: str) -> NfsClient:
     client = connect(
         f"nfs://{address.host}:{address.nfs_port}{address.export}?version={version}&uid=0&gid=0", timeout=60
     )
-    assert isinstance(client, NfsClient4)
+    assert isinstance(client, NfsClient)
     return client
 
 
 @pytest.fixture(params=["4.1", "4.2"])
-def client(target: GaneshaTarget, request: pytest.FixtureRequest) -> Iterator[NfsClient4]:
+def client(target: GaneshaTarget, request: pytest.FixtureRequest) -> Iterator[NfsClient]:
     with by_path(target.address(), request.param) as made:
         yield made
 
@@ -77,7 +77,7 @@ def test_version_that_the_server_lacks_is_named(target: GaneshaTarget) -> None:
             reply.ok()
 
 
-def test_files_and_names(client: NfsClient4) -> None:
+def test_files_and_names(client: NfsClient) -> None:
     data = os.urandom(300_000)
     client.mkdir("d/e", parents=True)
     client.write_file("d/f", data)
@@ -97,7 +97,7 @@ def test_files_and_names(client: NfsClient4) -> None:
     assert client.listdir() == []
 
 
-def test_share_reservations_and_locks(client: NfsClient4, target: GaneshaTarget) -> None:
+def test_share_reservations_and_locks(client: NfsClient, target: GaneshaTarget) -> None:
     client.write_file("f", b"data")
     with client.open("f", "r+", deny="w") as file, by_path(target.address(), "4.1") as other:
         with pytest.raises(NfsStatusError, match="SHARE_DENIED"):
@@ -108,7 +108,7 @@ def test_share_reservations_and_locks(client: NfsClient4, target: GaneshaTarget)
     client.remove("f")
 
 
-def test_exclusive_creation(client: NfsClient4) -> None:
+def test_exclusive_creation(client: NfsClient) -> None:
     with client.open("f", "x") as file:
         file.write(b"data")
     with pytest.raises(FileExistsError):
@@ -117,7 +117,7 @@ def test_exclusive_creation(client: NfsClient4) -> None:
     client.remove("f")
 
 
-def test_connection_that_was_lost(client: NfsClient4) -> None:
+def test_connection_that_was_lost(client: NfsClient) -> None:
     client.write_file("f", b"data")
     with client.open("f", "r+") as file, file.locked(0, 10):
         client.live.rpc.close()

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from nfsclient import connect
-from nfsclient.highlevel.nfs4 import NfsClient4, StateLost
+from nfsclient.highlevel.nfs4 import StateLost
+from nfsclient.nfs4 import NfsClient
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.loop import Loop
 from nfstargets import make_target
@@ -32,10 +33,10 @@ def target() -> Iterator[KnfsdTarget]:
     made.stop()
 
 
-def by_path(address: TargetAddress, version: str, loop: Loop) -> NfsClient4:
+def by_path(address: TargetAddress, version: str, loop: Loop) -> NfsClient:
     url = f"nfs://{address.host}:{address.nfs_port}{address.export}?version={version}&uid=0&gid=0"
     client = connect(url, timeout=60, loop=loop, delegations=True)
-    assert isinstance(client, NfsClient4)
+    assert isinstance(client, NfsClient)
     return client
 
 

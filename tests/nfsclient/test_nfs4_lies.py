@@ -40,7 +40,7 @@ def lie(stage: Stage4, **wrong: t.Any) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [{"sr_slotid": 77}, {"sr_sequenceid": 77}, {"sr_sessionid": b"y" * 16}],
-    ids=lambda one: next(iter(one)),
+    ids=lambda lie: next(iter(lie)),
 )
 def test_reply_for_another_request_is_not_believed(stage: Stage4, wrong: dict[str, t.Any]) -> None:
     lie(stage, **wrong)
@@ -202,7 +202,7 @@ LIES: dict[str, tuple[str, Lie, tuple[Callable[[Stage4], None], ...]]] = {
     "READDIR: an empty page without eof": ("READDIR", page(eof=False, most=0), (names,)),
     "READDIR: one cookie for all": (
         "READDIR",
-        page(eof=False, change=lambda one: setattr(one, "cookie", 5)),
+        page(eof=False, change=lambda entry: setattr(entry, "cookie", 5)),
         (names,),
     ),
     "READDIR: the same names for ever": ("READDIR", again_for_ever, (names,)),

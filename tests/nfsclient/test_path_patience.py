@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+import nfsclient
+from nfsclient.clients.nfs4 import Nfs4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.clients.patience import SharedPatience
 from nfsclient.errors import EndlessListing, RetriesExhausted
-from nfsclient.highlevel import NfsClient
-from nfsclient.highlevel.nfs4 import NfsClient4
 from nfsclient.listings import ListingBounds
 from nfsclient.protocol import nfs3, nfs4
 from nfsclient.protocol.nfs3 import Nfsstat3
@@ -38,12 +40,12 @@ class Scene:
         self.server.listen(self.loop)
         rpc = connect_tcp("127.0.0.1", self.server.port, loop=self.loop, credential=AuthSys(0, 0))
         patience = self.pauses.patience(first=1.0, longest=1.0, total=TOTAL)
-        self.client: NfsClient | NfsClient4
+        self.client: nfsclient.NfsClient
         if version == 3:
             root = self.server.backend.handle_of(self.server.fs.root)
-            self.client = NfsClient(rpc, root, base=b"/export", patience=patience)
+            self.client = nfsclient.nfs3.NfsClient(rpc, root, base=b"/export", patience=patience)
         else:
-            self.client = NfsClient4(rpc, path=b"/export", patience=patience)
+            self.client = nfsclient.nfs4.NfsClient(rpc, path=b"/export", patience=patience)
         self.client.mkdir("/".join(["d"] * LEVELS), parents=True)
         self.client.write_file("d/f", b"data")
         self.pauses.waited.clear()
@@ -73,7 +75,7 @@ class Scene:
         else:
             delay = Nfsstat4.NFS4ERR_DELAY
             for operation in (nfs4.READDIR, nfs4.LOOKUP):
-                self.server.interpose(operation, around(lambda one=operation: failed(one, delay)))  # type: ignore[misc]
+                self.server.interpose(operation, around(lambda proceed=operation: failed(proceed, delay)))  # type: ignore[misc]
 
     def endless(self, size: int) -> None:
         """Each page of a listing has names of this size, and names and cookies are always new."""
@@ -107,6 +109,43 @@ class Scene:
         self.client.close()
         self.server.close()
         self.loop.close()
+
+
+def once_each(answer: t.Any) -> t.Any:
+    """A handler that gives `answer` to each operation once, before it is executed."""
+    asked: set[t.Any] = set()
+
+    def handler(_server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+        key = (args.to_xdr(), getattr(context.state, "current", None))
+        if key in asked:
+            return proceed(context, args)
+        asked.add(key)
+        return answer
+
+    return handler
+
+
+def test_each_operation_of_a_compound_waits_from_the_shortest_pause_on() -> None:
+    """As each call of NFSv3 does: a compound gets further each time, and the next operation has not waited yet."""
+    scene = Scene(4)
+    scene.client.patience = scene.client.live.patience = SharedPatience.shared(scene.pauses.patience())  # type: ignore[attr-defined]
+    for operation in (nfs4.PUTFH, nfs4.LOOKUP, nfs4.GETFH, nfs4.GETATTR):
+        scene.server.interpose(operation, once_each(failed(operation, Nfsstat4.NFS4ERR_DELAY)))
+    assert scene.client.stat("d/d/d").is_directory
+    assert scene.pauses.waited == [0.05] * (1 + 3 + 1 + 1)
+    scene.close()
+
+
+def test_compounds_by_hand_wait_from_the_shortest_pause_on() -> None:
+    scene = Scene(4)
+    rpc = connect_tcp("127.0.0.1", scene.server.port, loop=scene.loop, credential=AuthSys(0, 0))
+    with Nfs4(rpc, patience=scene.pauses.patience()).establish() as session:
+        for operation in (nfs4.PUTROOTFH, nfs4.LOOKUP, nfs4.GETATTR):
+            scene.server.interpose(operation, once_each(failed(operation, Nfsstat4.NFS4ERR_DELAY)))
+        session.compound(op.putrootfh(), op.lookup(b"export"), op.getattr("type")).ok()
+    assert scene.pauses.waited == [0.05] * 3
+    rpc.close()
+    scene.close()
 
 
 @pytest.fixture(params=[3, 4], ids=["v3", "v4"])

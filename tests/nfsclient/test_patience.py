@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from nfsclient.clients import Nfs3, Patience
+from nfsclient.clients.patience import Spell
 from nfsclient.protocol import nfs3 as p
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import connect_tcp
@@ -40,6 +41,18 @@ def test_the_last_refusal_is_given_back() -> None:
     assert sum(pauses.waited) == 5.0
 
 
+def test_a_spell_begins_with_the_shortest_pause_again_where_the_call_gets_further() -> None:
+    pauses = Pauses()
+    spell = Spell(pauses.patience(first=1.0, longest=8.0, total=40.0))
+    steps = [0, 0, 3, 3, 2, 3, 4, 4]
+    assert all(spell.pause(step) for step in steps)
+    assert pauses.waited == [1.0, 2.0, 1.0, 2.0, 4.0, 8.0, 1.0, 2.0]
+    while spell.pause(4):
+        pass
+    assert pauses.now == 40.0
+    assert not spell.pause(5), "all steps share one patience"
+
+
 def test_waiting_serves_the_loop() -> None:
     now = 0.0
 
@@ -55,7 +68,7 @@ def test_waiting_serves_the_loop() -> None:
     loop.close()
 
 
-def test_each_attempt_is_a_call_with_an_xid_of_its_own() -> None:
+def test_each_attempt_is_a_call_with_another_xid() -> None:
     loop, pauses = Loop(), Pauses()
     server = Server(clock=ManualClock(), seed=1, knobs={"jukebox_calls": 3})
     server.listen(loop)

@@ -22,7 +22,7 @@ from tests.wire_samples import samples
 
 OK = p.Nfsstat4.NFS4_OK
 ALL: t.Final = (*p.OPERATIONS, *p.CALLBACKS)
-TYPES: t.Final = [cls for one in ALL for cls in (one.args, one.res)]
+TYPES: t.Final = [cls for operation in ALL for cls in (operation.args, operation.res)]
 SEQUENCE: t.Final = p.Sequence4Args(bytes(16), 1, 0, 0, False)
 SEQUENCE_OK: t.Final = p.Sequence4Res(OK, p.Sequence4ResOk(bytes(16), 1, 0, 0, 0, 0))
 relaxed = settings(
@@ -142,60 +142,72 @@ def test_lists_of_entries_are_chains() -> None:
 
 
 def test_operations_have_the_numbers_3_to_75_and_callbacks_3_to_15() -> None:
-    assert [one.number for one in p.OPERATIONS] == [*range(3, 76), 10044]
-    assert [one.number for one in p.CALLBACKS] == [*range(3, 16), 10044]
+    assert [operation.number for operation in p.OPERATIONS] == [*range(3, 76), 10044]
+    assert [callback.number for callback in p.CALLBACKS] == [*range(3, 16), 10044]
     assert p.NFS4.operations == (p.NULL, p.COMPOUND, *p.OPERATIONS)
     assert p.BY_NAME["SEQUENCE"] is p.SEQUENCE is p.operation_of(SEQUENCE)
 
 
 @pytest.mark.parametrize(("minor", "highest", "callback"), [(0, 39, 4), (1, 58, 14), (2, 75, 15)])
 def test_minor_versions_differ_by_their_tables(minor: int, highest: int, callback: int) -> None:
-    assert [one.number for one in p.operations_of(minor)] == [*range(3, highest + 1), 10044]
-    assert max(one.number for one in p.CALLBACKS if one.is_in(minor) and one is not p.CB_ILLEGAL) == callback
-    refused = {one.name for one in p.operations_of(minor) if not one.is_implementable(minor)}
+    assert [operation.number for operation in p.operations_of(minor)] == [*range(3, highest + 1), 10044]
+    assert (
+        max(
+            declared.number
+            for declared in p.CALLBACKS
+            if declared.is_in(minor) and declared is not p.CB_ILLEGAL
+        )
+        == callback
+    )
+    refused = {
+        operation.name for operation in p.operations_of(minor) if not operation.is_implementable(minor)
+    }
     gone = {"OPEN_CONFIRM", "RELEASE_LOCKOWNER", "RENEW", "SETCLIENTID", "SETCLIENTID_CONFIRM"}
     assert refused == (set() if minor == 0 else gone if minor == 1 else gone | {"GETDEVICELIST"})
 
 
 @pytest.mark.parametrize("minor", [0, 1, 2])
 def test_the_lists_of_errors_are_those_of_the_operations(minor: int) -> None:
-    listed = {one.name for one in ALL if errors.is_listed(one.name, minor)}
-    assert listed == {one.name for one in ALL if one.is_in(minor)}
-    for one in ALL:
-        if not one.is_in(minor):
-            assert errors.is_expected(one, minor, p.Nfsstat4.NFS4ERR_OP_ILLEGAL)
-        elif not one.is_implementable(minor):
-            assert one.errors(minor) == {p.Nfsstat4.NFS4ERR_NOTSUPP}
+    listed = {operation.name for operation in ALL if errors.is_listed(operation.name, minor)}
+    assert listed == {operation.name for operation in ALL if operation.is_in(minor)}
+    for operation in ALL:
+        if not operation.is_in(minor):
+            assert operation.is_expected(minor, p.Nfsstat4.NFS4ERR_OP_ILLEGAL)
+        elif not operation.is_implementable(minor):
+            assert operation.errors(minor) == {p.Nfsstat4.NFS4ERR_NOTSUPP}
         else:
-            assert one.errors(minor)
+            assert operation.errors(minor)
 
 
-def test_what_the_texts_say_is_expected_beside_the_lists() -> None:
+def test_what_the_texts_say_is_expected_in_addition_to_the_lists() -> None:
     status = p.Nfsstat4
-    assert errors.is_expected(p.EXCHANGE_ID, 1, status.NFS4ERR_PERM)
-    assert errors.is_expected(p.LOCKU, 1, status.NFS4ERR_ISDIR)
-    assert errors.is_expected(p.CREATE, 2, status.NFS4ERR_WRONG_TYPE)
-    assert errors.is_expected(p.GETFH, 1, status.NFS4ERR_DELAY)
-    assert errors.is_expected(p.READ, 1, OK)
-    assert not errors.is_expected(p.ILLEGAL, 1, OK)
-    assert not errors.is_expected(p.GETATTR, 1, status.NFS4ERR_NOTEMPTY)
-    assert not errors.is_expected(p.RENEW, 1, OK)
+    assert p.EXCHANGE_ID.is_expected(1, status.NFS4ERR_PERM)
+    assert p.LOCKU.is_expected(1, status.NFS4ERR_ISDIR)
+    assert p.CREATE.is_expected(2, status.NFS4ERR_WRONG_TYPE)
+    assert p.GETFH.is_expected(1, status.NFS4ERR_DELAY)
+    assert p.READ.is_expected(1, OK)
+    assert not p.ILLEGAL.is_expected(1, OK)
+    assert not p.GETATTR.is_expected(1, status.NFS4ERR_NOTEMPTY)
+    assert not p.RENEW.is_expected(1, OK)
     assert status.NFS4ERR_MINOR_VERS_MISMATCH in errors.compound_errors(0)
     assert status.NFS4ERR_TOO_MANY_OPS in errors.compound_errors(2) - errors.compound_errors(0)
 
 
 def test_every_result_begins_with_its_status() -> None:
-    for one in ALL:
-        for result in samples(one.res):
+    for operation in ALL:
+        for result in samples(operation.res):
             assert isinstance(p.status_of(result), p.Nfsstat4)
 
 
 def test_places_of_stateids_are_fields() -> None:
-    for one in ALL:
-        for cls, places in ((one.args, one.stateids), (one.res, one.gives_stateid)):
+    for operation in ALL:
+        for cls, places in ((operation.args, operation.stateids), (operation.res, operation.gives_stateid)):
             made = samples(cls)
             for place in places:
-                assert any(isinstance(_at(value, place), p.Stateid4) for value in made), (one.name, place)
+                assert any(isinstance(_at(value, place), p.Stateid4) for value in made), (
+                    operation.name,
+                    place,
+                )
 
 
 def _at(value: t.Any, place: str) -> t.Any:
@@ -205,11 +217,11 @@ def _at(value: t.Any, place: str) -> t.Any:
 
 
 def test_attributes_are_those_of_the_rfcs() -> None:
-    required = {number for number, one in p.ATTRIBUTES.items() if one.about.required}
+    required = {number for number, attribute in p.ATTRIBUTES.items() if attribute.about.required}
     assert required == {*range(12), 19, 75}
     assert list(p.ATTRIBUTES) == list(range(83))
     assert [len(p.attributes_since(minor)) for minor in (0, 1, 2)] == [56, 77, 83]
-    written = {one.name for one in p.ATTRIBUTES.values() if one.about.access == "W"}
+    written = {attribute.name for attribute in p.ATTRIBUTES.values() if attribute.about.access == "W"}
     assert written == {
         "time_access_set",
         "time_modify_set",
@@ -219,16 +231,18 @@ def test_attributes_are_those_of_the_rfcs() -> None:
         "mode_set_masked",
         "mode_umask",
     }
-    both = {one.name for one in p.ATTRIBUTES.values() if one.about.access == "RW"}
+    both = {attribute.name for attribute in p.ATTRIBUTES.values() if attribute.about.access == "RW"}
     assert both == {
         *("size", "acl", "archive", "hidden", "mimetype", "mode", "owner", "owner_group", "system"),
         *("time_backup", "time_create", "dacl", "sacl", "retention_hold", "sec_label"),
     }
-    assert [one.name for one in p.ATTRIBUTES.values() if one.about.per == "server"] == ["lease_time"]
+    assert [attribute.name for attribute in p.ATTRIBUTES.values() if attribute.about.per == "server"] == [
+        "lease_time"
+    ]
 
 
 def test_only_what_can_be_set_is_settable() -> None:
-    attributes = p.Fattr4(size=1, time_modify_set=p.SERVER_TIME4)
+    attributes = p.Fattr4(size=1, time_modify_set=p.SERVER_TIME)
     assert p.settable(attributes) is attributes
     with pytest.raises(p.NotSettable, match="no SETATTR can set fileid, 120"):
         p.settable(p.Fattr4(size=1, fileid=2, attrmask=(1 << 4 | 1 << 20, 0, 0, 1 << 24)))
@@ -285,7 +299,7 @@ def test_steps_follow_the_filehandles() -> None:
         p.Restorefh4Res(OK),
         p.SecinfoNoName4Res(OK, []),
     ]
-    steps = t.cast("list[p.Step4]", p.compound_steps(args, p.Compound4Res(OK, b"", results)))
+    steps = t.cast("list[p.Step]", p.compound_steps(args, p.Compound4Res(OK, b"", results)))
     assert [step.current for step in steps] == [
         *(None, None, b"dir", b"dir", b"found", b"found", b"found", b"dir", None),
     ]

@@ -124,7 +124,7 @@ def test_leaving_a_pipeline_early() -> None:
     run(story)
 
 
-def test_calls_beside_a_pipeline() -> None:
+def test_calls_during_a_pipeline() -> None:
     async def story(client: aio.AsyncRpcClient) -> None:
         async for args, reply in client.pipeline(ECHO, map(EchoArgs, range(40)), outstanding=10):
             assert reply.number == args.number

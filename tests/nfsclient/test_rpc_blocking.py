@@ -143,7 +143,7 @@ def test_data_lands_where_the_caller_wants_it(connect: Connect, size: int) -> No
 
 
 @pytest.mark.parametrize("size", [100, BIG])
-def test_data_that_does_not_fit_gets_a_place_of_its_own(connect: Connect, size: int) -> None:
+def test_data_that_does_not_fit_gets_a_new_place(connect: Connect, size: int) -> None:
     place = bytearray(size - 1)
     fetched = connect().call(FETCH, FetchArgs(size), into=memoryview(place))
     assert fetched.resok is not None

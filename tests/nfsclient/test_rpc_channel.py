@@ -143,12 +143,12 @@ def test_an_idle_client_answers_while_the_loop_runs(rig: Rig) -> None:
         client.serve(service())
     channels = [rig.channel_of(first), rig.channel_of(second)]
     assert channels[0] != channels[1]
-    for number, one in enumerate(channels * 2):
-        rig.call_back(one, number)
-    assert [one.under_way for one in channels] == [2, 2]
+    for number, used in enumerate(channels * 2):
+        rig.call_back(used, number)
+    assert [channel.under_way for channel in channels] == [2, 2]
     rig.until_over(4)
     assert sorted(result_of(over).number for over in rig.over) == [100, 101, 102, 103]
-    assert [one.under_way for one in channels] == [0, 0]
+    assert [channel.under_way for channel in channels] == [0, 0]
 
 
 def test_xids_are_those_of_the_caller(rig: Rig) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import socket
 import typing as t
 from collections.abc import Callable, Iterator
 
@@ -13,7 +14,6 @@ from nfsclient.errors import ConnectionLost
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.blocking import RpcClient, connect_tcp
 from nfsclient.rpc.core import CallCore
-from nfsclient.rpc.link import Link
 from nfsclient.xdr import Buffer, XdrType
 from tests.nfsclient.rpc_peer import PATTERN, HangUp, Peer, Script, framed, success, words
 from tests.waiting import AT_MOST
@@ -107,10 +107,10 @@ def no_copies(monkeypatch: pytest.MonkeyPatch) -> None:
 def no_detours(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every call is one send and one receive."""
 
-    def call_large(*_: object) -> t.NoReturn:
+    def call_in_steps(*_: object) -> t.NoReturn:
         raise AssertionError("a small call did not take the short way")
 
-    monkeypatch.setattr(RpcClient, "_call_large", call_large)
+    monkeypatch.setattr(RpcClient, "_call_in_steps", call_in_steps)
 
 
 def data_of(result: p.Compound4Res) -> Buffer:
@@ -174,24 +174,32 @@ def test_small_compounds_take_the_short_way(connect: Connect, args: p.Compound4A
     assert client.call(p.COMPOUND, args).status is OK
 
 
-def test_the_data_of_a_write_is_not_copied(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[t.Any] = []
-    exchange, transmit = Link.exchange, Link.transmit
+class Watched:
+    """A socket; `sent` has the buffers that were given to it."""
 
-    def exchanged(link: Link, message: list[Buffer], *more: t.Any) -> bytes:
-        sent.extend(message)
-        return exchange(link, message, *more)
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self.sent: list[Buffer] = []
 
-    def transmitted(link: Link, message: list[Buffer], timeout: float) -> None:
-        sent.extend(message)
-        transmit(link, message, timeout)
+    def sendmsg(self, buffers: t.Sequence[Buffer]) -> int:
+        self.sent.extend(buffers)
+        return self._sock.sendmsg(buffers)
 
-    monkeypatch.setattr(Link, "exchange", exchanged)
-    monkeypatch.setattr(Link, "transmit", transmitted)
+    def send(self, data: Buffer, flags: int = 0) -> int:
+        self.sent.append(data)
+        return self._sock.send(data, flags)
+
+    def __getattr__(self, name: str) -> t.Any:
+        return getattr(self._sock, name)
+
+
+def test_the_data_of_a_write_is_not_copied(connect: Connect) -> None:
     client, data = connect(), bytearray(SIZE)
+    client.pass_through(lambda sock: t.cast("socket.socket", Watched(sock)))
     client.call(p.COMPOUND, write(data))
     client.wait(client.submit(p.COMPOUND, write(data)))
     list(client.pipeline(p.COMPOUND, [write(data)]))
+    sent = t.cast("Watched", client._sock).sent
     assert sum(buffer is data for buffer in sent) == 3
 
 

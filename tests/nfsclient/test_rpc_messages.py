@@ -104,7 +104,7 @@ def test_success_gives_the_place_of_the_results() -> None:
         ((1, 1, 1), AuthFailed, RpcDenied),
     ],
 )
-def test_every_refusal_is_an_error_of_its_own(
+def test_every_refusal_is_another_error(
     tail: tuple[int, ...], kind: type[Exception], family: type[Exception]
 ) -> None:
     wire = words(XID, 1, *tail)
@@ -167,7 +167,7 @@ def test_an_undefined_accept_stat_breaks_rpc() -> None:
 
 
 @given(st.binary(max_size=80))
-def test_any_reply_is_judged_by_errors_of_ours_alone(wire: bytes) -> None:
+def test_any_reply_is_judged_by_our_errors_alone(wire: bytes) -> None:
     with contextlib.suppress(BadReply):
         end, _ = parse_reply(wire, 0, "GETATTR")
         assert 0 < end <= len(wire)

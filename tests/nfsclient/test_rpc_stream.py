@@ -295,8 +295,8 @@ def test_data_in_single_bytes_arrives(contexts: Contexts) -> None:
         if received == b"hello":
             break
     assert received == b"hello"
-    for one in (client, server, relay_left, relay_right):
-        one.close()
+    for endpoint in (client, server, relay_left, relay_right):
+        endpoint.close()
 
 
 def test_output_waits_encrypted_and_is_bounded(ends: tuple[TlsStream, TlsStream]) -> None:

@@ -123,7 +123,7 @@ def test_every_call_is_answered_once_in_any_pieces(
     assert len(bench.core.strays) == kinds.count("stray")
 
 
-def test_bytes_that_arrive_while_a_chunk_is_held_stay_after_it() -> None:
+def test_bytes_that_arrive_during_a_held_chunk_stay_after_it() -> None:
     bench = Bench([1, 2, 3])
     stream = b"".join(framed(answer(call)) for call in bench.calls)
     bench.window.hold(stream[:60])

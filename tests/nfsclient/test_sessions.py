@@ -192,8 +192,10 @@ def test_owners_have_the_client_id_of_the_session() -> None:
     bare, chosen = op.open(b"f", 1, owner=b"o"), op.open(b"f", 1, owner=p.StateOwner4(7, b"o"))
     locks = [op.lock(p.ANONYMOUS_STATEID, owner=b"o"), op.lockt(owner=b"o")]
     made = with_clientid([op.putrootfh(), bare, chosen, *locks, op.lock_more(p.ANONYMOUS_STATEID)], 5)
-    assert [one.owner.clientid for one in made if isinstance(one, p.Open4Args | p.Lockt4Args)] == [5, 7, 5]
-    locker = next(one.locker.open_owner for one in made if isinstance(one, p.Lock4Args))
+    assert [
+        operation.owner.clientid for operation in made if isinstance(operation, p.Open4Args | p.Lockt4Args)
+    ] == [5, 7, 5]
+    locker = next(operation.locker.open_owner for operation in made if isinstance(operation, p.Lock4Args))
     assert locker is not None
     assert locker.lock_owner == p.StateOwner4(5, b"o")
     assert bare.owner.clientid == 0

@@ -62,24 +62,24 @@ def test_want_bits_are_no_access() -> None:
 
 def test_delegation_comes_with_an_open_and_goes_with_its_recall() -> None:
     held = HeldState()
-    one = held.opened(
+    state = held.opened(
         b"f", b"o", 1, 0, opened(p.Stateid4(1, OTHER), p.OpenDelegationType4.OPEN_DELEGATE_READ)
     )
-    assert held.for_reading(one).other == b"d" * 12
+    assert held.for_reading(state).other == b"d" * 12
     assert held.recall(b"f", p.Stateid4(1, b"e" * 12)) is None
     delegation = held.recall(b"f", p.Stateid4(1, b"d" * 12))
     assert delegation is not None
-    assert held.for_reading(one) == one.stateid
+    assert held.for_reading(state) == state.stateid
     held.returned(delegation)
     assert held.delegations == {}
 
 
 def test_close_takes_its_locks_along() -> None:
     held = HeldState()
-    one = held.opened(b"f", b"o", 1, 0, opened(p.Stateid4(1, OTHER)))
-    held.locked(one, b"l", p.Stateid4(1, b"l" * 12), LockRange(WRITE, 0, 10))
+    state = held.opened(b"f", b"o", 1, 0, opened(p.Stateid4(1, OTHER)))
+    held.locked(state, b"l", p.Stateid4(1, b"l" * 12), LockRange(WRITE, 0, 10))
     assert len(held.all_stateids()) == 2
-    held.closed(one)
+    held.closed(state)
     assert held.all_stateids() == []
 
 
@@ -98,8 +98,10 @@ def test_ranges_of_locks_are_those_of_their_bytes(steps: list[tuple[bool, tuple[
         else:
             locks.remove(offset, length)
             locked -= covered
-    assert {at for at in range(40) for one in locks.ranges if one.offset <= at < one.end} == locked
-    assert sum(min(one.end, 40) - one.offset for one in locks.ranges) == len(locked)
+    assert {
+        at for at in range(40) for byte_range in locks.ranges if byte_range.offset <= at < byte_range.end
+    } == locked
+    assert sum(min(byte_range.end, 40) - byte_range.offset for byte_range in locks.ranges) == len(locked)
 
 
 def test_lease_counts_from_when_the_request_was_sent() -> None:
@@ -188,7 +190,7 @@ def test_recall_slot_limits_the_fore_channel() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [one for one in p.OpenDelegationType4 if "READ" in one.name or "WRITE" in one.name]
+    "kind", [kind for kind in p.OpenDelegationType4 if "READ" in kind.name or "WRITE" in kind.name]
 )
 def test_delegations_with_times_are_delegations(kind: p.OpenDelegationType4) -> None:
     """RFC 9754: a server should give them to those only that ask; they are recalled and returned like others."""
@@ -203,7 +205,7 @@ def test_delegations_with_times_are_delegations(kind: p.OpenDelegationType4) -> 
     )
     assert p.OpenDelegation4.from_xdr(given.to_xdr()) == given
     assert given.to_xdr()[:4] == int(kind).to_bytes(4, "big")
-    one = held.delegated(b"f", given)
-    assert one is not None
-    assert (one.type, one.is_write) == (kind, is_write)
-    assert held.recall(b"f", stateid) is one
+    delegation = held.delegated(b"f", given)
+    assert delegation is not None
+    assert (delegation.type, delegation.is_write) == (kind, is_write)
+    assert held.recall(b"f", stateid) is delegation

@@ -167,7 +167,9 @@ def test_tshark_reads_every_procedure(rpc: RpcClient, tmp_path: Path) -> None:
     rpc.on_exchange = exchanges.append
     _use_everything(rpc)
     used = {exchange.procedure for exchange in exchanges}
-    missing = [one.label for program in _PROGRAMS for one in program.procedures if one not in used]
+    missing = [
+        procedure.label for program in _PROGRAMS for procedure in program.procedures if procedure not in used
+    ]
     # These carry calls of other programs: not ours to decode.
     carriers = (portmap.CALLIT, rpcbind.CALLIT3, rpcbind.BCAST4, rpcbind.INDIRECT4)
     assert missing == [carrier.label for carrier in carriers]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from nfsclient.clients.nfs4 import Nfs4, Session4
+from nfsclient.clients.nfs4 import Nfs4, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.auth import AuthSys
@@ -29,7 +29,9 @@ from tests.settled import settle
 pytestmark = needs("tshark")
 
 _ROOM: t.Final = 700
-_OPERATIONS: t.Final = [one for one in p.OPERATIONS if one is not p.ILLEGAL and one.is_in(2)]
+_OPERATIONS: t.Final = [
+    operation for operation in p.OPERATIONS if operation is not p.ILLEGAL and operation.is_in(2)
+]
 
 
 @pytest.fixture
@@ -52,7 +54,7 @@ def least(cls: type[XdrType]) -> XdrType:
     return cls.unpack_from(struct.pack(f">{len(first)}I", *first) + bytes(_ROOM))[0]
 
 
-def _use_files(session: Session4) -> None:
+def _use_files(session: Session) -> None:
     """Successes and refusals, with data that needs padding and every attribute."""
     root = session.compound(op.putrootfh(), op.lookup(b"export"), op.getfh()).ok().handle
     wanted = p.Fattr4(mode=0o644, owner=b"0", owner_group=b"0")
@@ -62,7 +64,7 @@ def _use_files(session: Session4) -> None:
     session.compound(op.putfh(root), opening)
     session.compound(op.putfh(file), op.write(stateid, 3, b"seven 7"), op.commit())
     session.compound(op.putfh(file), op.read(stateid, 0, 100))
-    everything = [one.name for one in p.ATTRIBUTES.values() if one.about.is_readable]
+    everything = [attribute.name for attribute in p.ATTRIBUTES.values() if attribute.about.is_readable]
     session.compound(op.putfh(file), op.getattr(*everything)).ok()
     session.compound(op.putfh(root), op.readdir(attributes=everything)).ok()
     session.compound(op.putfh(root), op.mkdir(b"directory", wanted), op.getfh())
@@ -87,11 +89,13 @@ def test_tshark_reads_every_operation(rpc: RpcClient, tmp_path: Path) -> None:
     session = nfs4.establish()
     _use_files(session)
     called = len(exchanges)
-    for one in _OPERATIONS:
-        nfs4.compound(least(one.args))
+    for listed in _OPERATIONS:
+        nfs4.compound(least(listed.args))
     refused = exchanges[called:]
     assert len(refused) == len(_OPERATIONS)
-    answered = [_with_results(one, operation) for one, operation in zip(refused, _OPERATIONS, strict=True)]
+    answered = [
+        _with_results(exchange, operation) for exchange, operation in zip(refused, _OPERATIONS, strict=True)
+    ]
     every = [*exchanges, *answered]
     settle(every)
     capture = tmp_path / "all.pcapng"
@@ -102,19 +106,19 @@ def test_tshark_reads_every_operation(rpc: RpcClient, tmp_path: Path) -> None:
     assert len(_tshark(capture, "nfs && rpc.msgtyp == 1")) == len(every)
 
 
-def _with_results(one: Exchange, operation: p.AnyOperation4) -> Exchange:
+def _with_results(exchange: Exchange, operation: p.AnyOperation) -> Exchange:
     """The same call, later, answered as if the operation had succeeded."""
     res = p.Compound4Res(p.Nfsstat4.NFS4_OK, b"", [least(operation.res)])
-    xid = one.xid ^ 0x8000_0000
+    xid = exchange.xid ^ 0x8000_0000
     head = struct.pack(">IIIIII", xid, 1, 0, 0, 0, 0)
-    call = xid.to_bytes(4, "big") + one.call[4:]
-    received = (one.received_at or 0.0) + 1000
+    call = xid.to_bytes(4, "big") + exchange.call[4:]
+    received = (exchange.received_at or 0.0) + 1000
     return dataclasses.replace(
-        one,
+        exchange,
         xid=xid,
         call=call,
         reply=head + res.to_xdr(),
         result=res,
-        sent_at=one.sent_at + 1000,
+        sent_at=exchange.sent_at + 1000,
         received_at=received,
     )

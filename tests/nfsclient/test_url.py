@@ -165,3 +165,9 @@ def test_without_parameters_it_is_version_3_over_tcp_as_oneself() -> None:
 def test_a_wrong_url_says_what_was_expected(text: str, complaint: str) -> None:
     with pytest.raises(UrlError, match=complaint):
         NfsUrl.parse(text)
+
+
+def test_the_version_of_a_url_that_names_none() -> None:
+    assert NfsUrl.parse("nfs://h/a").version == 3
+    assert NfsUrl.parse("nfs://h/a", version=4) == NfsUrl.parse("nfs://h/a?version=4")
+    assert NfsUrl.parse("nfs://h/a?version=2", version=4).version == 2

@@ -62,7 +62,7 @@ def test_the_generated_codec_is_the_same() -> None:
 
 
 def test_marks_are_found_in_declarations() -> None:
-    found = {(one.owner.__name__, one.name): one.node.identity for one in octets_in([Marked, Where])}
+    found = {(octet.owner.__name__, octet.name): octet.node.identity for octet in octets_in([Marked, Where])}
     assert found == {
         ("Marked", "name"): "host",
         ("Marked", "others"): "host",
@@ -83,19 +83,19 @@ def test_places_in_an_encoding() -> None:
     data = b"head" + Marked(7, b"acme", [b"a", b"bc"], b"data").to_xdr()
     found, failed = identities(Marked, data, 4)
     assert failed is None
-    assert [(one.path, one.data) for one in found] == [
+    assert [(octets.path, octets.data) for octets in found] == [
         ("Marked.name", b"acme"),
         ("Marked.others[0]", b"a"),
         ("Marked.others[1]", b"bc"),
     ]
-    assert all(data[one.start : one.start + len(one.data)] == one.data for one in found)
+    assert all(data[octets.start : octets.start + len(octets.data)] == octets.data for octets in found)
 
 
 @pytest.mark.parametrize("size", [10, 14, 20])
 def test_of_an_encoding_that_ends_too_early_what_is_there_is_found(size: int) -> None:
     data = Marked(7, b"acme-filer01", [b"bc"], b"").to_xdr()[:size]
     found, failed = identities(Marked, data)
-    assert [one.data for one in found] == [b"acme-filer01"[: size - 8]]
+    assert [octets.data for octets in found] == [b"acme-filer01"[: size - 8]]
     assert failed is not None
 
 
@@ -107,4 +107,4 @@ def test_what_is_found_stands_where_it_is_said_to(cls: type[XdrType], data: st.D
     for buffer in (encoded, encoded[:cut]):
         found, failed = identities(cls, buffer)
         assert buffer is not encoded or failed is None
-        assert all(buffer[one.start : one.start + len(one.data)] == one.data for one in found)
+        assert all(buffer[octets.start : octets.start + len(octets.data)] == octets.data for octets in found)

@@ -26,9 +26,11 @@ RESULTS: t.Final = {
 
 def call(name: str = "GETATTR", xid: int = 1) -> bytes:
     """An NFSv3 call with an empty credential."""
-    one = nfs3.NFS3.by_name[name]
+    procedure = nfs3.NFS3.by_name[name]
     none = OpaqueAuth()
-    header = CallHeader(xid, MsgType.CALL, 2, one.program, one.version, one.number, none, none)
+    header = CallHeader(
+        xid, MsgType.CALL, 2, procedure.program, procedure.version, procedure.number, none, none
+    )
     return header.to_xdr() + ARGS[name].to_xdr()
 
 

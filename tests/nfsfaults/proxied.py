@@ -10,8 +10,8 @@ import typing as t
 from collections.abc import Callable
 from contextlib import closing
 
-from nfsclient import NfsClient
 from nfsclient.highlevel import Limits
+from nfsclient.nfs3 import NfsClient
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import RpcClient, connect_tcp, connect_udp
 from nfsclient.rpc.loop import Loop

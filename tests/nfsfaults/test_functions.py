@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from nfsclient import NfsClient
 from nfsclient.clients import Nfs3
 from nfsclient.highlevel import Limits
+from nfsclient.nfs3 import NfsClient
 from nfsclient.protocol import nfs3
 from nfsclient.xdr import Void
 from nfsfaults import actions as a
@@ -78,12 +78,12 @@ def through(
     if before:
         flow.tracker.message(before, "server")
     flow.receive(0.0, data, toward)
-    return [one.data for one in flow.events(1.0) if isinstance(one, Write)], matcher
+    return [event.data for event in flow.events(1.0) if isinstance(event, Write)], matcher
 
 
 def test_messages_are_lost_doubled_and_changed() -> None:
     assert through(lambda _: None, call("READ"))[0] == []
-    assert through(lambda one: [one, one], call("READ"))[0] == [framed(call("READ"))] * 2
+    assert through(lambda message: [message, message], call("READ"))[0] == [framed(call("READ"))] * 2
 
     def another(packet: t.Any) -> t.Any:
         packet.xid = 9
@@ -115,6 +115,6 @@ def test_without_scapy_a_function_is_refused_in_one_line(
         raise ModuleNotFoundError("No module named 'scapy'", name="scapy")
 
     monkeypatch.setattr("importlib.import_module", missing)
-    plan = Plan((Rule(Selector(), (a.CallFunction("tests:same", lambda one: one),)),))
+    plan = Plan((Rule(Selector(), (a.CallFunction("tests:same", lambda message: message),)),))
     with pytest.raises(NoScapy, match=r"^needs scapy: python -m pip install 'scapy>=2.6'$"):
         make(plan)

@@ -10,10 +10,10 @@ from contextlib import closing
 
 import pytest
 
-from nfsclient import NfsClient
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, RpcTimeout
 from nfsclient.highlevel import Limits
+from nfsclient.nfs3 import NfsClient
 from nfsclient.protocol import nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.rpc.auth import AuthSys

@@ -17,10 +17,9 @@ from contextlib import closing
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nfsclient import NfsClient
+import nfsclient
 from nfsclient.clients import Patience
 from nfsclient.highlevel import Limits
-from nfsclient.highlevel.nfs4.client import NfsClient4
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import RpcClient, connect_tcp, connect_udp
 from nfsclient.rpc.loop import Loop
@@ -35,7 +34,6 @@ _IDEMPOTENT: t.Final = ("READ", "WRITE", "GETATTR", "LOOKUP", "ACCESS", "COMMIT"
 _NAMES: t.Final = ("f", "g", "h")
 _SIZE: t.Final = 600
 """Bytes of a READ or WRITE: a file is several calls."""
-Either: t.TypeAlias = NfsClient | NfsClient4
 Step: t.TypeAlias = tuple[t.Any, ...]
 
 _MESSAGES: t.Final = st.sampled_from(["call", "reply"])
@@ -57,9 +55,9 @@ _CUTS: t.Final = st.one_of(
 
 
 def _rule(action: st.SearchStrategy[t.Any], operations: tuple[str, ...]) -> st.SearchStrategy[Rule]:
-    def make(kind: t.Any, nth: int, one: a.Action) -> Rule:
+    def make(kind: t.Any, nth: int, action: a.Action) -> Rule:
         select = Selector(kind, "nfs", operations=operations, nth=nth)
-        return Rule(select, (one,), must_fire=False)
+        return Rule(select, (action,), must_fire=False)
 
     return st.builds(make, _MESSAGES, st.integers(1, 4 if operations else 12), action)
 
@@ -123,16 +121,20 @@ class Rig:
             rpc = connect_tcp("127.0.0.1", port, loop=self.loop, timeout=5, credential=credential)
         self.client = self._client(rpc, kind)
 
-    def _client(self, rpc: RpcClient, kind: str) -> Either:
+    def _client(self, rpc: RpcClient, kind: str) -> nfsclient.NfsClient:
         patience = Patience.of(self.loop, first=0.001, longest=0.01, total=10.0)
         if kind == "4.1":
-            found = NfsClient4(rpc, path=b"/export", rsize=_SIZE, wsize=_SIZE, patience=patience)
+            found = nfsclient.nfs4.NfsClient(
+                rpc, path=b"/export", rsize=_SIZE, wsize=_SIZE, patience=patience
+            )
             self.inside.attach(rpc)  # the session stands; what follows is disturbed
             return found
         self.inside.attach(rpc)
         root = self.server.backend.handle_of(self.server.fs.root)
         limits = Limits(_SIZE, _SIZE, 4096)
-        return NfsClient(rpc, root, base=b"/export", limits=limits, patience=patience, reconnect=True)
+        return nfsclient.nfs3.NfsClient(
+            rpc, root, base=b"/export", limits=limits, patience=patience, reconnect=True
+        )
 
     def do(self, step: Step) -> None:
         """Make a step, and the same in the model. What the model refuses is not tried."""
@@ -182,14 +184,16 @@ class Rig:
         with_plain = connect_tcp("127.0.0.1", self.server.port, loop=self.loop, credential=AuthSys(0, 0))
         root = self.server.backend.handle_of(self.server.fs.root)
         patience = Patience.of(self.loop, first=0.001, longest=0.01, total=10.0)
-        with NfsClient(with_plain, root, base=b"/export", patience=patience) as plain:
+        with nfsclient.nfs3.NfsClient(with_plain, root, base=b"/export", patience=patience) as plain:
             return {name: bytes(plain.read_file(name)) for name in plain.listdir()}
 
     def close(self) -> None:
         self.inside.close()
-        self.client.session.rpc.close() if isinstance(
-            self.client, NfsClient
-        ) else self.client.live.rpc.close()
+        if isinstance(self.client, nfsclient.nfs3.NfsClient):
+            self.client.session.rpc.close()
+        else:
+            assert isinstance(self.client, nfsclient.nfs4.NfsClient)
+            self.client.live.rpc.close()
         self.server.close()
         self.loop.close()
 
@@ -231,3 +235,9 @@ def test_nfs41(plan: Plan, knobs: dict[str, t.Any], steps: list[Step]) -> None:
 def test_nfs41_a_recovery_that_is_cut_in_its_second_session_still_ends_the_grace_period() -> None:
     lost = Rule(Selector("reply", "nfs", operations=("CREATE_SESSION",), nth=2), (a.Drop("close"),))
     _run("4.1", Plan((lost,)), {}, [("restart",), ("write", "f", b"data"), ("read", "f")])
+
+
+def test_nfs41_a_call_that_must_not_run_twice_is_not_sent_into_a_connection_that_the_server_has_closed() -> (
+    None
+):
+    _run("4.1", Plan(()), {}, [("write", "f", b"data"), ("restart",), ("rename", "f", "g")])

@@ -65,9 +65,9 @@ def run(flow: Flow, sent: list[Sent]) -> list[Event]:
             assert all(event.at <= deadline for event in new)
             events.extend(new)
 
-    for xid, one in enumerate(sent):
-        advance(one.at)
-        flow.receive(one.at, call(one.operation, xid), "server")
+    for xid, message in enumerate(sent):
+        advance(message.at)
+        flow.receive(message.at, call(message.operation, xid), "server")
     advance(float("inf"))
     assert flow.deadline is None
     assert flow.queued == 0
@@ -102,14 +102,14 @@ def test_every_message_goes_as_often_as_its_action_says(
 ) -> None:
     matcher = matcher_of(actions)
     gone = Counter(xid for _, xid in records(run(matcher.flow(), sent)))
-    for xid, one in enumerate(sent):
-        action = actions.get(one.operation)
+    for xid, message in enumerate(sent):
+        action = actions.get(message.operation)
         copies = 0 if isinstance(action, a.Drop) else 1
         if isinstance(action, a.Duplicate):
             copies += action.copies
         copies += isinstance(action, a.Replay)
-        assert gone[xid] == copies, (xid, one, action)
-    assert sum(matcher.fired.values()) == sum(one.operation in actions for one in sent)
+        assert gone[xid] == copies, (xid, message, action)
+    assert sum(matcher.fired.values()) == sum(message.operation in actions for message in sent)
 
 
 @given(traffic(), plans())
@@ -117,7 +117,9 @@ def test_messages_that_no_rule_delays_keep_their_order(
     sent: list[Sent], actions: dict[str, a.Action]
 ) -> None:
     kept = [
-        xid for xid, one in enumerate(sent) if not isinstance(actions.get(one.operation), a.Hold | a.Delay)
+        xid
+        for xid, message in enumerate(sent)
+        if not isinstance(actions.get(message.operation), a.Hold | a.Delay)
     ]
     first: list[int] = []
     for _, xid in records(run(matcher_of(actions).flow(), sent)):
@@ -132,11 +134,11 @@ def test_times_are_those_of_the_actions(sent: list[Sent], delay: float, others: 
     actions: dict[str, a.Action] = {"READ": a.Delay(delay), "REMOVE": a.Hold(others, patience)}
     log = records(run(matcher_of(actions).flow(), sent))
     at = {xid: when for when, xid in log}
-    for xid, one in enumerate(sent):
-        if one.operation == "GETATTR":
-            assert at[xid] == one.at
-        elif one.operation == "READ":
-            assert at[xid] == one.at + delay
+    for xid, message in enumerate(sent):
+        if message.operation == "GETATTR":
+            assert at[xid] == message.at
+        elif message.operation == "READ":
+            assert at[xid] == message.at + delay
         else:
             place = [gone for _, gone in log].index(xid)
             passed = [
@@ -145,8 +147,8 @@ def test_times_are_those_of_the_actions(sent: list[Sent], delay: float, others: 
                 if sent[gone].operation != "REMOVE" and _left_after(sent, at, gone, xid)
             ]
             assert len(passed) <= others
-            assert at[xid] == one.at + patience or len(passed) == others
-            assert at[xid] <= one.at + patience
+            assert at[xid] == message.at + patience or len(passed) == others
+            assert at[xid] <= message.at + patience
 
 
 def _left_after(sent: list[Sent], at: dict[int, float], other: int, held: int) -> bool:

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from nfsclient import NfsClient
 from nfsclient.errors import ConnectFailed, ConnectionLost, NfsClientError
 from nfsclient.highlevel import Limits
+from nfsclient.nfs3 import NfsClient
 from nfsclient.protocol import nfs3
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import RpcClient
@@ -220,7 +220,7 @@ def test_a_lost_syn_is_sent_again(stage: Stage, toward: t.Any) -> None:
     assert stage.packets.unfired == []
 
 
-def test_a_lost_syn_that_nobody_sends_is_told(stage: Stage) -> None:
+def test_a_lost_syn_that_nobody_sends_is_reported(stage: Stage) -> None:
     stage.connect("udp", links=[Link("server", lost_syns=1)])
     assert stage.packets is not None
     assert stage.packets.unfired == ["the SYN toward the server was not lost"]
@@ -290,7 +290,7 @@ def test_messages_of_udp_have_all_other_actions_too(stage: Stage) -> None:
     assert stage.packets.unfired == []
 
 
-def test_what_a_transport_lacks_is_told_in_advance() -> None:
+def test_what_a_transport_lacks_is_reported_in_advance() -> None:
     assert "needs TCP" in unable(Plan((on("call", a.SplitSegment((1,))),)), "udp")
     assert "needs UDP" in unable(Plan((on("call", a.Replay(via="forged")),)), "tcp")
     assert "segments" in unable(Plan((on("call", a.IpFragments()),)), "tcp")
@@ -365,17 +365,21 @@ def test_a_rule_looks_at_fields_of_packets(stage: Stage, proto: t.Any) -> None:
     def is_mine(packet: t.Any) -> bool:
         return int((packet.TCP if proto == "tcp" else packet.UDP).dport) == 2049
 
-    never = where("call", lambda one: one.packet.Write3Args.offset == 0, a.LosePackets())
+    never = where("call", lambda message: message.packet.Write3Args.offset == 0, a.LosePackets())
     rpc = stage.connect(
         proto,
         never,
         where(
             "call",
-            lambda one: is_mine(one.packet) and one.packet.RpcCall.vers == 3 and one.packet.IP.ttl == 64,
+            lambda message: (
+                is_mine(message.packet) and message.packet.RpcCall.vers == 3 and message.packet.IP.ttl == 64
+            ),
             a.LosePackets(),
         ),
         where(
-            "reply", lambda one: type(one.packet.Nfs3NullReply).__name__ == "Nfs3NullReply", a.LosePackets()
+            "reply",
+            lambda message: type(message.packet.Nfs3NullReply).__name__ == "Nfs3NullReply",
+            a.LosePackets(),
         ),
     )
     null(rpc)

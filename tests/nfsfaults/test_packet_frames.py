@@ -71,11 +71,11 @@ def test_fragments_come_together_in_any_order(
     heading = f.Heading(ETHERNET, b"\xc6\x12\0\x02", b"\xc6\x12\0\x01", PORTS)
     action = a.IpFragments(8 * size, overlap=8 * min(overlap, size - 1))
     frames = making.datagram(heading, data, 7, [action])
-    pieces = [read(one) for one in frames]
-    assert all(len(one.payload) % 8 == 0 for one in pieces if one.fragment & f.MORE)
+    pieces = [read(frame) for frame in frames]
+    assert all(len(piece.payload) % 8 == 0 for piece in pieces if piece.fragment & f.MORE)
     order.shuffle(pieces)
     reassembler = f.Reassembler()
-    found = [one for one in (reassembler.feed(piece) for piece in pieces[:200]) if one is not None]
+    found = [packet for packet in (reassembler.feed(piece) for piece in pieces[:200]) if packet is not None]
     if len(pieces) <= 200:
         assert f.read_udp(found[0]) == (PORTS, data)
         assert set(found[0].frames) <= set(frames)
@@ -84,8 +84,8 @@ def test_fragments_come_together_in_any_order(
 def test_fragments_that_never_become_whole_are_forgotten() -> None:
     reassembler = f.Reassembler()
     for number in range(1000):
-        one = f.IpPacket((b"",), bytes(4), bytes(4), f.UDP, number, f.MORE, bytes(1480))
-        assert reassembler.feed(one) is None
+        first = f.IpPacket((b"",), bytes(4), bytes(4), f.UDP, number, f.MORE, bytes(1480))
+        assert reassembler.feed(first) is None
     assert len(reassembler._parts) <= 65
 
 
@@ -105,9 +105,9 @@ def test_the_beginnings_of_records_are_found(
     at = 0
     while at < len(stream):
         end = at + cuts[at % len(cuts)]
-        one = segment(stream[at:end], number + at)
-        found += half.messages_in(one)
-        assert half.messages_in(one) == []
+        cut = segment(stream[at:end], number + at)
+        found += half.messages_in(cut)
+        assert half.messages_in(cut) == []
         at = end
     assert len(found) == len(messages)
     assert all(data.startswith(seen) for (data, _), seen in zip(messages, found, strict=True))

@@ -103,7 +103,7 @@ def test_a_reply_to_an_unknown_call_keeps_its_bytes() -> None:
     assert bytes(reply) == data
 
 
-def test_replies_belong_to_the_call_of_their_own_conversation() -> None:
+def test_replies_belong_to_the_call_in_their_conversation() -> None:
     """The same XID is in use between other addresses, and from the server to the client."""
     down = IP(src="10.0.0.2", dst="10.0.0.1") / UDP(sport=700, dport=2049)
     up = IP(src="10.0.0.1", dst="10.0.0.2") / UDP(sport=2049, dport=700)
@@ -235,9 +235,9 @@ def test_a_stream_is_put_together_from_segments() -> None:
     cuts = [(0, 10), (10, 50), (50, len(record) + 3), (len(record) + 3, len(stream))]
     segments = [IP(bytes(base / TCP(sport=700, dport=2049, seq=1 + at) / stream[at:end])) for at, end in cuts]
     session = TCPSession()
-    whole = [found for one in segments if (found := session.process(one)) is not None]
-    calls = [call for one in whole for call in layers(one) if isinstance(call, p.NfsCall)]
-    assert [type(one).__name__ for one in calls] == ["Nfs3ReadlinkCall", "Nfs3GetattrCall"]
+    whole = [found for segment in segments if (found := session.process(segment)) is not None]
+    calls = [call for packet in whole for call in layers(packet) if isinstance(call, p.NfsCall)]
+    assert [type(call).__name__ for call in calls] == ["Nfs3ReadlinkCall", "Nfs3GetattrCall"]
 
 
 def test_two_records_in_one_segment_leave_padding() -> None:

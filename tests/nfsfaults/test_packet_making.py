@@ -29,6 +29,7 @@ from scapy.packet import Packet, Raw
 from scapy.utils import wrpcap
 
 from nfsfaults.packet import NfsCall, NfsReply, making
+from tests.waiting import AT_MOST
 
 CLIENT, SERVER = b"\xc6\x12\0\x02", b"\xc6\x12\0\x01"
 ETHERNET = b"\2\0\0\0\0\1\2\0\0\0\0\2\x08\0"
@@ -46,10 +47,10 @@ def checksum(data: bytes) -> int:
     return ~total & 0xFFFF
 
 
-def transport_sum(one: bytes) -> int:
+def transport_sum(ip: bytes) -> int:
     """0 if the checksum of UDP or TCP in an unfragmented frame is right."""
-    body = one[34:]
-    return checksum(one[26:34] + struct.pack("!BBH", 0, one[23], len(body)) + body)
+    body = ip[34:]
+    return checksum(ip[26:34] + struct.pack("!BBH", 0, ip[23], len(body)) + body)
 
 
 def datagram(data: bytes, *actions: a.Action, heading: f.Heading = HEADING) -> list[bytes]:
@@ -64,7 +65,7 @@ def one_segment(data: bytes) -> bytes:
 
 
 def record() -> bytes:
-    return b"".join(bytes(one) for one in frame([WRITE]))
+    return b"".join(bytes(made) for made in frame([WRITE]))
 
 
 def test_a_datagram_byte_by_byte() -> None:
@@ -86,7 +87,7 @@ def test_a_reset_byte_by_byte() -> None:
 
 @pytest.mark.parametrize("layer", ["transport", "network"])
 @pytest.mark.parametrize("data", [b"", WRITE, bytes(3000)], ids=["empty", "call", "long"])
-def test_only_the_checksum_that_is_asked_for_is_wrong(layer: t.Any, data: bytes) -> None:
+def test_only_the_requested_checksum_is_wrong(layer: t.Any, data: bytes) -> None:
     good, bad = datagram(data), datagram(data, a.BadChecksum(layer))
     wrong = {"transport": (40, 42), "network": (24, 26)}[layer]
     for right, spoilt in zip(good, bad, strict=True):
@@ -128,11 +129,11 @@ def test_pieces_of_a_segment_are_the_same_stream(action: a.SplitSegment) -> None
 
 def test_actions_apply_together() -> None:
     made = datagram(WRITE, a.ChangePacket("IP.ttl", 3), a.BadChecksum(), a.IpFragments(64, reverse=True))
-    assert [one[22] for one in made] == [3] * len(made)
+    assert [packet[22] for packet in made] == [3] * len(made)
     assert checksum(made[0][14:34]) == 0
     reassembler = f.Reassembler()
-    packets = [t.cast("f.IpPacket", f.read_ip(one)) for one in made]
-    *_, whole = [reassembler.feed(one) for one in packets]
+    packets = [t.cast("f.IpPacket", f.read_ip(packet)) for packet in made]
+    *_, whole = [reassembler.feed(packet) for packet in packets]
     assert whole is not None
     assert transport_sum(bytes(26) + whole.source + whole.destination + whole.payload) != 0
     assert f.read_udp(whole) == (HEADING.ports, WRITE)
@@ -196,12 +197,12 @@ def test_a_function_gets_layers_and_lengths_follow() -> None:
 
 def test_a_function_drops_doubles_and_divides() -> None:
     assert datagram(WRITE, a.CallFunction("tests:none", lambda _: None)) == []
-    assert len(datagram(WRITE, a.CallFunction("tests:two", lambda one: [one, one]))) == 2
-    (same,) = datagram(WRITE, a.CallFunction("tests:same", lambda one: one))
+    assert len(datagram(WRITE, a.CallFunction("tests:two", lambda packet: [packet, packet]))) == 2
+    (same,) = datagram(WRITE, a.CallFunction("tests:same", lambda packet: packet))
     assert same == datagram(WRITE)[0]
-    (segment,) = making.segment(one_segment(record()), [a.CallFunction("tests:same", lambda one: one)])
+    (segment,) = making.segment(one_segment(record()), [a.CallFunction("tests:same", lambda packet: packet)])
     assert segment == one_segment(record())
-    long = datagram(bytes(4000), a.CallFunction("tests:same", lambda one: one))
+    long = datagram(bytes(4000), a.CallFunction("tests:same", lambda packet: packet))
     assert long == datagram(bytes(4000))
     assert len(long) == 3
 
@@ -234,10 +235,10 @@ def raises(packet: Packet) -> t.Any:
     [
         (raises, "tests:function with IP / UDP / .*WRITE.*: IndexError: Layer"),
         (lambda _: 5, "expected a packet with IP, a list of them or None, seen int"),
-        (lambda one: [one, b"bytes"], "seen bytes"),
-        (lambda one: one[UDP].payload, "expected a packet with IP"),
-        (lambda one: [one] * 1001, "1001 packets; 1000 at most"),
-        (lambda one: one / Raw(bytes(66_000)), "66|cannot be built"),
+        (lambda packet: [packet, b"bytes"], "seen bytes"),
+        (lambda packet: packet[UDP].payload, "expected a packet with IP"),
+        (lambda packet: [packet] * 1001, "1001 packets; 1000 at most"),
+        (lambda packet: packet / Raw(bytes(66_000)), "66|cannot be built"),
         (lambda _: IP(ttl="many"), "cannot be built: ValueError: While building"),
     ],
     ids=["raises", "number", "bytes", "no-ip", "many", "long", "broken"],
@@ -280,19 +281,19 @@ def read_by_tshark(frames: Sequence[bytes], folder: Path, *fields: str) -> list[
     if program is None:
         pytest.skip("tshark is not installed")
     path = folder / "made.pcap"
-    wrpcap(str(path), [Ether(one) for one in frames])
+    wrpcap(str(path), [Ether(frame) for frame in frames])
     words = [program, "-r", str(path), "-T", "fields", "-o", "ip.check_checksum:TRUE"]
     words += ["-o", "udp.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-o", "ip.defragment:TRUE"]
     for field in ("_ws.malformed", *fields):
         words += ["-e", field]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=AT_MOST)
     return [line.split("\t") for line in done.stdout.splitlines()]
 
 
 SUMS = ("ip.checksum.status", "udp.checksum.status", "tcp.checksum.status")
 
 
-def test_tshark_finds_nothing_wrong_but_what_is_asked_for(tmp_path: Path) -> None:
+def test_tshark_finds_nothing_wrong_but_what_is_requested(tmp_path: Path) -> None:
     frames = [
         *datagram(WRITE),
         *datagram(WRITE, a.BadChecksum("network")),
@@ -301,15 +302,15 @@ def test_tshark_finds_nothing_wrong_but_what_is_asked_for(tmp_path: Path) -> Non
         *making.segment(one_segment(record()), [a.SplitSegment((40,), overlap=4)]),
     ]
     found = read_by_tshark(frames, tmp_path, *SUMS, "nfs.procedure_v3")
-    assert [one[0] for one in found] == [""] * len(frames)
-    assert [tuple(one[1:4]) for one in found[:3]] == [("1", "1", ""), ("0", "1", ""), ("1", "0", "")]
-    assert all(tuple(one[1:4]) == ("1", "", "1") for one in found[3:])
-    assert [one[4] for one in found[:3]] == ["7"] * 3
+    assert [row[0] for row in found] == [""] * len(frames)
+    assert [tuple(row[1:4]) for row in found[:3]] == [("1", "1", ""), ("0", "1", ""), ("1", "0", "")]
+    assert all(tuple(row[1:4]) == ("1", "", "1") for row in found[3:])
+    assert [row[4] for row in found[:3]] == ["7"] * 3
 
 
 @pytest.mark.parametrize("action", [a.IpFragments(64), a.IpFragments(64, reverse=True)], ids=str)
 def test_tshark_puts_fragments_together(action: a.Action, tmp_path: Path) -> None:
     found = read_by_tshark(datagram(WRITE, action), tmp_path, *SUMS, "nfs.procedure_v3")
-    assert {one[0] for one in found} == {""}
-    assert {one[1] for one in found} == {"1"}
-    assert [one[4] for one in found if one[4]] == ["7"]
+    assert {row[0] for row in found} == {""}
+    assert {row[1] for row in found} == {"1"}
+    assert [row[4] for row in found if row[4]] == ["7"]

@@ -24,7 +24,7 @@ PROGRAM = """
 import sys
 from nfsfaults.bridge.networks import Networks
 networks = Networks()
-print(networks._keeper.pid, flush=True)
+print(networks.process, flush=True)
 sys.stdin.read()
 """
 
@@ -54,6 +54,45 @@ def test_sides_are_apart(networks: Networks) -> None:
         assert low.getsockname()[1] == 700
 
 
+def test_one_program_is_started_for_all(networks: Networks, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Networks made one after another, or at once, are apart and have processes of one program."""
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("another program is started"))
+    others = [Networks(), Networks()]
+    assert len({networks.process, *(other.process for other in others)}) == 3
+    for made in (networks, *others):
+        with made.socket_on("server", "tcp", 2049, listens=True) as sock:
+            assert sock.getsockname()[1] == 2049
+    for made in others:
+        made.close()
+        _wait_until_gone(made.process)
+    assert _is_there(networks.process)
+
+
+def test_a_program_that_was_killed_is_started_again(networks: Networks) -> None:
+    parent = int(Path(f"/proc/{networks.process}/stat").read_text().rpartition(")")[2].split()[1])
+    os.kill(parent, signal.SIGKILL)
+    _wait_until_gone(parent)
+    again = Networks()
+    with again.socket_on("server", "tcp", 2049), networks.socket_on("server", "tcp", 2049):
+        pass
+    again.close()
+
+
+def _is_there(pid: int) -> bool:
+    """Whether a process runs: one that has ended and is not yet reaped does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def _wait_until_gone(pid: int) -> None:
+    deadline = time.monotonic() + 20
+    while _is_there(pid):
+        assert time.monotonic() < deadline, "it is still there"
+        time.sleep(0.01)
+
+
 def test_a_port_that_is_taken_is_an_error(networks: Networks) -> None:
     with networks.socket_on("server", "tcp", 2049, listens=True), pytest.raises(OSError, match="in use"):
         networks.socket_on("server", "tcp", 2049, listens=True)
@@ -61,7 +100,9 @@ def test_a_port_that_is_taken_is_an_error(networks: Networks) -> None:
         assert made.getsockname()[1] == 2050
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name
+)
 def test_nothing_is_left_after_a_signal(networks: Networks, number: signal.Signals) -> None:
     """Ctrl-C goes to both processes; the others end the one, and the other ends with it."""
     process = subprocess.Popen(

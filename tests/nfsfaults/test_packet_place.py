@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from nfsfaults.bridge.networks import Networks, NoNetworks
+from tests.waiting import AT_MOST
 
 pytest.importorskip("scapy", reason="scapy is not installed (extra `packet`)")
 
@@ -91,7 +92,7 @@ def test_a_server_in_this_network(way: str, proto: str) -> None:
         text=True,
         cwd=ROOT,
         check=False,
-        timeout=120,
+        timeout=AT_MOST,
     )
     assert done.returncode == 0, done.stderr
     client, forged = ("192.0.2.17", "192.0.2.254") if way == "device" else ("198.18.9.2", "198.18.9.77")

@@ -219,13 +219,13 @@ def test_fields_of_packets() -> None:
     (rule,) = plan.rules
     assert rule.actions == (a.ChangePacket("IP.ttl", 3), a.LosePackets())
     assert plan.needs_scapy
-    one = message(call("READ"))
-    assert not rule.select.describes(one)  # where there are no packets, no rule about them acts
+    about_read = message(call("READ"))
+    assert not rule.select.describes(about_read)  # where there are no packets, no rule about them acts
     for window, acts in ((100, True), (101, False)):
-        one = message(call("READ"))
+        about_read = message(call("READ"))
         packet = SimpleNamespace(TCP=SimpleNamespace(window=window), IP=SimpleNamespace(src="198.18.0.2"))
-        one.read_packet = lambda packet=packet: packet
-        assert rule.select.describes(one) == acts
+        about_read.read_packet = lambda packet=packet: packet
+        assert rule.select.describes(about_read) == acts
 
 
 def test_a_plan_that_only_chooses_by_packets_needs_them() -> None:

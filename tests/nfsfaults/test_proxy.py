@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 import time
+import warnings
 
 import pytest
 
@@ -53,7 +55,7 @@ def test_bytes_are_the_same_on_both_sides() -> None:
         rpc.send_record(bytes(30))  # no call: it passes all the same
 
         def stream(side: str, sent: bool) -> bytes:
-            return b"".join(one.data for one in stage.passed if (one.side, one.sent) == (side, sent))
+            return b"".join(part.data for part in stage.passed if (part.side, part.sent) == (side, sent))
 
         wait_until(
             lambda: len(stream("client", False)) > 300 and stream("client", False) == stream("server", True)
@@ -109,7 +111,7 @@ def test_replies_are_reordered() -> None:
         first = rpc.submit(nfs3.ACCESS, nfs3.Access3Args(stage.root, 1))
         second = rpc.submit(nfs3.GETATTR, nfs3.Getattr3Args(stage.root))
         assert rpc.wait(first).status == rpc.wait(second).status == nfs3.Nfsstat3.NFS3_OK
-        sent = [one.data for one in stage.passed if one.side == "client" and one.sent]
+        sent = [part.data for part in stage.passed if part.side == "client" and part.sent]
         assert [int.from_bytes(data[4:8], "big") for data in sent] == [second.xid, first.xid]
 
 
@@ -143,10 +145,10 @@ def test_a_replay_on_the_same_port_replaces_the_connection() -> None:
     plan = on("MKDIR", a.Replay(0.5, "same-port"))
     with Proxied(plan) as stage, stage.files() as nfs:
         nfs.mkdir("d")
-        ports = {one.local[1] for one in stage.passed if one.side == "server"}
-        wait_until(lambda: sum(one.side == "server" and one.sent for one in stage.passed) >= 2)
+        ports = {part.local[1] for part in stage.passed if part.side == "server"}
+        wait_until(lambda: sum(part.side == "server" and part.sent for part in stage.passed) >= 2)
         wait_until(lambda: nfs.session.rpc.core.strays or nfs.exists("d"))
-        assert {one.local[1] for one in stage.passed if one.side == "server"} == ports
+        assert {part.local[1] for part in stage.passed if part.side == "server"} == ports
         assert nfs.exists("d")
         assert stage.notes == []
 
@@ -182,7 +184,7 @@ def test_the_port_of_the_client_is_kept() -> None:
     ):
         sock.sendall(framed(call("READ")))
         assert sock.recv(4096)
-        assert {one.local[1] for one in stage.passed if one.side == "server"} == {sock.getsockname()[1]}
+        assert {part.local[1] for part in stage.passed if part.side == "server"} == {sock.getsockname()[1]}
 
 
 def test_rpcbind_names_the_ports_of_the_proxy() -> None:
@@ -191,7 +193,7 @@ def test_rpcbind_names_the_ports_of_the_proxy() -> None:
             port = Portmap(rpc).getport(nfs3.NFS3.number, 3)
             mounts = Portmap(rpc).getport(mount.MOUNT3.number, 3)
             assert port == mounts != stage.server_port
-            assert {one.port for one in Portmap(rpc).dump()} == {port}
+            assert {mapping.port for mapping in Portmap(rpc).dump()} == {port}
         with connect_tcp("127.0.0.1", port, credential=AuthSys(0, 0)) as nfs:
             assert Nfs3(nfs).getattr(stage.root).status == nfs3.Nfsstat3.NFS3_OK
 
@@ -224,6 +226,24 @@ def test_many_connections_come_and_go() -> None:
             rpc.close()
         wait_until(lambda: not stage.proxy.connections)
         assert stage.notes == []
+
+
+@pytest.mark.parametrize("rule", [None, on("READ", a.Reset(), nth=None)], ids=["accepted", "reset"])
+def test_nothing_is_open_when_the_proxy_has_closed(rule: Plan | None) -> None:
+    """Neither what was accepted a moment ago, nor what is to be reset a moment later."""
+    gc.collect()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(5):
+            with Proxied(rule) as stage:
+                sockets = [socket.create_connection(("127.0.0.1", stage.port)) for _ in range(20)]
+                if rule is not None:
+                    for each in sockets:
+                        each.sendall(framed(call("READ")))
+            for each in sockets:
+                each.close()
+        gc.collect()
+    assert [str(each.message) for each in caught if each.category is ResourceWarning] == []
 
 
 def test_a_forged_sender_is_refused_at_once() -> None:

@@ -38,11 +38,11 @@ def test_every_record_comes_out_whole_and_in_order(
 ) -> None:
     stream = encoded(messages)
     rebuilt = b""
-    for one in divided(stream, cuts):
-        rebuilt += fragment(one.data, one.sizes) if isinstance(one, Whole) else one
+    for part in divided(stream, cuts):
+        rebuilt += fragment(part.data, part.sizes) if isinstance(part, Whole) else part
     assert rebuilt == stream
     payloads = [record.payload() for record in RecordAssembler().feed(stream)]
-    kept = [one.data for one in divided(stream, cuts) if isinstance(one, Whole)]
+    kept = [part.data for part in divided(stream, cuts) if isinstance(part, Whole)]
     # Of equal messages one may pass, and another one be kept for its short first fragment.
     left = iter(payloads)
     assert all(data in left for data in kept)  # in this order
@@ -58,8 +58,8 @@ def test_an_ended_stream_gives_back_what_was_kept(
     stream = encoded(messages)[:end]
     divider = RecordDivider(lambda head: head.startswith(b"p"))
     rebuilt = b""
-    for one in divider.feed(stream):
-        rebuilt += fragment(one.data, one.sizes) if isinstance(one, Whole) else one
+    for part in divider.feed(stream):
+        rebuilt += fragment(part.data, part.sizes) if isinstance(part, Whole) else part
     assert rebuilt + divider.pending == stream
 
 

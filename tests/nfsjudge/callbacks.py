@@ -19,13 +19,15 @@ def callback(at: float = 1.0, *, xid: int = 77, seqid: int = 1) -> Exchange:
     ok = p.Nfsstat4.NFS4_OK
     first = p.CbSequence4Res(ok, p.CbSequence4ResOk(session, 1, 0, 0, 0))
     result = p.CbCompound4Res(ok, b"", [first, p.CbRecall4Res(ok)])
-    one = p.CB_COMPOUND
+    compound = p.CB_COMPOUND
     nobody = OpaqueAuth(AuthFlavor.AUTH_NONE, b"")
-    header = CallHeader(xid, MsgType.CALL, 2, one.program, one.version, one.number, nobody, nobody)
+    header = CallHeader(
+        xid, MsgType.CALL, 2, compound.program, compound.version, compound.number, nobody, nobody
+    )
     reply = b"".join(word.to_bytes(4, "big") for word in (xid, 1, 0, 0, 0, 0))
     return Exchange(
         xid,
-        one,
+        compound,
         args,
         AuthNone(),
         header.to_xdr() + args.to_xdr(),

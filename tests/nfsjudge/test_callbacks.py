@@ -37,50 +37,52 @@ PATH = "argarray[1].stateid.seqid"
 
 
 def test_a_claim_about_an_argument_of_a_callback_marks_it() -> None:
-    one = callback()
-    recall = one.args.argarray[1]
+    exchange = callback()
+    recall = exchange.args.argarray[1]
     with pytest.raises(Nonconformance) as failed:
         expect(recall.stateid).field("seqid", "seqid of the stateid").equals(0)
     later = compound(sequence(1), at=2.0)
-    assert locate([one, later], failed.value.subject, failed.value.field) == (one.args, PATH)
-    assert one.is_about(one.args)
-    assert one.is_about(recall)
-    assert not one.is_about(one.result)
-    assert one.path_of(recall, "stateid.seqid") == PATH
-    assert one.path_of(one.args, PATH) == PATH
+    assert locate([exchange, later], failed.value.subject, failed.value.field) == (exchange.args, PATH)
+    assert exchange.is_about(exchange.args)
+    assert exchange.is_about(recall)
+    assert not exchange.is_about(exchange.result)
+    assert exchange.path_of(recall, "stateid.seqid") == PATH
+    assert exchange.path_of(exchange.args, PATH) == PATH
 
 
 def test_a_transcript_says_who_called_and_points_into_the_call() -> None:
-    one = callback()
-    lines = full_lines(one, 5, mark=PATH, note="expected 0")
+    exchange = callback()
+    lines = full_lines(exchange, 5, mark=PATH, note="expected 0")
     assert lines[0] == "#5 callback CB_COMPOUND (CB_SEQUENCE, CB_RECALL) xid 0x0000004d -> NFS4_OK (250.0 ms)"
     assert "  call of the server:" in lines
     assert [line.strip() for line in lines if "<--" in line] == ["seqid: 1    <-- expected 0"]
-    assert "callback" in summary_line(one, 5)
-    assert call_line(one, one.args, PATH).startswith(
+    assert "callback" in summary_line(exchange, 5)
+    assert call_line(exchange, exchange.args, PATH).startswith(
         "CB_RECALL (operation 2 of CB_SEQUENCE, CB_RECALL) stateid"
     )
-    whole = transcript([one, compound(sequence(1), at=2.0)], subject=one.args, field=PATH, note="expected 0")
+    whole = transcript(
+        [exchange, compound(sequence(1), at=2.0)], subject=exchange.args, field=PATH, note="expected 0"
+    )
     assert sum("<--" in line for line in whole) == 1
 
 
 def test_a_message_of_a_record_points_into_the_call() -> None:
-    one = callback()
-    call, reply = message_records([one], marks=[Mark(callback().args, PATH)])
+    exchange = callback()
+    call, reply = message_records([exchange], marks=[Mark(callback().args, PATH)])
     assert (call.deviating, reply.deviating) == ([], []), "equal, but another callback's"
-    call, reply = message_records([one], marks=[Mark(one.args, PATH, "FAIL")])
+    call, reply = message_records([exchange], marks=[Mark(exchange.args, PATH, "FAIL")])
     assert [call.fields[at].strip() for at in call.deviating] == ["seqid: 1"]
     assert reply.deviating == []
 
 
 def test_its_call_comes_from_the_server() -> None:
-    one = callback()
-    assert [segment.sent for segment in made_up([one], set())] == [False, True]
+    exchange = callback()
+    assert [segment.sent for segment in made_up([exchange], set())] == [False, True]
     segments = [
-        Segment(1.0, False, fragment(one.call, ()), SERVER, "tcp", CLIENT, 1),
-        Segment(1.2, True, fragment(one.reply or b"", ()), SERVER, "tcp", CLIENT, 1),
+        Segment(1.0, False, fragment(exchange.call, ()), SERVER, "tcp", CLIENT, 1),
+        Segment(1.2, True, fragment(exchange.reply or b"", ()), SERVER, "tcp", CLIENT, 1),
     ]
-    placing = Placing([one], segments)
+    placing = Placing([exchange], segments)
     assert [placing.call_of[0].sent, placing.reply_of[0].sent] == [False, True]
     assert not list(placing.left(lambda message: message.exchange is not None))
 
@@ -128,11 +130,11 @@ def test_the_lint_counts_it_and_does_not_judge_it() -> None:
 
 
 def test_a_script_waits_for_it() -> None:
-    one = callback(at=3.0)
-    exchanges = [compound(exchange_id()), compound(create_session(FIRST), at=2.0), one]
+    exchange = callback(at=3.0)
+    exchanges = [compound(exchange_id()), compound(create_session(FIRST), at=2.0), exchange]
     for other in exchanges:
         other.peer, other.local = SERVER, CLIENT
-    text = write_script(STORY, SETTING, exchanges, marks=[Mark(one.args, PATH, "FAIL: seqid")])
+    text = write_script(STORY, SETTING, exchanges, marks=[Mark(exchange.args, PATH, "FAIL: seqid")])
     assert_only_data(text)
     line = f"replay.callback(3, c1, 'CB_SEQUENCE, CB_RECALL', deviates={PATH!r}, note='FAIL: seqid')"
     assert line in text.splitlines()

@@ -186,16 +186,16 @@ def test_a_fault_is_a_comment_on_the_packet_that_it_is_about(
     tmp_path: Path, sent: bool, at: float, packet: int
 ) -> None:
     """A call is changed before it goes out, a reply after it has come; a call that never went out is at the end."""
-    path, one, local = tmp_path / "x.pcapng", exchange(1), "127.0.0.1:800"
-    assert one.reply is not None
-    one.local = local
+    path, first, local = tmp_path / "x.pcapng", exchange(1), "127.0.0.1:800"
+    assert first.reply is not None
+    first.local = local
     passed = [
-        Segment(1.0, True, one.call, one.peer, "tcp", local),
-        Segment(1.25, False, one.reply, one.peer, "tcp", local),
+        Segment(1.0, True, first.call, first.peer, "tcp", local),
+        Segment(1.25, False, first.reply, first.peer, "tcp", local),
     ]
-    write_capture(path, [one], segments=passed, faults=[Fault(at, sent, local, "fault: drop")])
+    write_capture(path, [first], segments=passed, faults=[Fault(at, sent, local, "fault: drop")])
     options = [options for _, _, options in frames(path)]
-    assert [number for number, one in enumerate(options) if b"fault: drop" in one] == [packet]
+    assert [number for number, option in enumerate(options) if b"fault: drop" in option] == [packet]
 
 
 def test_nothing_is_a_valid_capture(tmp_path: Path) -> None:

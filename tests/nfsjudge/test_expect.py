@@ -138,7 +138,7 @@ def test_no_room_instead_of_success_is_skip_and_a_refusal_like_others(status: Nf
 
 
 @pytest.mark.parametrize("status", [Nfsstat3.NFS3ERR_NOSPC, Nfsstat3.NFS3ERR_DQUOT])
-def test_no_room_may_come_before_the_error_that_is_asked_for(status: Nfsstat3) -> None:
+def test_no_room_may_come_before_the_expected_error(status: Nfsstat3) -> None:
     with pytest.raises(Skipped):
         expect(_refusal(status), because=RULE).status(Nfsstat3.NFS3ERR_NOT_SYNC)
     with pytest.raises(Skipped):

@@ -85,15 +85,15 @@ def test_an_error_of_each_version_is_a_refusal(status: XdrEnum) -> None:
     assert outcome_of(["success"], show(status)).is_refusal
 
 
-@pytest.mark.parametrize(("observed", "told"), [("ff", True), (IO, False)])
-def test_a_failure_text_names_level_and_harm(observed: str, told: bool) -> None:
+@pytest.mark.parametrize(("observed", "is_harm"), [("ff", True), (IO, False)])
+def test_a_failure_text_names_level_and_harm(observed: str, is_harm: bool) -> None:
     clause = RequirementRecord("RFC 1813", "3.3.7", "IMPLEMENTATION", "SHOULD", "a gap is zeros", "data")
-    expected = ["00"] if told else ["success"]
+    expected = ["00"] if is_harm else ["success"]
     record = CheckRecord("nfs3/WRITE/gap", "FAIL", clause, expected, observed, what="data")
     record.outcome = outcome_of(expected, observed)
     text = failure_text(record)
     line = "  clause:     RFC 1813 section 3.3.7 (SHOULD, IMPLEMENTATION)"
-    assert f"{line}{', harm data: acknowledged data is lost or wrong' if told else ''}\n" in text
+    assert f"{line}{', harm data: acknowledged data is lost or wrong' if is_harm else ''}\n" in text
 
 
 @given(

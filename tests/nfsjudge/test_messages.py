@@ -48,25 +48,25 @@ def test_a_long_listing_is_cut_with_a_line_that_says_so() -> None:
 
 
 def test_the_deviating_field_survives_the_cut() -> None:
-    one = listing(10_000)
-    mark = Mark(one.result, "resok.reply_entries[7777].fileid", "expected another")
+    listed = listing(10_000)
+    mark = Mark(listed.result, "resok.reply_entries[7777].fileid", "expected another")
     field = next(iter(p.Readdirplus3ResOk.__xdr_fields__[2:3]))
-    mark = Mark(one.result, f"resok.{field}[7777].fileid", "expected another")
-    _, reply = message_records([one], marks=[mark])
+    mark = Mark(listed.result, f"resok.{field}[7777].fileid", "expected another")
+    _, reply = message_records([listed], marks=[mark])
     (at,) = reply.deviating
     assert reply.fields[at].strip() == "fileid: 7777"
     assert len(reply.fields) <= MOST_LINES + 4
 
 
 def test_without_a_field_the_whole_reply_is_marked_at_its_first_line() -> None:
-    one, other = listing(1), listing(1, at=3.0)
-    records = message_records([one, other], marks=[Mark(other)])
+    first, other = listing(1), listing(1, at=3.0)
+    records = message_records([first, other], marks=[Mark(other)])
     assert [record.deviating for record in records] == [[], [], [], [0]]
 
 
-def test_equal_replies_are_told_apart() -> None:
-    one, other = listing(1), listing(1, at=3.0)
-    records = message_records([one, other], marks=[Mark(one.result, "status")])
+def test_equal_replies_are_distinguished() -> None:
+    first, other = listing(1), listing(1, at=3.0)
+    records = message_records([first, other], marks=[Mark(first.result, "status")])
     assert [record.deviating for record in records] == [[], [0], [], []]
 
 
@@ -77,9 +77,9 @@ def test_of_many_messages_the_first_the_last_and_the_marked_are_kept() -> None:
     assert records[0].number == 1
     assert records[-1].number == 1000
     assert any(record.number == 401 and record.deviating for record in records)
-    told = [record.summary for record in records if record.direction == ""]
-    assert len(told) == 2
-    assert "messages are left out" in told[0]
+    summaries = [record.summary for record in records if record.direction == ""]
+    assert len(summaries) == 2
+    assert "messages are left out" in summaries[0]
 
 
 def test_a_call_without_an_answer_says_why() -> None:
@@ -93,7 +93,7 @@ def test_a_call_without_an_answer_says_why() -> None:
     assert none.deviating == [0]
 
 
-def test_bytes_beside_calls_have_no_number_and_are_not_told_twice() -> None:
+def test_bytes_outside_calls_have_no_number_and_are_not_shown_twice() -> None:
     message = b"\x00\x00\x00\x07" + bytes(30)
     known = Exchange(7, None, None, None, message, 1.0, "x:1", "tcp")
     raw = [
@@ -102,4 +102,8 @@ def test_bytes_beside_calls_have_no_number_and_are_not_told_twice() -> None:
         RawBytes(0.7, False, b"strange", "x:1", "tcp"),
     ]
     records = message_records([known], raw)
-    assert [(one.number, one.direction) for one in records] == [(0, "call"), (0, "reply"), (1, "call")]
+    assert [(record.number, record.direction) for record in records] == [
+        (0, "call"),
+        (0, "reply"),
+        (1, "call"),
+    ]

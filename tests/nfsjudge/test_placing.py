@@ -35,22 +35,22 @@ def test_messages_are_found_in_fragments_and_pieces(
     stream = b"".join(fragment(call, sizes) for call, sizes in calls)
     assert [message for _, _, message in records(stream)] == [call for call, _ in calls]
     placing = Placing([own(call) for call, _ in calls if call], pieces(stream, cuts))
-    assert [one.data for one in placing.messages] == [call for call, _ in calls]
-    left = b"".join(data for _, _, data in placing.left(lambda one: one.exchange is not None))
+    assert [message.data for message in placing.messages] == [call for call, _ in calls]
+    left = b"".join(data for _, _, data in placing.left(lambda message: message.exchange is not None))
     assert [message for _, _, message in records(left)] == [call for call, _ in calls if not call]
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_left_where_no_exchange_has_them(data: bytes) -> None:
     placing = Placing([], pieces(data, [3, 50]) if data else [])
-    assert b"".join(one for _, _, one in placing.left(lambda _: False)) == data
+    assert b"".join(piece for _, _, piece in placing.left(lambda _: False)) == data
 
 
 def test_a_copy_is_known_as_one_and_another_connection_is_not() -> None:
     stream = fragment(b"abcd", ())
     other = Segment(1.0, True, stream, PEER, "tcp", "c:2", 2)
     placing = Placing([own(b"abcd")], [*pieces(stream * 2, []), other])
-    assert [(one.exchange, one.is_again) for one in placing.messages] == [
+    assert [(message.exchange, message.is_again) for message in placing.messages] == [
         (0, False),
         (None, True),
         (None, True),
@@ -66,7 +66,7 @@ def test_sizes_of_fragments() -> None:
 
 def test_exchanges_of_unknown_connections_are_made_up() -> None:
     both = own(b"call", b"reply")
-    assert [(one.sent, one.data) for one in made_up([both], set())] == [
+    assert [(segment.sent, segment.data) for segment in made_up([both], set())] == [
         (True, b"\x80\x00\x00\x04call"),
         (False, b"\x80\x00\x00\x05reply"),
     ]

@@ -44,6 +44,10 @@ def claim(failed: pytest.ExceptionInfo[Nonconformance]) -> Claim:
 def test_the_latest_field_with_the_value_is_found() -> None:
     exchanges = [exchange(7), exchange(7), exchange(9)]
     assert find(exchanges, Claim(7, field="size")) == (exchanges[1].result, "resok.obj_attributes.size")
+    assert find(exchanges, Claim(7, field="length|size")) == (
+        exchanges[1].result,
+        "resok.obj_attributes.size",
+    )
     with pytest.raises(Nonconformance) as failed:
         expect(9, "size of the file", field="obj_attributes.size").equals(8)
     assert find(exchanges, claim(failed)) == (exchanges[2].result, "resok.obj_attributes.size")

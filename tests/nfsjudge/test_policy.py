@@ -95,7 +95,7 @@ def test_an_expired_filehandle_says_nothing_only_where_filehandles_are_volatile(
         expect(reply).ok()
 
 
-def test_the_target_is_asked_only_when_a_verdict_depends_on_it() -> None:
+def test_the_target_gets_a_call_only_when_a_verdict_depends_on_it() -> None:
     asked: list[str] = []
 
     def ask() -> bool:

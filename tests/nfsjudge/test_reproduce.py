@@ -80,7 +80,7 @@ def assert_only_data(text: str) -> None:
     assert is_only_data(text), text
 
 
-def test_the_root_is_asked_for_and_a_handle_is_taken_from_the_new_reply() -> None:
+def test_the_root_is_requested_and_a_handle_is_taken_from_the_new_reply() -> None:
     text = script(created(), getattr_of(HANDLE, at=2.0))
     assert "root3 = replay.root(3)" in text
     assert "dir=root3, name=b'f'" in text
@@ -92,7 +92,7 @@ def test_a_handle_that_nobody_gave_is_sent_as_it_was() -> None:
     assert "object=b'of nobody at all'" in script(getattr_of(b"of nobody at all", at=1.0))
 
 
-def test_a_name_that_the_check_made_up_is_made_up_anew() -> None:
+def test_a_name_that_the_check_made_up_is_made_up_again() -> None:
     text = script(created(name=b"nfsproof-0123456789ab"), created(name=b"x-nfsproof-0123456789ab", at=2.0))
     assert text.count("name1 = replay.fresh_name()") == 1
     assert "name=name1" in text
@@ -154,8 +154,11 @@ def test_an_xid_that_is_used_twice_is_pinned() -> None:
 
 
 def test_what_deviated_is_marked() -> None:
-    one = getattr_of(ROOT, at=1.0)
-    text = script(one, marks=[Mark(one.result, "resok.obj_attributes.nlink", "expected 4; seen 5")])
+    got_attributes = getattr_of(ROOT, at=1.0)
+    text = script(
+        got_attributes,
+        marks=[Mark(got_attributes.result, "resok.obj_attributes.nlink", "expected 4; seen 5")],
+    )
     assert "deviates='resok.obj_attributes.nlink', note='expected 4; seen 5'" in text
 
 
@@ -182,7 +185,7 @@ def test_bare_bytes_are_sent_as_they_were_but_for_what_the_server_gave() -> None
     assert text.rstrip().endswith("replay.receive_record(c1, 1.0)\nreplay.end()")
 
 
-def test_what_was_done_to_the_server_is_told_in_its_place() -> None:
+def test_what_was_done_to_the_server_is_reported_in_its_place() -> None:
     text = script(created(), getattr_of(HANDLE, at=3.0), happened=[(2.0, "crash")])
     assert text.index("r1 = ") < text.index("replay.happened('crash')") < text.index("r2 = ")
 
@@ -215,20 +218,20 @@ HOSTILE = [
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_nothing_from_a_server_is_code(hostile: bytes) -> None:
-    told = hostile.decode("utf-8", "surrogateescape")
-    story = Story(told, told, told, (told, told), told)
+    decoded = hostile.decode("utf-8", "surrogateescape")
+    story = Story(decoded, decoded, decoded, (decoded, decoded), decoded)
     entries = [nfs3.Entry3(1, hostile, 41)]
     listed = nfs3.Readdir3Res(OK, resok=nfs3.Readdir3ResOk(None, bytes(8), entries, True))
-    one = exchange(nfs3.READDIR, nfs3.Readdir3Args(ROOT, 0, bytes(8), 512), listed)
+    listing = exchange(nfs3.READDIR, nfs3.Readdir3Args(ROOT, 0, bytes(8), 512), listed)
     handle = (hostile + b"padding padding")[:60]
     looked = created(handle, at=2.0, name=hostile)
     text = write_script(
         story,
         SETTING,
-        [one, looked, getattr_of(handle, at=3.0)],
+        [listing, looked, getattr_of(handle, at=3.0)],
         [RawBytes(4.0, True, hostile, "s:2049", "tcp", "c:1")],
-        happened=[(5.0, told)],
-        marks=[Mark(one, f"resok{told}", told)],
+        happened=[(5.0, decoded)],
+        marks=[Mark(listing, f"resok{decoded}", decoded)],
     )
     assert_only_data(text)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.xdr import Unread, XdrType
-from nfsjudge.reproduce import Setting, found_sessions, write_script
+from nfsjudge.reproduce import FoundSession, Setting, found_sessions, write_script
 from tests.nfsjudge.test_reproduce import ME, STORY, assert_only_data, exchange
 
 ROOT = b"\x09" * 64
@@ -57,7 +57,7 @@ def script(*exchanges: object) -> str:
     return text
 
 
-def test_a_client_and_its_session_are_made_anew() -> None:
+def test_a_client_and_its_session_are_made_again() -> None:
     text = script(
         compound(exchange_id()),
         compound(create_session(FIRST), at=2.0),
@@ -84,11 +84,20 @@ def test_a_session_of_before_the_check_makes_way_for_a_new_one() -> None:
         p.Compound4Res(p.Nfsstat4.NFS4ERR_BADSESSION, b"", [p.Sequence4Res(p.Nfsstat4.NFS4ERR_BADSESSION)]),
         at=3.0,
     )
-    used = [compound(sequence(8)), compound(sequence(4, slot=2), at=2.0), refused]
-    assert found_sessions(used) == {SESSION: [7, 0, 3]}
+    used = [
+        compound(sequence(8)),
+        compound(sequence(9), at=1.5),
+        compound(sequence(4, slot=2), at=2.0),
+        refused,
+    ]
+    assert found_sessions(used) == {SESSION: FoundSession(1, {0: 6, 2: 3})}
     text = script(*used)
-    assert text.count("s1 = replay.session([7, 0, 3])") == 1
-    assert text.count("sa_sessionid=s1") == 2
+    assert text.count("s1 = replay.session()") == 1
+    assert [line.split("(")[-1] for line in text.splitlines() if "sa_sessionid=s1" in line] == [
+        "sa_sessionid=s1, sa_sequenceid=2, sa_slotid=0, sa_highest_slotid=0, sa_cachethis=False),",
+        "sa_sessionid=s1, sa_sequenceid=3, sa_slotid=0, sa_highest_slotid=0, sa_cachethis=False),",
+        "sa_sessionid=s1, sa_sequenceid=1, sa_slotid=2, sa_highest_slotid=2, sa_cachethis=False),",
+    ]
     assert 'sa_sessionid=b"nobody\'s session"' in text
 
 

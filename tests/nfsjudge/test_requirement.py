@@ -25,8 +25,10 @@ SEEKS: t.Final = must(
 
 def test_the_function_is_the_level() -> None:
     made = [function("RFC 1813", "3.3.7", "a gist") for function in (must, stated, should, may)]
-    assert [one.level for one in made] == [Level.MUST, Level.STATED, Level.SHOULD, Level.MAY]
-    assert {(one.rfc, one.section, one.gist) for one in made} == {("RFC 1813", "3.3.7", "a gist")}
+    assert [requirement.level for requirement in made] == [Level.MUST, Level.STATED, Level.SHOULD, Level.MAY]
+    assert {(requirement.rfc, requirement.section, requirement.gist) for requirement in made} == {
+        ("RFC 1813", "3.3.7", "a gist")
+    }
 
 
 def test_options_are_those_of_the_requirement() -> None:
@@ -111,7 +113,10 @@ def test_the_citations_of_a_claim() -> None:
 
 def test_a_proof_of_a_version() -> None:
     of_v3 = Proof((SEEKS, stated("RFC 1813", "2.5", "x")), ("mutant",), ()).of("3")
-    assert [one.citation for one in of_v3.requirements] == ["RFC 1813 section 3.3.3", "RFC 1813 section 2.5"]
+    assert [requirement.citation for requirement in of_v3.requirements] == [
+        "RFC 1813 section 3.3.3",
+        "RFC 1813 section 2.5",
+    ]
     with running(of_v3):
         assert as_spoken(SEEKS) == of_v3.main
     assert as_spoken(SEEKS) is SEEKS

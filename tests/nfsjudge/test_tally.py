@@ -29,7 +29,7 @@ def exchange(
 
 
 def rows(tally: Tally) -> dict[tuple[str, str], ProcedureStatistics]:
-    return {(one.protocol, one.procedure): one for one in tally.record().procedures}
+    return {(row.protocol, row.procedure): row for row in tally.record().procedures}
 
 
 def test_calls_replies_retransmissions_and_bytes() -> None:
@@ -83,13 +83,13 @@ def test_no_percentile_is_above_the_maximum_and_none_is_without_replies() -> Non
 
 def test_the_sum_of_two_processes_is_what_one_would_have_counted() -> None:
     chance = random.Random(1)
-    whole, one, other = Tally(), Tally(), Tally()
+    whole, first, other = Tally(), Tally(), Tally()
     for _ in range(500):
         each = exchange(chance.choice([nfs3.GETATTR, nfs3.READ]), took=chance.random())
         whole.add(each)
-        chance.choice([one, other]).add(each)
+        chance.choice([first, other]).add(each)
     total = Tally()
-    total.merge(one.to_plain())
+    total.merge(first.to_plain())
     total.merge(other.to_plain())
     for name, row in rows(whole).items():
         summed = rows(total)[name]

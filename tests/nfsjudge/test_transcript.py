@@ -43,7 +43,7 @@ HEAD = re.compile(r"#(\d+) ")
 def listing(entries: int, credential: Credential = ROOT, *, answered: bool = True) -> Exchange:
     names = [Entry3(number, b"name-%d" % number, number) for number in range(entries)]
     reply = Readdir3Res(Nfsstat3.NFS3_OK, Readdir3ResOk(None, bytes(8), names, eof=True))
-    one = Exchange(
+    marked = Exchange(
         1,
         nfs3.READDIR,
         Readdir3Args(b"dir", 0, bytes(8), 4096),
@@ -55,10 +55,10 @@ def listing(entries: int, credential: Credential = ROOT, *, answered: bool = Tru
         result=reply,
     )
     if answered:
-        one.reply, one.received_at = b"reply", 0.001
+        marked.reply, marked.received_at = b"reply", 0.001
     else:
-        one.result, one.error = None, RpcTimeout("READDIR", 1.0)
-    return one
+        marked.result, marked.error = None, RpcTimeout("READDIR", 1.0)
+    return marked
 
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.booleans()), max_size=60), st.data())
@@ -86,8 +86,8 @@ def test_a_transcript_is_bounded_and_has_what_is_marked(
 
 def test_what_is_left_out_is_counted_by_kind() -> None:
     lines = transcript([*(listing(0) for _ in range(300))])
-    (told,) = [line for line in lines if "left out" in line]
-    assert re.fullmatch(r"\.\.\. \d+ exchanges left out: \d+ READDIR NFS3_OK", told)
+    (omitted,) = [line for line in lines if "left out" in line]
+    assert re.fullmatch(r"\.\.\. \d+ exchanges left out: \d+ READDIR NFS3_OK", omitted)
 
 
 def test_an_exchange_without_a_reply_is_shown_among_many() -> None:
@@ -120,16 +120,16 @@ def test_a_line_names_the_user_where_it_is_not_the_usual_one() -> None:
 
 
 def test_a_call_in_one_line() -> None:
-    one = listing(0)
-    assert call_line(one).startswith("READDIR dir=646972 (3 bytes), cookie=0, ")
-    one.procedure, one.args = nfs3.LOOKUP, Lookup3Args(Diropargs3(b"\1", b"name\n"))
-    assert call_line(one) == r"LOOKUP what.dir=01 (1 bytes), what.name='name\n'"
-    one.procedure = nfs3.RENAME
-    one.args = Rename3Args(Diropargs3(b"\1", b"a" * 255), Diropargs3(b"\2", b"b"))
-    assert call_line(one).endswith("..., to.dir=02 (1 bytes), to.name='b'")
-    assert len(call_line(one)) < 250
-    one.procedure = None
-    assert call_line(one) == "a message of 0 bytes that the check wrote byte by byte"
+    exchange = listing(0)
+    assert call_line(exchange).startswith("READDIR dir=646972 (3 bytes), cookie=0, ")
+    exchange.procedure, exchange.args = nfs3.LOOKUP, Lookup3Args(Diropargs3(b"\1", b"name\n"))
+    assert call_line(exchange) == r"LOOKUP what.dir=01 (1 bytes), what.name='name\n'"
+    exchange.procedure = nfs3.RENAME
+    exchange.args = Rename3Args(Diropargs3(b"\1", b"a" * 255), Diropargs3(b"\2", b"b"))
+    assert call_line(exchange).endswith("..., to.dir=02 (1 bytes), to.name='b'")
+    assert len(call_line(exchange)) < 250
+    exchange.procedure = None
+    assert call_line(exchange) == "a message of 0 bytes that the check wrote byte by byte"
 
 
 @pytest.mark.parametrize(
@@ -138,15 +138,15 @@ def test_a_call_in_one_line() -> None:
 )
 def test_a_dump_says_where_the_results_begin(verifier: bytes, where: str) -> None:
     """An error counts bytes from there, the dump from the beginning of the message."""
-    one = listing(0)
+    exchange = listing(0)
     head = struct.pack(">5I", 1, 1, 0, 0, len(verifier)) + verifier + bytes(-len(verifier) % 4) + bytes(4)
-    one.result, one.reply = None, head + b"\0\0\0\7"
-    one.error = XdrError("Readdir3Res.status", "7 is not a value of Nfsstat3", 0)
-    lines = full_lines(one, 1)
+    exchange.result, exchange.reply = None, head + b"\0\0\0\7"
+    exchange.error = XdrError("Readdir3Res.status", "7 is not a value of Nfsstat3", 0)
+    lines = full_lines(exchange, 1)
     assert any("Readdir3Res.status" in line for line in lines)
     assert f"  reply bytes; the results begin at {where}:" in lines
-    one.reply = b"\0" * 10
-    assert "  reply bytes:" in full_lines(one, 1)
+    exchange.reply = b"\0" * 10
+    assert "  reply bytes:" in full_lines(exchange, 1)
 
 
 @given(st.integers(0, 500), st.lists(st.integers(0, 499), max_size=3, unique=True), st.integers(12, 100))

@@ -91,7 +91,7 @@ TEXTS: dict[str, Callable[[], object]] = {
     ),
     "mode: expected 0600, got 0644": lambda: expect_attributes(attributes(), size=5, mode=0o600),
     "addresses: expected universal addresses, got [1] (1 of 2)": lambda: expect_all(
-        [1, 2], lambda one: one > 1, "addresses", "universal addresses"
+        [1, 2], lambda number: number > 1, "addresses", "universal addresses"
     ),
     "expected eof or more entries, got neither": lambda: expect_that(False, "eof or more entries", "neither"),
 }
@@ -194,7 +194,7 @@ def marked(exchanges: Sequence[Exchange], act: Callable[[], object]) -> tuple[in
     found = find(exchanges, failed.claim)
     if found is None:
         return None
-    return next(at for at, one in enumerate(exchanges) if one.result is found[0]), found[1]
+    return next(at for at, exchange in enumerate(exchanges) if exchange.result is found[0]), found[1]
 
 
 @given(st.integers(1, 50), st.integers(1, 20), st.data())
@@ -230,10 +230,10 @@ def test_an_attribute_is_marked_in_the_reply_that_it_is_part_of() -> None:
 
 
 def test_a_reply_that_is_given_is_the_subject() -> None:
-    one = read(0, b"a")
-    failed = failure(lambda: expect_data(b"a", b"b", reply=one.result, field="resok.data"))
+    shown = read(0, b"a")
+    failed = failure(lambda: expect_data(b"a", b"b", reply=shown.result, field="resok.data"))
     assert failed is not None
-    assert (failed.subject, failed.field, failed.claim) == (one.result, "resok.data", None)
+    assert (failed.subject, failed.field, failed.claim) == (shown.result, "resok.data", None)
 
 
 class Answer:

@@ -195,14 +195,14 @@ def test_state_belongs_to_server_and_mutant(scratch_registry: None, make_rig: t.
         seen.append(call.state["calls"])
         return call.proceed()
 
-    one, two = make_rig(mutants=["getattr3-counts"]), make_rig(mutants=["getattr3-counts"])
-    one.nfs3().getattr(one.root)
-    one.nfs3().getattr(one.root)
+    first, two = make_rig(mutants=["getattr3-counts"]), make_rig(mutants=["getattr3-counts"])
+    first.nfs3().getattr(first.root)
+    first.nfs3().getattr(first.root)
     two.nfs3().getattr(two.root)
     assert seen == [1, 2, 1]
-    one.mutants.discard("getattr3-counts")
-    one.mutants.add("getattr3-counts")
-    one.nfs3().getattr(one.root)
+    first.mutants.discard("getattr3-counts")
+    first.mutants.add("getattr3-counts")
+    first.nfs3().getattr(first.root)
     assert seen == [1, 2, 1, 1], "it remembers nothing from before"
 
 

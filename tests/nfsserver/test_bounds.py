@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nfsclient.clients import Rpcbind
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients import Rpcbind, nfs4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs3 import Nfsstat3
@@ -24,7 +23,7 @@ from nfsclient.rpc.record import frame
 from nfsclient.sessions.reply import CompoundError
 from nfsclient.xdr import XdrType
 from nfsserver.bounds import MOST, Bounds
-from nfsserver.state.sessions import Session
+from nfsserver.state.records import Session
 from tests.nfsserver.nfs4.conftest import Rig4, S
 from tests.nfsserver.test_hostile import PEER, message_of
 
@@ -83,12 +82,12 @@ def packed(*operations: XdrType) -> bytes:
     return whole[12:]
 
 
-def state_of(rig: Rig4, session: Session4) -> Session:
+def state_of(rig: Rig4, session: nfs4.Session) -> Session:
     return rig.server.states.sessions.require(session.id)
 
 
 def opened(
-    rig: Rig4, session: Session4, name: bytes = b"file", owner: bytes = b"o"
+    rig: Rig4, session: nfs4.Session, name: bytes = b"file", owner: bytes = b"o"
 ) -> tuple[bytes, p.Stateid4]:
     """A file, open for writing: its handle and the stateid."""
     how = op.unchecked()
@@ -100,31 +99,31 @@ def opened(
 # ---------------------------------------------------------------- connections
 
 
-@fills("held_bytes", 1 << 20)
-def _held_bytes(rig: Rig4) -> None:
+@fills("buffered_bytes", 1 << 20)
+def _buffered_bytes(rig: Rig4) -> None:
     """Half of a call on each of several connections: those with the most are closed, a small one stays."""
     sockets = [socket.create_connection((rig.host, rig.server.port)) for _ in range(4)]
     small, *large = sockets
     rpc = rig.server._rpc
     assert rpc is not None
-    rpc.max_held = MOST.held_bytes
-    for one, size in ((small, 1000), *((one, 600_000) for one in large)):
-        one.setblocking(False)
+    rpc.max_buffered = MOST.buffered_bytes
+    for connection, size in ((small, 1000), *((client, 600_000) for client in large)):
+        connection.setblocking(False)
         left = memoryview(b"".join(frame([bytes(1 << 20)])))[:size]
         while left:
             try:
-                left = left[one.send(left) :]
+                left = left[connection.send(left) :]
             except BlockingIOError:
                 rig.loop.run_once(rig.loop.clock() + 0.01)
             except OSError:
                 break
     rig.loop.catch_up()
-    assert sum(one.held for one in rpc.connections) <= MOST.held_bytes
-    held = sorted(one.held for one in rpc.connections)
+    assert sum(connection.buffered for connection in rpc.connections) <= MOST.buffered_bytes
+    held = sorted(connection.buffered for connection in rpc.connections)
     assert held[:2] == [0, 1000]  # `other`, and the small one
     assert len(held) < 5
-    for one in sockets:
-        one.close()
+    for sock in sockets:
+        sock.close()
     rig.loop.catch_up()
 
 
@@ -206,8 +205,8 @@ def _bitmap_words(rig: Rig4) -> None:
         op.open(b"new", 3, owner=b"o", how=op.guarded(fattr)),
         p.Readdir4Args(0, bytes(8), 1000, 10_000, ones),
     )
-    for one in making:
-        assert session.compound(op.putfh(rig.root), one).status == S.NFS4ERR_BADXDR
+    for made in making:
+        assert session.compound(op.putfh(rig.root), made).status == S.NFS4ERR_BADXDR
 
 
 # ---------------------------------------------------------------- NFSv4 clients
@@ -216,7 +215,7 @@ def _bitmap_words(rig: Rig4) -> None:
 @fills("clients", 3)
 def _clients(rig: Rig4) -> None:
     nfs4 = rig.nfs4()
-    found = [nfs4.exchange_id(p.ClientOwner4(bytes(8), b"%d" % one)).eir_status for one in range(5)]
+    found = [nfs4.exchange_id(p.ClientOwner4(bytes(8), b"%d" % number)).eir_status for number in range(5)]
     assert found == [S.NFS4_OK] * 3 + [S.NFS4ERR_DELAY] * 2
 
 
@@ -283,9 +282,9 @@ def _connections(rig: Rig4) -> None:
 def _states(rig: Rig4) -> None:
     session = rig.session()
     statuses = []
-    for one in range(5):
+    for number in range(5):
         opening = op.open(
-            b"file", 3 | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG, owner=b"%d" % one, how=op.unchecked()
+            b"file", 3 | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG, owner=b"%d" % number, how=op.unchecked()
         )
         statuses.append(session.compound(op.putfh(rig.root), opening).status)
     assert statuses == [S.NFS4_OK] * 3 + [S.NFS4ERR_DELAY] * 2
@@ -322,7 +321,8 @@ def _xattrs(rig: Rig4) -> None:
     session = rig.session(minor=2)
     handle, _ = opened(rig, session)
     found = [
-        session.compound(op.putfh(handle), op.setxattr(b"%d" % one, bytes(400))).status for one in range(3)
+        session.compound(op.putfh(handle), op.setxattr(b"%d" % number, bytes(400))).status
+        for number in range(3)
     ]
     assert found == [S.NFS4_OK, S.NFS4_OK, S.NFS4ERR_NOSPC]
     assert session.compound(op.putfh(handle), op.setxattr(b"0", bytes(2000))).status == S.NFS4ERR_XATTR2BIG
@@ -331,8 +331,8 @@ def _xattrs(rig: Rig4) -> None:
 @fills("all_xattrs", 1000)
 def _all_xattrs(rig: Rig4) -> None:
     session = rig.session(minor=2)
-    files = [opened(rig, session, b"file-%d" % one)[0] for one in range(3)]
-    found = [session.compound(op.putfh(one), op.setxattr(b"k", bytes(400))).status for one in files]
+    files = [opened(rig, session, b"file-%d" % number)[0] for number in range(3)]
+    found = [session.compound(op.putfh(handle), op.setxattr(b"k", bytes(400))).status for handle in files]
     assert found == [S.NFS4_OK, S.NFS4_OK, S.NFS4ERR_NOSPC]
     session.compound(op.putfh(files[0]), op.setxattr(b"k", bytes(10))).ok()  # smaller than before
     session.compound(op.putfh(files[2]), op.setxattr(b"k", bytes(400))).ok()
@@ -350,15 +350,18 @@ def _acl(entries: int) -> list[Nfsace4]:
 def _acl_entries(rig: Rig4) -> None:
     session = rig.session()
     handle, _ = opened(rig, session)
-    found = [session.compound(op.putfh(handle), op.setattr(p.Fattr4(acl=_acl(one)))).status for one in (3, 4)]
+    found = [
+        session.compound(op.putfh(handle), op.setattr(p.Fattr4(acl=_acl(entries)))).status
+        for entries in (3, 4)
+    ]
     assert found == [S.NFS4_OK, S.NFS4ERR_ATTRNOTSUPP]
 
 
 @fills("all_acl_entries", 5)
 def _all_acl_entries(rig: Rig4) -> None:
     session = rig.session()
-    files = [opened(rig, session, b"file-%d" % one)[0] for one in range(3)]
-    found = [session.compound(op.putfh(one), op.setattr(p.Fattr4(acl=_acl(2)))).status for one in files]
+    files = [opened(rig, session, b"file-%d" % number)[0] for number in range(3)]
+    found = [session.compound(op.putfh(handle), op.setattr(p.Fattr4(acl=_acl(2)))).status for handle in files]
     assert found == [S.NFS4_OK, S.NFS4_OK, S.NFS4ERR_NOSPC]
     with_acl = p.Fattr4(acl=_acl(2))
     for asked in (
@@ -375,8 +378,8 @@ def _all_acl_entries(rig: Rig4) -> None:
 @fills("replays", 4)
 def _replays(rig: Rig4) -> None:
     client = rig.nfs3()
-    for one in range(10):
-        client.mkdir(rig.root, b"%d" % one)
+    for number in range(10):
+        client.mkdir(rig.root, b"%d" % number)
     assert len(rig.server.messages.replays._replies) == 4
 
 
@@ -389,20 +392,20 @@ def _replay_bytes(rig: Rig4) -> None:
 @fills("mounts", 2)
 def _mounts(rig: Rig4) -> None:
     paths = _directories(rig, 4)
-    assert rig.server.mounts.entries() == [(b"127.0.0.1", one) for one in paths[2:]]
+    assert rig.server.mounts.entries() == [(b"127.0.0.1", path) for path in paths[2:]]
 
 
 @fills("mount_bytes", 30)
 def _mount_bytes(rig: Rig4) -> None:
     paths = _directories(rig, 4)
-    assert rig.server.mounts.entries() == [(b"127.0.0.1", one) for one in paths[1:]]
+    assert rig.server.mounts.entries() == [(b"127.0.0.1", path) for path in paths[1:]]
     rig.mount().umntall()
     assert (rig.server.mounts.entries(), rig.server.mounts._size) == ([], 0)
 
 
 def _directories(rig: Rig4, count: int) -> list[bytes]:
     client, mounting = rig.nfs3(), rig.mount()
-    paths = [b"/export/%d" % one for one in range(count)]
+    paths = [b"/export/%d" % number for number in range(count)]
     for path in paths:
         client.mkdir(rig.root, path.rpartition(b"/")[2])
         assert mounting.mnt(path).fhs_status == 0
@@ -419,8 +422,8 @@ def _universal_address(rig: Rig4) -> None:
 @fills("counted", 3)
 def _counted(rig: Rig4) -> None:
     portmap = rig.portmap()
-    for one in range(6):
-        portmap.getport(400_000 + one, 1, IPPROTO_TCP)
+    for number in range(6):
+        portmap.getport(400_000 + number, 1, IPPROTO_TCP)
     assert len(rig.server.registry.statistics[2].result().addrinfo) == 3
 
 

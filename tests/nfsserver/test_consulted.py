@@ -107,7 +107,7 @@ SCRIPTS: t.Final[tuple[Script, ...]] = (
     removed_locally,
 )
 ALL: t.Final = (
-    *(one.values for one in single_settings()),
+    *(setting.values for setting in single_settings()),
     *(drawn(seed) for seed in range(1, 11)),
     ("write_accepts=10",),
     ("write_accepts=9",),
@@ -178,9 +178,9 @@ def test_what_a_script_can_see(
 ) -> None:
     consulted = consulted_by(script, make_rig)
     visible = {
-        one
-        for one in (*seen, *unseen)
-        if consulted.may_differ(replace(Settings(), **knobs_of((one,))), freedoms())
+        knob
+        for knob in (*seen, *unseen)
+        if consulted.may_differ(replace(Settings(), **knobs_of((knob,))), freedoms())
     }
     assert visible == set(seen)
 
@@ -214,5 +214,5 @@ def test_every_knob_is_obeyed_somewhere() -> None:
 def test_a_setting_that_many_checks_can_see_runs_a_part_of_them() -> None:
     """The parts take turns, and a setting that few checks can see runs them all."""
     checks = [*[Consulted(reads={"read_max"})] * 2, *[Consulted(reads={"quota"})], *[Consulted()] * 2]
-    settings = [Setting((one,)) for one in ("rtmax=512", "quota_bytes=0", "rtmax=64")]
-    assert [one.arguments for one in in_parts(settings, checks)] == [("--part=1/3",), (), ("--part=2/3",)]
+    settings = [Setting((value,)) for value in ("rtmax=512", "quota_bytes=0", "rtmax=64")]
+    assert [part.arguments for part in in_parts(settings, checks)] == [("--part=1/3",), (), ("--part=2/3",)]

@@ -107,7 +107,7 @@ def test_calls_to_one_address_share_a_connection(calls: Dialing, host: str) -> N
         calls.call(address, number=number)
     assert not calls.over  # nothing has waited
     calls.turn(until=2)
-    assert sorted(result_of(one).number for one in calls.over) == [2, 3]
+    assert sorted(result_of(call).number for call in calls.over) == [2, 3]
     assert (len(calls.dialer), len(server.connections)) == (1, 1)
 
 
@@ -243,7 +243,7 @@ def test_a_stranger_makes_it_call_nobody(
     assert not calls.over
 
 
-def test_another_policy_is_asked_with_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_policy_is_requested_with_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[Address, Address]] = []
 
     def nobody(asker: Address, target: Address) -> str:

@@ -86,8 +86,8 @@ def test_rights_are_those_of_the_object(fs: FileSystem) -> None:
 
 def test_attributes_have_no_attributes(fs: FileSystem) -> None:
     _, directory, attribute = with_attribute(fs)
-    for one in (directory, attribute):
-        assert refusal(fs, one, SUPERUSER, create=True) == errno.EINVAL
+    for handle in (directory, attribute):
+        assert refusal(fs, handle, SUPERUSER, create=True) == errno.EINVAL
 
 
 def test_nothing_enters_or_leaves(fs: FileSystem) -> None:

@@ -310,7 +310,7 @@ def test_no_links(rig: Rig, nfs3: AnyNfs3) -> None:
     assert not nfs3.fsinfo(rig.root).resok.properties & (FSF3_LINK | FSF3_SYMLINK)
 
 
-def test_limits_are_told_and_kept(rig: Rig, nfs3: AnyNfs3) -> None:
+def test_limits_are_reported_and_kept(rig: Rig, nfs3: AnyNfs3) -> None:
     file = rig.file(b"f")
     rig.server.knobs.update(
         max_file_size=1000, name_max=10, path_max=5, rtmax=600, wtmax=500, dtmax=700, case_insensitive=True

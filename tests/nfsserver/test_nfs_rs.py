@@ -13,6 +13,7 @@ import pytest
 from nfsclient.rpc.loop import Loop
 from nfsserver import Server
 from tests.needs import need, needs
+from tests.waiting import AT_MOST
 
 need("nfs_rs")
 import nfs_rs  # noqa: E402 - it may be missing
@@ -39,7 +40,7 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
 
     thread = threading.Thread(target=serve)
     thread.start()
-    assert listens.wait(30)
+    assert listens.wait(AT_MOST)
     port = ports[0]
     yield f"nfs://127.0.0.1/export?nfsport={port}&mountport={port}&version={request.param}&uid=0&gid=0"
     ended.set()

@@ -18,9 +18,9 @@ from nfsclient.rpc.auth import AuthNone, RawCredential
 from nfsclient.rpc.messages import CallHeader, MsgType, OpaqueAuth
 from nfsclient.rpc.program import Procedure
 from nfsclient.url import NfsUrl
-from nfsclient.xdr import String, Struct, Void, malformations, u32
+from nfsclient.xdr import Struct, Void, malformations, u32
 from nfsserver import Server
-from tests.nfsserver.conftest import ALICE, HOSTS, ROOT_USER, AnyNfs3, Rig
+from tests.nfsserver.conftest import ALICE, HOSTS, ROOT_USER, Rig
 
 # ---------------------------------------------------------------- MOUNT
 
@@ -31,13 +31,6 @@ def test_mnt_gives_handle_and_flavors(rig: Rig, root: bytes) -> None:
     assert reply.mountinfo.fhandle == root
     assert reply.mountinfo.auth_flavors == [1]
     assert rig.mount(AuthNone(), 1).mnt1(b"//export/").directory == root
-
-
-def test_mnt_below_an_export(rig: Rig, nfs3: AnyNfs3, root: bytes) -> None:
-    inner = nfs3.mkdir(nfs3.mkdir(root, b"a").resok.obj, b"b").resok.obj
-    reply = rig.mount().mnt(b"/export/a/b")
-    assert reply.mountinfo is not None
-    assert reply.mountinfo.fhandle == inner
 
 
 @pytest.mark.parametrize(
@@ -60,20 +53,6 @@ def test_mnt_refusals(rig: Rig, path: bytes, status: MountStat3) -> None:
         {63: 36}.get(int(status), int(status))  # ENAMETOOLONG of this system
     )
     assert rig.mount().dump() == []
-
-
-def test_mount_list(rig: Rig) -> None:
-    client = rig.mount()
-    for path in (b"/export", b"/export/", b"/export"):
-        client.mnt(path)
-    assert [(body.ml_hostname, body.ml_directory) for body in client.dump()] == [(b"127.0.0.1", b"/export")]
-    client.umnt(b"/other")
-    assert len(client.dump()) == 1
-    client.umnt(b"/export")
-    assert client.dump() == []
-    client.mnt(b"/export")
-    client.umntall()
-    assert client.dump() == []
 
 
 def test_version_3_wants_to_know_who_mounts(rig: Rig) -> None:
@@ -116,17 +95,6 @@ def test_exports_inside_of_exports(make_rig: t.Callable[..., Rig], version: int)
     for path in (b"/", b"/a/c", b"/b", b"/a/b/c/d"):
         assert mnt(path).resok is None
     assert [body.ml_directory for body in client.dump()] == [b"/a", b"/a/b", b"/a/b/c"]
-
-
-@pytest.mark.parametrize("version", [1, 2, 3])
-def test_long_paths(rig: Rig, version: int) -> None:
-    client = rig.mount(version=version)
-    mnt = client.mnt if version == 3 else client.mnt1
-    assert mnt(b"/export".ljust(1024, b"/")).resok is not None
-    assert mnt(b"/export" + b"/deep" * 200).resok is None
-    path = b"/export".ljust(1025, b"/")
-    with pytest.raises(GarbageArgs):
-        rig.rpc().call(Procedure(100005, version, 1, "MNT", Unlimited, Void), Unlimited(path))
 
 
 def test_the_mount_list_tells_clients_apart(rig: Rig) -> None:
@@ -236,12 +204,6 @@ def test_seeds() -> None:
 
 class Bare(Struct):
     word: u32
-
-
-class Unlimited(Struct):
-    """A path of any length."""
-
-    path: t.Annotated[bytes, String()]
 
 
 def test_what_is_not_served_is_refused(rig: Rig) -> None:

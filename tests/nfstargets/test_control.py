@@ -23,6 +23,7 @@ from nfstargets.control.manual import Person
 from nfstargets.control.trial import Trial
 from nfstargets.diagnosis.report import Outcome
 from tests.nfstargets.controlled_server import ACTIONS, command, controlled
+from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -134,13 +135,13 @@ def _typing(answer: bytes) -> tuple[str, threading.Thread, list[bytes]]:
     return os.ttyname(theirs), thread, seen
 
 
-def test_a_person_is_told_what_to_do_and_waited_for() -> None:
+def test_a_person_is_shown_what_to_do_and_waited_for() -> None:
     terminal, thread, seen = _typing(b"\n")
     Person(terminal).ask("crash", "Switch the server off.", 60, "nfs3/A/b and 2 more")
-    thread.join(60)
-    told = b"".join(seen)
-    assert b"Switch the server off." in told
-    assert b"for nfs3/A/b and 2 more:" in told
+    thread.join(AT_MOST)
+    shown = b"".join(seen)
+    assert b"Switch the server off." in shown
+    assert b"for nfs3/A/b and 2 more:" in shown
 
 
 def test_a_person_who_declines_is_not_asked_again() -> None:
@@ -148,7 +149,7 @@ def test_a_person_who_declines_is_not_asked_again() -> None:
     person = Person(terminal)
     with pytest.raises(ControlDeclined):
         person.ask("crash", "Switch the server off.", 60)
-    thread.join(60)
+    thread.join(AT_MOST)
     with pytest.raises(ControlDeclined):
         Person.ask(person, "restart", "Restart it.", 60)
 
@@ -160,7 +161,7 @@ def test_nobody_at_the_terminal_is_a_failed_control() -> None:
     os.close(mine)
 
 
-def test_nobody_is_asked_again_after_three_prompts_without_an_answer() -> None:
+def test_nobody_gets_another_question_after_three_prompts_without_an_answer() -> None:
     mine, theirs = pty.openpty()
     person = Person(os.ttyname(theirs))
     for _ in range(3):
@@ -192,16 +193,16 @@ def test_a_crash_loses_what_was_unstable_and_the_server_answers_again(
         assert client.read_file("kept") == b"data"
 
 
-def test_the_lease_time_is_told_to_the_command(url: str, tmp_path: Path) -> None:
-    told = tmp_path / "told"
-    controls = parse_controls([f'set_lease=echo "<$NFSPROOF_SECONDS>" >> {told}'])
+def test_the_lease_time_is_given_to_the_command(url: str, tmp_path: Path) -> None:
+    written = tmp_path / "written"
+    controls = parse_controls([f'set_lease=echo "<$NFSPROOF_SECONDS>" >> {written}'])
     target = ControlledTarget(url, controls)
     target.start()
     assert target.controls == {"set_lease"}
     target.set_lease(30)
     target.set_lease(None)
     target.stop()
-    assert told.read_text().split() == ["<30>", "<>"]
+    assert written.read_text().split() == ["<30>", "<>"]
 
 
 def test_the_trial_tells_which_of_the_hooks_fails(url: str) -> None:
@@ -306,8 +307,8 @@ def test_a_server_that_caches_attributes_is_waited_for(url: str, folder: Path, s
     target.stop()
     seen = steps["touch_locally"].seen
     assert steps["touch_locally"].outcome is Outcome.OK, seen
-    told = "NFS showed it 60 s later" if shows == "later" else "NFS showed it when the caches were dropped"
-    assert told in seen
+    message = "NFS showed it 60 s later" if shows == "later" else "NFS showed it when the caches were dropped"
+    assert message in seen
 
 
 def test_after_an_interrupt_a_command_that_hangs_ends(started: t.Callable[..., ControlledTarget]) -> None:

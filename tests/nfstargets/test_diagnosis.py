@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 import typing as t
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +32,9 @@ from nfsserver import Server
 from nfsserver.handlers import ServerApi
 from nfstargets.diagnosis import Diagnosis, Outcome, diagnose, examination
 from nfstargets.diagnosis.report import Step
+from tests.waiting import AT_MOST
+
+ROOT = Path(__file__).resolve().parents[2]
 
 OK, FAILED, NOT_TRIED = Outcome.OK, Outcome.FAILED, Outcome.NOT_TRIED
 PATIENCE = 3.0
@@ -222,7 +228,7 @@ def test_a_read_only_export(clinic: Clinic) -> None:
     assert "read-write" in diagnosis.step("write access").advice
 
 
-def test_what_cannot_be_removed_again_is_told(clinic: Clinic) -> None:
+def test_what_cannot_be_removed_again_is_reported(clinic: Clinic) -> None:
     server = clinic.server()
     refusal = nfs3.Rmdir3Res(Nfsstat3.NFS3ERR_ACCES, resfail=nfs3.Rmdir3ResFail(nfs3.WccData()))
     server.interpose(nfs3.RMDIR, lambda *_: refusal)
@@ -415,9 +421,25 @@ def test_a_step_that_breaks_down_is_no_traceback(clinic: Clinic, monkeypatch: py
 
 def test_a_step_of_several_lines_stays_readable() -> None:
     step = Step("crash", Outcome.FAILED, "it ended with 3", "try \x1b", ("It printed nothing.",))
-    behind = " " * 28
+    indent = " " * 28
     assert step.lines() == [
         "FAILED     crash            it ended with 3",
-        f"{behind}It printed nothing.",
-        f"{behind}-> try \\x1b",
+        f"{indent}It printed nothing.",
+        f"{indent}-> try \\x1b",
     ]
+
+
+def test_nfs4_is_imported_by_need() -> None:
+    """It is the longest import; of a port that nobody listens on, nothing of it is needed."""
+    program = (
+        "import sys; from nfstargets.diagnosis import diagnose; found = diagnose('nfs://127.0.0.1:1/x', patience=2.0);"
+        "assert not found.healthy; sys.exit(' '.join(name for name in sys.modules if 'nfs4' in name) or 0)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-P", "-c", program],
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+        timeout=AT_MOST,
+    )
+    assert ended.returncode == 0, ended.stderr

@@ -167,7 +167,7 @@ def test_nobody_at_the_port() -> None:
     assert not diagnosis.healthy
 
 
-def test_a_port_behind_a_firewall(stack: ExitStack) -> None:
+def test_a_port_that_a_firewall_blocks(stack: ExitStack) -> None:
     # A full backlog looks like it: the kernel drops what comes then.
     listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
     for _ in range(2):
@@ -217,7 +217,7 @@ def test_names_that_no_resolver_takes(host: str) -> None:
     "url",
     ["", "host:/export", "http://host/", "nfs://", "nfs://h/x?what=1", "nfs://h:x/", "nfs://h/?version=4.0"],
 )
-def test_what_is_no_url_of_ours(url: str) -> None:
+def test_what_is_not_our_kind_of_url(url: str) -> None:
     diagnosis = look(url)
     assert [step.name for step in diagnosis.steps] == ["URL"]
     assert not diagnosis.healthy

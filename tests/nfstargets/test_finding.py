@@ -32,8 +32,8 @@ class Place:
     def serve(self, *around: Messages, host: str = "127.0.0.1") -> int:
         """The port of a new server."""
         server = Server(seed=1)
-        for one in around:
-            server.surround(one)
+        for call in around:
+            server.surround(call)
         server.listen(self.loop, host)
         self.servers.append(server)
         return server.port
@@ -145,7 +145,7 @@ def test_a_server_of_version_4_only_is_tested_with_that(place: Place) -> None:
 
 
 @pytest.mark.parametrize("low", [2, 3])
-def test_a_server_that_refuses_a_version_of_its_own_range_is_not_tested_without_it(
+def test_a_server_that_refuses_a_version_in_its_range_is_not_tested_without_it(
     place: Place, low: int
 ) -> None:
     port = place.serve(refusing(3, low=low, high=4))

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from nfsclient import NfsClient, connect3
+from nfsclient import NfsClient
+from nfsclient.nfs3 import connect
 from nfstargets import ganesha as ganesha_module
 from nfstargets import make_target
 from nfstargets import program as program_module
@@ -57,7 +58,7 @@ def mem() -> Iterator[GaneshaTarget]:
 def client(target: GaneshaTarget) -> NfsClient:
     address = target.address()
     ports = f"nfsport={address.nfs_port}&mountport={address.mount_port}"
-    return connect3(f"nfs://{address.host}{address.export}?{ports}&uid=0&gid=0")
+    return connect(f"nfs://{address.host}{address.export}?{ports}&uid=0&gid=0")
 
 
 def kill_and_await(target: GaneshaTarget, number: signal.Signals) -> None:
@@ -110,14 +111,14 @@ def test_after_a_control_it_answers_under_the_same_address(target: GaneshaTarget
 
 
 @needs_it
-def test_a_death_is_told_with_the_end_of_the_log(mem: GaneshaTarget) -> None:
+def test_a_death_is_reported_with_the_end_of_the_log(mem: GaneshaTarget) -> None:
     kill_and_await(mem, signal.SIGSEGV)
-    told = mem.exit_report()
-    assert told is not None
-    assert "signal 11 (SIGSEGV)" in told
-    assert "stack backtrace" in told
+    report = mem.exit_report()
+    assert report is not None
+    assert "signal 11 (SIGSEGV)" in report
+    assert "stack backtrace" in report
     mem.stop()
-    assert mem.exit_report() == told
+    assert mem.exit_report() == report
 
 
 @needs_it
@@ -192,14 +193,14 @@ def test_on_a_file_system_without_handles_it_gets_one_in_memory(monkeypatch: pyt
 
 @needs_it
 def test_two_at_a_time_do_not_meet() -> None:
-    one, other = started("mem"), started("mem")
+    first, other = started("mem"), started("mem")
     try:
-        with client(one) as nfs:
+        with client(first) as nfs:
             nfs.write_file("file", b"data")
         with client(other) as nfs:
             assert list(nfs.listdir("/")) == []
     finally:
-        one.stop()
+        first.stop()
         other.stop()
 
 
@@ -228,7 +229,7 @@ def test_a_missing_package_is_one_line_that_says_how_to_get_it(
     assert "\n" not in str(caught.value)
 
 
-def test_a_missing_back_end_is_told_as_well(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_back_end_is_reported_as_well(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     program = tmp_path / "ganesha.nfsd"
     program.write_text("")
     program.chmod(0o755)

@@ -26,7 +26,7 @@ from tests.waiting import AT_MOST
 HOME = Path(__file__).parents[2]
 
 
-def build_one(shop: Workshop, _recipe: Installable) -> None:
+def build_program(shop: Workshop, _recipe: Installable) -> None:
     shop.run("writing", sys.executable, "-c", f"open({str(shop.into / 'program')!r}, 'w').write('x')")
 
 
@@ -49,7 +49,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def recipe() -> Recipe:
-    return replace(RECIPES["fernfs"], build=build_one, tool=sys.executable)
+    return replace(RECIPES["fernfs"], build=build_program, tool=sys.executable)
 
 
 def contents(folder: Path) -> list[str]:
@@ -130,7 +130,7 @@ def test_a_missing_package_manager_is_one_line(cache: Path, recipe: Recipe) -> N
     assert "\n" not in str(caught.value)
 
 
-def test_a_cache_that_cannot_be_written_is_told(
+def test_a_cache_that_cannot_be_written_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recipe: Recipe
 ) -> None:
     (tmp_path / "file").touch()
@@ -193,7 +193,7 @@ def test_a_target_that_is_not_installed_says_how_to_get_it(cache: Path, name: st
     assert not cache.exists()
 
 
-def test_an_export_that_a_server_lacks_is_told() -> None:
+def test_an_export_that_a_server_lacks_is_reported() -> None:
     with pytest.raises(TargetError, match="expected nfs3-server:folder or nfs3-server:memory"):
         make_target("nfs3-server:disk")
 
@@ -212,7 +212,9 @@ def test_what_it_cannot_be_used_without_is_installed_too(
     cache: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     part = replace(recipe, name="it:part", needs=(recipe,))
-    monkeypatch.setattr(installing, "installables", lambda: {one.name: one for one in (part, recipe)})
+    monkeypatch.setattr(
+        installing, "installables", lambda: {installable.name: installable for installable in (part, recipe)}
+    )
     home = installing.install_by_name("it:part", lambda _line: None)
     # A colon would part words on command lines.
     assert home.name == f"it-part-{recipe.version.removeprefix('v')}"
@@ -283,8 +285,10 @@ def test_a_wrong_checksum_is_one_line_and_leaves_nothing(cache: Path, recipe: Re
     assert contents(cache) == []
 
 
-def test_the_lock_file_of_our_own_crate_has_the_checksum_of_the_recipe() -> None:
+def test_the_lock_file_of_our_crate_has_the_checksum_of_the_recipe() -> None:
     recipe = RECIPES["embednfs"]
     lock = tomllib.loads((MAINS / "embednfs/Cargo.lock").read_text())
-    found = [one for one in lock["package"] if one["name"] == recipe.title]
-    assert [(one["version"], one["checksum"]) for one in found] == [(recipe.version, recipe.digest)]
+    found = [package for package in lock["package"] if package["name"] == recipe.title]
+    assert [(package["version"], package["checksum"]) for package in found] == [
+        (recipe.version, recipe.digest)
+    ]

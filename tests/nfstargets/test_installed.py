@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from nfsclient import NfsClient, connect, connect3
-from nfsclient.highlevel.nfs4 import NfsClient4
+import nfsclient
 from nfstargets import make_target
 from nfstargets.base import Target, TargetError
 from nfstargets.cache import install
@@ -53,13 +52,15 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Instal
     target.stop()
 
 
-def client(target: Target) -> NfsClient | NfsClient4:
+def client(target: Target) -> nfsclient.NfsClient:
     address = target.address()
     if address.version == 4:
-        return connect(f"nfs://{address.host}:{address.nfs_port}{address.export}?version=4.1&uid=0&gid=0")
+        return nfsclient.connect(
+            f"nfs://{address.host}:{address.nfs_port}{address.export}?version=4.1&uid=0&gid=0"
+        )
     ports = f"nfsport={address.nfs_port}&mountport={address.mount_port}"
     path = address.export.rstrip("/") or "/"
-    return connect3(f"nfs://{address.host}{path}?{ports}&uid=0&gid=0")
+    return nfsclient.nfs3.connect(f"nfs://{address.host}{path}?{ports}&uid=0&gid=0")
 
 
 def kill(target: InstalledTarget, number: signal.Signals) -> None:
@@ -96,15 +97,15 @@ def test_after_a_control_it_answers_under_the_same_address(stand_in: InstalledTa
     client(stand_in).close()
 
 
-def test_a_death_is_told_and_mended(stand_in: InstalledTarget, tmp_path: Path) -> None:
+def test_a_death_is_reported_and_repaired(stand_in: InstalledTarget, tmp_path: Path) -> None:
     stand_in.log_path = tmp_path / "kept.log"
     stand_in.start()
     stand_in.log_path.write_text("thread main panicked\n")
     kill(stand_in, signal.SIGABRT)
-    told = stand_in.exit_report()
-    assert told is not None
-    assert told.startswith("fernfs 0.1.5 ended unexpectedly with signal 6 (SIGABRT)")
-    assert "panicked" in told
+    report = stand_in.exit_report()
+    assert report is not None
+    assert report.startswith("fernfs 0.1.5 ended unexpectedly with signal 6 (SIGABRT)")
+    assert "panicked" in report
     stand_in.restart()
     assert stand_in.exit_report() is None
     client(stand_in).close()
@@ -121,17 +122,17 @@ def test_a_death_is_told_and_mended(stand_in: InstalledTarget, tmp_path: Path) -
         "MemoryError",
     ],
 )
-def test_an_end_for_lack_of_memory_is_told_as_such(
+def test_an_end_for_lack_of_memory_is_reported_as_such(
     stand_in: InstalledTarget, tmp_path: Path, words: str
 ) -> None:
     stand_in.log_path = tmp_path / "kept.log"
     stand_in.start()
     stand_in.log_path.write_text(f"{words}\n" + "  frame of a stack\n" * 100)
     kill(stand_in, signal.SIGABRT)
-    told = stand_in.exit_report()
-    assert told is not None
-    assert "ended for lack of memory, of which nfsproof grants it 4 GiB, with signal 6 (SIGABRT)" in told
-    assert stand_in.exit_report() == told
+    report = stand_in.exit_report()
+    assert report is not None
+    assert "ended for lack of memory, of which nfsproof grants it 4 GiB, with signal 6 (SIGABRT)" in report
+    assert stand_in.exit_report() == report
     stand_in.restart()
     assert stand_in.lacks_of_memory == 1
 
@@ -149,17 +150,17 @@ def test_one_that_still_writes_of_it_when_it_is_restarted(stand_in: InstalledTar
     assert stand_in.lacks_of_memory == 1
 
 
-def test_a_kill_for_lack_of_memory_is_told_as_such(stand_in: InstalledTarget) -> None:
+def test_a_kill_for_lack_of_memory_is_reported_as_such(stand_in: InstalledTarget) -> None:
     stand_in.start()
     assert stand_in._server is not None
     kill(stand_in, signal.SIGKILL)
-    told = stand_in.exit_report()
-    assert told is not None
-    assert "ended unexpectedly with signal 9" in told
+    report = stand_in.exit_report()
+    assert report is not None
+    assert "ended unexpectedly with signal 9" in report
     stand_in._server.oom_kills = 1
-    told = stand_in.exit_report()
-    assert told is not None
-    assert "ended for lack of memory" in told
+    report = stand_in.exit_report()
+    assert report is not None
+    assert "ended for lack of memory" in report
 
 
 def test_a_start_that_fails_says_why(stand_in: InstalledTarget) -> None:
@@ -184,7 +185,7 @@ def test_command_lines_name_loopback_and_nothing_of_the_tree() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(one, marks=needs(one.partition(":")[0])) for one in (*RECIPES, "nfs3-server:memory")],
+    [pytest.param(name, marks=needs(name.partition(":")[0])) for name in (*RECIPES, "nfs3-server:memory")],
 )
 def test_a_real_one_serves_is_restarted_and_goes(name: str) -> None:
     target = make_target(name)

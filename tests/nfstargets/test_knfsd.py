@@ -82,7 +82,7 @@ def test_the_full_name_says_what_differs(text: str, name: str) -> None:
         ("vers=2+3", "only the kernel of knfsd:v2 serves NFSv2"),
     ],
 )
-def test_an_option_that_means_nothing_is_told(text: str, said: str) -> None:
+def test_an_option_that_means_nothing_is_reported(text: str, said: str) -> None:
     with pytest.raises(TargetError, match=said) as caught:
         make_target(f"knfsd:{text}")
     assert "\n" not in str(caught.value)
@@ -189,7 +189,7 @@ def test_a_warning_is_one_alarm_with_its_trace() -> None:
 def test_an_oops_is_grave_and_not_hidden_by_a_warning() -> None:
     panic = "Kernel panic - not syncing: Fatal exception"
     found = alarms_in([WARNING, *TRACE, OOPS, *TRACE, panic])
-    assert [(one.text, one.is_grave) for one in found] == [(WARNING, False), (OOPS, True)]
+    assert [(alarm.text, alarm.is_grave) for alarm in found] == [(WARNING, False), (OOPS, True)]
     assert found[1].lines == (OOPS, *TRACE, panic)
 
 
@@ -204,20 +204,20 @@ def test_an_oops_is_grave_and_not_hidden_by_a_warning() -> None:
     ],
 )
 def test_what_may_come_of_a_busy_machine_is_not_grave(line: str) -> None:
-    assert [one.is_grave for one in alarms_in([line])] == [False]
+    assert [alarm.is_grave for alarm in alarms_in([line])] == [False]
 
 
-def test_alarms_are_told_once_and_in_whole_lines(tmp_path: Path) -> None:
+def test_alarms_are_reported_once_and_in_whole_lines(tmp_path: Path) -> None:
     target = KnfsdTarget()
     target.log_path = tmp_path / "console"
     assert target.alarms() == []
     target._server = KeptServer(tmp_path)
     assert target.alarms() == []
     target.log_path.write_text(f"boot\n{WARNING}\n{OOPS[:10]}")
-    assert [one.text for one in target.alarms()] == [WARNING]
+    assert [alarm.text for alarm in target.alarms()] == [WARNING]
     with target.log_path.open("a") as log:
         log.write(f"{OOPS[10:]}\n")
-    assert [one.text for one in target.alarms()] == [OOPS]
+    assert [alarm.text for alarm in target.alarms()] == [OOPS]
     assert target.alarms() == []
 
 
@@ -244,13 +244,13 @@ def test_an_unknown_failure_keeps_its_words(tmp_path: Path) -> None:
     assert explained("c failed:\n  E: else", tmp_path, 1500) == "c failed:\n  E: else"
 
 
-def test_another_processor_is_told(shop: CommandShop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_processor_is_reported(shop: CommandShop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
     with pytest.raises(InstallError, match="x86-64 only; this machine is aarch64"):
         build(shop, KNFSD)
 
 
-def test_a_missing_tool_is_told(shop: CommandShop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tool_is_reported(shop: CommandShop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(
         "nfstargets.knfsd.packages.found_tool", lambda tool: None if tool == "mke2fs" else tool
@@ -261,7 +261,7 @@ def test_a_missing_tool_is_told(shop: CommandShop, monkeypatch: pytest.MonkeyPat
         build(shop, KNFSD)
 
 
-def test_a_small_disk_is_told_before_anything_is_done(
+def test_a_small_disk_is_reported_before_anything_is_done(
     shop: CommandShop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
@@ -288,7 +288,7 @@ def test_all_that_a_compiler_needs_is_named_at_once(
     )
 
 
-def test_a_folder_in_which_no_kernel_compiles_is_told(
+def test_a_folder_in_which_no_kernel_compiles_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
@@ -315,7 +315,7 @@ def test_a_choice_that_the_kernel_did_not_take_is_found() -> None:
     assert compiled.not_taken(wanted, "CONFIG_NFSD_V2=y\nCONFIG_NFSD=y\n") == []
 
 
-def test_the_compiler_has_more_time_and_its_work_is_told(
+def test_the_compiler_has_more_time_and_its_work_is_reported(
     shop: CommandShop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree = shop.kept / "tree"
@@ -323,8 +323,8 @@ def test_the_compiler_has_more_time_and_its_work_is_told(
     (tree / "include/config/kernel.release").write_text("6.1.1\n")
     limits: list[tuple[str, float]] = []
 
-    def run(one: CommandShop, what: str, *_argv: str | Path, **_environment: str | Path) -> str:
-        limits.append((what, one.limit))
+    def run(shop: CommandShop, what: str, *_argv: str | Path, **_environment: str | Path) -> str:
+        limits.append((what, shop.limit))
         return ""
 
     usual = shop.limit
@@ -482,7 +482,7 @@ def test_a_machine_that_hangs_while_it_boots_is_started_again(
     assert (server.starts, server.kills) == (3, 2)
 
 
-def test_a_machine_that_always_hangs_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_that_always_hangs_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target, server = hanging(tmp_path, monkeypatch, hangs=9)
     with pytest.raises(TargetError, match="did not answer within"):
         target.launch((2049, 20048))

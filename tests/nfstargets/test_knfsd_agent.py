@@ -69,7 +69,7 @@ def test_a_directory_goes_with_all_that_is_in_it(export: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "/", "..", "../x", "a/../../x"])
-def test_nothing_beside_the_export_is_touched(export: Path, path: str) -> None:
+def test_nothing_outside_the_export_is_touched(export: Path, path: str) -> None:
     (export.parent / "x").mkdir()
     answer = ask(do="discard", path=path)
     assert not answer["ok"]
@@ -100,12 +100,12 @@ def control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_the_kernel_is_told_which_versions_to_serve(control: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
+def test_the_kernel_gets_the_versions_to_serve(control: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
 
     def write_text(path: Path, text: str) -> int:
         assert path == control / "versions"
-        told.append(text.strip())
+        written.append(text.strip())
         if text.startswith("+2"):
             raise OSError(22, "Invalid argument")
         return len(text)
@@ -113,7 +113,7 @@ def test_the_kernel_is_told_which_versions_to_serve(control: Path, monkeypatch: 
     monkeypatch.setattr(Path, "write_text", write_text)
     monkeypatch.setattr(Path, "read_text", lambda _path: "+3 +4 -4.0 +4.1 -4.2\n")
     agent._choose_versions("3+4.1")
-    assert told == ["-2", "+3", "-4.0", "+4.1", "-4.2"]
+    assert written == ["-2", "+3", "-4.0", "+4.1", "-4.2"]
     with pytest.raises(GuestError, match=r"does not serve NFS 2: it says \+3 \+4"):
         agent._choose_versions("2+3")
     agent._choose_versions("")
@@ -146,14 +146,14 @@ def test_the_clients_of_the_kernel_come_in_order(control: Path) -> None:
         (control / "clients" / number / "states").write_text("")
     (control / "clients" / "11").mkdir()  # it went meanwhile
     found = ask(do="clients")["value"]
-    assert [one["info"] for one in found] == ["clientid: 0x9\n", "clientid: 0x10\n"]
+    assert [client["info"] for client in found] == ["clientid: 0x9\n", "clientid: 0x10\n"]
 
 
 def test_another_lease_time_restarts_the_service_and_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     server = Server({"lease": "10"})
     done: list[str] = []
     monkeypatch.setattr(Server, "_stop_service", lambda _server: done.append("stop"))
-    monkeypatch.setattr(Server, "start_service", lambda one: done.append(one.chosen["lease"]))
+    monkeypatch.setattr(Server, "start_service", lambda server: done.append(server.chosen["lease"]))
     assert obey(server, {"id": 1, "do": "set_lease", "seconds": 25})["ok"]
     server.restart()
     assert done == ["stop", "25", "stop", "25"]

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from nfsclient import NfsClient, connect3
+from nfsclient import NfsClient
 from nfsclient.clients import Nfs2, Nfs3
 from nfsclient.errors import ProgMismatch
+from nfsclient.nfs3 import connect
 from nfsclient.protocol.nfs3 import StableHow
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import RpcClient, connect_tcp, connect_udp
@@ -82,7 +83,7 @@ def test_another_machine_joins_the_network(machine: KeptServer, tmp_path: Path) 
     network = Network("tap1", ("192.0.2.129",), "255.255.255.128", machine.keeper_pid)
     other = KeptServer(tmp_path / "other", network=network)
     other.open()
-    spaces = {Path(f"/proc/{one.keeper_pid}/ns/net").readlink() for one in (machine, other)}
+    spaces = {Path(f"/proc/{machine.keeper_pid}/ns/net").readlink() for machine in (machine, other)}
     assert len(spaces) == 1
     visit = NetworkVisit(machine.keeper_pid)
     try:
@@ -147,7 +148,7 @@ def guest() -> Iterator[KnfsdTarget]:
 def client(target: KnfsdTarget) -> NfsClient:
     address = target.address()
     ports = f"nfsport={address.nfs_port}&mountport={address.mount_port}"
-    return connect3(f"nfs://{address.host}{address.export}?{ports}&uid=0&gid=0")
+    return connect(f"nfs://{address.host}{address.export}?{ports}&uid=0&gid=0")
 
 
 def raw(target: KnfsdTarget) -> RpcClient:
@@ -192,7 +193,7 @@ def test_a_crash_loses_what_was_not_written(guest: KnfsdTarget) -> None:
 
 
 @needs_it
-def test_a_dead_machine_is_told_and_boots_again(guest: KnfsdTarget) -> None:
+def test_a_dead_machine_is_reported_and_boots_again(guest: KnfsdTarget) -> None:
     server = guest._server
     assert server is not None
     server._tell(do="signal", number=int(signal.SIGKILL))

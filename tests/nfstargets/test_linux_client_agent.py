@@ -17,7 +17,7 @@ import pytest
 
 from nfstargets.base import TargetError
 from nfstargets.cache import PLACE
-from nfstargets.knfsd.client import Cable, ClientUnavailable, Done, LinuxClient, ProgramFailed, _pack_programs
+from nfstargets.knfsd.client import Cable, ClientUnavailable, Done, LinuxClient, ProgramFailed, pack_programs
 from nfstargets.knfsd.guest.client import Client, obey
 from tests.waiting import AT_MOST
 
@@ -72,7 +72,7 @@ def test_a_program_that_takes_too_long_is_ended(agent: Agent) -> None:
     assert (done["late"], done["status"]) == (True, -signal.SIGKILL)
 
 
-def test_what_a_program_leaves_behind_is_not_waited_for(agent: Agent) -> None:
+def test_what_a_program_leaves_running_is_not_waited_for(agent: Agent) -> None:
     done = agent.run("sh", "-c", f"{sys.executable} -c 'import signal; signal.pause()' & echo left")
     assert (done["late"], done["status"], done["stdout"]) == (False, 0, b"left\n")
 
@@ -102,16 +102,16 @@ def test_what_it_cannot_do_is_an_answer(agent: Agent) -> None:
 
 
 def test_the_programs_run_from_their_archive(tmp_path: Path) -> None:
-    _pack_programs(tmp_path / "programs.tar")
+    pack_programs(tmp_path / "programs.tar")
     with tarfile.open(tmp_path / "programs.tar") as archive:
         archive.extractall(tmp_path / "guest", filter="data")
     assert "/run/nfsproof" in (tmp_path / "guest/agent.py").read_text()
     look = f"import sys; sys.path.insert(0, {str(tmp_path / 'guest')!r})\n"
     look += "from nfstargets.knfsd.guest import client; print(client.__file__, client.attend.__module__)"
-    told = subprocess.run(
+    listed = subprocess.run(
         [sys.executable, "-I", "-S", "-c", look], check=True, capture_output=True, text=True, cwd="/"
     )
-    assert told.stdout.split() == [
+    assert listed.stdout.split() == [
         str(tmp_path / "guest/nfstargets/knfsd/guest/client.py"),
         "nfstargets.knfsd.guest.agent",
     ]
@@ -122,7 +122,7 @@ def test_each_guest_has_other_addresses() -> None:
     assert cables[0].ours == "192.0.2.1"
     assert cables[3].theirs == "192.0.2.194"
     for name in ("device", "ours", "theirs", "hardware"):
-        assert len({getattr(one, name) for one in cables}) == 4
+        assert len({getattr(cable, name) for cable in cables}) == 4
 
 
 def test_numbers_that_cannot_be() -> None:

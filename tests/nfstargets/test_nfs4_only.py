@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nfsclient.discovery.nfs4 import discover4
+from nfsclient.discovery.nfs4 import discover
 from nfsclient.errors import MountFailed
 from nfsclient.url import NfsUrl
 from nfsjudge.records import CheckRecord, read_records
@@ -40,7 +40,7 @@ def host() -> Iterator[str]:
 
 def checks_of(folder: Path) -> dict[str, CheckRecord]:
     with (folder / "records.jsonl").open() as lines:
-        return {one.id: one for one in read_records(lines) if isinstance(one, CheckRecord)}
+        return {record.id: record for record in read_records(lines) if isinstance(record, CheckRecord)}
 
 
 def test_a_run_needs_neither_mount_nor_rpcbind(host: str, tmp_path: Path) -> None:
@@ -52,17 +52,21 @@ def test_a_run_needs_neither_mount_nor_rpcbind(host: str, tmp_path: Path) -> Non
         "portmap/NULL",
         "rpc/header/unknown-procedure*",
     )
-    words = ("run", f"{host}/mem?version=4.1&uid=0&gid=0", *some, "-q", "--lint=fail", f"--report={tmp_path}")
-    result = python("-m", "nfsproof", *words)
+    words = ("run", f"{host}/mem?version=4.1&uid=0&gid=0", *some, "-q", "--lint=fail")
+    result = python("-m", "nfsproof", *words, "--minor=all", f"--report={tmp_path}")
     assert result.returncode == Exit.OK, result.stdout
     checks = checks_of(tmp_path)
-    verdicts = {name: one.verdict for name, one in checks.items()}
-    assert {one for name, one in verdicts.items() if name.startswith("nfs4/") and "4.1" in name} == {"PASS"}
-    later = [one for name, one in checks.items() if "[4.2]" in name]
+    verdicts = {name: check.verdict for name, check in checks.items()}
+    assert {verdict for name, verdict in verdicts.items() if name.startswith("nfs4/") and "4.1" in name} == {
+        "PASS"
+    }
+    later = [record for name, record in checks.items() if "[4.2]" in name]
     assert later
-    assert all("the URL of the target says version=4.1" in one.reason for one in later)
+    assert all("the URL of the target says version=4.1" in record.reason for record in later)
     assert verdicts["rpc/header/unknown-procedure[last+1-tcp]"] == "PASS"
-    others = [one for name, one in verdicts.items() if name.split("/")[0] in {"nfs3", "mount", "portmap"}]
+    others = [
+        verdict for name, verdict in verdicts.items() if name.split("/")[0] in {"nfs3", "mount", "portmap"}
+    ]
     assert set(others) == {"UNSUPPORTED"}
 
 
@@ -72,7 +76,7 @@ def test_a_url_without_a_version_goes_on_with_version_4(host: str, tmp_path: Pat
     assert result.returncode == Exit.OK, result.stdout
     assert "found: NFSv4.1 and NFSv4.2 at port" in result.stdout
     assert "no NFSv3, but NFSv4.1 and NFSv4.2" in result.stdout
-    verdicts = {name.split("/")[0]: one.verdict for name, one in checks_of(tmp_path).items()}
+    verdicts = {name.split("/")[0]: check.verdict for name, check in checks_of(tmp_path).items()}
     assert verdicts == {"nfs4": "PASS", "nfs3": "UNSUPPORTED"}
     required = python("-m", "nfsproof", "run", f"{host}/mem?version=3&uid=0&gid=0", "nfs3/NULL")
     assert required.returncode == Exit.USAGE
@@ -82,7 +86,7 @@ def test_version_4_2_has_the_checks_of_both(host: str, tmp_path: Path) -> None:
     words = ("run", f"{host}/mem?version=4.2&uid=0&gid=0", "nfs4/LOOKUP", "-q", f"--report={tmp_path}")
     result = python("-m", "nfsproof", *words)
     assert result.returncode == Exit.OK, result.stdout
-    assert {one.verdict for one in checks_of(tmp_path).values()} == {"PASS"}
+    assert {check.verdict for check in checks_of(tmp_path).values()} == {"PASS"}
 
 
 @pytest.mark.parametrize("version", ["4", "4.1", "4.2"])
@@ -120,10 +124,10 @@ def test_what_is_wrong_is_said(host: str) -> None:
 
 
 def test_discovery(host: str) -> None:
-    found = discover4(NfsUrl.parse(f"{host}/mem?version=4&uid=0&gid=0"))
+    found = discover(NfsUrl.parse(f"{host}/mem?version=4&uid=0&gid=0"))
     assert (found.minor, found.path) == (2, b"/mem")
     with pytest.raises(MountFailed, match="expected /nothing in the name space"):
-        discover4(NfsUrl.parse(f"{host}/nothing/below?version=4.1"))
+        discover(NfsUrl.parse(f"{host}/nothing/below?version=4.1"))
 
 
 def test_the_target_knows_its_address_again(host: str) -> None:

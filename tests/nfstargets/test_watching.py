@@ -53,14 +53,14 @@ def listening() -> Iterator[Listening]:
         return process, int(process.stdout.readline())
 
     yield make
-    for one in made:
-        one.kill()
-        assert one.stdout is not None
-        assert one.stdin is not None
+    for watched in made:
+        watched.kill()
+        assert watched.stdout is not None
+        assert watched.stdin is not None
         with contextlib.suppress(BrokenPipeError):
-            one.stdin.close()
-        one.stdout.close()
-        one.wait()
+            watched.stdin.close()
+        watched.stdout.close()
+        watched.wait()
 
 
 def wait_until(predicate: Callable[[], bool]) -> None:
@@ -84,7 +84,7 @@ def test_the_process_is_found_by_its_port(listening: Listening, host: str) -> No
     except ValueError:
         pytest.skip("there is no IPv6")
     watch = find_watch("127.0.0.5" if host == "127.0.0.5" else "127.0.0.1", port)
-    assert [one.pid for one in watch.processes] == [process.pid]
+    assert [process.pid for process in watch.processes] == [process.pid]
     assert watch.describe().startswith(f"process {process.pid} (python")
     assert watch.describe(named=False) == f"process {process.pid}"
     assert watch.ending() is None
@@ -106,7 +106,7 @@ def test_a_server_that_serves_only_ipv6_at_the_same_port_is_another_one(listenin
     except ValueError:
         pytest.skip("there is no IPv6")
     watch = find_watch("127.0.0.1", port)
-    assert [one.pid for one in watch.processes] == [process.pid]
+    assert [process.pid for process in watch.processes] == [process.pid]
     watch.close()
 
 

@@ -11,6 +11,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+# Before pytester keeps the modules that there are: tests change the first, and the second takes time in each run.
+import fixtures.checks.faults  # noqa: F401
+import reports.board  # noqa: F401
 from nfsjudge.records import AnyRecord, CheckRecord, read_records
 from tests.plugin.evidence_run import EvidenceRun, run_with_evidence
 from tests.waiting import AT_MOST

@@ -44,13 +44,13 @@ class EvidenceRun:
     def checks(self) -> dict[str, CheckRecord]:
         """The checks by their ids."""
         with (self.report / "records.jsonl").open() as lines:
-            return {one.id: one for one in read_records(lines) if isinstance(one, CheckRecord)}
+            return {record.id: record for record in read_records(lines) if isinstance(record, CheckRecord)}
 
     @cached_property
     def heard(self) -> dict[str, list[Heard]]:
         """What the server received and sent in each check, by id."""
         lines = [line for path in self.folder.glob("heard*") for line in path.read_text().splitlines()]
-        return {one["check"]: one["connections"] for one in map(json.loads, lines)}
+        return {line["check"]: line["connections"] for line in map(json.loads, lines)}
 
     @cached_property
     def marked(self) -> list[Marked]:
@@ -81,7 +81,7 @@ def run_with_evidence(folder: Path, workers: int | None = None) -> EvidenceRun:
     words = ["-p", "xdist.plugin", "-n", str(workers)] if workers else []
     command = [sys.executable, "-m", "pytest", "suites", "-q", *plugins, *words, "--evidence=always"]
     result = subprocess.run(
-        [*command, f"--report={made.report}"],
+        [*command, "--minor=all", f"--report={made.report}"],
         cwd=ROOT,
         env=environment,
         capture_output=True,

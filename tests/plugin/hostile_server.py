@@ -33,7 +33,7 @@ _MARK = (0x8000_0000 + 1000).to_bytes(4, "big")
 _NUMBERS = itertools.count(1)
 
 
-def _refuses(operation: nfs4.AnyOperation4, status: Nfsstat4) -> AnyAroundCall:
+def _refuses(operation: nfs4.AnyOperation, status: Nfsstat4) -> AnyAroundCall:
     return lambda _server, _context, _args, _proceed: failed(operation, status)
 
 
@@ -47,7 +47,7 @@ def _getattr_delay() -> dict[t.Any, AnyAroundCall]:
 
 def _grace() -> dict[t.Any, AnyAroundCall]:
     changing = (nfs4.OPEN, nfs4.CREATE, nfs4.REMOVE, nfs4.READ, nfs4.WRITE, nfs4.SETATTR, nfs4.LOCK)
-    return {one: _refuses(one, Nfsstat4.NFS4ERR_GRACE) for one in changing}
+    return {operation: _refuses(operation, Nfsstat4.NFS4ERR_GRACE) for operation in changing}
 
 
 def _jukebox() -> dict[t.Any, AnyAroundCall]:
@@ -120,7 +120,7 @@ def _hides_long_names() -> dict[t.Any, AnyAroundCall]:
 
 
 def _short(entries: list[t.Any]) -> list[t.Any]:
-    return [one for one in entries if len(one.name) <= _LONG]
+    return [entry for entry in entries if len(entry.name) <= _LONG]
 
 
 def _leads_up() -> dict[t.Any, AnyAroundCall]:
@@ -229,6 +229,7 @@ class _Dribbling(TransportMiddleware):
         """A reply of which the first byte comes at once."""
         self._waiting[connection] = _MARK + message[:4]
         self._next = self._loop.clock()
+        self._loop.changed(t.cast("t.Any", self))
 
     def fileno(self) -> int:
         return sys.stdin.fileno()

@@ -48,7 +48,9 @@ def _marked(claim: ValueExpectation[t.Any], exchanges: Sequence[Exchange]) -> Ma
         says, found = claim._claim.field, find(exchanges, claim._claim)
     else:
         return None
-    about = next((one for one in reversed(exchanges) if found and one.is_about(found[0])), None)
+    about = next(
+        (exchange for exchange in reversed(exchanges) if found and exchange.is_about(found[0])), None
+    )
     name, field = "", ""
     if about is not None and found is not None:
         name = about.procedure.name if about.procedure is not None else "raw"

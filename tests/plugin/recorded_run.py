@@ -13,9 +13,11 @@ import typing as t
 from pathlib import Path
 
 from fixtures.plugin import evidence, hooks
+from fixtures.stage.connections import Connections
 from fixtures.stage.stage import Stage
-from fixtures.stage.traffic import Taken, Traffic
+from fixtures.stage.traffic import Book, Traffic
 from nfsclient.rpc import server
+from nfsclient.rpc.blocking import RpcClient
 
 HEARD = "NFSPROOF_HEARD"
 """The environment variable with the file to write: a line of JSON per check. Workers add their names to that of it."""
@@ -34,12 +36,14 @@ class Heard(t.TypedDict):
 
 
 _heard: dict[tuple[str, int, int, int], Heard] = {}
+_of_paused: dict[int, dict[tuple[str, int, int, int], Heard]] = {}
+"""Ports of clients that belong to a check that pauses -> what was heard in it."""
 
 
 def _of(transport: str, sock: socket.socket, client: int, number: int = 0) -> Heard:
     port = sock.getsockname()[1]
     key = (transport, client, port, number)
-    return _heard.setdefault(
+    return _of_paused.get(client, _heard).setdefault(
         key, Heard(transport=transport, client=client, port=port, received=[], sent=[], closed=False)
     )
 
@@ -68,8 +72,10 @@ class _Stream(socket.socket):
         _of("tcp", self, self.client, self.number)["sent"].append(b"".join(kept)[:count].hex())
         return count
 
-    def send(self, *_: object) -> t.NoReturn:
-        raise NotImplementedError
+    def send(self, data: t.Any, *more: t.Any) -> int:
+        count = super().send(data, *more)
+        _of("tcp", self, self.client, self.number)["sent"].append(bytes(data)[:count].hex())
+        return count
 
     def close(self) -> None:
         if self.fileno() >= 0:
@@ -99,7 +105,7 @@ def pytest_configure() -> None:
     """Put the sockets in their places, and write at the end of each check."""
     began, served = server.Connection.__init__, server.RpcServer._serve
     cleared, kept = Traffic.clear, evidence.keep
-    took, put_back = Traffic.take, Traffic.put
+    took, put_back, took_own = Traffic.take, Traffic.put, Connections.take_own
     paused: dict[int, dict[tuple[str, int, int, int], Heard]] = {}
 
     def begin(self: server.Connection, owner: server.RpcServer, sock: socket.socket, peer: t.Any) -> None:
@@ -114,16 +120,26 @@ def pytest_configure() -> None:
         cleared(self)
         _heard.clear()
 
-    def take(self: Traffic) -> Taken:
+    def take(self: Traffic) -> Book:
         found = took(self)
         paused[id(found.exchanges)] = dict(_heard)
         _heard.clear()
         return found
 
-    def put(self: Traffic, taken: Taken) -> None:
+    def take_own(self: Connections) -> list[RpcClient]:
+        clients = took_own(self)
+        of_check = list(paused.values())[-1]  # whose traffic was taken just before
+        for client in clients:
+            _of_paused[int(client.core.local.rpartition(":")[2])] = of_check
+        return clients
+
+    def put(self: Traffic, taken: Book) -> None:
         put_back(self, taken)
+        of_check = paused.pop(id(taken.exchanges), {})
+        for port in [port for port, heard in _of_paused.items() if heard is of_check]:
+            del _of_paused[port]
         _heard.clear()
-        _heard.update(paused.pop(id(taken.exchanges), {}))
+        _heard.update(of_check)
 
     def keep(record: t.Any, marks: t.Any, clock_began: float, stage: Stage) -> t.Any:
         stage.loop.catch_up()
@@ -137,4 +153,5 @@ def pytest_configure() -> None:
     Traffic.clear = clear  # type: ignore[method-assign]
     Traffic.take = take  # type: ignore[method-assign]
     Traffic.put = put  # type: ignore[method-assign]
+    Connections.take_own = take_own  # type: ignore[method-assign]
     vars(hooks)["keep"] = keep

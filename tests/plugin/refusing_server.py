@@ -87,8 +87,8 @@ class Refusing:
 def main(operations: str, status: int, which: str, effect: str) -> None:
     """Serve until a signal ends it."""
     loop, server = Loop(), Server(seed=1)
-    for one in operations.split(","):
-        version, _, name = one.partition(".")
+    for word in operations.split(","):
+        version, _, name = word.partition(".")
         operation = getattr(_MODULES[version], name)
         server.surround(Refusing(version, operation, status, which, effect=effect))
     server.listen(loop, port=0)

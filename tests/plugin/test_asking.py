@@ -9,9 +9,10 @@ import pytest
 
 from fixtures.plugin.asking import AGAIN, LATE, SOON, Asking
 from fixtures.plugin.header import found_line
-from fixtures.stage.capabilities import YES, Capabilities, from_status
+from fixtures.stage.capabilities import YES, Capabilities, answer_of, failing, from_status
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Skipped, Unsupported
+from nfsjudge.reason import within
 from nfsjudge.wording import listing
 from nfstargets import TargetAddress
 from reports.lacking import failing_lines, lacks_line, lacks_lines, report_lines
@@ -33,7 +34,7 @@ class Shown:
         return self.stream.getvalue()[len(before) :]
 
 
-def test_a_quick_server_is_asked_without_a_word() -> None:
+def test_a_quick_server_is_probed_without_a_word() -> None:
     for is_terminal in (True, False):
         shown = Shown(is_terminal=is_terminal)
         assert shown.ask(SOON / 2) == ""
@@ -44,10 +45,10 @@ def test_a_quick_server_is_asked_without_a_word() -> None:
 def test_a_terminal_shows_each_question_in_one_line() -> None:
     shown = Shown(is_terminal=True)
     assert "ports and versions" in shown.ask(0.0, "ports and versions", of=0)
-    told = shown.ask(SOON, "udp")
-    assert told.startswith("\r\x1b[K")
-    assert "udp (2 of 30)" in told
-    assert "\n" not in told
+    prompt = shown.ask(SOON, "udp")
+    assert prompt.startswith("\r\x1b[K")
+    assert "udp (2 of 30)" in prompt
+    assert "\n" not in prompt
     assert len(shown.ask(SOON, "x" * 500)) < 65
     shown.asking.close()
     assert shown.stream.getvalue().endswith("\r\x1b[K")
@@ -109,6 +110,17 @@ def test_what_fails_is_said_besides() -> None:
     failing = {"nfs3": YES, "nfs2": "no", "removable": "fails: REMOVE answers NFS3ERR_ACCES"}
     assert failing_lines(failing) == ["lacks removable (fails: REMOVE answers NFS3ERR_ACCES)"]
     assert failing_lines({"nfs2": "no"}) == []
+
+
+def test_a_failure_is_not_joined_with_a_lack_by_the_same_answer() -> None:
+    answer = answer_of("MKNOD", Nfsstat3.NFS3ERR_IO)
+    other = within(
+        "a device cannot be made: MKNOD answers NFS3ERR_IO", answer, text="a device cannot be made"
+    )
+    assert lacks_lines({"mknod": failing(answer), "device": failing(other), "socket": other}) == [
+        "lacks mknod, device (fails: MKNOD answers NFS3ERR_IO)",
+        "lacks socket (a device cannot be made)",
+    ]
 
 
 def test_one_reason_is_said_at_once() -> None:

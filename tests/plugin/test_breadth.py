@@ -16,7 +16,7 @@ def body(*names: str) -> str:
 
 
 def order(outcome: Outcome) -> list[str]:
-    return [one.id.removeprefix("nfs3/") for one in outcome.lines if isinstance(one, CheckRecord)]
+    return [line.id.removeprefix("nfs3/") for line in outcome.lines if isinstance(line, CheckRecord)]
 
 
 @pytest.fixture
@@ -36,14 +36,27 @@ def test_each_subject_comes_first_then_each_function_then_the_rest(two_subjects:
     ]
 
 
+def test_what_a_server_may_begin_late_is_the_last_of_its_round(two_subjects: Suite) -> None:
+    two_subjects.write(f"pytestmark = pytest.mark.late\n{body('a', 'b')}", "suites/nfs3/test_first.py")
+    assert order(two_subjects.run()) == [
+        "second/c[0]",
+        "first/a[0]",
+        "first/b[0]",
+        *("second/c[1]", "second/c[2]"),
+        *("first/a[1]", "first/a[2]", "first/b[1]", "first/b[2]"),
+    ]
+
+
 def test_what_the_user_names_keeps_its_order(two_subjects: Suite) -> None:
     named = two_subjects.run("suites/nfs3/test_second.py", "suites/nfs3/test_first.py")
-    assert order(named) == [f"{one}[{n}]" for one in ("second/c", "first/a", "first/b") for n in range(3)]
+    assert order(named) == [f"{name}[{n}]" for name in ("second/c", "first/a", "first/b") for n in range(3)]
 
 
 def test_a_list_keeps_the_order_of_the_files(two_subjects: Suite) -> None:
     listed = [line for line in two_subjects.run("--collect-only", "-q").text.splitlines() if "::" in line]
-    assert [one.rpartition("_")[2] for one in listed] == [f"{one}[{n}]" for one in "abc" for n in range(3)]
+    assert [name.rpartition("_")[2] for name in listed] == [
+        f"{letter}[{n}]" for letter in "abc" for n in range(3)
+    ]
 
 
 def test_a_check_about_harm_stands_for_its_subject(suite: Suite) -> None:

@@ -60,7 +60,7 @@ def test_a_server_that_closes_or_refuses_new_connections_has_the_time_of_a_call(
     assert why(*[error] * 1000) is not None
 
 
-def test_others_meanwhile_are_asked_once_where_the_server_closes() -> None:
+def test_others_meanwhile_are_probed_once_where_the_server_closes() -> None:
     assert why(CLOSED, meanwhile=True) is not None
     assert why(REFUSED, meanwhile=True) is None
 

@@ -11,13 +11,12 @@ import pytest
 from fixtures.checks.dialects.nfs3 import DIRECTORIES
 from fixtures.checks.scratch import MOST_NAMES, CannotClean, CannotList, names_by, require_inside
 from nfsclient.errors import NfsStatusError
-from nfsclient.files import Entry, Files, Files3, Page, Position, Steps
-from nfsclient.files.v4 import Files4
+from nfsclient.files import Entry, Files, Page, Position, Steps, v3, v4
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Damage
 
 T = t.TypeVar("T")
-FILES = Files3()
+FILES = v3.Files()
 
 
 class Pages:
@@ -65,7 +64,7 @@ def test_a_page_without_entries() -> None:
     """It ends a listing, except in NFSv4, where it says that there is more."""
     assert names(lambda at: page([], at)) == []
     with pytest.raises(CannotClean, match="neither entries nor eof"):
-        names(lambda at: page([], at), Files4())
+        names(lambda at: page([], at), v4.Files())
 
 
 def test_a_refusal_is_known_by_its_status() -> None:

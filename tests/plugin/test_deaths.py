@@ -33,9 +33,7 @@ TWO = ("-p", "xdist.plugin", "-n2")
 
 
 def harmless(number: int, first: str = "later") -> str:
-    return "".join(
-        check(f"{first}_{one}", "nfs3.getattr(root)", "nfs3, root, scratch") for one in range(number)
-    )
+    return "".join(check(f"{first}_{n}", "nfs3.getattr(root)", "nfs3, root, scratch") for n in range(number))
 
 
 @dataclass
@@ -252,14 +250,14 @@ class _Answering:
 def _shown(answering: _Answering, *earlier: t.Any, in_check: tuple[t.Any, ...] = ()) -> str | None:
     """What shows a death, after checks with these exchanges, and some of this check."""
     traffic = Traffic(t.cast("t.Any", answering.loop), t.cast("t.Any", None))
-    traffic.exchanges += earlier
+    traffic.exchanges.extend(earlier)
     traffic.clear()
-    traffic.exchanges += in_check
+    traffic.exchanges.extend(in_check)
     life = SimpleNamespace(is_in_process=False, target=None)
     make: t.Any = Deaths
     error = ConnectionLost("GETATTR", "the server closed it")
     error.exchange = t.cast("t.Any", SimpleNamespace(sent_at=1.0, procedure=None))
-    shown: str | None = make(life, answering, traffic, answering).what_shows_one(error)
+    shown: str | None = make(life, answering, traffic, answering).shows_death(error)
     return shown
 
 
@@ -306,7 +304,7 @@ def test_a_server_that_answers_only_null_is_given_up(suite: Suite, fragile: Frag
     assert re.search(
         r"VOID +1\d checks not asked: the target does not answer MKDIR .*, first in", outcome.text
     )
-    given_up = [one for one in outcome.checks.values() if one.reason.startswith("not asked")]
+    given_up = [check for check in outcome.checks.values() if check.reason.startswith("not asked")]
     assert len(given_up) >= 10
     assert outcome.exit_code == 1
 

@@ -34,14 +34,14 @@ def breaks_early():
 
 def counted(outcome: Outcome) -> Counter[str]:
     """What the last line says."""
-    last = [line for line in outcome.text.splitlines() if line.startswith("==")][-1]
+    last = [line for line in outcome.text.splitlines() if re.match("=+ .* in ", line)][-1]
     return Counter(
         {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", last.partition(" in ")[0])}
     )
 
 
 def recorded(outcome: Outcome) -> Counter[str]:
-    return Counter(WORDS.get(one, one.lower()) for one in outcome.verdicts.values())
+    return Counter(WORDS.get(verdict, verdict.lower()) for verdict in outcome.verdicts.values())
 
 
 ALL = (

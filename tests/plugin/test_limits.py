@@ -49,7 +49,7 @@ class Run:
             1, procedure, args, None, b"", self.now, "peer", "tcp", reply=reply, error=failure
         )
         if answered and args is not None:
-            results = [p4.operation_of(one).res(p4.Nfsstat4.NFS4ERR_IO) for one in args.argarray]
+            results = [p4.operation_of(operation).res(p4.Nfsstat4.NFS4ERR_IO) for operation in args.argarray]
             exchange.result = p4.Compound4Res(p4.Nfsstat4.NFS4ERR_IO, b"", results)
         self.limits.note(exchange)
         return True

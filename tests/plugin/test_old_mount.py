@@ -55,7 +55,7 @@ def _probe(versions: t.Container[int], mnt: t.Callable[[], object]) -> str:
     return probe_old_mount(t.cast("t.Any", _Stage(versions, mnt)), 1)
 
 
-def test_a_version_that_is_told_apart_is_there_whatever_mnt_says() -> None:
+def test_a_version_that_is_distinguished_is_there_whatever_mnt_says() -> None:
     assert _probe({1, 3}, _in_another_form) == YES
 
 

@@ -42,10 +42,12 @@ RIGHT = "nfs3/READ/keeps-mtime"
 
 def test_checks_and_findings_say_in_fields_what_deviates(run_on: RunOn) -> None:
     ended = run_on(_with(*(mutant for mutant, _ in SHOWN.values())), *SHOWN, RIGHT)
-    checks = {one.id: one for one in ended.run.checks}
-    assert {name: checks[name].outcome for name in SHOWN} == {name: one for name, (_, one) in SHOWN.items()}
+    checks = {check.id: check for check in ended.run.checks}
+    assert {name: checks[name].outcome for name in SHOWN} == {
+        name: outcome for name, (_, outcome) in SHOWN.items()
+    }
     assert (checks[RIGHT].verdict, checks[RIGHT].outcome) == ("PASS", None)
-    found = {one.id: one.outcome for one in ended.run.findings if one.check == RIGHT}
+    found = {finding.id: finding.outcome for finding in ended.run.findings if finding.check == RIGHT}
     assert found["lint/nfs3/read-eof"] == OutcomeRecord("field", "READ", [], "FALSE", "resok.eof")
 
 

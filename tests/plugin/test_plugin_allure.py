@@ -42,12 +42,12 @@ OPTIONS = ("-p", "allure_pytest.plugin", "--lacks", "nfs2", "--evidence=failure"
 
 def results(folder: Path) -> dict[str, dict[str, t.Any]]:
     found = [json.loads(path.read_text("utf-8")) for path in folder.glob("*-result.json")]
-    assert len({one["fullName"] for one in found}) == len(found)
-    return {one["fullName"].rpartition("#test_ends_")[2]: one for one in found}
+    assert len({result["fullName"] for result in found}) == len(found)
+    return {result["fullName"].rpartition("#test_ends_")[2]: result for result in found}
 
 
 def labels(result: dict[str, t.Any], name: str) -> list[str]:
-    return [one["value"] for one in result["labels"] if one["name"] == name]
+    return [label["value"] for label in result["labels"] if label["name"] == name]
 
 
 @pytest.mark.parametrize("workers", [(), ("-p", "xdist.plugin", "-n2")], ids=["alone", "two-workers"])
@@ -57,11 +57,11 @@ def test_statuses_agree_with_verdicts(suite: Suite, workers: tuple[str, ...]) ->
     outcome = suite.run_apart(*OPTIONS, "--alluredir", str(folder), *workers)
     assert outcome.exit_code == 1, outcome.text
     found = results(folder)
-    assert {name: one["status"] for name, one in found.items()} == STATUSES
-    for name, one in found.items():
+    assert {name: result["status"] for name, result in found.items()} == STATUSES
+    for name, result in found.items():
         verdict = outcome.verdicts[f"ends_{name}"]
-        assert verdict in labels(one, "tag"), name
-        message = one.get("statusDetails", {}).get("message", "")
+        assert verdict in labels(result, "tag"), name
+        message = result.get("statusDetails", {}).get("message", "")
         assert message.startswith("" if verdict == "PASS" else f"{verdict}: "), name
 
 
@@ -77,7 +77,10 @@ def test_a_result_has_title_clause_and_evidence(suite: Suite) -> None:
     assert labels(result, "severity") == ["critical"]
     assert "expected 2, got 1" in result["statusDetails"]["message"]
     assert "GETATTR" in result["statusDetails"]["trace"]
-    texts = {one["name"].partition(":")[0]: (folder / one["source"]) for one in result["attachments"]}
+    texts = {
+        attachment["name"].partition(":")[0]: (folder / attachment["source"])
+        for attachment in result["attachments"]
+    }
     assert set(texts) == {"transcript", "capture for Wireshark", "script that sends the same messages"}
     capture = outcome.report / outcome.checks["ends_FAIL"].capture
     assert texts["capture for Wireshark"].read_bytes() == capture.read_bytes()
@@ -100,7 +103,7 @@ def test_strictly_nonstrict_is_failed_and_files_of_the_user_stay(suite: Suite) -
     folder.mkdir()
     (folder / "environment.properties").write_text("browser=none\n")
     suite.run_apart(*OPTIONS, "--strict-should", "--alluredir", str(folder))
-    assert {name: one["status"] for name, one in results(folder).items()} == {"NONSTRICT": "failed"}
+    assert {name: result["status"] for name, result in results(folder).items()} == {"NONSTRICT": "failed"}
     assert (folder / "environment.properties").read_text() == "browser=none\n"
-    names = [one["name"] for one in json.loads((folder / "categories.json").read_text())]
+    names = [category["name"] for category in json.loads((folder / "categories.json").read_text())]
     assert "Void: could not be judged" in names

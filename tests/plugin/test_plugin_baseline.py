@@ -20,7 +20,7 @@ def test_other():
 KNOWN = '[[entry]]\nid = "nfs3/fake/known"\nreason = "r"\n'
 
 
-def held(suite: Suite, baseline: str, *options: str, later: int = 2) -> tuple[int, str]:
+def compared(suite: Suite, baseline: str, *options: str, later: int = 2) -> tuple[int, str]:
     suite.write(SUITE.replace("LATER", str(later)))
     file = suite.pytester.path / "b.toml"
     file.write_text(baseline)
@@ -30,7 +30,7 @@ def held(suite: Suite, baseline: str, *options: str, later: int = 2) -> tuple[in
     )
 
 
-def held_end(suite: Suite) -> EndRecord:
+def end_record(suite: Suite) -> EndRecord:
     with (suite.report / "records.jsonl").open() as lines:
         end = list(read_records(lines))[-1]
     assert isinstance(end, EndRecord)
@@ -38,17 +38,17 @@ def held_end(suite: Suite) -> EndRecord:
 
 
 def test_what_is_known_is_green(suite: Suite) -> None:
-    status, told = held(suite, KNOWN, "-k", "known or other")
-    end = held_end(suite)
+    status, lines = compared(suite, KNOWN, "-k", "known or other")
+    end = end_record(suite)
     assert (end.baseline, end.differences) == ("b.toml", [])
-    assert (status, told) == (0, "BASELINE   the run agrees with the baseline (b.toml): 1 known deviation")
+    assert (status, lines) == (0, "BASELINE   the run agrees with the baseline (b.toml): 1 known deviation")
 
 
 def test_a_run_that_stops_at_a_known_failure_is_red(suite: Suite) -> None:
-    status, told = held(suite, KNOWN, "-k", "known or other", "-x")
+    status, lines = compared(suite, KNOWN, "-k", "known or other", "-x")
     assert status == 11
-    assert [one[:12] for one in held_end(suite).differences] == ["not finished"]
-    assert "not finished: the run: the run was stopped early: stopping after 1 failures" in told
+    assert [line[:12] for line in end_record(suite).differences] == ["not finished"]
+    assert "not finished: the run: the run was stopped early: stopping after 1 failures" in lines
     outcome = suite.run("-x")
     assert outcome.exit_code == 1
     end = outcome.lines[-1]
@@ -57,26 +57,26 @@ def test_a_run_that_stops_at_a_known_failure_is_red(suite: Suite) -> None:
 
 
 def test_strict_holds_for_what_has_no_entry(suite: Suite) -> None:
-    assert held(suite, KNOWN, "-k", "known or other", later=3)[0] == 0
-    status, told = held(suite, KNOWN, "-k", "known or other", "--strict-should", later=3)
+    assert compared(suite, KNOWN, "-k", "known or other", later=3)[0] == 0
+    status, lines = compared(suite, KNOWN, "-k", "known or other", "--strict-should", later=3)
     assert status == 11
-    assert "new: nfs3/fake/other: NONSTRICT" in told
+    assert "new: nfs3/fake/other: NONSTRICT" in lines
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (("--mutants=pairs",), "--baseline and --mutants cannot be combined"),
         ((), "--baseline: {path}: Is a directory"),
     ],
 )
-def test_what_cannot_be_held_against_a_baseline_is_told(
-    suite: Suite, options: tuple[str, ...], told: str
+def test_what_cannot_be_compared_with_a_baseline_is_reported(
+    suite: Suite, options: tuple[str, ...], message: str
 ) -> None:
     suite.write(SUITE.replace("LATER", "2"))
     outcome = suite.run("--baseline", str(suite.pytester.path), *options)
     assert outcome.exit_code == 4
-    assert told.format(path=suite.pytester.path) in outcome.text
+    assert message.format(path=suite.pytester.path) in outcome.text
 
 
 def test_known_causes_are_marked(suite: Suite) -> None:

@@ -85,7 +85,7 @@ def test_checks_are_chosen(suite: Suite, options: list[str], found: set[str]) ->
 
 
 @pytest.mark.parametrize(
-    ("option", "told"),
+    ("option", "message"),
     [
         (
             "--section=3.3.99",
@@ -106,11 +106,11 @@ def test_checks_are_chosen(suite: Suite, options: list[str], found: set[str]) ->
         ("--level=HIGH", "--level: unknown level 'HIGH'; there are MUST, SHOULD, MAY, STATED"),
     ],
 )
-def test_what_there_is_not_is_refused_with_what_there_is(suite: Suite, option: str, told: str) -> None:
+def test_what_there_is_not_is_refused_with_what_there_is(suite: Suite, option: str, message: str) -> None:
     suite.write(LOOKUP, "suites/nfs3/test_lookup_fake.py")
     outcome = suite.run(option)
     assert outcome.exit_code == 4
-    assert told in outcome.text
+    assert message in outcome.text
     assert not suite.report.exists()
 
 
@@ -166,7 +166,9 @@ def test_text_that_is_no_section(text: str) -> None:
 
 def test_a_section_holds_those_below_it_and_no_others() -> None:
     stands_in = stated("RFC 1813", "3.3.14", "g")
-    assert [Section.parse(one).holds(stands_in) for one in ("3.3", "3.3.1", "3.3.14", "3.3.14.1")] == [
+    assert [
+        Section.parse(section).holds(stands_in) for section in ("3.3", "3.3.1", "3.3.14", "3.3.14.1")
+    ] == [
         True,
         False,
         True,

@@ -78,8 +78,10 @@ def test_a_control_that_fails_is_void_with_its_output(run_on: RunOn) -> None:
     assert "control crash: the command ended with exit status 3" in check.reason
     assert "no such machine" in check.reason
     assert (check.elsewhere, check.others) == ([], 0)  # it says nothing of the server
-    told = next(line for line in done.stdout.splitlines() if line.startswith("VOID  ") and "1 check" in line)
-    assert "no such machine; exit 3: 1 check" in told
+    void_line = next(
+        line for line in done.stdout.splitlines() if line.startswith("VOID  ") and "1 check" in line
+    )
+    assert "no such machine; exit 3: 1 check" in void_line
     assert "'--control=crash=echo no such machine; exit 3'" in check.rerun
 
 
@@ -108,8 +110,10 @@ def test_an_export_that_a_crash_made_stale_is_one_cause(suite: Suite) -> None:
     suite.write(STALE)
     outcome = suite.run("--mutant=export-is-stale-after-a-restart")
     assert outcome.verdicts == {"a_crash": "PASS", "b_later": "FAIL"}, outcome.text
-    told = "since the server came back, for the handle that MNT returns: expected success, got NFS3ERR_STALE"
-    assert f"{told} (70) (RFC 1813 5.2.1): 1 check" in outcome.text
+    symptom = (
+        "since the server came back, for the handle that MNT returns: expected success, got NFS3ERR_STALE"
+    )
+    assert f"{symptom} (70) (RFC 1813 5.2.1): 1 check" in outcome.text
 
 
 def test_an_export_that_must_be_mounted_again_is_none(suite: Suite) -> None:
@@ -130,7 +134,7 @@ OBSERVES = """
 
 
 @pytest.mark.parametrize("seen", ["committed at once", "lost"])
-def test_a_crash_that_is_not_known_to_lose_anything_is_told(suite: Suite, seen: str) -> None:
+def test_a_crash_that_is_not_known_to_lose_anything_is_reported(suite: Suite, seen: str) -> None:
     suite.write(OBSERVES.format(seen=seen))
     outcome = suite.run()
     assert outcome.verdicts == {"a_crash": "PASS"}, outcome.text
@@ -151,15 +155,15 @@ HOOKS = """
 
 
 def test_a_lease_time_lasts_for_one_check(suite: Suite, url: str, tmp_path: Path) -> None:
-    told = tmp_path / "told"
+    written = tmp_path / "written"
     suite.write(HOOKS)
     hooks = [
-        f"--control={name}=echo {name} $NFSPROOF_SECONDS >> {told}"
+        f"--control={name}=echo {name} $NFSPROOF_SECONDS >> {written}"
         for name in ("set_lease", "end_grace", "drop_caches")
     ]
     outcome = suite.run("--target", url, *hooks)
     assert outcome.verdicts == {"a_hooks": "PASS", "b_view": "SKIP"}, outcome.text
-    assert told.read_text().splitlines() == ["set_lease 20", "end_grace", "drop_caches", "set_lease"]
+    assert written.read_text().splitlines() == ["set_lease 20", "end_grace", "drop_caches", "set_lease"]
     assert outcome.checks["a_hooks"].steered == ["drop_caches", "end_grace", "set_lease"]
 
 
@@ -178,21 +182,24 @@ def test_the_embedded_server_has_the_hooks(suite: Suite) -> None:
 
 
 LOCALLY = """
+    from fixtures.checks.side_by_side import side_by_side
     from suites.nfs4.delegations import ACCESS, delegated, recalls
 
+    @side_by_side
     @proves(RULE, killed_by=MUTANT)
     def test_waits(target, v4):
-        granted = delegated(v4, v4.scratch, ACCESS["read"])
+        granted = yield from delegated(v4, v4.scratch, ACCESS["read"])
         change = target.begin_locally(v4.scratch.name + b"/file")
         assert not change.is_over
-        assert granted.serve(lambda: bool(recalls(granted.holder)), 30)
+        assert (yield from granted.serve(lambda: bool(recalls(granted.holder)), 30))
         assert not change.wait(0)
         granted.give_back()
-        assert change.wait(30)
+        assert (yield from change.ending(30))
 
+    @side_by_side
     @proves(RULE, killed_by=MUTANT)
     def test_z_left(target, v4):
-        delegated(v4, v4.scratch, ACCESS["read"])
+        yield from delegated(v4, v4.scratch, ACCESS["read"])
         target.begin_locally(v4.scratch.name + b"/file")
 """
 
@@ -219,7 +226,7 @@ LOCALLY_BY_COMMAND = """
 """
 
 
-def test_a_change_by_a_command_goes_on_beside_calls(suite: Suite, url: str, folder: Path) -> None:
+def test_a_change_by_a_command_goes_on_during_calls(suite: Suite, url: str, folder: Path) -> None:
     suite.write(LOCALLY_BY_COMMAND)
     touching = f"--control=touch_locally={command(folder, 'touch_locally')}"
     outcome = suite.run("--target", url, touching)

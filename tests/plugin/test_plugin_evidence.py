@@ -156,7 +156,7 @@ def test_records_that_cannot_be_written_as_well(suite: Suite) -> None:
     assert outcome_of.ret == 4
 
 
-def test_a_disk_that_fails_while_the_run_goes_on_is_told(suite: Suite) -> None:
+def test_a_disk_that_fails_while_the_run_goes_on_is_reported(suite: Suite) -> None:
     suite.write(
         RED
         + """
@@ -195,7 +195,7 @@ def test_every_call_is_counted_also_those_of_workers(suite: Suite, workers: list
     statistics, end = outcome.lines[-2:]
     assert isinstance(statistics, StatisticsRecord)
     assert end.kind == "end"
-    (row,) = [one for one in statistics.procedures if one.procedure == "PATHCONF"]
+    (row,) = [procedure for procedure in statistics.procedures if procedure.procedure == "PATHCONF"]
     probes = row.calls - 10
     assert 0 <= probes <= 3
     assert row.replies == row.calls
@@ -251,7 +251,7 @@ def test_a_check_that_makes_bytes_only_has_a_transcript(suite: Suite) -> None:
         "    000000  8000",
         "- NULL on a new connection -> answered",
     ]
-    assert [(one.direction, one.summary) for one in check.messages] == [
+    assert [(message.direction, message.summary) for message in check.messages] == [
         ("call", "2 bytes of the check itself"),
         ("", "NULL on a new connection -> answered"),
     ]
@@ -272,8 +272,8 @@ def test_a_call_in_fragments_stands_once_wherever_it_stands(suite: Suite) -> Non
     sent = [
         frame[54:] for _, frame, comment in packets_of(outcome.report / check.capture) if OWN_BYTES in comment
     ]
-    assert [len(one) for one in sent] == [4 + 20 + 4 + 4 + 10 + 4 + 10]
-    assert [one.direction for one in check.messages] == ["call", "reply"]
+    assert [len(data) for data in sent] == [4 + 20 + 4 + 4 + 10 + 4 + 10]
+    assert [message.direction for message in check.messages] == ["call", "reply"]
     script = (outcome.report / check.script).read_text()
     assert script.count("replay.send") == 1
     assert ", [20, 0, 10])" in script

@@ -78,9 +78,9 @@ def _is_cut(there: bytes, here: bytes, name: str) -> bool:
 def differences(heard: list[Heard], path: Path, *, has_left: bool = False) -> list[str]:
     """What the capture and the server do not agree on."""
     captured, wrong = passed_in(path), list[str]()
-    for one in heard:
-        key = (one["transport"], one["client"], one["port"])
-        received, sent = ([bytes.fromhex(each) for each in one[way]] for way in ("received", "sent"))
+    for connection in heard:
+        key = (connection["transport"], connection["client"], connection["port"])
+        received, sent = ([bytes.fromhex(each) for each in connection[way]] for way in ("received", "sent"))
         if not (received or sent):
             continue
         own: Passed = captured[key].pop(0) if captured[key] else {}
@@ -88,15 +88,15 @@ def differences(heard: list[Heard], path: Path, *, has_left: bool = False) -> li
             ("received", received, own.get(True, [])),
             ("sent", sent, own.get(False, [])),
         ):
-            if one["transport"] == "udp":
+            if connection["transport"] == "udp":
                 same = there == here
             else:
                 far, near = b"".join(there), b"".join(here)
-                same = far == near or (has_left and one["closed"] and _is_cut(far, near, name))
+                same = far == near or (has_left and connection["closed"] and _is_cut(far, near, name))
             if not same:
                 wrong.append(f"{key} {name}: {[len(x) for x in there][:9]} {[len(x) for x in here][:9]}")
     for key, rest in captured.items():
-        wrong += [f"{key}: only in the capture" for one in rest if any(map(any, one.values()))]
+        wrong += [f"{key}: only in the capture" for passed in rest if any(map(any, passed.values()))]
     return wrong
 
 
@@ -105,9 +105,9 @@ def test_each_field_of_the_arguments_has_several_values(evidence_run: EvidenceRu
         pytest.skip(f"needs a run of all checks: {EVERY}=1")
     sent = Sent()
     for connections in evidence_run.heard.values():
-        for one in connections:
-            received = [bytes.fromhex(data) for data in one["received"]]
-            is_udp = one["transport"] == "udp"
+        for connection in connections:
+            received = [bytes.fromhex(data) for data in connection["received"]]
+            is_udp = connection["transport"] == "udp"
             for message in received if is_udp else [data for _, _, data in records(b"".join(received))]:
                 sent.add_message(message)
     left, unused = without_reason(gaps(sent, bits_of(supported(nfs4.LATEST_MINOR))))
@@ -138,7 +138,7 @@ def test_captures_have_the_bytes_that_the_server_received_and_sent(evidence_run:
 def shape(stream: list[bytes], transport: str) -> tuple[object, ...]:
     """What is the same whatever values are in messages: sizes of fragments, and what is called."""
     if transport == "udp":
-        return ("udp", *((len(one), one[4:24]) for one in stream))
+        return ("udp", *((len(message), message[4:24]) for message in stream))
     whole, found = b"".join(stream), list[object]()
     end = 0
     for begin, end, message in records(whole):
@@ -188,10 +188,10 @@ def test_scripts_send_what_the_server_received(
             continue
         passed = passed_in(evidence_run.report / check.capture)
         wanted = Counter(
-            shape(one[True], transport)
+            shape(value[True], transport)
             for (transport, _, _), each in passed.items()
-            for one in each
-            if one.get(True)
+            for value in each
+            if value.get(True)
         )
         seen = sent_by(evidence_run.report / check.script, monkeypatch)
         if seen != wanted:

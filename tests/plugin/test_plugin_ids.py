@@ -41,7 +41,7 @@ def test_id_of_a_node(nodeid: str, check_id: str) -> None:
 def test_the_longest_operation_is_the_subject(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {"GETPORT", "GETADDR", "CALLIT", "BCAST"} <= operations("portmap")
     assert {"MNT", "EXPORT", "NULL"} <= operations("mount")
-    assert all(operations(one.name) for one in protocols() if one.modules)
+    assert all(operations(protocol.name) for protocol in protocols() if protocol.modules)
     monkeypatch.setattr("fixtures.ids.operations", lambda _: frozenset({"CREATE", "CREATE_SESSION"}))
     subject_of.cache_clear()
     assert subject_of("nfs4", "create_session_replay") == "CREATE_SESSION"
@@ -68,7 +68,7 @@ def test_the_longest_operation_is_the_subject(monkeypatch: pytest.MonkeyPatch) -
 def test_the_rules_for_ids(check_id: str, wrong: str) -> None:
     found = violations(check_id)
     assert len(found) == bool(wrong)
-    assert all(wrong in one for one in found)
+    assert all(wrong in text for text in found)
 
 
 def test_a_title_is_the_first_line_of_the_docstring() -> None:
@@ -97,8 +97,8 @@ def test_an_update_keeps_the_lines_about_renamed_checks(suite: Suite) -> None:
     file.write_text(
         "# released: 1.2.0\nnfs3/fake/old\nnfs3/fake/older\n# gone: nfs3/fake/old -> nfs3/fake/one\n"
     )
-    told = suite.run("--ids=update")
-    assert 'gone: nfs3/fake/older; if it was renamed, write "# gone: nfs3/fake/older -> NEW"' in told.text
+    outcome = suite.run("--ids=update")
+    assert 'gone: nfs3/fake/older; if it was renamed, write "# gone: nfs3/fake/older -> NEW"' in outcome.text
     assert file.read_text().splitlines()[-3:] == [
         "nfs3/fake/one",
         "# gone: nfs3/fake/old -> nfs3/fake/one",
@@ -109,9 +109,9 @@ def test_an_update_keeps_the_lines_about_renamed_checks(suite: Suite) -> None:
 def test_an_id_against_the_rules_is_an_error_of_the_check_alone(suite: Suite) -> None:
     suite.write(check("a_slug_of_five_words", "pass"))
     for mode in ("update", "check"):
-        told = suite.run(f"--ids={mode}")
-        assert told.exit_code == 1
-        assert "nfs3/fake/a-slug-of-five-words: the slug has 5 words, at most 4 are allowed" in told.text
+        outcome = suite.run(f"--ids={mode}")
+        assert outcome.exit_code == 1
+        assert "nfs3/fake/a-slug-of-five-words: the slug has 5 words, at most 4 are allowed" in outcome.text
     assert not (suite.pytester.path / "suites" / "ids.txt").exists()
     assert suite.run().exit_code == 0
 
@@ -132,7 +132,7 @@ def test_two_checks_with_one_id_are_an_error_that_names_both(suite: Suite, worke
     assert "suites/nfs3/test_write_fake.py::test_same" in outcome.text
 
 
-def test_the_title_is_told(suite: Suite) -> None:
+def test_the_title_is_printed(suite: Suite) -> None:
     suite.write(
         """
         @proves(RULE, killed_by=MUTANT)

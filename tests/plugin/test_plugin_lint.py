@@ -63,7 +63,7 @@ def test_findings_are_in_every_report(suite: Suite) -> None:
         text = (suite.report / name).read_text()
         assert "lint/nfs3/write-count" in text
         assert "count is 5, 4 were sent" in text
-    properties = {one.attrib["name"] for one in outcome.junit()["unseen"].iter("property")}
+    properties = {element.attrib["name"] for element in outcome.junit()["unseen"].iter("property")}
     assert "finding.lint/nfs3/write-count" in properties
     assert outcome.junit()["nfs3/write-count"].find("failure") is not None
 
@@ -75,7 +75,7 @@ def test_modes(suite: Suite, mode: str, found: int, exit_code: int) -> None:
     assert (len(findings(outcome)), outcome.exit_code) == (found, exit_code)
 
 
-def test_what_breaks_a_should_is_red_when_that_is_asked_for(suite: Suite) -> None:
+def test_what_breaks_a_should_is_red_on_request(suite: Suite) -> None:
     suite.write(
         BENT
         + """
@@ -89,7 +89,7 @@ def test_what_breaks_a_should_is_red_when_that_is_asked_for(suite: Suite) -> Non
     assert suite.run().exit_code == 0
     outcome = suite.run("--strict-should")
     assert outcome.exit_code == 1
-    assert [one.verdict for one in findings(outcome)] == ["NONSTRICT"]
+    assert [finding.verdict for finding in findings(outcome)] == ["NONSTRICT"]
 
 
 def test_what_the_check_itself_failed_for_is_not_found_again(suite: Suite) -> None:
@@ -141,7 +141,7 @@ def test_what_is_worse_than_the_verdict_of_the_check_is_found(suite: Suite) -> N
     )
     outcome = suite.run()
     assert outcome.verdicts == {"seen": "NONSTRICT"}
-    assert [one.id for one in findings(outcome)] == ["lint/nfs3/write-count"]
+    assert [finding.id for finding in findings(outcome)] == ["lint/nfs3/write-count"]
 
 
 def test_a_reply_that_a_check_failed_for_contradicts_no_later_one(suite: Suite) -> None:
@@ -211,7 +211,7 @@ def test_findings_travel_from_workers(suite: Suite) -> None:
     assert finding.worker.startswith("gw")
     assert outcome.exit_code == 1
     between = outcome.lines[1:-1]
-    assert all(isinstance(one, CheckRecord | FindingRecord | StatisticsRecord) for one in between)
+    assert all(isinstance(record, CheckRecord | FindingRecord | StatisticsRecord) for record in between)
 
 
 def test_a_fault_of_the_lint_is_void(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -196,7 +196,7 @@ def test_checks_that_make_thousands_of_calls_are_tried_on_what_they_name_alone()
 
 
 def test_a_sample_is_one_in_twelve_of_the_pairs_and_the_same_each_time() -> None:
-    pairs = [(f"nfs3/read/c{one}", f"read3-m{other}") for one in range(60) for other in range(60)]
+    pairs = [(f"nfs3/read/c{first}", f"read3-m{other}") for first in range(60) for other in range(60)]
     chosen = [pair for pair in pairs if in_sample(*pair)]
     assert 240 < len(chosen) < 360
     assert chosen == [pair for pair in pairs if in_sample(*pair)]

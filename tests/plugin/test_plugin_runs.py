@@ -314,7 +314,7 @@ def test_require(suite: Suite) -> None:
     assert "simlink" in unknown.text
 
 
-def test_tests_of_our_own_need_no_target(suite: Suite) -> None:
+def test_our_tests_need_no_target(suite: Suite) -> None:
     suite.pytester.mkdir("tests").joinpath("test_own.py").write_text("def test_own():\n    pass\n")
     result = suite.pytester.runpytest_inprocess(*suite.arguments()[:-1], "--target", "nosuch", "tests")
     assert result.ret == 0

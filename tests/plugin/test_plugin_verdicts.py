@@ -50,7 +50,7 @@ def test_all_verdicts_in_summary_records_and_junit(suite: Suite) -> None:
     assert outcomes["ends-SKIP"] == outcomes["ends-UNSUPPORTED"] == ["skipped"]
     for name in ENDINGS:
         found = cases[f"ends-{name}"].iter("property")
-        properties = {one.attrib["name"]: one.attrib["value"] for one in found}
+        properties = {element.attrib["name"]: element.attrib["value"] for element in found}
         assert properties["verdict"] == name
         assert properties["id"] == f"nfs3/fake/ends-{name}"
         assert properties["requirement"] == f"RFC 1813 section 3.3.{2 if name == 'NONSTRICT' else 1}"
@@ -159,7 +159,9 @@ def test_harm_makes_a_broken_should_red(suite: Suite, body: str, verdict: str) -
     assert outcome.exit_code == EXITS[verdict]
     harm = ", harm data: acknowledged data is lost or wrong"
     assert (f"RFC 1813 section 3.3.7 (SHOULD, IMPLEMENTATION){harm}" in outcome.text) is (verdict == "FAIL")
-    properties = {one.attrib["name"]: one.attrib["value"] for one in outcome.junit()["it"].iter("property")}
+    properties = {
+        element.attrib["name"]: element.attrib["value"] for element in outcome.junit()["it"].iter("property")
+    }
     assert (properties["level"], properties.get("harm", "")) == (
         "SHOULD",
         "data" if verdict == "FAIL" else "",
@@ -262,7 +264,7 @@ def test_set_up_and_tear_down(suite: Suite) -> None:
     }
 
 
-def test_of_several_fixtures_that_cannot_tear_down_one_is_told(suite: Suite) -> None:
+def test_of_several_fixtures_that_cannot_tear_down_one_is_reported(suite: Suite) -> None:
     suite.write(
         """
         @pytest.fixture
@@ -433,15 +435,17 @@ def test_parameters_are_part_of_the_id(suite: Suite) -> None:
 
 
 @pytest.mark.parametrize(
-    ("observed", "told"), [("##[add-mask]x", "##\\[add-mask]x"), ("\x1b[2J", "\\x1b[2J")]
+    ("observed", "shown"), [("##[add-mask]x", "##\\[add-mask]x"), ("\x1b[2J", "\\x1b[2J")]
 )
-def test_what_a_server_sent_is_no_command_in_the_log_of_a_job(suite: Suite, observed: str, told: str) -> None:
+def test_what_a_server_sent_is_no_command_in_the_log_of_a_job(
+    suite: Suite, observed: str, shown: str
+) -> None:
     class_ = f"type('Shown', (), {{'__repr__': lambda self: {observed!r}}})()"
     suite.write(check("it", f"expect({class_}, 'name').equals(2)"))
     outcome = suite.run()
     assert observed in outcome.checks["it"].observed
     assert observed not in outcome.text
-    assert outcome.text.count(told) >= 2
+    assert outcome.text.count(shown) >= 2
 
 
 # ---------------------------------------------------------------- what a check does to the target

@@ -124,7 +124,7 @@ def test_a_scratch_directory_is_removed_when_a_check_has_asked_a_dialect_for_it(
     assert set(suite.run().verdicts.values()) == {"PASS"}
 
 
-def test_a_port_that_refuses_is_told_in_a_line_and_advice(suite: Suite) -> None:
+def test_a_port_that_refuses_is_reported_in_a_line_and_advice(suite: Suite) -> None:
     suite.write("")
     text = suite.run("--target", "nfs://127.0.0.1/export?version=2&nfsport=9&mountport=9").text
     assert (

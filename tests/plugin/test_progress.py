@@ -34,10 +34,10 @@ ENDLESS = check("hangs", "__import__('select').select([], [], [], 60)")
 def seen(count: int, seconds: float) -> Pace:
     pace = Pace(100.0)
     pace.expect(IDS)
-    for one in IDS[:count]:
-        pace.begin(one, 100.0)
-        pace.judged(one, "PASS", seconds)
-        pace.end(one)
+    for check_id in IDS[:count]:
+        pace.begin(check_id, 100.0)
+        pace.judged(check_id, "PASS", seconds)
+        pace.end(check_id)
     return pace
 
 
@@ -56,9 +56,9 @@ def test_workers_side_by_side_take_half_the_time() -> None:
 
 def test_a_module_that_was_slow_so_far_counts_for_more() -> None:
     pace = seen(20, 0.1)
-    for one in IDS[20:30]:
-        pace.judged(one, "PASS", 10.0)
-        pace.end(one)
+    for check_id in IDS[20:30]:
+        pace.judged(check_id, "PASS", 10.0)
+        pace.end(check_id)
     left = pace.left(202.0)
     assert left is not None
     assert left > 30 * 10 / 4
@@ -254,7 +254,7 @@ def test_ctrl_c_leaves_a_clean_terminal_and_a_whole_report(suite: Suite, workers
     left = records(suite.report)
     assert isinstance(left[-1], EndRecord)
     assert left[-1].exit_code == 2
-    assert sum(isinstance(one, CheckRecord) for one in left) >= 28
+    assert sum(isinstance(line, CheckRecord) for line in left) >= 28
     for name in ("report.html", "report.txt", "junit.xml"):
         assert (suite.report / name).stat().st_size
 

@@ -220,7 +220,7 @@ def test_an_open_that_fails_may_have_created_the_file(run_on: RunOn) -> None:
     assert ended.verdicts["NONSTRICT"] == 1
 
 
-def test_an_object_without_what_was_asked_for_is_not_all_of_the_request(run_on: RunOn) -> None:
+def test_an_object_without_what_was_requested_is_not_all_of_the_request(run_on: RunOn) -> None:
     """A server may make the directory and fail at its mode: an error is right then (RFC 1813 section 3.3.9)."""
     ended = run_on(refusing("3.MKDIR", ACCES, "all", "modeless"), "nfs3/GETATTR")
     assert not [check for check in ended.failed() if " refuses" in check.what]
@@ -302,15 +302,15 @@ def test_a_handle_is_proved_for_its_version_and_the_user_of_the_run(
 
 
 @pytest.mark.parametrize("name", [b".", b"..", b".hidden", b"", b"a" * 65, b"a/b"])
-def test_names_that_a_server_may_treat_otherwise_are_not_plain(name: bytes) -> None:
+def test_names_that_a_server_may_treat_differently_are_not_plain(name: bytes) -> None:
     assert PLAIN_NAME.fullmatch(name) is None
     assert PLAIN_NAME.fullmatch(b"a.B-1_") is not None
 
 
 @pytest.mark.parametrize("status", [ACCES, SERVERFAULT])
 def test_a_listing_that_is_denied_ends_the_check_as_skip(run_on: RunOn, status: str) -> None:
-    """The first READDIR is that of the probes. Only what says nothing of the claim is SKIP."""
-    ended = run_on(refusing("4.READDIR", status, "2", "not"), "nfs4/with_nfs3/readdir4")
+    """The directory of the probes is removed without one. Only what says nothing of the claim is SKIP."""
+    ended = run_on(refusing("4.READDIR", status, "1", "not"), "nfs4/with_nfs3/readdir4")
     assert ended.verdicts["SKIP" if status == ACCES else "VOID"] == 1
 
 

@@ -107,7 +107,7 @@ def serve() -> Iterator[Serve]:
 
     def start(port: int = 0, *knobs: str, slow: float = 0.0, versions: tuple[str, ...] = ()) -> int:
         end()
-        settings = [f"--knob={one}" for one in knobs]
+        settings = [f"--knob={knob}" for knob in knobs]
         program = ["nfsproof", "serve", "--port", str(port), *settings]
         if slow:
             program = ["tests.plugin.slow_server", str(slow), str(port)]
@@ -148,12 +148,12 @@ SOME = ("-k", "plain or needs or looks")
 
 
 def calls(outcome: Outcome) -> int:
-    (statistics,) = (one for one in outcome.lines if isinstance(one, StatisticsRecord))
-    return sum(one.calls for one in statistics.procedures if not one.within)
+    (statistics,) = (line for line in outcome.lines if isinstance(line, StatisticsRecord))
+    return sum(procedure.calls for procedure in statistics.procedures if not procedure.within)
 
 
 def about(outcome: Outcome) -> RunRecord:
-    (record,) = (one for one in outcome.lines if isinstance(one, RunRecord))
+    (record,) = (line for line in outcome.lines if isinstance(line, RunRecord))
     return record
 
 
@@ -174,7 +174,7 @@ def test_a_second_run_asks_less_and_says_so(suite: Suite, serve: Serve) -> None:
 
 
 @pytest.mark.parametrize("option", [("--probe-again", *SOME), ()], ids=["asked for", "whole run"])
-def test_all_is_asked_again(suite: Suite, serve: Serve, option: tuple[str, ...]) -> None:
+def test_all_is_probed_again(suite: Suite, serve: Serve, option: tuple[str, ...]) -> None:
     suite.write(CHECKS)
     url = f"nfs://127.0.0.1:{serve()}/export"
     suite.run("--target", url)

@@ -26,13 +26,13 @@ def test_later_checks_wait_shortly_and_prove_nothing(suite: Suite, serve: Callab
     suite.write("".join(check(name, body, "nfs3, scratch") for name in names) + check("other", "pass"))
     outcome = suite.run("--target", server.url, f"--call-timeout={PATIENCE}")
     records = [outcome.checks[name] for name in names]
-    assert [one.verdict for one in records] == ["FAIL"] + ["VOID"] * 5
+    assert [record.verdict for record in records] == ["FAIL"] + ["VOID"] * 5
     assert records[0].observed == "none"
     assert waited(records[0].expected) == PATIENCE
     procedure = "COMMIT (program 100003 version 3 procedure 21)"
     not_asked = f"not asked: the target does not answer {procedure}, first in nfs3/fake/it-0"
-    assert {one.reason for one in records[1:3]} == {f"{not_asked}, and this check did not wait as long"}
-    assert {one.reason for one in records[3:]} == {not_asked}
+    assert {record.reason for record in records[1:3]} == {f"{not_asked}, and this check did not wait as long"}
+    assert {record.reason for record in records[3:]} == {not_asked}
     assert outcome.verdicts["other"] == "PASS"
 
 

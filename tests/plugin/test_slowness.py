@@ -9,12 +9,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from fixtures.checks.wire import PATIENCE, make_wire
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect
+from fixtures.checks.wire import PATIENCE, SOON, make_wire
 from fixtures.stage.connections import Connections
 from fixtures.stage.liveness import Liveness
 from fixtures.stage.slowness import MOST, USUAL, Slowness
 from fixtures.stage.traffic import Traffic
 from nfsclient.protocol.nfs3 import Create3Args, Nfsstat3, Remove3Args
+from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.loop import Loop
 from nfsjudge import Skipped
@@ -51,7 +53,7 @@ def test_a_few_calls_that_take_long_stretch_nothing() -> None:
     assert _slowness([*([USUAL] * 46), *([9.0] * 4)]).factor == 1.0
 
 
-def test_late_answers_of_a_few_say_nothing_beside_a_quick_one() -> None:
+def test_late_answers_of_a_few_say_nothing_next_to_a_quick_one() -> None:
     assert _slowness([*([9.0] * 8), USUAL]).factor == 1.0
 
 
@@ -61,7 +63,7 @@ def test_the_first_answer_counts() -> None:
     assert slowness.answer_time == 4 * USUAL
 
 
-def test_a_slow_server_is_told_in_a_line() -> None:
+def test_a_slow_server_is_reported_in_a_line() -> None:
     assert _slowness([2.0]).line() == (
         "slow: the server takes 2 s for an answer, so time limits are 10 times the usual ones"
     )
@@ -178,9 +180,9 @@ def test_a_server_in_this_process_needs_no_more_time(make_connections: MakeConne
     assert connections.connect().timeout == 10.0
 
 
-@pytest.mark.parametrize(("factor", "soon"), [(1.0, PATIENCE), (4.0, 4 * PATIENCE), (100.0, MOST * PATIENCE)])
+@pytest.mark.parametrize(("factor", "times"), [(1.0, 1.0), (4.0, 4.0), (100.0, MOST)])
 def test_silence_of_a_slow_target_takes_longer(
-    make_connections: MakeConnections, factor: float, soon: float
+    make_connections: MakeConnections, factor: float, times: float
 ) -> None:
     connections = make_connections(_slowness(machine=factor))
     stage: t.Any = SimpleNamespace(
@@ -189,7 +191,44 @@ def test_silence_of_a_slow_target_takes_longer(
         liveness=SimpleNamespace(ping=lambda: True),
     )
     wire = make_wire(stage, connections.connect(), 100003, 3)
-    assert (wire.soon, wire.patience) == (soon, soon)
+    assert (wire.soon, wire.patience) == (times * SOON, times * PATIENCE)
+
+
+def test_a_grace_period_of_a_server_in_this_process_passes_by_its_clock(
+    make_connections: MakeConnections, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The calls of a check that gets GRACE are made again, without any wait."""
+    passed: list[float] = []
+
+    def pass_time(seconds: float) -> bool:
+        passed.append(seconds)
+        return True
+
+    connections = make_connections(_slowness(), in_process=True)
+    life: t.Any = connections._life
+    life.target = SimpleNamespace(pass_time=pass_time)
+    monkeypatch.setattr(connections.loop, "run_until", lambda *_: pytest.fail("it waits"))
+    dialect = Nfs4Dialect(connections, SimpleNamespace())  # type: ignore[arg-type]
+    statuses = iter([Nfsstat4.NFS4ERR_GRACE] * 5 + [Nfsstat4.NFS4_OK])
+    attempt: t.Any = lambda: SimpleNamespace(status=next(statuses))  # noqa: E731
+    assert dialect.grace.retry(attempt).status == Nfsstat4.NFS4_OK
+    assert passed == [0.5] * 5
+
+
+@pytest.mark.parametrize(
+    "target", [None, SimpleNamespace(pass_time=lambda _: False)], ids=["a URL", "a process"]
+)
+def test_time_of_another_server_is_waited_for(
+    make_connections: MakeConnections, monkeypatch: pytest.MonkeyPatch, target: t.Any
+) -> None:
+    waited: list[float] = []
+    connections = make_connections(_slowness())
+    life: t.Any = connections._life
+    life.target = target
+    monkeypatch.setattr(connections.loop, "clock", lambda: 100.0)
+    monkeypatch.setattr(connections.loop, "run_until", lambda _, deadline: waited.append(deadline))
+    connections.pass_time(7.0)
+    assert waited == [107.0]
 
 
 @pytest.mark.parametrize(("answers", "longest"), [([0.001] * 20, 0.5), ([0.2] * 20, 1.0), ([2.0], 6.0)])
@@ -216,7 +255,7 @@ class Clocked:
         self.loop = SimpleNamespace(clock=lambda: self.now)
         self._seconds_of_call = seconds_of_call
         self.room = room
-        self.held: set[bytes] = set()
+        self.names: set[bytes] = set()
 
     def pipeline(
         self, _procedure: object, arguments: Iterator[t.Any], *, outstanding: int
@@ -229,13 +268,13 @@ class Clocked:
 
     def _status(self, args: Create3Args | Remove3Args) -> Nfsstat3:
         if isinstance(args, Remove3Args):
-            if args.object.name not in self.held:
+            if args.object.name not in self.names:
                 return Nfsstat3.NFS3ERR_NOENT
-            self.held.remove(args.object.name)
-        elif len(self.held) == self.room:
+            self.names.remove(args.object.name)
+        elif len(self.names) == self.room:
             return Nfsstat3.NFS3ERR_NOSPC
         else:
-            self.held.add(args.where.name)
+            self.names.add(args.where.name)
         return Nfsstat3.NFS3_OK
 
     def page(self, seconds: float, entries: int) -> Callable[[], t.Any]:
@@ -275,7 +314,7 @@ def test_a_large_directory_has_the_size_that_fits(
     assert fill.as_many_as_fit(NAMES, rpc.page(*page)) == NAMES[:size]
     assert rpc.made == size
     fill.empty()
-    assert not rpc.held
+    assert not rpc.names
 
 
 def test_a_large_directory_has_the_size_that_it_must_have_although_that_takes_long() -> None:
@@ -302,7 +341,7 @@ def test_a_large_directory_has_the_size_for_which_there_is_room() -> None:
     rpc = Clocked(lambda _: 0.0003, room=800)
     fill = Fill(t.cast("t.Any", None), t.cast("t.Any", rpc), b"directory", 1.0)
     assert fill.as_many_as_fit(NAMES, rpc.page(0.01, 2000)) == NAMES[:300]
-    assert rpc.held == set(NAMES[:300])
+    assert rpc.names == set(NAMES[:300])
 
 
 def test_without_room_for_a_small_one_there_is_no_large_directory() -> None:
@@ -311,4 +350,4 @@ def test_without_room_for_a_small_one_there_is_no_large_directory() -> None:
     with pytest.raises(Skipped, match="CREATE answers NFS3ERR_NOSPC"):
         fill.as_many_as_fit(NAMES, rpc.page(0.01, 2000))
     fill.empty()
-    assert not rpc.held
+    assert not rpc.names

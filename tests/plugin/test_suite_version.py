@@ -35,11 +35,11 @@ def test_this_one_says_the_version_that_the_command_says() -> None:
     assert suite_version().startswith(f"{__version__}+")
 
 
-def test_without_a_repository_of_its_own_it_is_a_checkout(checkout: Path) -> None:
+def test_without_its_own_repository_it_is_a_checkout(checkout: Path) -> None:
     assert suite_version(checkout) == "1.2.3+checkout"
 
 
-def test_the_commit_is_told_and_whether_it_was_changed(
+def test_the_commit_is_reported_and_whether_it_was_changed(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     git(checkout, "init", "-q")

@@ -84,8 +84,8 @@ def hungry() -> Iterator[MakeHungry]:
         return made[-1]
 
     yield make
-    for one in made:
-        one.stop()
+    for program in made:
+        program.stop()
 
 
 def judged(suite: Suite, server: Hungry, *options: str) -> Outcome:
@@ -121,11 +121,11 @@ def test_a_right_server_with_a_lazy_heap_stays_green(suite: Suite, hungry: MakeH
     assert record.statuses == []
 
 
-def test_a_sound_server_is_asked_for_the_whole_length(suite: Suite, hungry: MakeHungry) -> None:
+def test_a_sound_server_gets_the_whole_length(suite: Suite, hungry: MakeHungry) -> None:
     outcome = judged(suite, hungry("sound"))
     record = outcome.checks["announces"]
     assert (record.verdict, record.observations, record.server) == ("PASS", {}, None)
-    run = next(one for one in outcome.lines if isinstance(one, RunRecord))
+    run = next(line for line in outcome.lines if isinstance(line, RunRecord))
     assert run.watched.startswith("process ")
 
 

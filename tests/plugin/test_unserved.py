@@ -39,7 +39,7 @@ def compound(args: XdrType, result: XdrType) -> Exchange:
 
 
 @pytest.mark.parametrize(
-    ("one", "name"),
+    ("exchange", "name"),
     [
         (exchange(nfs3.MKDIR, nfs3.Mkdir3Res(Nfsstat3.NFS3ERR_NOTSUPP)), "MKDIR"),
         (exchange(nfs3.MKDIR, nfs3.Mkdir3Res(Nfsstat3.NFS3ERR_IO)), ""),
@@ -52,8 +52,8 @@ def compound(args: XdrType, result: XdrType) -> Exchange:
         (compound(p.Link4Args(b"name"), p.Link4Res(Nfsstat4.NFS4ERR_NOTSUPP)), ""),
     ],
 )
-def test_only_a_needed_operation_counts(one: Exchange, name: str) -> None:
-    assert unserved([one]) == name
+def test_only_a_needed_operation_counts(exchange: Exchange, name: str) -> None:
+    assert unserved([exchange]) == name
 
 
 def test_the_last_one_is_meant() -> None:

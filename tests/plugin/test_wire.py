@@ -42,20 +42,20 @@ class Late(TransportMiddleware):
 
     def __init__(self, after: int | None) -> None:
         self.after = after
-        self.held: list[Callable[[], None]] = []
+        self.kept: list[Callable[[], None]] = []
         self.others = 0
 
     def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
         if message[:4] == words(LATE):
-            self.held.append(lambda: proceed(connection, message))
+            self.kept.append(lambda: proceed(connection, message))
             return
         proceed(connection, message)
         self.others += 1
         if self.after is not None and self.others >= self.after:
-            for answer in self.held:
+            for answer in self.kept:
                 answer()
                 connection.on_writable()
-            self.held.clear()
+            self.kept.clear()
 
     # ------------------------------------------------------------ `Middleware`
 

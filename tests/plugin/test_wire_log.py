@@ -23,11 +23,15 @@ def test_each_call_is_a_line(suite: Suite, workers: tuple[str, ...]) -> None:
     assert suite.run_apart("--log-wire", str(place), *workers).exit_code == 0
     lines = place.read_text().splitlines()
     found = [LINE.fullmatch(line) for line in lines]
-    assert all(one is not None or RAW.fullmatch(line) for one, line in zip(found, lines, strict=True)), lines
-    of_check = [one[2] for one in found if one is not None and one[1].endswith("/calls")]
+    assert all(match is not None or RAW.fullmatch(line) for match, line in zip(found, lines, strict=True)), (
+        lines
+    )
+    of_check = [match[2] for match in found if match is not None and match[1].endswith("/calls")]
     assert "NULL" in of_check
-    assert any(one.startswith("GETATTR object=") for one in of_check)
-    assert {one[3] for one in found if one is not None and one[2].startswith("GETATTR")} >= {"NFS3_OK"}
+    assert any(text.startswith("GETATTR object=") for text in of_check)
+    assert {match[3] for match in found if match is not None and match[2].startswith("GETATTR")} >= {
+        "NFS3_OK"
+    }
 
 
 def test_standard_error(suite: Suite) -> None:

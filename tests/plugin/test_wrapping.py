@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.plugin.told_causes import write_causes, write_examples
+from fixtures.plugin.printed_causes import write_causes, write_examples
 from fixtures.plugin.wrapping import Window, cause_line
 from nfsjudge.deviation import Deviation, OutcomeRecord
 from nfsjudge.records import CheckRecord, RequirementRecord
@@ -30,14 +30,14 @@ def red(number: int) -> CheckRecord:
     return record
 
 
-def told(number: int = 3) -> Cause:
-    (cause,) = causes(red(one) for one in range(number))
+def some_cause(number: int = 3) -> Cause:
+    (cause,) = causes(red(n) for n in range(number))
     return cause
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_a_cause_has_two_lines_at_most_and_keeps_its_count(width: int) -> None:
-    lines = cause_line(told(), f"{'FAIL':<10} ", window(width, []))
+    lines = cause_line(some_cause(), f"{'FAIL':<10} ", window(width, []))
     assert len(lines) <= 2
     assert max(map(len, lines)) <= width
     assert "3 checks" in " ".join(lines)
@@ -45,7 +45,7 @@ def test_a_cause_has_two_lines_at_most_and_keeps_its_count(width: int) -> None:
 
 
 def test_ids_stand_where_there_is_room_for_them() -> None:
-    lines = {width: " ".join(cause_line(told(), "FAIL ", window(width, []))) for width in (60, 200)}
+    lines = {width: " ".join(cause_line(some_cause(), "FAIL ", window(width, []))) for width in (60, 200)}
     assert "nfs3/READ/eof-after" not in lines[60]
     assert "nfs3/READ/eof-after" in lines[200]
 
@@ -63,7 +63,7 @@ def test_no_word_is_cut_and_lines_hang_below_their_text() -> None:
 
 def test_without_a_terminal_a_line_stays_one() -> None:
     lines: list[str] = []
-    write_causes([told()], lambda _: True, window(200, lines, is_terminal=False), lambda _: {}, "")
+    write_causes([some_cause()], lambda _: True, window(200, lines, is_terminal=False), lambda _: {}, "")
     (line,) = lines
     assert line.startswith("FAIL       eof of a READ")
     assert "3 checks" in line
@@ -73,7 +73,7 @@ def test_a_command_is_never_wrapped() -> None:
     record = red(0)
     lines: list[str] = []
     write_examples(
-        [told(1)], [record], lambda _: True, lambda _: True, window(80, lines), lambda _: {"red": True}
+        [some_cause(1)], [record], lambda _: True, lambda _: True, window(80, lines), lambda _: {"red": True}
     )
     assert len(record.rerun) > 80
     assert [line.strip() for line in lines if "bin/nfsproof" in line] == [f"rerun:      {record.rerun}"]
@@ -85,7 +85,7 @@ def test_a_command_is_never_wrapped() -> None:
 
 @pytest.mark.parametrize("length", [40, 100, 160, 400])
 def test_without_a_terminal_the_text_is_cut_and_never_the_counts(length: int) -> None:
-    cause = told(114)
+    cause = some_cause(114)
     cause.text = "eof " * (length // 4)
     cause.findings = {f"lint/nfs3/{rule}-count": list(cause.checks) for rule in ("read", "write")}
     (line,) = cause_line(cause, "FAIL       ", window(200, [], is_terminal=False))
@@ -98,7 +98,7 @@ def test_the_first_line_and_what_deviates_have_the_colour_of_the_verdict() -> No
     found: list[tuple[str, dict[str, bool]]] = []
     place = Window(lambda line, **markup: found.append((line, markup)), 80, is_terminal=True)
     record = red(0)
-    write_examples([told(1)], [record], lambda _: True, lambda _: True, place, lambda _: {"red": True})
+    write_examples([some_cause(1)], [record], lambda _: True, lambda _: True, place, lambda _: {"red": True})
     coloured = [line for line, markup in found if markup.get("red")]
     assert coloured[0] == f"FAIL  {record.id}"
     assert [line.strip() for line in coloured[1:]] == ["eof: FALSE    <-- expected TRUE"]

@@ -36,6 +36,7 @@ def test_what_decides_which_server_a_check_meets_is_kept() -> None:
         ([], ["embedded", "ID"]),
         (["nfs3/WRITE", "--mutant", "m"], ["embedded", "ID", "--mutant=m"]),
         (["recovery", "--seed", "5"], ["embedded", "ID", "--seed=5"]),
+        (["--thorough", "nfs3/READDIR"], ["embedded", "ID", "--thorough"]),
         ([URL, "--control", "crash=ssh a b"], [URL, "ID", "--control=crash=ssh a b"]),
         (["my.toml#lab", "nfs3/WRITE"], ["my.toml#lab", "ID"]),
         (["my.toml", "--control-timeout=9"], ["my.toml", "ID", "--control-timeout=9"]),
@@ -54,9 +55,9 @@ def test_the_command_names_the_target_as_the_user_did(
 
     monkeypatch.setattr(starter, "run_suite", run_suite)
     assert run_command_line(["run", *words]) == 0
-    (told,) = (one.removeprefix("--again=") for one in given if one.startswith("--again="))
+    (command,) = (option.removeprefix("--again=") for option in given if option.startswith("--again="))
     options = Options.__new__(Options)
-    object.__setattr__(options, "again", tuple(shlex.split(told)))
+    object.__setattr__(options, "again", tuple(shlex.split(command)))
     assert shlex.split(again(options, "ID"))[2:] == expected
 
 

@@ -44,21 +44,29 @@ _STATUSES: t.Final = {value for name, value in vars(model2.Status).items() if na
 def read_result(path: Path) -> dict[str, t.Any]:
     """A result as readers of Allure take it: fields of its model, of the right types, and files that are there."""
     found = t.cast("dict[str, t.Any]", json.loads(path.read_text("utf-8")))
-    lists = {name: [kind(**one) for one in found.get(name, [])] for name, kind in _LISTS.items()}
+    lists = {name: [kind(**entry) for entry in found.get(name, [])] for name, kind in _LISTS.items()}
     details = model2.StatusDetails(**found.get("statusDetails", {}))
     # Raises for a field that Allure does not have.
     read = model2.TestResult(**found | lists | {"statusDetails": details})
     assert read.status in _STATUSES
-    assert all(isinstance(one, str) and one for one in (read.uuid, read.name, read.fullName, read.historyId))
+    assert all(
+        isinstance(text, str) and text for text in (read.uuid, read.name, read.fullName, read.historyId)
+    )
     if read.start is not None or read.stop is not None:  # a record may not know when its run began
         assert isinstance(read.start, int)
         assert isinstance(read.stop, int)
         assert read.start <= read.stop
-    assert all(isinstance(one, str | None) for one in (details.message, details.trace, read.description))
-    assert all(isinstance(one.name, str) and isinstance(one.value, str) for one in lists["labels"])
-    assert all(isinstance(one.name, str) and isinstance(one.value, str) for one in lists["parameters"])
-    assert all(isinstance(one.url, str) for one in lists["links"])
-    assert all("/" not in one.source and (path.parent / one.source).is_file() for one in lists["attachments"])
+    assert all(isinstance(text, str | None) for text in (details.message, details.trace, read.description))
+    assert all(isinstance(label.name, str) and isinstance(label.value, str) for label in lists["labels"])
+    assert all(
+        isinstance(parameter.name, str) and isinstance(parameter.value, str)
+        for parameter in lists["parameters"]
+    )
+    assert all(isinstance(link.url, str) for link in lists["links"])
+    assert all(
+        "/" not in attachment.source and (path.parent / attachment.source).is_file()
+        for attachment in lists["attachments"]
+    )
     return found
 
 
@@ -66,14 +74,14 @@ def results(folder: Path, *runs: Run) -> Results:
     number = write_allure(runs, folder)
     found = [read_result(path) for path in folder.glob("*-result.json")]
     assert len(found) == number
-    assert len({one["uuid"] for one in found}) == number
-    return {one["fullName"]: one for one in found}
+    assert len({result["uuid"] for result in found}) == number
+    return {result["fullName"]: result for result in found}
 
 
 def labels(result: dict[str, t.Any]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for one in result["labels"]:
-        found.setdefault(one["name"], []).append(one["value"])
+    for label in result["labels"]:
+        found.setdefault(label["name"], []).append(label["value"])
     return found
 
 
@@ -100,7 +108,7 @@ def test_a_check_is_a_result(tmp_path: Path) -> None:
     assert (result["start"], result["stop"]) == (1795255201500, 1795255201750)
     (link,) = result["links"]
     assert link["url"] == "https://www.rfc-editor.org/rfc/rfc1813#section-3.3.7"
-    assert {one["name"]: one["value"] for one in result["parameters"]} == {
+    assert {parameter["name"]: parameter["value"] for parameter in result["parameters"]} == {
         "target": "embedded",
         "case": "a/b",
         "eof": "set",
@@ -117,7 +125,9 @@ def test_a_check_is_a_result(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_statuses_and_categories(tmp_path: Path, strict: bool) -> None:
-    run = run_of(*(CheckRecord(f"nfs3/a/{one}", one, reason="x\ny") for one in VERDICTS), strict=strict)
+    run = run_of(
+        *(CheckRecord(f"nfs3/a/{verdict}", verdict, reason="x\ny") for verdict in VERDICTS), strict=strict
+    )
     found = results(tmp_path, run)
     rules = json.loads((tmp_path / "categories.json").read_text())
     assert rules == category_rules()
@@ -164,13 +174,13 @@ def test_files_that_show_the_address_of_a_label_are_left_out(
     assert run.about is not None
     run.about.target = target
     found = results(tmp_path / "out", run)
-    names = [one["name"] for one in found["nfs3/a/b"].get("attachments", [])]
+    names = [attachment["name"] for attachment in found["nfs3/a/b"].get("attachments", [])]
     assert ("script that sends the same messages: it.py" in names) == is_there
-    told = properties((tmp_path / "out" / "environment.properties").read_text("ascii"))
-    assert ("files" in told) == (not is_there)
+    environment = properties((tmp_path / "out" / "environment.properties").read_text("ascii"))
+    assert ("files" in environment) == (not is_there)
 
 
-def test_a_target_with_a_label_is_told_by_it_alone(tmp_path: Path) -> None:
+def test_a_target_with_a_label_is_named_by_it_alone(tmp_path: Path) -> None:
     run = run_of(CheckRecord("nfs3/a/b", "FAIL", CLAUSE, ["1"], "2", rerun="run nfs://secret/"), label="A")
     assert run.about is not None
     run.about.target, run.about.description = "nfs://secret/", "secret 1.0"
@@ -187,10 +197,10 @@ def test_evidence_is_attached_and_logs_only_to_what_is_wrong(tmp_path: Path) -> 
     fails = CheckRecord("nfs3/a/fails", "FAIL", CLAUSE, capture="evidence/a.pcapng", script="evidence/a.py")
     passes = CheckRecord("nfs3/a/passes", "PASS", CLAUSE)
     found = results(tmp_path / "out", run_of(fails, passes, folder=left))
-    attached = {one["name"]: one for one in found["nfs3/a/fails"]["attachments"]}
+    attached = {attachment["name"]: attachment for attachment in found["nfs3/a/fails"]["attachments"]}
     assert [name.partition(":")[2].strip() for name in attached] == ["a.pcapng", "server.log", "a.py"]
-    for one in attached.values():
-        assert (tmp_path / "out" / one["source"]).exists()
+    for attachment in attached.values():
+        assert (tmp_path / "out" / attachment["source"]).exists()
     assert "attachments" not in found["nfs3/a/passes"]
 
 
@@ -246,8 +256,8 @@ def test_a_rule_that_was_broken_is_a_result(tmp_path: Path) -> None:
 def test_several_runs(tmp_path: Path) -> None:
     run = run_of(CheckRecord("nfs3/a/b", "PASS"), environment={"python": "3.11"})
     write_allure([run, run], tmp_path)
-    told = properties((tmp_path / "environment.properties").read_text())
-    assert told["python (embedded)"] == told["python (embedded (2))"] == "3.11"
+    environment = properties((tmp_path / "environment.properties").read_text())
+    assert environment["python (embedded)"] == environment["python (embedded (2))"] == "3.11"
     assert len(list(tmp_path.glob("*-result.json"))) == 2
 
 

@@ -105,7 +105,7 @@ def test_nothing_that_a_server_said_is_run_and_nothing_is_fetched(page: tuple[Vi
     shown = opened(visit, KEPT[1])
     # The description is in a separate frame.
     shown.frame_locator("iframe").first.get_by_text(SCRIPT).first.wait_for()
-    assert not [one for one in visit.complaints if one.startswith("dialog")]
+    assert not [complaint for complaint in visit.complaints if complaint.startswith("dialog")]
     assert not [url for url in visit.requests if not url.startswith(("file:", "blob:", "data:", "about:"))]
 
 

@@ -52,7 +52,7 @@ def test_errors_warnings_and_files(tmp_path: Path) -> None:
     (tmp_path / "suites").mkdir()
     (tmp_path / "suites" / "test_a.py").touch()
     nodeids = ("suites/test_a.py::test_b", "suites/test_gone.py::test_b", "../secret.py::x", "/etc/x.py::y")
-    checks = [CheckRecord(f"nfs3/a/{n}", "FAIL", nodeid=one) for n, one in enumerate(nodeids)]
+    checks = [CheckRecord(f"nfs3/a/{n}", "FAIL", nodeid=nodeid) for n, nodeid in enumerate(nodeids)]
     found = [decoded(line) for line in annotation_lines([run_of(*checks)], tmp_path)]
     assert [properties.get("file") for _, properties, _ in found] == ["suites/test_a.py", None, None, None]
 
@@ -102,5 +102,5 @@ def test_a_finding_that_is_red_is_an_error_though_its_check_is_not() -> None:
     check = CheckRecord("nfs3/READDIR/a", "NONSTRICT", CLAUSE, ["less"], "more", what="size")
     finding = FindingRecord("lint/nfs3/count", check.id, "FAIL", CLAUSE, observed="a large page")
     (line,) = annotation_lines([run_of(check, finding)])
-    kind, told, _ = decoded(line)
-    assert (kind, told["title"]) == ("error", "FAIL lint/nfs3/count and 1 check more")
+    kind, shown, _ = decoded(line)
+    assert (kind, shown["title"]) == ("error", "FAIL lint/nfs3/count and 1 check more")

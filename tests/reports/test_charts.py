@@ -27,12 +27,14 @@ def timed(*procedures: ProcedureStatistics) -> Run:
 
 
 def judged(*verdicts: str) -> Run:
-    checks = [CheckRecord(f"nfs3/write/{number}", one, WRITE) for number, one in enumerate(verdicts)]
+    checks = [CheckRecord(f"nfs3/write/{number}", verdict, WRITE) for number, verdict in enumerate(verdicts)]
     return Run(RunRecord("embedded"), checks)
 
 
 def texts(svg: str, kind: str) -> list[str]:
-    return [str(one.text) for one in ET.fromstring(svg).iter(f"{SVG}text") if one.get("class") == kind]
+    return [
+        str(element.text) for element in ET.fromstring(svg).iter(f"{SVG}text") if element.get("class") == kind
+    ]
 
 
 def test_a_run_without_numbers_has_no_charts() -> None:
@@ -55,8 +57,12 @@ def test_the_axis_has_a_tick_a_power_of_ten() -> None:
 
 def test_a_power_of_ten_lies_where_its_tick_is() -> None:
     root = ET.fromstring(latency_chart(timed(measured("WRITE", 0.001, 0.01, 0.1))))
-    ticks = {one.text: one.get("x") for one in root.iter(f"{SVG}text") if one.get("class") == "tick"}
-    dots = {one.get("class"): one.get("cx") for one in root.iter(f"{SVG}circle")}
+    ticks = {
+        element.text: element.get("x")
+        for element in root.iter(f"{SVG}text")
+        if element.get("class") == "tick"
+    }
+    dots = {element.get("class"): element.get("cx") for element in root.iter(f"{SVG}circle")}
     assert dots == {"p50": ticks["1 ms"], "p99": ticks["100 ms"]}
 
 
@@ -68,7 +74,7 @@ def test_what_cannot_be_drawn_is_left_out(value: float) -> None:
 @pytest.mark.parametrize("value", [0.0, 1e-300, 1e300])
 def test_what_is_beyond_the_axis_is_drawn_at_its_end(value: float) -> None:
     root = ET.fromstring(latency_chart(timed(measured("WRITE", value, value, value))))
-    assert all(0 <= float(one.get("cx", "")) <= 920 for one in root.iter(f"{SVG}circle"))
+    assert all(0 <= float(element.get("cx", "")) <= 920 for element in root.iter(f"{SVG}circle"))
 
 
 def test_of_too_many_procedures_those_with_most_calls_are_shown() -> None:
@@ -79,17 +85,20 @@ def test_of_too_many_procedures_those_with_most_calls_are_shown() -> None:
     assert "40 more are not shown" in svg
 
 
-def test_verdicts_are_told_in_words_what_is_worst_first() -> None:
+def test_verdicts_are_reported_in_words_what_is_worst_first() -> None:
     svg = verdicts_chart(judged("PASS", "PASS", "FAIL", "SKIP"), "RFC 1813")
     assert texts(svg, "number") == ["1 FAIL, 1 SKIP, 2 PASS"]
-    bars = [(one.get("class"), float(one.get("width", ""))) for one in ET.fromstring(svg).iter(f"{SVG}rect")]
+    bars = [
+        (element.get("class"), float(element.get("width", "")))
+        for element in ET.fromstring(svg).iter(f"{SVG}rect")
+    ]
     assert [name for name, _ in bars] == ["FAIL", "SKIP", "PASS"]
     assert bars[2][1] == pytest.approx(2 * bars[0][1])
 
 
 def test_one_failure_among_hundreds_is_seen() -> None:
     svg = verdicts_chart(judged("FAIL", *["PASS"] * 1000), "RFC 1813")
-    widths = [float(one.get("width", "")) for one in ET.fromstring(svg).iter(f"{SVG}rect")]
+    widths = [float(element.get("width", "")) for element in ET.fromstring(svg).iter(f"{SVG}rect")]
     assert widths[0] >= 2
 
 
@@ -128,7 +137,7 @@ def test_nothing_of_a_target_is_trusted() -> None:
 
 def test_charts_carry_neither_scripts_nor_styles_nor_links() -> None:
     for _, svg in charts_of([judged("PASS", "FAIL", "NONSTRICT")]):
-        names = {str(one.tag).removeprefix(SVG) for one in ET.fromstring(svg).iter()}
+        names = {str(element.tag).removeprefix(SVG) for element in ET.fromstring(svg).iter()}
         assert names <= {"svg", "g", "title", "desc", "text", "line", "circle", "rect"}
         assert "url(" not in svg
 

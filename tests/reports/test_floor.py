@@ -7,6 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
+from fixtures.stage.capabilities import end_without, unknown
+from nfsjudge import Skipped
+from nfsjudge.reason import Because, Lack, ReasonRecord, because, fields_of
 from nfsjudge.records import CheckRecord, EndRecord, RunRecord
 from reports.board import render_board
 from reports.floor import advice, too_little
@@ -19,17 +22,30 @@ from reports.text import render_text
 def checks(
     verdict: str, number: int, reason: str = "", protocol: str = "nfs3", unserved: str = ""
 ) -> list[CheckRecord]:
+    why = fields_of(reason) if reason else None
     return [
-        CheckRecord(f"{protocol}/WRITE/{verdict}-{at}", verdict, reason=reason, unserved=unserved)
+        CheckRecord(
+            f"{protocol}/WRITE/{verdict}-{at}", verdict, reason=str(reason), why=why, unserved=unserved
+        )
         for at in range(number)
     ]
 
 
+def not_made(error: str) -> Because:
+    return because(
+        Lack.ANSWER,
+        f"a scratch directory cannot be made: MKDIR answers {error}",
+        operation="MKDIR",
+        status=error,
+    )
+
+
 def test_half_is_enough() -> None:
     assert too_little([*checks("PASS", 20), *checks("FAIL", 5), *checks("SKIP", 25)]) == []
-    assert too_little(
-        [*checks("PASS", 24), *checks("SKIP", 26, "x: the server denies it: NFS3ERR_ACCES")]
-    ) == ["nfs3: only 24 of 50 checks (48 %) could be judged: NFS3ERR_ACCES (26)"]
+    denied = because(Lack.REFUSED, "the server denies it: NFS3ERR_ACCES (13)", status="NFS3ERR_ACCES")
+    assert too_little([*checks("PASS", 24), *checks("SKIP", 26, denied)]) == [
+        "nfs3: only 24 of 50 checks (48 %) could be judged: NFS3ERR_ACCES (26)"
+    ]
 
 
 def test_few_checks_have_no_floor() -> None:
@@ -54,14 +70,22 @@ def test_a_needed_operation_that_is_refused_is_counted() -> None:
 
 
 def test_what_could_not_be_set_up_is_counted() -> None:
-    reason = "whether the target has symlink is not known: a scratch directory cannot be made: MKDIR answers NFS3ERR_IO"
-    (line,) = too_little([*checks("SKIP", 60, reason), *checks("PASS", 50)])
+    with pytest.raises(Skipped) as ended:
+        end_without("symlink", unknown(not_made("NFS3ERR_IO")))
+    assert str(ended.value).startswith("whether the target has symlink is not known: a scratch directory")
+    (line,) = too_little([*checks("SKIP", 60, ended.value.reason), *checks("PASS", 50)])
     assert line.endswith("could be judged: MKDIR answers NFS3ERR_IO (60)")
 
 
+def test_records_without_fields_are_counted_by_their_texts() -> None:
+    old = [CheckRecord(f"nfs3/WRITE/{at}", "SKIP", reason="there is no room") for at in range(60)]
+    assert too_little(old) == ["nfs3: only 0 of 60 checks (0 %) could be judged: there is no room (60)"]
+    assert advice(old) == []
+
+
 def test_an_operation_that_always_asks_to_wait_is_not_green() -> None:
-    reason = "the server is still not ready after all retries: NFS3ERR_JUKEBOX (10008)"
-    waiting = [CheckRecord(f"nfs3/COMMIT/c{at}", "SKIP", reason=reason) for at in range(3)]
+    why = ReasonRecord(Lack.NOT_READY, "in other words", status="NFS3ERR_JUKEBOX")
+    waiting = [CheckRecord(f"nfs3/COMMIT/c{at}", "SKIP", reason=why.text, why=why) for at in range(3)]
     (line,) = too_little([*waiting, *checks("PASS", 100)])
     assert line.startswith("nfs3/COMMIT: 3 checks waited in vain, and none could be judged")
     assert too_little([*waiting[1:], *checks("PASS", 100)]) == []
@@ -80,15 +104,15 @@ def test_an_operation_that_always_asks_to_wait_is_not_green() -> None:
     ],
 )
 def test_what_to_do_is_said_once(error: str, text: str) -> None:
-    reason = f"a scratch directory cannot be made: MKDIR answers {error}"
-    lines = too_little([*checks("SKIP", 60, reason), *checks("SKIP", 60, reason, "nfs2")])
-    assert len(lines) == 2
-    (line,) = advice(lines)
+    reason = not_made(error)
+    left = [*checks("SKIP", 60, reason), *checks("SKIP", 60, reason, "nfs2")]
+    assert len(too_little(left)) == 2
+    (line,) = advice(left)
     assert text in line
 
 
 def test_nothing_is_advised_where_nothing_is_known() -> None:
-    assert advice(too_little(checks("SKIP", 60, "MKDIR answers NFS3ERR_IO"))) == []
+    assert advice(checks("SKIP", 60, not_made("NFS3ERR_IO"))) == []
 
 
 # ---------------------------------------------------------------- where it is said

@@ -68,7 +68,7 @@ def test_the_names_that_a_check_had(listed: IdList) -> None:
     }
     assert listed.former("n/READ/short[b]") == ("n/READ/brief[b]",)
     assert listed.former("n/READ/all") == ("n/read/everything",)
-    assert all(listed.current(old) == one for old, one in listed.old_names.items())
+    assert all(listed.current(old) == current for old, current in listed.old_names.items())
 
 
 def test_a_name_that_is_taken_again_is_no_old_one() -> None:
@@ -116,5 +116,5 @@ def test_a_line_that_leads_nowhere_is_a_difference() -> None:
 def test_every_renamed_check_of_this_version_is_found() -> None:
     listed = known_ids()
     assert listed.present
-    assert all(listed.current(old) == one for old, one in listed.old_names.items())
-    assert {one for one in listed.renamed if "[" in one} <= listed.old_names.keys() | listed.gone
+    assert all(listed.current(old) == current for old, current in listed.old_names.items())
+    assert {renamed for renamed in listed.renamed if "[" in renamed} <= listed.old_names.keys() | listed.gone

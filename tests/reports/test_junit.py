@@ -66,7 +66,7 @@ def outcome(case: ET.Element) -> str:
 
 
 def properties(element: ET.Element) -> dict[str, str]:
-    return {one.attrib["name"]: one.attrib["value"] for one in element.findall("properties/property")}
+    return {added.attrib["name"]: added.attrib["value"] for added in element.findall("properties/property")}
 
 
 @settings(deadline=None)
@@ -124,7 +124,7 @@ def test_suites_names_and_numbers() -> None:
             CheckRecord("mount/mnt/it", "SKIP", reason="no root"),
         )
     )
-    suites = {one.attrib["name"]: one for one in root}
+    suites = {suite.attrib["name"]: suite for suite in root}
     assert list(suites) == ["mount", "nfs3"]
     assert suites["nfs3"].attrib | {"timestamp": ""} == {
         "name": "nfs3", "tests": "2", "failures": "1", "errors": "1", "skipped": "0", "time": "1.750", "timestamp": "",
@@ -133,16 +133,16 @@ def test_suites_names_and_numbers() -> None:
     case = suites["nfs3"].find("testcase")
     assert case is not None
     assert (case.attrib["classname"], case.attrib["name"]) == ("nfs3.write", "keeps[a/b]")
-    told = properties(case)
+    shown = properties(case)
     assert {
         "verdict": "FAIL",
         "level": "STATED",
         "requirement": "RFC 1813 section 3.3.7",
-    }.items() <= told.items()
-    assert (told["expected"], told["observed"]) == ("4", "5")
+    }.items() <= shown.items()
+    assert (shown["expected"], shown["observed"]) == ("4", "5")
 
 
-def test_several_runs_are_told_apart() -> None:
+def test_several_runs_are_distinguished() -> None:
     run = run_of(CheckRecord("nfs3/a/b", "PASS"))
     names = [case.attrib["classname"] for case in parsed(run, run).iter("testcase")]
     assert names == ["embedded/nfs3.a", "embedded (2)/nfs3.a"]
@@ -157,11 +157,11 @@ def test_a_run_that_is_not_complete_is_an_error(end: EndRecord | None) -> None:
     run.end = end
     root = parsed(run)
     assert root.attrib["errors"] == "1"
-    assert "run" in {one.attrib["name"] for one in root}
+    assert "run" in {suite.attrib["name"] for suite in root}
 
 
 @pytest.mark.parametrize(("lint", "expected"), [("fail", "failure"), ("report", "passed"), ("", "failure")])
-def test_a_finding_is_a_case_of_its_own_and_a_property_of_its_check(lint: str, expected: str) -> None:
+def test_a_finding_is_a_separate_case_and_a_property_of_its_check(lint: str, expected: str) -> None:
     found = FindingRecord("lint/nfs3/wcc", "nfs3/a/b", "FAIL", CLAUSE, observed="4")
     root = parsed(run_of(CheckRecord("nfs3/a/b", "PASS"), found, lint=lint))
     cases = {case.attrib["name"]: case for case in root.iter("testcase")}
@@ -180,7 +180,7 @@ def test_a_cause_has_in_each_suite_the_verdict_of_what_is_there() -> None:
 
 def test_checks_that_were_not_asked_are_one_error() -> None:
     gone = "not asked: the target is gone since nfs3/WRITE/a"
-    checks = [CheckRecord(f"nfs3/WRITE/{one}", "VOID", reason=gone) for one in "bcd"]
+    checks = [CheckRecord(f"nfs3/WRITE/{letter}", "VOID", reason=gone) for letter in "bcd"]
     ours = CheckRecord("nfs3/WRITE/e", "VOID", reason="the suite is wrong")
     suite, *_ = parsed(run_of(*checks, ours, code=10))
     cases = suite.findall("testcase")

@@ -188,8 +188,8 @@ def test_it_reads_well_as_plain_text() -> None:
 
 def test_it_says_which_suite_judged() -> None:
     run = from_records([RunRecord("embedded", version="0.1.0+664abba12"), EndRecord(0)])[-1]
-    told = html.unescape(render_markdown([run])).splitlines()
-    assert "Judged by nfsproof `0.1.0+664abba12`." in told
+    lines = html.unescape(render_markdown([run])).splitlines()
+    assert "Judged by nfsproof `0.1.0+664abba12`." in lines
 
 
 def test_a_run_that_was_killed_says_so() -> None:
@@ -200,7 +200,9 @@ def test_a_run_that_was_killed_says_so() -> None:
 
 
 def test_rules_that_the_lint_saw_broken_are_in_the_first_line_with_their_verdicts() -> None:
-    found = [FindingRecord(f"lint/{one}", "nfs3/a/b", one, CLAUSE) for one in ("NONSTRICT", "FAIL")]
+    found = [
+        FindingRecord(f"lint/{verdict}", "nfs3/a/b", verdict, CLAUSE) for verdict in ("NONSTRICT", "FAIL")
+    ]
     text = render_markdown([run_of(CheckRecord("nfs3/a/b", "PASS"), *found)])
     first = text.splitlines()[0]
     assert first.endswith("1 PASS; rules broken in the exchanges: 1 FAIL, 1 NONSTRICT")
@@ -224,7 +226,7 @@ def test_the_details_show_what_deviates() -> None:
 
 def test_checks_that_were_not_asked_are_one_line() -> None:
     gone = "not asked: the target is gone since nfs3/WRITE/a"
-    checks = [CheckRecord(f"nfs3/WRITE/{one}", "VOID", reason=gone) for one in "bcd"]
+    checks = [CheckRecord(f"nfs3/WRITE/{letter}", "VOID", reason=gone) for letter in "bcd"]
     ours = CheckRecord("nfs3/WRITE/e", "VOID", reason="the suite is wrong")
     text = render_markdown([run_of(*checks, ours)])
     assert text.count(gone) == 1

@@ -35,7 +35,7 @@ def test_no_controls_no_commands_and_twice_is_once(text: str) -> None:
         ("seen: a::b ## c [d]", "seen: a::b ## c [d]"),
     ],
 )
-def test_commands_of_ci_are_told_as_text_wherever_they_stand(text: str, shown: str) -> None:
+def test_commands_of_ci_are_printed_as_text_wherever_they_stand(text: str, shown: str) -> None:
     assert printable(text) == shown
 
 

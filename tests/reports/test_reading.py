@@ -81,7 +81,7 @@ FOREIGN = {
 @pytest.mark.parametrize("line", FOREIGN.values(), ids=list(FOREIGN))
 def test_a_foreign_line_is_named_and_the_rest_is_used(tmp_path: Path, line: str | bytes) -> None:
     run = reports.load(left(tmp_path, GOOD[0], line, *GOOD[1:]))
-    assert [one.id for one in run.checks] == ["nfs3/a/b"]
+    assert [check.id for check in run.checks] == ["nfs3/a/b"]
     assert run.end is not None
     (problem,) = run.problems
     assert "records.jsonl: line 2 is " in problem
@@ -96,7 +96,7 @@ def test_nothing_but_a_foreign_line_is_refused(tmp_path: Path, line: str | bytes
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_a_line_that_is_too_long_is_left_out_without_being_held(
+def test_a_line_that_is_too_long_is_left_out_without_being_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "MAX_LINE", 2**16)
@@ -108,7 +108,7 @@ def test_a_line_that_is_too_long_is_left_out_without_being_held(
     assert most < 2**22
     assert [text.partition(".jsonl: line ")[2].split()[0] for text in run.problems] == ["2", "3", "4"]
     assert "longer than 65536 bytes" in run.problems[0]
-    assert [one.id for one in run.checks] == ["nfs3/a/b"]
+    assert [check.id for check in run.checks] == ["nfs3/a/b"]
 
 
 def test_many_foreign_lines_are_counted(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_a_label_hides_the_address() -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "told"),
+    ("labels", "expected"),
     [
         (["A", "B"], ["A", "B"]),
         (["A", "A", "A"], ["A", "A (2)", "A (3)"]),
@@ -233,20 +233,20 @@ def test_a_label_hides_the_address() -> None:
         (["A", "A", "A (2)"], ["A", "A (3)", "A (2)"]),
     ],
 )
-def test_no_two_runs_are_called_the_same(labels: list[str], told: list[str]) -> None:
-    assert distinct_labels([Run(about=RunRecord("embedded", label=label)) for label in labels]) == told
+def test_no_two_runs_are_called_the_same(labels: list[str], expected: list[str]) -> None:
+    assert distinct_labels([Run(about=RunRecord("embedded", label=label)) for label in labels]) == expected
 
 
 @pytest.mark.parametrize(
-    ("facts", "told"),
+    ("facts", "expected"),
     [
         ([("10:00", "abc"), ("11:30", "abc")], ["A, 2026-11-20 10:00", "A, 2026-11-20 11:30"]),
         ([("10:00", "abc"), ("10:00", "def")], ["A, 2026-11-20 10:00, abc", "A, 2026-11-20 10:00, def"]),
         ([("10:00", ""), ("10:00", "")], ["A, 2026-11-20 10:00", "A, 2026-11-20 10:00 (2)"]),
     ],
 )
-def test_runs_of_one_target_are_told_apart_by_time_and_commit(
-    facts: list[tuple[str, str]], told: list[str]
+def test_runs_of_one_target_are_distinguished_by_time_and_commit(
+    facts: list[tuple[str, str]], expected: list[str]
 ) -> None:
     runs = [
         Run(
@@ -256,10 +256,10 @@ def test_runs_of_one_target_are_told_apart_by_time_and_commit(
         )
         for time, commit in facts
     ]
-    assert distinct_labels([Run(about=RunRecord("x", label="B")), *runs]) == ["B", *told]
+    assert distinct_labels([Run(about=RunRecord("x", label="B")), *runs]) == ["B", *expected]
 
 
-def test_an_id_that_comes_twice_is_told(tmp_path: Path) -> None:
+def test_an_id_that_comes_twice_is_reported(tmp_path: Path) -> None:
     run = reports.load(left(tmp_path, *GOOD[:2], GOOD[1], GOOD[2]))
     (problem,) = run.problems
     assert "nfs3/a/b" in problem
@@ -285,7 +285,7 @@ def test_commands_do_not_show_the_address_of_a_label(tmp_path: Path) -> None:
     assert run.checks[0].rerun == again
 
 
-def test_the_text_tells_of_broken_rules_at_its_head(tmp_path: Path) -> None:
+def test_the_text_reports_broken_rules_at_its_head(tmp_path: Path) -> None:
     found = FindingRecord("lint/a", "nfs3/a/b", "FAIL", CLAUSE)
     text = reports.render_text(reports.load(left(tmp_path, *GOOD[:2], to_line(found), GOOD[2])))
     assert "\nlint:    rules broken in the exchanges: 1 FAIL\n" in text

@@ -80,12 +80,12 @@ def test_a_run_that_was_killed_says_so(tmp_path: Path) -> None:
     lines = [to_line(RunRecord("embedded")), to_line(check("nfs3/a/b")), '{"kind":"check","id":"nf']
     path.write_text("\n".join(lines))
     run = reports.load(tmp_path)
-    assert [one.id for one in run.checks] == ["nfs3/a/b"]
+    assert [check.id for check in run.checks] == ["nfs3/a/b"]
     assert "is incomplete" in reports.render_text(run)
     assert "is incomplete" in reports.render_html(run)
 
 
-def test_an_empty_run_can_be_told() -> None:
+def test_an_empty_run_can_be_reported() -> None:
     assert "unknown target" in reports.render_text(Run())
 
 
@@ -96,7 +96,7 @@ def test_what_is_no_record_is_refused(tmp_path: Path) -> None:
         reports.load(path)
 
 
-def test_reports_read_records_and_nothing_else_of_ours() -> None:
+def test_reports_read_records_and_none_of_our_other_packages() -> None:
     rooms = {"nfsclient", "nfsserver", "nfsmutants", "nfsfaults", "fixtures", "suites", "nfsproof"}
     for module in Path(reports.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(module.read_text())):
@@ -109,6 +109,7 @@ def test_reports_read_records_and_nothing_else_of_ours() -> None:
                 "nfsjudge.deviation",
                 "nfsjudge.duplicates",
                 "nfsjudge.harm",
+                "nfsjudge.reason",
                 "nfsjudge.records",
                 "nfsjudge.verdict",
                 "nfsjudge.wording",

@@ -53,7 +53,7 @@ def test_failure_text(record: CheckRecord, title: str, run: Run) -> None:
 def test_junit(title: str, run: Run) -> None:
     case = next(ET.fromstring(render_junit([run])).iter("testcase"))
     assert (case.attrib["classname"], case.attrib["name"]) == ("nfs3.WRITE", "keeps-data[a-b]")
-    assert {"name": "title", "value": title} in [one.attrib for one in case.iter("property")]
+    assert {"name": "title", "value": title} in [element.attrib for element in case.iter("property")]
     assert next(case.iter("failure")).attrib["message"].splitlines() == [
         f"FAIL: {title}",
         "expected 4, got 5",
@@ -62,7 +62,7 @@ def test_junit(title: str, run: Run) -> None:
 
 def test_allure(title: str, run: Run, tmp_path: Path) -> None:
     write_allure([run], tmp_path)
-    (result,) = (json.loads(one.read_text()) for one in tmp_path.glob("*-result.json"))
+    (result,) = (json.loads(path.read_text()) for path in tmp_path.glob("*-result.json"))
     assert result["name"] == f"{title} [a-b]"
     assert result["fullName"] == NEW.id
     assert {"name": "feature", "value": "WRITE"} in result["labels"]
@@ -70,7 +70,11 @@ def test_allure(title: str, run: Run, tmp_path: Path) -> None:
 
 def test_markdown_and_annotations(title: str, run: Run) -> None:
     assert re.search(rf"- `{re.escape(NEW.id)}` · .*\n  `{re.escape(title)}`\n", render_markdown([run]))
-    (line,) = (one for one in annotation_lines([run]) if NEW.id.replace("[", "[") in one)
+    (line,) = (
+        annotation_line
+        for annotation_line in annotation_lines([run])
+        if NEW.id.replace("[", "[") in annotation_line
+    )
     assert f"::{title}%0A" in line
 
 
@@ -82,6 +86,8 @@ def test_board(title: str, run: Run) -> None:
 
 def test_a_board_takes_the_title_from_the_run_that_has_one() -> None:
     bare = CheckRecord(NEW.id, "PASS")
-    page = render_board([from_records([RunRecord(name), one])[-1] for name, one in (("A", NEW), ("B", bare))])
+    page = render_board(
+        [from_records([RunRecord(name), record])[-1] for name, record in (("A", NEW), ("B", bare))]
+    )
     index = page.partition('id="index">')[2].partition("</script>")[0]
     assert json.loads(index)["strings"][json.loads(index)["checks"][0][2]] == TITLE

@@ -48,7 +48,7 @@ def untrue(room: Path, text: str) -> list[str]:
 
 def unnamed(room: Path, text: str) -> list[str]:
     """The folders of a room that its page does not name."""
-    folders = [one.name for one in sorted(room.iterdir()) if (one / "__init__.py").exists()]
+    folders = [folder.name for folder in sorted(room.iterdir()) if (folder / "__init__.py").exists()]
     return [name for name in folders if f"{name}/" not in text]
 
 

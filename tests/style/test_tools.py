@@ -40,7 +40,9 @@ def brought() -> frozenset[str]:
         name = re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-")
         if name == project["name"]:  # nfsproof[packet]: another extra of ours
             left += [
-                one for extra in re.findall(r"\w+", requirement.partition("[")[2]) for one in extras[extra]
+                package
+                for extra in re.findall(r"\w+", requirement.partition("[")[2])
+                for package in extras[extra]
             ]
             continue
         if name in names or "extra ==" in requirement:
@@ -75,9 +77,9 @@ def used(tree: ast.AST) -> Iterator[tuple[str, int]]:
         yield from ((word, tree.lineno) for word in _programs(tree))
     elif isinstance(tree, ast.Call) and ast.unparse(tree.func).endswith("importorskip"):
         yield from (
-            (str(one.value).partition(".")[0], tree.lineno)
-            for one in tree.args
-            if isinstance(one, ast.Constant)
+            (str(argument.value).partition(".")[0], tree.lineno)
+            for argument in tree.args
+            if isinstance(argument, ast.Constant)
         )
     elif isinstance(tree, ast.Call) and STARTS.fullmatch(ast.unparse(tree.func)) and tree.args:
         yield from ((word, tree.lineno) for word in _begun(tree.args[0]))
@@ -87,7 +89,10 @@ def used(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 def _words(node: ast.List | ast.Tuple) -> list[str]:
-    return [str(one.value) if isinstance(one, ast.Constant) else ast.unparse(one) for one in node.elts]
+    return [
+        str(element.value) if isinstance(element, ast.Constant) else ast.unparse(element)
+        for element in node.elts
+    ]
 
 
 def _programs(node: ast.List | ast.Tuple) -> Iterator[str]:
@@ -108,7 +113,7 @@ def _begun(command: ast.expr) -> Iterator[str]:
         if isinstance(first, ast.Constant) and first.value not in EVERYWHERE:
             yield str(first.value)
     elif isinstance(command, ast.Call):  # "openssl req ...".split()
-        literal = next((one for one in ast.walk(command) if isinstance(one, ast.Constant)), None)
+        literal = next((node for node in ast.walk(command) if isinstance(node, ast.Constant)), None)
         if literal is not None and isinstance(literal.value, str):
             yield literal.value.split()[0]
 
@@ -138,9 +143,9 @@ FILES = sorted(
 
 def test_every_tool_is_declared_where_it_is_used() -> None:
     wrong = [
-        f"{path.relative_to(ROOT)}:{one}: bin/nfsproof does not install it: write needs({one.split()[1]!r})"
+        f"{path.relative_to(ROOT)}:{name}: bin/nfsproof does not install it: write needs({name.split()[1]!r})"
         for path in FILES
-        for one in undeclared(path.read_text(encoding="utf-8"))
+        for name in undeclared(path.read_text(encoding="utf-8"))
     ]
     assert wrong == []
 

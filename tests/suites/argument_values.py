@@ -215,8 +215,8 @@ def name_of(operation: AnyOperation) -> str:
     return f"{_NAMES[operation.program, operation.version]} {operation.version} {operation.name}"
 
 
-_NAMES: t.Final = {(one.number, one.version): one.name for one in PROGRAMS}
-_BY_NUMBER: t.Final = {(one.number, one.version): one for one in PROGRAMS}
+_NAMES: t.Final = {(program.number, program.version): program.name for program in PROGRAMS}
+_BY_NUMBER: t.Final = {(program.number, program.version): program for program in PROGRAMS}
 
 
 # ---------------------------------------------------------------- what no call had
@@ -227,7 +227,7 @@ def gaps(sent: Sent, supported: Iterable[int]) -> Iterator[str]:
 
     `supported` has the attributes of the server that was tested: no check can be proved with others.
     """
-    unsupported = {f".{one.name}: never {_PRESENT}" for one in nfs4.ATTRIBUTES.values()} - {
+    unsupported = {f".{attribute.name}: never {_PRESENT}" for attribute in nfs4.ATTRIBUTES.values()} - {
         f".{nfs4.ATTRIBUTES[number].name}: never {_PRESENT}" for number in supported
     }
     for gap in _all_gaps(sent):
@@ -240,8 +240,8 @@ def _all_gaps(sent: Sent) -> Iterator[str]:
         for operation in program.operations:
             name = name_of(operation)
             if operation is nfs4.COMPOUND:
-                for one in ("tag", "minorversion"):
-                    yield from _of_field(sent, f"{name} {one}", IntNode("I"), operation)
+                for field in ("tag", "minorversion"):
+                    yield from _of_field(sent, f"{name} {field}", IntNode("I"), operation)
             elif not sent.calls[name]:
                 yield f"{name}: never sent"
             else:
@@ -258,7 +258,7 @@ def _of_type(
         parts: list[tuple[str, Node]] = [shape.discriminant]
         parts += [(arm.name, arm.node) for arm in shape.arms if arm.name is not None and arm.node is not None]
     else:
-        parts = [(one.name, one.node) for one in fields_of(cls)]
+        parts = [(field.name, field.node) for field in fields_of(cls)]
     for part, node in parts:
         yield from _of_field(
             sent, f"{name}{join}{part}", node, operation, depth, is_arm=issubclass(cls, Union)
@@ -275,8 +275,8 @@ def _of_field(
     values = sent.fields[path]
     inner = node.inner if isinstance(node, OptionalNode) else node
     if isinstance(node, OptionalNode):
-        for one in {_PRESENT, _ABSENT} - values.different:
-            yield f"{path}: never {one}"
+        for presence in {_PRESENT, _ABSENT} - values.different:
+            yield f"{path}: never {presence}"
     match inner:
         case StructNode(cls) | UnionNode(cls):
             yield from _of_type(sent, path, ".", cls, operation, depth + 1)
@@ -307,9 +307,9 @@ def _of_values(path: str, values: Values) -> Iterator[str]:
 
 
 def _of_enumeration(path: str, values: Values, cls: type[XdrEnum]) -> Iterator[str]:
-    for one in cls:
-        if one not in values.different:
-            yield f"{path}: never {one.name}"
+    for member in cls:
+        if member not in values.different:
+            yield f"{path}: never {member.name}"
     if values.different <= {*cls, _PRESENT, _ABSENT}:
         yield f"{path}: never {_OUTSIDE}"
 
@@ -329,8 +329,8 @@ def _of_flags(path: str, values: Values) -> Iterator[str]:
 
 def _union(numbers: Iterable[int]) -> int:
     found = 0
-    for one in numbers:
-        found |= one
+    for number in numbers:
+        found |= number
     return found
 
 
@@ -354,17 +354,17 @@ def _of_attributes(
     sent: Sent, path: str, node: AttributesNode, operation: AnyOperation, depth: int
 ) -> Iterator[str]:
     values, compares = sent.fields[path], operation in (nfs4.VERIFY, nfs4.NVERIFY)
-    for number, one in attributes_of(node.cls).items():
+    for number, attribute in attributes_of(node.cls).items():
         about = nfs4.ATTRIBUTES[number].about
         if not (about.is_readable if compares else about.is_settable):
             continue
-        where = f"{path}.{one.name}"
+        where = f"{path}.{attribute.name}"
         if not values.is_set >> number & 1:
             yield f"{where}: never {_PRESENT}"
             continue
         if not values.is_clear >> number & 1:
             yield f"{where}: never {_ABSENT}"
-        yield from _of_field(sent, where, one.node, operation, depth + 1)
+        yield from _of_field(sent, where, attribute.node, operation, depth + 1)
     if not values.is_set >> _ATTRIBUTES:
         yield f"{path}: never a bit that no attribute has"
 

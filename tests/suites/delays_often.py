@@ -19,7 +19,7 @@ from nfsserver import Server
 from nfsserver.handlers import ServerApi
 from nfsserver.middleware import AnyAroundCall, AroundMessage
 from nfsserver.serve import serve
-from nfsserver.state.sessions import Session
+from nfsserver.state.records import Session
 from nfsserver.transport import TransportMiddleware
 from tests.suites.one_at_a_time import announce
 

@@ -61,7 +61,7 @@ class LocalGround:
 
     def _player4(self, number: int) -> Player4:
         client = OwnNfs4(self._rpc(number), patience=self._patience)
-        client.made, client.grace, client.held = [], Grace(lambda _seconds: None), []
+        client.made, client.grace, client.to_give_back = [], Grace(lambda _seconds: None), []
         session = client.establish()
         found = session.compound(op.putrootfh(), op.lookup(b"export"), op.getfh())
         return Player4(session, found.handle)

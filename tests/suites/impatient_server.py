@@ -38,7 +38,7 @@ class _Racing(TransportMiddleware):
 
     def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
         """Answer it, or close the connection instead."""
-        self._used = {one: at for one, at in self._used.items() if one.is_open}
+        self._used = {connection: at for connection, at in self._used.items() if connection.is_open}
         now = connection.now()
         if now - self._used.get(connection, now) > self._seconds:
             connection.close()
@@ -86,7 +86,7 @@ def _later(server: Server, name: str) -> None:
     version, _, operation_name = name.partition("-")
     operation: t.Any
     if version == "v3":
-        operation = next(one for one in nfs3.NFS3.procedures if one.name == operation_name)
+        operation = next(procedure for procedure in nfs3.NFS3.procedures if procedure.name == operation_name)
         reply = reply_with_nothing(operation.res, Nfsstat3.NFS3ERR_JUKEBOX)
     else:
         operation = nfs4.BY_NAME[operation_name]
@@ -104,7 +104,7 @@ def _idle(server: Server, seconds: str) -> None:
 
 
 def _slam(server: Server, name: str) -> None:
-    procedure = next(one for one in nfs3.NFS3.procedures if one.name == name)
+    procedure = next(procedure for procedure in nfs3.NFS3.procedures if procedure.name == name)
     server.surround(_Bent({}, [_Slamming(procedure)]))
 
 

@@ -33,7 +33,7 @@ def _gaps(begin: str, *messages: Sequence[XdrType], supported: Sequence[int] = (
 
 def test_every_operation_is_measured() -> None:
     missing = {gap.partition(":")[0] for gap in gaps(Sent(), _ALL) if gap.endswith(": never sent")}
-    operations = {name_of(one) for program in PROGRAMS for one in program.operations}
+    operations = {name_of(operation) for program in PROGRAMS for operation in program.operations}
     assert operations - missing == {"NFS 4 COMPOUND"}  # whose fields are gaps
     assert _gaps("NFS 4 COMPOUND") == ["tag: never sent", "minorversion: never sent"]
 
@@ -58,7 +58,11 @@ def test_a_value_of_an_enumeration_that_was_not_sent_is_a_gap() -> None:
 def test_a_discriminant_that_does_not_decode_counts_as_outside() -> None:
     opening = op.open(b"name")
     path = "Open4Args.claim.claim"
-    bent = next(one for one in malformations(opening) if one.path == path and one.flaw == "discriminant")
+    bent = next(
+        malformation
+        for malformation in malformations(opening)
+        if malformation.path == path and malformation.flaw == "discriminant"
+    )
     outside = "claim.claim: never a value that the declaration does not have"
     assert outside in _gaps("NFS 4 OPEN", [opening])
     assert outside not in _gaps("NFS 4 OPEN", [opening], [op.putrootfh(), Unread(18, bent.data)])

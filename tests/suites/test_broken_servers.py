@@ -265,7 +265,7 @@ def test_a_server_that_dies_and_is_started_again_is_reported_as_that(
     assert ended.status == 1
     assert not ended.of("VOID")
     assert ended.of("FAIL") == {died}
-    (check,) = (one for one in ended.run.checks if one.id == died)
+    (check,) = (check for check in ended.run.checks if check.id == died)
     assert check.observed.startswith(tuple(f"the server died ({text}" for text in shown))
     assert check.observed.endswith("while ACCESS was outstanding")
 
@@ -276,7 +276,7 @@ def test_a_server_that_refuses_connections_for_a_while_and_is_the_same_did_not_d
     ended = run_on(("ACCESS", "1", "same"), *checks, program=SUPERVISED)
     assert not ended.of("VOID")
     assert ended.of("FAIL") == {lost}
-    (check,) = (one for one in ended.run.checks if one.id == lost)
+    (check,) = (check for check in ended.run.checks if check.id == lost)
     assert check.observed.startswith("a closed connection")
     assert not check.death
 
@@ -301,7 +301,7 @@ def test_a_server_that_serves_one_connection_at_a_time_is_not_red(run_on: RunOn)
     assert ended.of("PASS")
     reasons = {check.id: check.reason for check in ended.run.checks if check.verdict == "SKIP"}
     assert set(waiting) <= set(reasons)
-    assert all(reasons[one].startswith("the server serves one connection at a time") for one in waiting)
+    assert all(reasons[name].startswith("the server serves one connection at a time") for name in waiting)
 
 
 def test_a_server_that_hangs_until_a_connection_ends_is_red(run_on: RunOn) -> None:

@@ -87,7 +87,7 @@ STATED_BY = {
     "4.0": ("RFC 7530",),
 }
 """The versions that `also` names, and the RFCs that state them."""
-TOLD_APART = {
+DISTINGUISHED = {
     "LINK increases nlink by one": "IMPLEMENTATION in RFC 1813 only",
     "MNT adds an entry for the directory to the list that DUMP returns": "IMPLEMENTATION in RFC 1813 only",
 }
@@ -104,32 +104,38 @@ def _requirements() -> t.Iterator[tuple[str, Requirement]]:
 
 def test_a_clause_has_one_level_and_one_harm_wherever_it_stands() -> None:
     found = defaultdict(set)
-    for _, one in _requirements():
-        found[one.rfc, one.section, one.gist].add((one.level, one.part, one.harm))
+    for _, requirement in _requirements():
+        found[requirement.rfc, requirement.section, requirement.gist].add(
+            (requirement.level, requirement.part, requirement.harm)
+        )
     assert {clause: kinds for clause, kinds in found.items() if len(kinds) > 1} == {}
 
 
 def test_each_section_that_is_cited_exists() -> None:
     tables = read_tables()
-    there = {(one.rfc, one.number) for document in tables.documents for one in document.sections}
+    there = {(listed.rfc, listed.number) for document in tables.documents for listed in document.sections}
     known = {document.name for document in tables.documents}
-    cited = {tables.place_of(*where) for _, one in _requirements() for where in one.citations}
+    cited = {tables.place_of(*where) for _, requirement in _requirements() for where in requirement.citations}
     assert {where for where in cited - there if where[0] in known} == set()
     assert {rfc for rfc, _ in cited} - known == UNTABLED
 
 
 def test_a_version_is_cited_by_its_rfc() -> None:
-    cited = {(version, where.rfc) for _, one in _requirements() for version, where in one.also.items()}
+    cited = {
+        (version, where.rfc)
+        for _, requirement in _requirements()
+        for version, where in requirement.also.items()
+    }
     assert cited == {(version, rfc) for version, rfcs in STATED_BY.items() for rfc in rfcs}
 
 
 def test_a_claim_of_several_versions_is_declared_once() -> None:
     found: dict[str, set[Requirement]] = defaultdict(set)
-    for name, one in _requirements():
+    for name, requirement in _requirements():
         if name.startswith("suites."):
-            found[one.gist].add(one)
-    several = {gist for gist, claims in found.items() if len({one.rfc for one in claims}) > 1}
-    assert several == set(TOLD_APART)
+            found[requirement.gist].add(requirement)
+    several = {gist for gist, claims in found.items() if len({claim.rfc for claim in claims}) > 1}
+    assert several == set(DISTINGUISHED)
 
 
 def test_the_lint_judges_as_the_checks_do() -> None:
@@ -139,8 +145,8 @@ def test_the_lint_judges_as_the_checks_do() -> None:
         for name, proof in PROOFS:
             if not set(rule.killed_by) & set(proof.killed_by):
                 continue
-            same = [one for one in proof.requirements if one.citation == rule.requirement.citation]
-            if same and all(_is_red(one) != _is_red(rule.requirement) for one in same):
+            same = [clause for clause in proof.requirements if clause.citation == rule.requirement.citation]
+            if same and all(_is_red(clause) != _is_red(rule.requirement) for clause in same):
                 milder.add(rule.name)
                 assert rule.name in OTHER_LEVEL, f"{rule.name}: another level than {name}"
     assert milder == set(OTHER_LEVEL)
@@ -148,18 +154,24 @@ def test_the_lint_judges_as_the_checks_do() -> None:
 
 def test_a_rule_of_the_lint_with_harm_is_binding() -> None:
     """It does not know what a check expected, so a refusal would be red as well."""
-    assert [one.name for one in all_rules() if one.requirement.harm and not one.requirement.is_binding] == []
+    assert [
+        rule.name for rule in all_rules() if rule.requirement.harm and not rule.requirement.is_binding
+    ] == []
 
 
-def _is_red(one: Requirement) -> bool:
-    return one.is_binding or one.harm is not None
+def _is_red(requirement: Requirement) -> bool:
+    return requirement.is_binding or requirement.harm is not None
 
 
 def test_before_of_change_info_is_a_should_in_the_lint_and_in_checks() -> None:
     """A directory may get another value by itself between a GETATTR and the operation."""
-    levels = {one.level for _, one in _requirements() if one.citation == "RFC 5661 section 3.3.8"}
+    levels = {
+        requirement.level
+        for _, requirement in _requirements()
+        if requirement.citation == "RFC 5661 section 3.3.8"
+    }
     assert len(levels) == 1
-    (rule,) = (one for one in all_rules() if one.name == "nfs4/change-info-before")
+    (rule,) = (rule for rule in all_rules() if rule.name == "nfs4/change-info-before")
     assert rule.severity == "NONSTRICT"
 
 
@@ -176,7 +188,9 @@ def test_a_check_of_nfs4_has_a_mutant_for_each_clause() -> None:
         for name, proof in PROOFS
         if name.startswith("suites.nfs4.") and len(proof.requirements) > 1
         for clause in proof.requirements
-        if not any(_is_near(clause.citation, broken) for one in proof.killed_by for broken in BROKEN[one])
+        if not any(
+            _is_near(clause.citation, broken) for mutant in proof.killed_by for broken in BROKEN[mutant]
+        )
     ]
     assert [name for name, _ in elsewhere if not name.startswith(tuple(OF_SEVERAL))] == []
 
@@ -192,10 +206,10 @@ def test_each_mutant_breaks_a_clause() -> None:
 
 
 def test_a_mutant_declares_no_clause_that_its_check_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    undeclared = tuple(dataclasses.replace(one, breaks="") for one in all_mutants())
+    undeclared = tuple(dataclasses.replace(mutant, breaks="") for mutant in all_mutants())
     monkeypatch.setattr(proofs, "all_mutants", lambda: undeclared)
     derived = proofs.broken_clauses()
-    assert [one.name for one in all_mutants() if one.breaks and derived[one.name]] == []
+    assert [mutant.name for mutant in all_mutants() if mutant.breaks and derived[mutant.name]] == []
 
 
 def test_each_clause_is_broken_by_a_mutant() -> None:
@@ -208,7 +222,7 @@ def test_each_clause_is_broken_by_a_mutant() -> None:
         if not name.startswith(tuple(OF_SEVERAL))
         and clause not in mains
         and len(proof.killed_by) < len(proof.requirements)
-        and not _is_told_twice(clause, proof)
+        and not _is_stated_twice(clause, proof)
     }
     proved = {
         clause
@@ -216,27 +230,27 @@ def test_each_clause_is_broken_by_a_mutant() -> None:
         if len(proof.killed_by) >= len(proof.requirements)
         for clause in proof.requirements
     }
-    missing = [one for one in unproved - proved if not one.gist.startswith(tuple(WITHOUT_MUTANT))]
+    missing = [unnamed for unnamed in unproved - proved if not unnamed.gist.startswith(tuple(WITHOUT_MUTANT))]
     assert missing == []
 
 
-def _is_told_twice(clause: Requirement, proof: Proof) -> bool:
+def _is_stated_twice(clause: Requirement, proof: Proof) -> bool:
     """Whether the check proves what two documents, or two sections, say of two versions of a protocol."""
-    others = [one for one in proof.requirements if one is not clause]
-    return any(one.rfc != clause.rfc or one.gist == clause.gist for one in others)
+    others = [other for other in proof.requirements if other is not clause]
+    return any(other.rfc != clause.rfc or other.gist == clause.gist for other in others)
 
 
 def test_reasons_are_of_clauses_that_exist() -> None:
     gists = {clause.gist for _, proof in PROOFS for clause in proof.requirements}
-    stale = [one for one in WITHOUT_MUTANT if not any(gist.startswith(one) for gist in gists)]
+    stale = [start for start in WITHOUT_MUTANT if not any(gist.startswith(start) for gist in gists)]
     assert stale == []
-    assert [one for one in OF_SEVERAL if not any(name.startswith(one) for name, _ in PROOFS)] == []
+    assert [start for start in OF_SEVERAL if not any(name.startswith(start) for name, _ in PROOFS)] == []
 
 
 def test_the_longest_name_is_as_binding_in_version_3_as_in_version_4() -> None:
     """It is the same fact: PATHCONF (RFC 1813 section 3.3.20) and maxname (RFC 5661 sections 5.2 and 5.8.2.19)."""
     gists = ("name_max is the maximum", "maxname is the maximum")
-    levels = [one.level for _, one in _requirements() if one.gist.startswith(gists)]
+    levels = [requirement.level for _, requirement in _requirements() if requirement.gist.startswith(gists)]
     assert len(levels) > 1
     assert set(levels) == {Level.SHOULD}
 
@@ -277,9 +291,11 @@ def test_one_fact_binds_alike_in_versions_3_and_4(fact: str) -> None:
     """A SHOULD has no harm here: with one, it would be as red as a MUST."""
     level, third, fourth = _ALIKE[fact]
     both = [_clause(third), _clause(f"suites.nfs4.{fourth}")]
-    assert [one.level for one in both] == [level, level]
+    assert [requirement.level for requirement in both] == [level, level]
     assert both[0].harm == both[1].harm
-    assert [one.is_binding or one.harm is not None for one in both] == [level is not Level.SHOULD] * 2
+    assert [requirement.is_binding or requirement.harm is not None for requirement in both] == [
+        level is not Level.SHOULD
+    ] * 2
 
 
 def _clause(name: str) -> Requirement:

@@ -219,7 +219,7 @@ def test_what_commit_brings_back_is_a_failure(name: str) -> None:
 def _without_handles() -> KeptFile:
     """A file on a server that answers NOENT to handles of before."""
     file = _file("handles become stale")
-    server: t.Any = file.one
+    server: t.Any = file.writer
     server.toy.lost_handle = Nfsstat3.NFS3ERR_NOENT
     return file
 
@@ -231,7 +231,7 @@ def test_handles_may_be_paths(name: str) -> None:
 
 def test_the_handle_of_a_file_that_was_not_moved_stays_valid() -> None:
     def forget(file: KeptFile) -> None:
-        server: t.Any = file.one
+        server: t.Any = file.writer
         server.toy.handles[b"another"] = server.toy.handles.pop(file.handle)
 
     with pytest.raises(Nonconformance, match="NFS3ERR_NOENT"):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import types
 import typing as t
 
 import pytest
@@ -19,21 +18,19 @@ class _Forgets:
     """A session that the server answers after some seconds, with BADSESSION."""
 
     def __init__(self, seconds: float) -> None:
-        self._now = 1.1
+        self.now = 1.1
         self._seconds = seconds
-        self.nfs4 = types.SimpleNamespace(
-            rpc=types.SimpleNamespace(loop=types.SimpleNamespace(clock=lambda: self._now))
-        )
 
     def renew(self) -> CompoundReply:
-        self._now += self._seconds
+        self.now += self._seconds
         refused = p.Sequence4Res(Nfsstat4.NFS4ERR_BADSESSION)
         args = p.Compound4Args(b"", 1, [])
         return CompoundReply(args, p.Compound4Res(Nfsstat4.NFS4ERR_BADSESSION, b"", [refused]))
 
 
 def _lease(answers_after: float) -> Lease:
-    return Lease(t.cast("t.Any", _Forgets(answers_after)), 3.0, since=0.0)
+    session = _Forgets(answers_after)
+    return Lease(t.cast("t.Any", session), 3.0, 0.0, lambda: session.now)
 
 
 def test_a_session_that_is_forgotten_within_its_lease_is_red() -> None:

@@ -16,7 +16,7 @@ from suites.changes import CHANGES, Clauses, World, is_failure
 from suites.common_client import Answer
 from suites.nfs3.test_pairs import CLAUSES
 from suites.nfs4.test_pairs import CLAUSES as CLAUSES_OF_NFS4
-from suites.pairs import every_change, every_pair
+from suites.pairs import every_change, every_pair, seconds
 from tests.suites.toy_file_system import LOSES_AFTER_RENAME, Reply, Toy, ToyClient, ToyScratch
 
 
@@ -41,6 +41,14 @@ def _failures(fault: str) -> dict[str, Nonconformance]:
     return found
 
 
+def test_of_fewer_pairs_each_change_has_its_share() -> None:
+    assert all(seconds(first, len(CHANGES)) == [*CHANGES] for first in CHANGES)
+    few = {first: seconds(first, 4) for first in CHANGES}
+    assert {len(chosen) for chosen in few.values()} == {4, 5}
+    assert all("extend" in chosen for chosen in few.values())
+    assert all(sum(name in chosen for chosen in few.values()) >= 4 for name in CHANGES)
+
+
 @pytest.mark.parametrize(
     "freedom", ["", "handles become stale", "no gaps", "modes of the owner only", "hidden files"]
 )
@@ -57,7 +65,7 @@ def test_handles_that_expire_are_found_again() -> None:
 def test_persistent_handles_are_not_found_again() -> None:
     """The server does not return FHEXPIRED for them (RFC 5661 section 4.2.3): what it answers is the answer."""
     world = _world("")
-    t.cast("ToyClient", world.one).toy.fault = "handles expire"
+    t.cast("ToyClient", world.maker).toy.fault = "handles expire"
     with pytest.raises(Skipped, match="write alone is refused or wrong"):
         every_pair(world, "write")
 
@@ -160,8 +168,8 @@ class _MakesFewFiles(ToyScratch):
 def _failing(*, always: bool = True, fault: str = "") -> World:
     toy = Toy(fault)
     scratch: t.Any = ToyScratch(toy)
-    one, other = (_FailsInside(toy, always=always) for _ in range(2))
-    return World(one, other, scratch, CLAUSES, has_links=True)
+    first, other = (_FailsInside(toy, always=always) for _ in range(2))
+    return World(first, other, scratch, CLAUSES, has_links=True)
 
 
 def _with_few_files(each: int, error: Exception, fault: str = "") -> World:

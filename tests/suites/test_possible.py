@@ -29,25 +29,25 @@ class Server:
         self.stable = bytes(SIZE)
         self.value = 0
 
-    def execute(self, one: Sent) -> None:
-        self.content[one.offset : one.offset + len(one.data)] = one.data
-        self.log.append((one.offset, one.data, one))
+    def execute(self, write: Sent) -> None:
+        self.content[write.offset : write.offset + len(write.data)] = write.data
+        self.log.append((write.offset, write.data, write))
 
     def send(self) -> None:
         self.value += 1
         offset = self.random.randrange(SIZE)
         data = bytes([self.value]) * self.random.randint(1, SIZE - offset)
-        one = self.model.send(offset, data)
-        self.open.append(one)
-        self.late.append(one)
+        write = self.model.send(offset, data)
+        self.open.append(write)
+        self.late.append(write)
 
     def answer(self) -> None:
         if self.open:
-            one = self.open.pop(self.random.randrange(len(self.open)))
-            self.execute(one)
-            self.model.answer(one, len(one.data))
-            if not one.has_copies:
-                self.late.remove(one)
+            write = self.open.pop(self.random.randrange(len(self.open)))
+            self.execute(write)
+            self.model.answer(write, len(write.data))
+            if not write.has_copies:
+                self.late.remove(write)
 
     def copy(self) -> None:
         if self.late:

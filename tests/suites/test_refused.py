@@ -66,7 +66,7 @@ def test_what_a_setattr_has_set_is_made_again() -> None:
 
 
 @pytest.mark.parametrize("judged", [False, True])
-def test_what_fails_and_does_all_is_told_at_the_end(judged: bool) -> None:
+def test_what_fails_and_does_all_is_reported_at_the_end(judged: bool) -> None:
     """The other acts are judged first: what they break is worse."""
     clause = should("RFC 5661", "18.30.4", "fails in part")
 

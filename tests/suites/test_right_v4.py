@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Grace, Nfs4Scratch, OwnClient, OwnNfs4
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Createmode4, Nfsstat4
@@ -31,21 +31,21 @@ class _Four:
     def __init__(self, rig: Rig) -> None:
         self.rig = rig
         self.made: list[OwnClient] = []
-        self.held: list[t.Any] = []
+        self.to_give_back: list[t.Any] = []
         self.grace = Grace(lambda _seconds: None)
         self.connections = SimpleNamespace(connect=lambda *_: rig.rpc())
 
     def client(self, rpc: RpcClient | None = None, credential: Credential = ROOT_USER) -> OwnNfs4:
         client = OwnNfs4(rpc or self.rig.rpc(), credential=credential)
-        client.made, client.grace, client.held = self.made, self.grace, self.held
+        client.made, client.grace, client.to_give_back = self.made, self.grace, self.to_give_back
         return client
 
-    def new_session(self, rpc: RpcClient | None = None, credential: Credential = ROOT_USER) -> Session4:
+    def new_session(self, rpc: RpcClient | None = None, credential: Credential = ROOT_USER) -> Session:
         return self.client(rpc, credential).establish()
 
     new_compounds = new_session
 
-    def scratch(self, session: Session4) -> Nfs4Scratch:
+    def scratch(self, session: Session) -> Nfs4Scratch:
         reply = session.compound(op.putrootfh(), op.lookup(b"export"), op.getfh())
         return Nfs4Scratch(session, reply.handle, self.grace)
 

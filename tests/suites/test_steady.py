@@ -22,19 +22,19 @@ class _Object:
 
 
 def test_a_time_that_stays_is_looked_at_once() -> None:
-    one = _Object(1)
-    expect_steady(one.look, one.act, "mtime")
-    assert one.acts == 1
+    first = _Object(1)
+    expect_steady(first.look, first.act, "mtime")
+    assert first.acts == 1
 
 
 def test_a_time_that_arrives_late_moves_once() -> None:
-    one = _Object(1, 2)
-    expect_steady(one.look, one.act, "mtime")
-    assert one.acts == 2
+    first = _Object(1, 2)
+    expect_steady(first.look, first.act, "mtime")
+    assert first.acts == 2
 
 
 @pytest.mark.parametrize("known", [None, 1])
 def test_a_time_that_each_call_moves_is_red(known: int | None) -> None:
-    one = _Object(1, 2, 3)
+    first = _Object(1, 2, 3)
     with pytest.raises(Nonconformance, match="mtime: expected 2, got 3"):
-        expect_steady(one.look, one.act, "mtime", known=known)
+        expect_steady(first.look, first.act, "mtime", known=known)

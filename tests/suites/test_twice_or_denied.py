@@ -83,10 +83,10 @@ def test_what_was_granted_before_does_not_count(make_rig: t.Any, name: str) -> N
 
 def test_a_server_may_know_that_a_user_has_the_file_open() -> None:
     """What one user was granted never holds for another; that it holds for this user is only unusual."""
-    for one in (test_two_clients.READ_FOLLOWS_THE_MODE, test_two_clients.WRITE_FOLLOWS_THE_MODE):
-        assert (one.level, one.harm) == (Level.SHOULD, None)
-    for one in (test_two_clients.READ_IS_CHECKED_EACH_TIME, test_two_clients.WRITE_IS_CHECKED_EACH_TIME):
-        assert one.level is Level.MUST
+    for claim in (test_two_clients.READ_FOLLOWS_THE_MODE, test_two_clients.WRITE_FOLLOWS_THE_MODE):
+        assert (claim.level, claim.harm) == (Level.SHOULD, None)
+    for claim in (test_two_clients.READ_IS_CHECKED_EACH_TIME, test_two_clients.WRITE_IS_CHECKED_EACH_TIME):
+        assert claim.level is Level.MUST
 
 
 @pytest.mark.parametrize("how", ["removed", "replaced"])

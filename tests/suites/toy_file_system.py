@@ -76,7 +76,7 @@ class Toy:
 
     def handle_of(self, node: Node) -> bytes:
         """The handle of an object."""
-        return next(handle for handle, one in self.handles.items() if one is node)
+        return next(handle for handle, known in self.handles.items() if known is node)
 
     def make(self, where: bytes, name: bytes, *, is_directory: bool = False) -> bytes:
         """A new object, in place of none."""

@@ -49,7 +49,7 @@ class AsyncNfs4:
         callbacks: bool = False,
         reclaim_complete: bool = True,
         **more: t.Any,
-    ) -> AsyncSession4:
+    ) -> AsyncSession:
         """EXCHANGE_ID, CREATE_SESSION, RECLAIM_COMPLETE. Raises `CompoundError`.
 
         `more` as of `operations.create_session`. As a context manager the session ends with DESTROY_SESSION and
@@ -66,9 +66,7 @@ class AsyncNfs4:
         with self.callbacks.router.expecting():
             created = (await self.compound(args)).ok().of(p.CREATE_SESSION).csr_resok4
             assert created is not None
-            session = AsyncSession4(
-                self, SessionState(created, clientid=known.eir_clientid, minor=self.minor)
-            )
+            session = AsyncSession(self, SessionState(created, clientid=known.eir_clientid, minor=self.minor))
             if callbacks:
                 self.callbacks.serve(session.callbacks)
         if reclaim_complete:
@@ -76,7 +74,7 @@ class AsyncNfs4:
         return session
 
 
-class AsyncSession4:
+class AsyncSession:
     """A session: compounds with SEQUENCE supplied, as many at a time as there are slots; others wait for a free one."""
 
     def __init__(self, nfs4: AsyncNfs4, state: SessionState) -> None:
@@ -101,7 +99,7 @@ class AsyncSession4:
         cache_this: bool | None = None,
         into: memoryview | None = None,
     ) -> CompoundReply:
-        """SEQUENCE and these operations in one call; the reply whatever its status. As `Session4.compound`."""
+        """SEQUENCE and these operations in one call; the reply whatever its status. As `Session.compound`."""
         async with self._free:
             if slot is None:
                 await self._free.wait_for(lambda: self.state.slots.has_free)

@@ -57,13 +57,13 @@ class CallbackService:
         def answer(message: bytes) -> list[Buffer] | None:
             came_at = link.loop.clock()
             reply = self.answer(message)
-            one = self._exchange(message, link, came_at)
+            exchange = self._exchange(message, link, came_at)
             if reply is not None and self.holds:
-                self.withheld.append((link, reply, one))
+                self.withheld.append((link, reply, exchange))
             elif reply is not None:
-                _send(link, reply, one)
-            if one is not None and link.on_exchange is not None:
-                link.on_exchange(one)
+                _send(link, reply, exchange)
+            if exchange is not None and link.on_exchange is not None:
+                link.on_exchange(exchange)
             while self.after:
                 self.after.popleft()()
             return None
@@ -101,9 +101,9 @@ class CallbackService:
         """Send the replies that were withheld, where their connection is still there; how many."""
         sent = 0
         while self.withheld:
-            link, reply, one = self.withheld.popleft()
+            link, reply, exchange = self.withheld.popleft()
             if link.is_open:
-                _send(link, reply, one)
+                _send(link, reply, exchange)
                 sent += 1
         return sent
 
@@ -116,9 +116,9 @@ class CallbackService:
         self.router.sessions.pop(session_id, None)
 
 
-def _send(link: Link, reply: list[Buffer], one: Exchange | None) -> None:
-    if one is not None:
-        one.reply, one.received_at = b"".join(reply), link.loop.clock()
+def _send(link: Link, reply: list[Buffer], exchange: Exchange | None) -> None:
+    if exchange is not None:
+        exchange.reply, exchange.received_at = b"".join(reply), link.loop.clock()
     if link.is_open:
         link.send_reply(reply)
 

@@ -11,13 +11,13 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.clients.nfs4.callbacks import CallbackService
 from nfsclient.clients.patience import Patience
 from nfsclient.protocol import nfs4 as p
-from nfsclient.protocol.nfs4 import Operation4
+from nfsclient.protocol.nfs4 import Operation
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.sessions.reply import CompoundReply
 from nfsclient.xdr import Void, XdrType
 
 if t.TYPE_CHECKING:
-    from nfsclient.clients.nfs4.session import Session4
+    from nfsclient.clients.nfs4.session import Session
     from nfsclient.rpc.auth import Credential
 
 A = t.TypeVar("A", bound=XdrType)
@@ -73,6 +73,13 @@ class Nfs4(TypedClient):
         """Make one COMPOUND exactly as it is given."""
         return self.call(p.COMPOUND, args, into=into)
 
+    def may_be_late(self, args: p.Compound4Args) -> bool:
+        """Whether the reply may be decoded later: nobody records it, and no data are received in place."""
+        rpc = self.rpc
+        if type(rpc) is not RpcClient or rpc.core.recorder is not None:
+            return False
+        return not args.argarray or type(args.argarray[-1]) is not p.Read4Args
+
     def compound(
         self,
         *operations: XdrType,
@@ -91,7 +98,7 @@ class Nfs4(TypedClient):
         reply = attempt()
         return reply if self.patience is None else self.patience.retry(attempt, is_delayed_at_once, reply)
 
-    def single(self, operation: Operation4[A, R], args: A) -> R:
+    def single(self, operation: Operation[A, R], args: A) -> R:
         """A compound of one operation; its result, whatever the status. DELAY is tried again with patience."""
         return self.compound(args).of(operation)
 
@@ -129,16 +136,16 @@ class Nfs4(TypedClient):
         """BIND_CONN_TO_SESSION: use this connection for a session too (section 18.34)."""
         return self.single(p.BIND_CONN_TO_SESSION, op.bind_conn_to_session(sessionid, dir))
 
-    def new_client(self, owner: p.ClientOwner4 | None = None, flags: int = 0) -> Client4:
+    def new_client(self, owner: p.ClientOwner4 | None = None, flags: int = 0) -> Client:
         """EXCHANGE_ID that must succeed. Raises `CompoundError`."""
         who = new_owner() if owner is None else owner
         result = self.compound(op.exchange_id(who, flags)).ok().of(p.EXCHANGE_ID)
         assert result.eir_resok4 is not None
-        return Client4(self, who, result.eir_resok4)
+        return Client(self, who, result.eir_resok4)
 
     def establish(
         self, owner: p.ClientOwner4 | None = None, *, reclaim_complete: bool = True, **more: t.Any
-    ) -> Session4:
+    ) -> Session:
         """A new client with a session, ready for use: EXCHANGE_ID, CREATE_SESSION, RECLAIM_COMPLETE.
 
         `more` as of `operations.create_session`. Raises `CompoundError`. As a context manager the session ends with
@@ -166,7 +173,7 @@ NOT_COUNTED: t.Final = frozenset(
 """Errors of CREATE_SESSION that come before its sequence id is processed (section 18.36.4, phases 1 and 2)."""
 
 
-class Client4:
+class Client:
     """A client id, and the sequence id of its next CREATE_SESSION (RFC 5661 section 18.36.4)."""
 
     def __init__(self, nfs4: Nfs4, owner: p.ClientOwner4, result: p.ExchangeId4ResOk) -> None:
@@ -177,10 +184,10 @@ class Client4:
         self.id = result.eir_clientid
         self.sequence_id = result.eir_sequenceid
 
-    def create_session(self, flags: int = 0, *, callbacks: bool = False, **more: t.Any) -> Session4:
+    def create_session(self, flags: int = 0, *, callbacks: bool = False, **more: t.Any) -> Session:
         """CREATE_SESSION that must succeed. Raises `CompoundError`.
 
-        With `callbacks` the connection becomes the backchannel too, and `Session4.callbacks` answers there.
+        With `callbacks` the connection becomes the backchannel too, and `Session.callbacks` answers there.
         """
         if callbacks:
             flags |= p.CREATE_SESSION4_FLAG_CONN_BACK_CHAN
@@ -190,8 +197,8 @@ class Client4:
                 op.create_session(self.id, self.sequence_id, flags, **more), callbacks
             )
 
-    def _create_session(self, args: p.CreateSession4Args, callbacks: bool) -> Session4:
-        from nfsclient.clients.nfs4.session import Session4
+    def _create_session(self, args: p.CreateSession4Args, callbacks: bool) -> Session:
+        from nfsclient.clients.nfs4.session import Session
         from nfsclient.sessions.session import SessionState
         from nfsclient.sessions.slots import next_sequence_id
 
@@ -201,7 +208,7 @@ class Client4:
         created = reply.ok().of(p.CREATE_SESSION).csr_resok4
         assert created is not None
         state = SessionState(created, clientid=self.id, minor=self.nfs4.minor)
-        session = Session4(self.nfs4, state, self)
+        session = Session(self.nfs4, state, self)
         if callbacks:
             self.nfs4.callbacks.serve(session.callbacks)
             if isinstance(self.nfs4.rpc, RpcClient):

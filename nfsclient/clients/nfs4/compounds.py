@@ -16,9 +16,9 @@ class Compounds(t.Protocol):
     """One client that the server knows, and its compounds.
 
     ``compounds.compound(putfh(f), read(stateid, 0, 100))`` sends these operations with all that the minor version wants
-    besides: since 4.1 a SEQUENCE in front and the client id of open-owners and lock-owners (`Session4`); in 4.0 the
+    besides: since 4.1 a SEQUENCE in front and the client id of open-owners and lock-owners (`Session`); in 4.0 the
     client id and the sequence ids of the owners, and OPEN_CONFIRM where the server asks for it (RFC 7530 sections 9.1.7
-    and 16.18). Code whose subject is neither sessions nor sequence ids asks for this and not for a `Session4`.
+    and 16.18). Code whose subject is neither sessions nor sequence ids asks for this and not for a `Session`.
     """
 
     @property

@@ -23,8 +23,8 @@ Attributes: t.TypeAlias = Iterable[str] | Sequence[int]
 def words(attributes: Attributes) -> list[int]:
     """A bitmap4 of names, or of words that are given."""
     given = list(attributes)
-    names = [one for one in given if isinstance(one, str)]
-    return p.bitmap(*names) if names else [one for one in given if isinstance(one, int)]
+    names = [name for name in given if isinstance(name, str)]
+    return p.bitmap(*names) if names else [number for number in given if isinstance(number, int)]
 
 
 # ---------------------------------------------------------------- filehandles

@@ -6,8 +6,10 @@ from __future__ import annotations
 import contextlib
 import typing as t
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 
-from nfsclient.clients.nfs4.client import Client4, Nfs4, is_delayed_at_once
+from nfsclient.clients.nfs4 import direct
+from nfsclient.clients.nfs4.client import Client, Nfs4, is_delayed_at_once
 from nfsclient.errors import RpcError
 from nfsclient.protocol import nfs4 as p
 from nfsclient.sessions.backchannel import Backchannel
@@ -17,9 +19,10 @@ from nfsclient.xdr import XdrType
 
 if t.TYPE_CHECKING:
     from nfsclient.rpc.blocking import RpcClient
+    from nfsclient.rpc.program import Procedure
 
 
-class Session4:
+class Session:
     """A session of NFSv4.1 or 4.2, over the connection of an `Nfs4`: `Compounds` with slots and sequence ids.
 
     ``session.compound(putfh(f), read(stateid, 0, 100))`` puts SEQUENCE in front, with the lowest free slot. The numbers
@@ -29,11 +32,11 @@ class Session4:
     Raises `RpcError`, `XdrError`, `NoFreeSlot`, `SessionViolation`.
     """
 
-    def __init__(self, nfs4: Nfs4, state: SessionState, client: Client4 | None = None) -> None:
+    def __init__(self, nfs4: Nfs4, state: SessionState, client: Client | None = None) -> None:
         self.nfs4 = nfs4
         self.state = state
         self.client = client
-        """Whose session it is, where it was made by `Client4.create_session`."""
+        """Whose session it is, where it was made by `Client.create_session`."""
 
         self.connections = [nfs4]
         """All connections of the session."""
@@ -75,8 +78,24 @@ class Session4:
         READ at the end goes.
         """
 
-        def attempt() -> CompoundReply:
-            request = self.state.begin(
+        if (
+            tag is None
+            and not self.nfs4.tag
+            and minor is None
+            and slot is None
+            and sequence_id is None
+            and highest_slot is None
+            and cache_this is None
+            and into is None
+        ):
+            usual = direct.compound(self.nfs4, self.state, operations)
+            if usual is not None and (not usual.status or self.nfs4.patience is None):
+                return usual
+        else:
+            usual = None
+
+        def begin() -> Request:
+            return self.state.begin(
                 operations,
                 tag=self.nfs4.tag if tag is None else tag,
                 minor=minor,
@@ -85,12 +104,11 @@ class Session4:
                 highest_slot=highest_slot,
                 cache_this=cache_this,
             )
-            return self.perform(request, into=into)
 
-        reply = attempt()
+        reply = self.perform(begin(), into=into) if usual is None else usual
         patience = self.nfs4.patience
         if reply.status and patience is not None:
-            return patience.retry(attempt, may_be_tried_again, reply)
+            return patience.retry(lambda: self.perform(begin(), into=into), may_be_tried_again, reply)
         return reply
 
     def perform(
@@ -103,6 +121,11 @@ class Session4:
         slot as it was.
         """
         chosen = self.nfs4 if via is None else via
+        if into is None and chosen.patience is None and chosen.may_be_late(request.args):
+            results = chosen.rpc.call(
+                direct.RAW, request.args, credential=chosen.credential, timeout=chosen.timeout
+            ).results
+            return direct.REPLIES.take(self.state, request, results)
 
         def attempt() -> CompoundReply:
             self.state.resume(request)
@@ -134,9 +157,13 @@ class Session4:
         An error ends it; the requests that were under way then keep their slots.
         """
         requests: dict[int, tuple[Sequence[XdrType], Request]] = {}
+        wanted = iter(compounds)
+        first = next(wanted, None)
+        if first is None:
+            return
 
         def arguments() -> Iterator[p.Compound4Args]:
-            for operations in compounds:
+            for operations in chain([first], wanted):
                 request = self.state.begin(operations, tag=self.nfs4.tag, cache_this=cache_this)
                 requests[id(request.args)] = operations, request
                 yield request.args
@@ -144,15 +171,20 @@ class Session4:
         # New requests go out before the replies that make room for them are looked at, so each needs a second slot.
         most = max(1, min(outstanding, self.state.slots.allowed // 2))
         rpc = t.cast("RpcClient", self.nfs4.rpc)
+        are_late = self.nfs4.may_be_late(p.Compound4Args(b"", 0, list(first)))
+        procedure: Procedure[p.Compound4Args, t.Any] = direct.RAW if are_late else p.COMPOUND
         for args, res in rpc.pipeline(
-            p.COMPOUND,
+            procedure,
             arguments(),
             outstanding=most,
             credential=self.nfs4.credential,
             timeout=self.nfs4.timeout,
         ):
             operations, request = requests.pop(id(args))
-            yield operations, self.state.finish(request, res)
+            if are_late:
+                yield operations, direct.REPLIES.take(self.state, request, res.results)
+            else:
+                yield operations, self.state.finish(request, res)
 
     def renew(self) -> CompoundReply:
         """A bare SEQUENCE: renews the lease and brings the status flags."""

@@ -27,14 +27,14 @@ class DelegatedData:
 
         A recall that has arrived is looked at first, so that a program that only reads from memory gives it back too.
         """
-        held = self._live.held.delegations.get(handle)
-        if held is None or held.recalled:
+        delegation = self._live.held.delegations.get(handle)
+        if delegation is None or delegation.recalled:
             return False
         loop = self._live.rpc.loop
         loop.catch_up()
         if self._live.lease.may_be_lost(loop.clock()):
             return False
-        return self._live.held.delegations.get(handle) is held and not held.recalled
+        return self._live.held.delegations.get(handle) is delegation and not delegation.recalled
 
     def drop(self, handle: bytes) -> None:
         """Forget what was read of a file."""

@@ -9,8 +9,7 @@ from collections import deque
 from nfsclient.clients.nfs4 import CompoundReply
 from nfsclient.clients.patience import Patience
 from nfsclient.errors import ServerViolation
-from nfsclient.files import Ask, Compound, Info, Steps, perform, result_of
-from nfsclient.files.v4 import Files4
+from nfsclient.files import Ask, Compound, Info, Steps, perform, result_of, v4
 from nfsclient.highlevel.nfs4.live import LiveClient
 from nfsclient.highlevel.session import FALLBACK, LARGEST, Job, Limits
 from nfsclient.paths import shown
@@ -30,7 +29,7 @@ class LiveCalls:
 
     def __init__(self, live: LiveClient) -> None:
         self.live = live
-        self.files = Files4()
+        self.files = v4.Files()
         self.limits = Limits()
 
     @property
@@ -65,7 +64,7 @@ class LiveCalls:
         self.live.run_many(jobs, took, outstanding=outstanding, path=path)
 
 
-def files_of(live: LiveClient, opened: Open) -> Files4:
+def files_of(live: LiveClient, opened: Open) -> v4.Files:
     """Operations on the data of an open file: with the stateid of a delegation, else a lock, else the open (8.2.5).
 
     They raise `StateLost` if the server has forgotten the open or one of its locks.
@@ -82,7 +81,7 @@ def files_of(live: LiveClient, opened: Open) -> Files4:
                 return locks.stateid
         return opened.stateid
 
-    return Files4(stateid_of)
+    return v4.Files(stateid_of)
 
 
 def limits_of(

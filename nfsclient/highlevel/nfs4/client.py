@@ -12,20 +12,22 @@ from contextlib import ExitStack
 
 from nfsclient.clients.nfs4 import CompoundError
 from nfsclient.clients.nfs4 import operations as op
-from nfsclient.clients.patience import Patience, SharedPatience, Spending, one_patience
-from nfsclient.discovery import NFS4_PORT, TIMEOUT, open_connection
-from nfsclient.discovery.nfs4 import minors_of, require_nfs4
-from nfsclient.errors import MountFailed, ServerViolation
+from nfsclient.clients.patience import Patience, SharedPatience, Spending, by_pages, one_patience
+from nfsclient.discovery import NFS4_PORT, TIMEOUT, as_url, open_connection
+from nfsclient.discovery.nfs4 import minors_of, require_sessions
+from nfsclient.errors import MountFailed, RetriesExhausted, ServerViolation
 from nfsclient.files import Entry, Info, NewAttributes, Stable
+from nfsclient.files.operations import Stat
 from nfsclient.files.v4 import STAT
-from nfsclient.highlevel.base import PathClient
+from nfsclient.highlevel import base
 from nfsclient.highlevel.nfs4.cache import DelegatedData
 from nfsclient.highlevel.nfs4.calls import LiveCalls, files_of, limits_of
-from nfsclient.highlevel.nfs4.files import NfsFile4
-from nfsclient.highlevel.nfs4.listing import Lister4
+from nfsclient.highlevel.nfs4.files import NfsFile
+from nfsclient.highlevel.nfs4.listing import Lister
 from nfsclient.highlevel.nfs4.live import LiveClient
-from nfsclient.highlevel.nfs4.resolve import Resolver4
+from nfsclient.highlevel.nfs4.resolve import Resolver
 from nfsclient.highlevel.nfs4.shared_loop import loop_of_thread
+from nfsclient.highlevel.nfs4.stats import StatsOfNames
 from nfsclient.highlevel.resolve import Node
 from nfsclient.highlevel.session import Limits
 from nfsclient.highlevel.transfer import Writer
@@ -47,16 +49,24 @@ _DENY: t.Final[dict[str, int]] = {
     "w": p.OPEN4_SHARE_DENY_WRITE,
     "rw": p.OPEN4_SHARE_DENY_BOTH,
 }
-"""Clients of 4.1 should not ask rpcbind (section 2.9.3)."""
+_NOT_REGULAR: t.Final = frozenset(
+    {
+        p.Nfsstat4.NFS4ERR_SYMLINK,
+        p.Nfsstat4.NFS4ERR_ISDIR,
+        p.Nfsstat4.NFS4ERR_WRONG_TYPE,
+        p.Nfsstat4.NFS4ERR_INVAL,
+    }
+)
+"""What OPEN answers of a name that is not a regular file's (section 18.16.3)."""
 
 
 @one_patience
-class NfsClient4(PathClient):
-    """A directory of a server as files and directories. Make one with `nfsclient.connect(".../?version=4.1")`.
+class NfsClient(base.NfsClient):
+    """A directory of a server as files and directories. Make one with `connect`.
 
-    The methods of `NfsClient`, and what only NFSv4 has: opens that deny others, byte-range locks, delegations, ACLs,
-    any attribute (`Fattr4`), and in 4.2 extended attributes. Opens, locks and delegations survive lost connections and
-    restarts of the server, or the call that relies on them raises `StateLost`.
+    The methods of `nfsclient.NfsClient`, and what only NFSv4 has: opens that deny others, byte-range locks,
+    delegations, ACLs, any attribute (`Fattr4`), and in 4.2 extended attributes. Opens, locks and delegations survive
+    lost connections and restarts of the server, or the call that relies on them raises `StateLost`.
 
     Errors: `NfsStatusError` with `status`, `procedure` (the operation) and `path`, which is also Python's own kind
     where there is one; `RetriesExhausted` when the server answers DELAY or GRACE for too long: `patience` is for all
@@ -111,7 +121,7 @@ class NfsClient4(PathClient):
         self._calls = calls = LiveCalls(self.live)
         try:
             self.root = self._find_root(path)
-            self._resolver = Resolver4(calls, self.root, path)
+            self._resolver = Resolver(calls, self.root, path)
             known = self._attributes(self.root, b"/", ("lease_time", "maxread", "maxwrite"))
         except BaseException:
             self.live.close()
@@ -151,15 +161,15 @@ class NfsClient4(PathClient):
     def _attributes(self, handle: bytes, path: bytes, names: t.Sequence[str]) -> p.Fattr4:
         return self.live.run(lambda: [op.putfh(handle), op.getattr(*names)], path).attributes
 
+    @by_pages
     def scan(
         self, path: PathLike = "", attributes: t.Sequence[str] = (*STAT, "filehandle")
-    ) -> t.Iterator[Entry]:
+    ) -> t.Iterator[list[Entry]]:
         """The entries of a directory as they come, with attributes: without "." and "..".
 
         All that were requested are in `raw.attrs`, and `rdattr_error`.
         """
-        for page in self._lister(self.find(path), attributes).entries():
-            yield from page
+        yield from self._lister(self.find(path), attributes).entries()
 
     def walk(self, path: str | os.PathLike[str] = "") -> t.Iterator[tuple[str, list[str], list[str]]]:
         """(directory, names of directories in it, names of other objects) for a tree, as `os.walk` does."""
@@ -175,8 +185,11 @@ class NfsClient4(PathClient):
             yield top, directories, others
             todo += [f"{top}/{name}" if top else name for name in reversed(directories)]
 
-    def _lister(self, node: Node, wanted: t.Sequence[str] = ()) -> Lister4:
-        return Lister4(self._calls, node.handle, node.path, bounds=self.listing_bounds, wanted=wanted)
+    def _lister(self, node: Node, wanted: t.Sequence[str] = ()) -> Lister:
+        return Lister(self._calls, node.handle, node.path, bounds=self.listing_bounds, wanted=wanted)
+
+    def _stat_names(self, directory: Node, names: t.Sequence[bytes]) -> t.Sequence[Stat | None]:
+        return StatsOfNames(self.live, directory, names).run()
 
     # ------------------------------------------------------------ data
 
@@ -194,11 +207,11 @@ class NfsClient4(PathClient):
             writer.write(0, view, Stable.FILE_SYNC if small else Stable.UNSTABLE)
             writer.commit()
 
-    def open(self, path: PathLike, mode: str = "r", *, permissions: int = 0o644, deny: Deny = "") -> NfsFile4:
+    def open(self, path: PathLike, mode: str = "r", *, permissions: int = 0o644, deny: Deny = "") -> NfsFile:
         """A binary file object; `mode` as of the built-in `open`: r, w, x or a, with + for both directions.
 
-        `deny`: what others may not do meanwhile, reading or writing. An open that another one denies raises
-        `NfsStatusError` with SHARE_DENIED. "x" uses EXCLUSIVE4_1.
+        `deny`: what others may not do meanwhile: "r" (read), "w" (write), "rw", or "" for no limit. An open that
+        another one denies raises `NfsStatusError` with SHARE_DENIED. "x" uses EXCLUSIVE4_1.
         """
         kind = mode.replace("b", "").replace("+", "")
         if kind not in {"r", "w", "x", "a"} or "t" in mode:
@@ -207,9 +220,11 @@ class NfsClient4(PathClient):
         access = (p.OPEN4_SHARE_ACCESS_READ if readable else 0) | (
             p.OPEN4_SHARE_ACCESS_WRITE if writable else 0
         )
+        if deny not in _DENY:
+            raise ValueError(f"expected deny of {', '.join(map(repr, _DENY))}, saw {deny!r}")
         wanted = as_bytes(path)
         opened, size = self._open(wanted, kind, access, _DENY[deny], permissions)
-        return NfsFile4(
+        return NfsFile(
             self._calls,
             opened,
             wanted,
@@ -222,6 +237,14 @@ class NfsClient4(PathClient):
 
     def _open(self, path: bytes, kind: str, access: int, deny: int, permissions: int) -> tuple[Open, int]:
         """OPEN by name in its directory, following symbolic links to it; "w" cuts what was there. And the size then."""
+        if kind != "x":
+            self._resolver.require_file_name(path, "OPEN")
+        if kind == "r":
+            try:
+                return self._open_name(path, kind, access, deny, None)
+            except CompoundError as error:
+                if error.status not in _NOT_REGULAR:
+                    raise
         how: p.Createhow4 | None = None
         if kind == "x":
             # The verifier makes a repetition of this very OPEN succeed, and that of any other fail (section 18.16.3).
@@ -231,6 +254,12 @@ class NfsClient4(PathClient):
             how = op.unchecked(p.Fattr4(mode=permissions, size=size))
         if kind != "x" and (linked := self._link_target(path)) is not None:
             path = linked
+        return self._open_name(path, kind, access, deny, how)
+
+    def _open_name(
+        self, path: bytes, kind: str, access: int, deny: int, how: p.Createhow4 | None
+    ) -> tuple[Open, int]:
+        """OPEN of the very name at the end of a path."""
         parent, name = self._resolver.parent(path)
         owner = b"nfsproof open %d" % next(self._numbers)
         wish = 0 if self.live.wants_delegations else p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG
@@ -358,8 +387,8 @@ class NfsClient4(PathClient):
             progress.note(len(result.lxr_names), cookie, result.lxr_names)
 
 
-def connect4(
-    url: NfsUrl,
+def connect(
+    url: NfsUrl | str,
     *,
     loop: Loop | None = None,
     timeout: float = TIMEOUT,
@@ -367,36 +396,36 @@ def connect4(
     patience: Patience | None = None,
     reconnect: bool = True,
     delegations: bool | None = None,
-) -> NfsClient4:
-    """A client for the directory that a URL with `version=4`, 4.1 or 4.2 means, on port 2049 if it names none.
+) -> NfsClient:
+    """`nfsclient.connect` for NFSv4 only: 4.1 or 4.2 as the URL says, else 4.2 if the server has it.
 
-    `version=4` takes 4.2 if the server has it, else 4.1. Raises `UrlError`, `MountFailed` (it names the step), and
-    `RpcError`.
+    The port is 2049 if the URL names none. Raises `UrlError`, `MountFailed` (it names the step), and `RpcError`.
     """
-    require_nfs4(url)
+    parsed = as_url(url, (4,))
+    require_sessions(parsed)
     with ExitStack() as on_failure:
-        wanted = url.delegations if delegations is None else delegations
+        wanted = parsed.delegations if delegations is None else delegations
         if loop is not None:
             own = loop
         elif wanted:
             own = on_failure.enter_context(loop_of_thread())
         else:
             own = on_failure.enter_context(contextlib.closing(Loop()))
-        port = url.nfs_port or NFS4_PORT
-        rpc = open_connection(url, port, loop=own, timeout=timeout, credential=credential)
+        port = parsed.nfs_port or NFS4_PORT
+        rpc = open_connection(parsed, port, loop=own, timeout=timeout, credential=credential)
         on_failure.callback(rpc.close)
-        client = _first_that_works(url, rpc, patience, reconnect=reconnect, delegations=wanted)
+        client = _first_that_works(parsed, rpc, patience, reconnect=reconnect, delegations=wanted)
         client._closing = on_failure.pop_all()
     return client
 
 
 def _first_that_works(
     url: NfsUrl, rpc: RpcClient, patience: Patience | None, *, reconnect: bool, delegations: bool
-) -> NfsClient4:
+) -> NfsClient:
     minors = minors_of(url)
     for minor in minors:
         try:
-            return NfsClient4(
+            return NfsClient(
                 rpc,
                 minor=minor,
                 path=url.path,
@@ -406,7 +435,7 @@ def _first_that_works(
                 reconnect=reconnect,
                 delegations=delegations,
             )
-        except CompoundError as error:
+        except (CompoundError, RetriesExhausted) as error:
             if error.status == p.Nfsstat4.NFS4ERR_MINOR_VERS_MISMATCH:
                 continue
             step = "lookup" if error.procedure in {"LOOKUP", "PUTROOTFH", "GETFH"} else error.procedure

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from nfsclient.clients.nfs4 import CompoundError
 from nfsclient.clients.nfs4 import operations as op
-from nfsclient.highlevel.files import NfsFile
+from nfsclient.highlevel import files
 from nfsclient.highlevel.nfs4.cache import DelegatedData
 from nfsclient.highlevel.nfs4.calls import LiveCalls, files_of
 from nfsclient.highlevel.transfer import Reader
@@ -17,7 +17,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.sessions.state import LockRange, Locks, Open
 
 
-class NfsFile4(NfsFile):
+class NfsFile(files.NfsFile):
     """A file that is open on the server until `close`, so that share reservations and locks hold.
 
     While the server delegates the file, what was read once is read from memory.
@@ -36,7 +36,7 @@ class NfsFile4(NfsFile):
         known: int = 0,
     ) -> None:
         """`known` is the size of the file where the caller knows it."""
-        files = files_of(calls.live, opened)
+        operations = files_of(calls.live, opened)
         super().__init__(
             calls,
             opened.handle,
@@ -45,9 +45,9 @@ class NfsFile4(NfsFile):
             writable=writable,
             append=append,
             known=known,
-            files=files,
+            files=operations,
         )
-        reader = Reader(calls, opened.handle, path, known, files)
+        reader = Reader(calls, opened.handle, path, known, operations)
         self._reader = cache.reader(reader, opened.handle, calls.limits.read)
         self.opened = opened
         """The open that it stands on."""
@@ -57,8 +57,8 @@ class NfsFile4(NfsFile):
     @property
     def delegation(self) -> p.OpenDelegationType4:
         """What the server has delegated: OPEN_DELEGATE_NONE, or a kind of READ or WRITE."""
-        held = self._live.held.delegations.get(self.handle)
-        return p.OpenDelegationType4.OPEN_DELEGATE_NONE if held is None else held.type
+        delegation = self._live.held.delegations.get(self.handle)
+        return p.OpenDelegationType4.OPEN_DELEGATE_NONE if delegation is None else delegation.type
 
     def write(self, data: t.Any, /) -> int:
         """Write all of `data`, at the end of the file if it was opened to append."""
@@ -92,10 +92,12 @@ class NfsFile4(NfsFile):
 
     def _unlock_all(self) -> None:
         """Some servers refuse to CLOSE a file with locks (LOCKS_HELD: section 18.2.3)."""
-        mine = [one for one in self._live.held.locks.values() if one.opened is self.opened and not one.lost]
+        mine = [
+            lock for lock in self._live.held.locks.values() if lock.opened is self.opened and not lock.lost
+        ]
         for locks in mine:
-            for one in list(locks.ranges):
-                self._unlock(locks, one.offset, one.length)
+            for byte_range in list(locks.ranges):
+                self._unlock(locks, byte_range.offset, byte_range.length)
 
     # ------------------------------------------------------------ byte-range locks
 

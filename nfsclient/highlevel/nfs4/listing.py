@@ -9,9 +9,9 @@ from functools import partial
 from nfsclient.clients.nfs4 import CompoundError
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.files import Entry, Position
-from nfsclient.files.v4 import entry_of
+from nfsclient.highlevel.batches import Batch
 from nfsclient.highlevel.listing import Lists
-from nfsclient.highlevel.nfs4.ahead import PagesAhead
+from nfsclient.highlevel.nfs4.ahead import PagesAhead, Taken
 from nfsclient.highlevel.nfs4.calls import LiveCalls
 from nfsclient.listings import USUAL_BOUNDS, ListingBounds, require_names
 from nfsclient.paths import shown
@@ -23,7 +23,7 @@ _EXPIRED: t.Final = frozenset({p.Nfsstat4.NFS4ERR_BAD_COOKIE, p.Nfsstat4.NFS4ERR
 """The position is no longer valid, because the directory was changed."""
 
 
-class Lister4(Lists):
+class Lister(Lists):
     """Lists by NFSv4: the next page is on its way. `wanted` are the attributes of the entries."""
 
     def __init__(
@@ -42,30 +42,28 @@ class Lister4(Lists):
 
     def names(self) -> t.Iterator[list[bytes]]:
         """The names, page by page. Raises `NfsStatusError`, `RetriesExhausted`, `NoProgress`."""
-        for page in self._without_repeats(lambda: self._pages(()), _EXPIRED):
-            yield [entry.name for entry in page]
+        for batch in self._without_repeats(lambda: self._pages(()), _EXPIRED):
+            yield batch.names
 
     def entries(self) -> t.Iterator[list[Entry]]:
         """The entries, page by page, with the wanted attributes and `rdattr_error`. Raises like `names`."""
-        for page in self._without_repeats(lambda: self._pages(self._wanted), _EXPIRED):
-            yield [entry_of(raw) for raw in page]
+        for batch in self._without_repeats(lambda: self._pages(self._wanted), _EXPIRED):
+            yield batch.entries()
 
-    def _pages(self, attributes: t.Sequence[str]) -> t.Iterator[list[p.Entry4]]:
+    def _pages(self, attributes: t.Sequence[str]) -> t.Iterator[Batch]:
         at, progress = Position(), self._progress("READDIR")
         ahead = PagesAhead(self._live, lambda at: self._operations(at, self._page, attributes))
         try:
             while True:
                 with progress.waiting():
-                    result = ahead.take(at) or self._ask(at, attributes)
-                entries = result.reply.entries
-                names = [entry.name for entry in entries]
+                    page = ahead.take(at) or Taken.of(self._ask(at, attributes))
+                names = page.batch.names
                 require_names(names, f"READDIR of {shown(self._path)}")
-                yield entries
-                if result.reply.eof:
+                yield page.batch
+                if page.eof:
                     return
-                if entries:
-                    at = Position(entries[-1].cookie, result.cookieverf)
-                progress.note(len(entries), at, names)
+                at = page.next or at
+                progress.note(len(names), at, names)
         finally:
             ahead.close()
 

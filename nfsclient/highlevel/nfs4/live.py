@@ -42,10 +42,19 @@ import contextlib
 import typing as t
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-from nfsclient.clients.nfs4 import Client4, CompoundError, CompoundReply, Nfs4, NoFreeSlot, Request, Session4
+from nfsclient.clients.nfs4 import (
+    Client,
+    CompoundError,
+    CompoundReply,
+    Nfs4,
+    NoFreeSlot,
+    Request,
+    Session,
+    direct,
+)
 from nfsclient.clients.nfs4 import operations as op
+from nfsclient.clients.nfs4.client import new_owner
 from nfsclient.clients.nfs4.session import has_changed_nothing
 from nfsclient.clients.patience import Patience
 from nfsclient.errors import (
@@ -57,9 +66,9 @@ from nfsclient.errors import (
     RpcTimeout,
     ServerDown,
 )
-from nfsclient.files import Compound
-from nfsclient.highlevel.nfs4.attempts import Attempts, FateUnknown, StateLost
+from nfsclient.highlevel.nfs4.attempts import Attempts, FateUnknown, StateLost, exhausted
 from nfsclient.highlevel.nfs4.reclaim import Holdings
+from nfsclient.highlevel.nfs4.under_way import UnderWay, compound_of
 from nfsclient.highlevel.session import Job
 from nfsclient.paths import shown
 from nfsclient.protocol import nfs4 as p
@@ -85,26 +94,11 @@ _ACTED_UPON: t.Final = _STATE_GONE | _BACKCHANNEL_DOWN | p.SEQ4_STATUS_RESTART_R
 """Flags of SEQUENCE (section 18.46.3). Each is acted upon when it comes up, not again while it stays."""
 _GONE: t.Final = frozenset({p.Nfsstat4.NFS4ERR_BADSESSION, p.Nfsstat4.NFS4ERR_DEADSESSION})
 _USUAL_LEASE: t.Final = 90.0
+_FORE: t.Final = op.channel(operations=128)
+"""Of a session that is requested: with 128 operations a compound has room for the attributes of 41 names."""
 
 Build: t.TypeAlias = Callable[[], Sequence[XdrType]]
 T = t.TypeVar("T")
-
-
-@dataclass(slots=True, eq=False)
-class _UnderWay:
-    job: Job[t.Any]
-    compound: Compound
-    request: Request
-    pending: Pending[p.Compound4Res]
-    sent_at: float
-    session: Session4
-    connection: int
-
-
-def _compound_of(job: Job[t.Any]) -> Compound:
-    compound = job.begin()
-    assert isinstance(compound, Compound)
-    return compound
 
 
 class LiveClient:
@@ -141,8 +135,8 @@ class LiveClient:
         self._connection = 0
         """Counts the connections: a request that was lost with an earlier one may go out over the present one."""
         self.lease = Lease(_USUAL_LEASE, rpc.loop.clock())
-        self.client: Client4 = self.nfs4.new_client(owner)
-        self.session: Session4 = self._new_session()
+        self.client: Client = self._exchange_id(new_owner() if owner is None else owner, Attempts(patience))
+        self.session: Session = self._new_session()
         self._holdings.complete_reclaim(Attempts(patience))
         self._is_set_up = True
 
@@ -167,11 +161,13 @@ class LiveClient:
         while True:
             if not self._guarded(self.keep, attempts):
                 continue
-            request = self._begin(build)
-            reply, resent = self._deliver(request, into, attempts)
-            if reply.status == OK or reply.status not in REMEDIES:
+            operations = build()
+            if not (repeatable or changes_nothing(operations)) and self._see_what_came(attempts):
+                operations = build()
+            reply, resent = self._deliver(operations, build, into, attempts)
+            if not reply.status or reply.status not in REMEDIES:
                 return reply.ok(shown(path))
-            remedy = self._remedy(reply, attempts, path, request, resent=resent, repeatable=repeatable)
+            remedy = self._remedy(reply, attempts, path, operations, resent=resent, repeatable=repeatable)
             self._guarded(remedy, attempts)
 
     def run_many(
@@ -186,7 +182,7 @@ class LiveClient:
 
         They must be harmless to repeat: READ, and WRITE of the same data. Raises as `run`.
         """
-        under_way: list[_UnderWay] = []
+        under_way: list[UnderWay] = []
         again: list[Job[T]] = []
         attempts = Attempts(self.patience)
 
@@ -199,84 +195,115 @@ class LiveClient:
             while jobs or under_way or again:
                 if not self._guarded(self.keep, attempts):
                     continue
-                self._start(jobs, under_way, outstanding)
+                if len(jobs) > 1 or under_way:  # one alone is a plain call, which costs less
+                    self._start(jobs, under_way, outstanding)
                 if not under_way:
                     # One at a time, with all recoveries; the others follow at full speed.
                     job = again.pop(0) if again else jobs.popleft()
-                    compound = _compound_of(job)
-                    took(job, self.run(compound.build, path, into=compound.into))
+                    compound = compound_of(job)
+                    took(job, self.run(compound.build, path, into=compound.into, repeatable=True))
                     continue
-                self._take_one(under_way, again, took, path)
+                self._take_reply(under_way, again, took, path)
         finally:
-            for one in under_way:
+            for call in under_way:
                 self.rpc.core.cancel(
-                    one.pending, NfsClientError("given up after the failure of another call")
+                    call.pending, NfsClientError("given up after the failure of another call")
                 )
 
-    def _start(self, jobs: deque[Job[T]], under_way: list[_UnderWay], outstanding: int) -> None:
+    def _start(self, jobs: deque[Job[T]], under_way: list[UnderWay], outstanding: int) -> None:
         if not self.rpc.is_open:
             return
         while jobs and len(under_way) < outstanding and self.session.state.slots.has_free:
             job = jobs.popleft()
-            compound = _compound_of(job)
-            request = self._begin(compound.build)
+            compound = compound_of(job)
+            request = self._begin(compound.build(), compound.build)
             pending = self.rpc.submit(p.COMPOUND, request.args, into=compound.into)
             now = self.rpc.loop.clock()
-            under_way.append(_UnderWay(job, compound, request, pending, now, self.session, self._connection))
+            under_way.append(UnderWay(job, compound, request, pending, now, self.session, self._connection))
 
-    def _take_one(
+    def _take_reply(
         self,
-        under_way: list[_UnderWay],
+        under_way: list[UnderWay],
         again: list[Job[T]],
         take: Callable[[Job[T], CompoundReply], None],
         path: bytes,
     ) -> None:
-        done = self.rpc.wait_any(one.pending for one in under_way)
-        one = next(each for each in under_way if each.pending is done)
-        under_way.remove(one)
+        done = self.rpc.wait_any(call.pending for call in under_way)
+        call = next(each for each in under_way if each.pending is done)
+        under_way.remove(call)
         try:
-            reply = one.session.state.finish(one.request, self.rpc.wait(done))
+            reply = call.session.state.finish(call.request, self.rpc.wait(done))
         except (ConnectionLost, RpcTimeout) as error:
-            if one.session is not self.session:
-                again.append(one.job)
+            if call.session is not self.session:
+                again.append(call.job)
                 return
             attempts = Attempts(self.patience)
-            reply, _ = self._deliver_again(one.request, one.compound.into, attempts, error, one.connection)
-        if reply.sequence is not None and reply.sequence.sr_status == OK:
-            self.lease.renewed(one.sent_at)
+            reply, _ = self._deliver_again(call.request, call.compound.into, attempts, error, call.connection)
+        if reply.renews_lease:
+            self.lease.renewed(call.sent_at)
         if reply.status == OK or reply.status not in REMEDIES:
-            take(one.job, reply.ok(shown(path)))
+            take(call.job, reply.ok(shown(path)))
         else:
-            again.append(one.job)
+            again.append(call.job)
 
-    def _begin(self, build: Build) -> Request:
+    def _see_what_came(self, attempts: Attempts) -> bool:
+        """Notice that the server has closed the connection meanwhile, before a request that must not run twice is sent.
+
+        The fate of what is sent into a closed connection is known only as long as the session lives: SEQUENCE asks.
+        Whether anything has come: stateids may have changed then.
+        """
+        has_come = self.rpc.loop.catch_up()
+        if self.reconnect and not self.rpc.is_open:
+            self._reconnect_patiently(
+                "COMPOUND", attempts, ConnectionLost("COMPOUND", "closed by the server")
+            )
+            self.renew()
+            return True
+        return has_come
+
+    def _begin(self, operations: Sequence[XdrType], build: Build) -> Request:
         try:
-            return self.session.state.begin(build())
+            return self.session.state.begin(operations)
         except NoFreeSlot:
             # Requests whose fate is not known hold all slots: a new session has free ones.
             self._replace_session(is_gone=False)
             return self.session.state.begin(build())
 
+    def _send(
+        self, operations: Sequence[XdrType], build: Build, into: memoryview | None, sent: list[Request]
+    ) -> CompoundReply:
+        """Send operations for the first time. `sent` gets the request, unless the reply is a usual one."""
+        if into is None:
+            with contextlib.suppress(NoFreeSlot):
+                reply = direct.compound(self.nfs4, self.session.state, operations, sent.append)
+                if reply is not None:
+                    return reply
+        sent.append(self._begin(operations, build))
+        return self.session.perform(sent[0], into=into)
+
     def _deliver(
-        self, request: Request, into: memoryview | None, attempts: Attempts
+        self, operations: Sequence[XdrType], build: Build, into: memoryview | None, attempts: Attempts
     ) -> tuple[CompoundReply, bool]:
-        """Send a request until there is a reply; whether it was sent more than once."""
+        """Send operations until there is a reply; whether they were sent more than once."""
         sent_at, connection = self.rpc.loop.clock(), self._connection
+        sent: list[Request] = []
+        resent = False
         try:
-            reply = self.session.perform(request, into=into)
-            resent = False
+            reply = self._send(operations, build, into, sent)
         except (ConnectionLost, RpcTimeout) as error:
-            reply, resent = self._deliver_again(request, into, attempts, error, connection)
+            if not sent:
+                raise
+            reply, resent = self._deliver_again(sent[0], into, attempts, error, connection)
         while is_delayed_at_sequence(reply):
             # The slot has not moved, and the server may be executing this very request: it must stay the same one.
             attempts.wait(RetriesExhausted(reply.status, "SEQUENCE", None))
-            self.session.state.take_again(request)
+            self.session.state.take_again(sent[0])
             sent_at = self.rpc.loop.clock()
             try:
-                reply = self.session.perform(request, into=into)
+                reply = self.session.perform(sent[0], into=into)
             except (ConnectionLost, RpcTimeout) as error:
-                reply, resent = self._deliver_again(request, into, attempts, error, self._connection)
-        if reply.sequence is not None and reply.sequence.sr_status == OK:
+                reply, resent = self._deliver_again(sent[0], into, attempts, error, self._connection)
+        if reply.renews_lease:
             self.lease.renewed(sent_at)
         return reply, resent
 
@@ -302,7 +329,7 @@ class LiveClient:
                     return self.session.perform(request, into=into), True
                 except (ConnectionLost, RpcTimeout) as another:
                     error = another
-            names = ", ".join(p.operation_of(one).name for one in request.args.argarray)
+            names = ", ".join(p.operation_of(operation).name for operation in request.args.argarray)
             self._reconnect_patiently(names, attempts, error)
 
     def _reconnect_patiently(self, what: str, attempts: Attempts, error: NfsClientError) -> None:
@@ -357,7 +384,7 @@ class LiveClient:
         reply: CompoundReply,
         attempts: Attempts,
         path: bytes,
-        request: Request,
+        operations: Sequence[XdrType],
         *,
         resent: bool,
         repeatable: bool,
@@ -369,14 +396,14 @@ class LiveClient:
         if remedy is Remedy.WAIT:
             if not (repeatable or has_changed_nothing(reply)):
                 raise error
-            attempts.wait(RetriesExhausted(reply.status, error.procedure, shown(path)))
+            attempts.wait(RetriesExhausted(reply.status, error.procedure, shown(path)), reply.executed)
             return lambda: None
         attempts.count(error)
         in_sequence = not reply.results
         if remedy in {Remedy.BIND, Remedy.NEW_SESSION} and not in_sequence:
             raise error
-        if resent and in_sequence and not (repeatable or changes_nothing(request.operations)):
-            raise FateUnknown(request)
+        if resent and in_sequence and not (repeatable or changes_nothing(operations)):
+            raise FateUnknown(operations)
         return lambda: self._apply(remedy, error)
 
     def _apply(self, remedy: Remedy, error: CompoundError) -> None:
@@ -393,6 +420,16 @@ class LiveClient:
             case _:
                 pass
 
+    def _exchange_id(self, owner: p.ClientOwner4, attempts: Attempts) -> Client:
+        """EXCHANGE_ID, again while the server answers DELAY."""
+        while True:
+            try:
+                return self.nfs4.new_client(owner)
+            except CompoundError as error:
+                if error.status != p.Nfsstat4.NFS4ERR_DELAY:
+                    raise
+                attempts.wait(exhausted(error))
+
     def _replace_session(self, *, is_gone: bool) -> None:
         """Another session for the same client; the old one is destroyed if the server still has it."""
         old = self.session
@@ -401,19 +438,19 @@ class LiveClient:
         if not is_gone:
             old.destroy()
 
-    def _new_session(self) -> Session4:
+    def _new_session(self) -> Session:
         """CREATE_SESSION for the client id; if the server does not know it any more, all is reclaimed."""
         attempts = Attempts(self.patience)
         while True:
             try:
-                session = self.client.create_session(callbacks=True)
+                session = self.client.create_session(callbacks=True, fore=_FORE)
             except CompoundError as error:
                 if error.status == p.Nfsstat4.NFS4ERR_STALE_CLIENTID and self._is_set_up:
                     attempts.count(error)
                     return self._new_client()
                 if error.status != p.Nfsstat4.NFS4ERR_DELAY:
                     raise
-                attempts.wait(error)
+                attempts.wait(exhausted(error))
                 continue
             self._adopt(session)
             if self._holdings.owes_reclaim:
@@ -421,26 +458,26 @@ class LiveClient:
                 self._holdings.reclaim(attempts)
             return session
 
-    def _adopt(self, session: Session4) -> None:
+    def _adopt(self, session: Session) -> None:
         session.callbacks.held = self.held
         session.callbacks.on_recall = self._recalled
         session.callbacks.on_recall_any = self._recalled_any
         self._flags_seen = 0
         self._returns.clear()
 
-    def _new_client(self) -> Session4:
+    def _new_client(self) -> Session:
         """EXCHANGE_ID by the same owner, a session, and everything held reclaimed (section 8.4.2)."""
         attempts = Attempts(self.patience)
         while True:
-            self.client = self.nfs4.new_client(self.client.owner)
+            self.client = self._exchange_id(self.client.owner, attempts)
             self._holdings.owes_reclaim = True  # from now on: the session may come from another recovery
             try:
-                session = self.client.create_session(callbacks=True)
+                session = self.client.create_session(callbacks=True, fore=_FORE)
                 break
             except CompoundError as error:
                 if error.status not in {p.Nfsstat4.NFS4ERR_STALE_CLIENTID, p.Nfsstat4.NFS4ERR_DELAY}:
                     raise
-                attempts.wait(error)
+                attempts.wait(exhausted(error))
         self._adopt(session)
         self.session = session
         self._holdings.reclaim(attempts)
@@ -450,7 +487,8 @@ class LiveClient:
 
     def keep(self) -> None:
         """Renew the lease when it is due, look at what the server has flagged, finish returns of delegations."""
-        self._finish_returns()
+        if self._returns or self.held.delegations:
+            self._finish_returns()
         flags = self.session.state.status_flags & _ACTED_UPON
         new = flags & ~self._flags_seen
         self._flags_seen = flags
@@ -484,9 +522,13 @@ class LiveClient:
     def _recalled_any(self, keep: int, types: list[int]) -> None:
         """CB_RECALL_ANY: the oldest delegations of these types go, but for the last `keep` (section 20.6)."""
         wanted = types[0] if types else 0
-        held = [one for one in self.held.delegations.values() if wanted & (2 if one.is_write else 1)]
-        for delegation in held[: max(0, len(held) - keep)]:
-            self.nfs4.callbacks.after.append(lambda one=delegation: self.give_back(one))  # type: ignore[misc]
+        wanting = [
+            delegation
+            for delegation in self.held.delegations.values()
+            if wanted & (2 if delegation.is_write else 1)
+        ]
+        for delegation in wanting[: max(0, len(wanting) - keep)]:
+            self.nfs4.callbacks.after.append(lambda returned=delegation: self.give_back(returned))  # type: ignore[misc]
 
     def give_back(self, delegation: Delegation) -> None:
         """Start a DELEGRETURN without waiting for it: nothing is cached that is not on the server already."""
@@ -511,7 +553,7 @@ class LiveClient:
         A client that does nothing answers no CB_RECALL, so what it kept would hold up everybody else.
         """
         delegation = self.held.delegations.get(handle)
-        if delegation is None or any(one.handle == handle for one in self.held.opens.values()):
+        if delegation is None or any(opened.handle == handle for opened in self.held.opens.values()):
             return
         self.give_back(delegation)
         for _, _, pending in self._returns:
@@ -532,15 +574,17 @@ class LiveClient:
             self.on_delegation_gone(delegation.handle)
 
     def _finish_returns(self) -> None:
-        for one in [one for one in self._returns if one[2].done]:
-            if one[2].result is None:
+        for returning in [returning for returning in self._returns if returning[2].done]:
+            if returning[2].result is None:
                 continue  # the connection was lost: the next one repeats it
-            self._returns.remove(one)
-            reply = self.session.state.finish(one[1], one[2].result)
+            self._returns.remove(returning)
+            reply = self.session.state.finish(returning[1], returning[2].result)
             if REMEDIES.get(reply.status) is Remedy.WAIT:
-                one[0].recalled = True
-                self.held.delegations.setdefault(one[0].handle, one[0])
-        for delegation in [one for one in self.held.delegations.values() if one.recalled]:
+                returning[0].recalled = True
+                self.held.delegations.setdefault(returning[0].handle, returning[0])
+        for delegation in [
+            delegation for delegation in self.held.delegations.values() if delegation.recalled
+        ]:
             self.give_back(delegation)
 
     def require(self, opened: Open) -> None:

@@ -4,25 +4,35 @@
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable
 
-from nfsclient.clients.nfs4 import CompoundReply
+from nfsclient.clients.nfs4 import CompoundReply, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.highlevel.nfs4.attempts import Attempts
 from nfsclient.protocol import nfs4 as p
 from nfsclient.sessions.recovery import NOT_RECLAIMABLE, REMEDIES, Remedy
-from nfsclient.sessions.state import Delegation, Locks, Open
+from nfsclient.sessions.state import Delegation, HeldState, Locks, Open
 from nfsclient.xdr import XdrType
 
-if t.TYPE_CHECKING:
-    from nfsclient.highlevel.nfs4.live import LiveClient
-
 OK: t.Final = p.Nfsstat4.NFS4_OK
+
+
+class Holder(t.Protocol):
+    """Whose state it is: what a recovery needs of a `LiveClient`."""
+
+    held: HeldState
+    session: Session
+    on_delegation_gone: Callable[[bytes], None] | None
+
+    def forget_delegation(self, delegation: Delegation) -> None: ...
+
+    def note_reclaimed(self) -> None: ...
 
 
 class Holdings:
     """Reclaims, tests and opens again what a `LiveClient` holds. Raises `CompoundError`, `RpcError`."""
 
-    def __init__(self, live: LiveClient) -> None:
+    def __init__(self, live: Holder) -> None:
         self._live = live
         self.owes_reclaim = False
         """Whether a recovery was cut short before RECLAIM_COMPLETE."""
@@ -31,7 +41,7 @@ class Holdings:
         """Opens with their delegations, then locks; RECLAIM_COMPLETE; what was refused is opened again without."""
         opens = list(self._live.held.opens.values())
         refused = [opened for opened in opens if not self._reclaim_open(opened, attempts)]
-        with_opens = {opened.handle for opened in opens} - {one.handle for one in refused}
+        with_opens = {opened.handle for opened in opens} - {refused.handle for refused in refused}
         for delegation in list(self._live.held.delegations.values()):
             if delegation.handle not in with_opens:
                 self._live.forget_delegation(delegation)
@@ -49,8 +59,10 @@ class Holdings:
         held, session = self._live.held, self._live.session
         for delegation in list(held.delegations.values()):
             session.compound(op.putfh(delegation.handle), op.delegreturn(delegation.stateid))
-        for opened in [one for one in held.opens.values() if not one.lost]:
-            for locks in [one for one in held.locks.values() if one.opened is opened and not one.lost]:
+        for opened in [opened for opened in held.opens.values() if not opened.lost]:
+            for locks in [
+                locks for locks in held.locks.values() if locks.opened is opened and not locks.lost
+            ]:
                 session.compound(op.putfh(opened.handle), op.locku(locks.stateid))
             session.compound(op.putfh(opened.handle), op.close(opened.stateid))
 
@@ -62,7 +74,7 @@ class Holdings:
                 return reply
             error = reply.error()
             assert error is not None
-            attempts.wait(error)
+            attempts.wait(error, reply.executed)
 
     def _reclaim_open(self, opened: Open, attempts: Attempts) -> bool:
         known = self._live.held.delegations.get(opened.handle)
@@ -83,12 +95,16 @@ class Holdings:
         return True
 
     def _reclaim_locks(self, locks: Locks, attempts: Attempts) -> bool:
-        for index, one in enumerate(locks.ranges):
+        for index, byte_range in enumerate(locks.ranges):
             if index:
-                lock = op.lock_more(locks.stateid, one.type, one.offset, one.length, reclaim=True)
+                lock = op.lock_more(
+                    locks.stateid, byte_range.type, byte_range.offset, byte_range.length, reclaim=True
+                )
             else:
                 first, owner = locks.opened.stateid, locks.owner
-                lock = op.lock(first, one.type, one.offset, one.length, owner=owner, reclaim=True)
+                lock = op.lock(
+                    first, byte_range.type, byte_range.offset, byte_range.length, owner=owner, reclaim=True
+                )
             reply = self._raw(attempts, op.putfh(locks.opened.handle), lock)
             if reply.status != OK:
                 return False

@@ -7,8 +7,9 @@ import typing as t
 
 from nfsclient.clients.nfs4 import CompoundError
 from nfsclient.errors import ServerViolation
+from nfsclient.highlevel import resolve
 from nfsclient.highlevel.nfs4.calls import LiveCalls
-from nfsclient.highlevel.resolve import Node, Resolver
+from nfsclient.highlevel.resolve import Node
 from nfsclient.paths import names_of, shown
 from nfsclient.protocol import nfs4 as p
 
@@ -16,7 +17,7 @@ _MOST_NAMES: t.Final = 8
 """LOOKUPs of one compound: every server allows this many operations."""
 
 
-class Resolver4(Resolver):
+class Resolver(resolve.Resolver):
     """Finds paths below `root`, whose own path on the server is `base`."""
 
     def __init__(self, calls: LiveCalls, root: bytes, base: bytes = b"/") -> None:

@@ -42,7 +42,7 @@ class Lookup3ResOk(Struct):
 
     object: NfsFh3
     obj_attributes: Fattr3 | None = None
-    dir_attributes: Fattr3 | None = None
+    dir_attributes: t.Annotated[Fattr3 | None, Lazy()] = None
 
 
 class Lookup3ResFail(Struct):
@@ -78,7 +78,7 @@ class Create3ResOk(Struct):
     """CREATE3resok (section 3.3.8)."""
 
     obj: NfsFh3 | None
-    obj_attributes: Fattr3 | None
+    obj_attributes: t.Annotated[Fattr3 | None, Lazy()]
     dir_wcc: WccData
 
 
@@ -107,7 +107,7 @@ class Mkdir3ResOk(Struct):
     """MKDIR3resok (section 3.3.9)."""
 
     obj: NfsFh3 | None
-    obj_attributes: Fattr3 | None
+    obj_attributes: t.Annotated[Fattr3 | None, Lazy()]
     dir_wcc: WccData
 
 
@@ -143,7 +143,7 @@ class Symlink3ResOk(Struct):
     """SYMLINK3resok (section 3.3.10)."""
 
     obj: NfsFh3 | None
-    obj_attributes: Fattr3 | None
+    obj_attributes: t.Annotated[Fattr3 | None, Lazy()]
     dir_wcc: WccData
 
 
@@ -188,7 +188,7 @@ class Mknod3ResOk(Struct):
     """MKNOD3resok (section 3.3.11)."""
 
     obj: NfsFh3 | None
-    obj_attributes: Fattr3 | None
+    obj_attributes: t.Annotated[Fattr3 | None, Lazy()]
     dir_wcc: WccData
 
 

@@ -22,7 +22,7 @@ from nfsclient.protocol.nfs3.types import (
     WccData,
     Writeverf3,
 )
-from nfsclient.xdr import Buffer, Bulk, Case, Default, Struct, Union, u32
+from nfsclient.xdr import Buffer, Bulk, Case, Default, Lazy, Struct, Union, u32
 
 ACCESS3_READ = 0x0001
 """Read data from a file, or list a directory (section 3.3.4)."""
@@ -157,7 +157,7 @@ class Read3Args(Struct):
 class Read3ResOk(Struct):
     """READ3resok: a server may return fewer bytes than asked for at any time (section 3.3.6)."""
 
-    file_attributes: Fattr3 | None
+    file_attributes: t.Annotated[Fattr3 | None, Lazy()]
     count: Count3
     """Bytes read: the length of `data`."""
     eof: bool

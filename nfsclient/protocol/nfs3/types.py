@@ -174,8 +174,8 @@ class WccAttr(Struct):
 class WccData(Struct):
     """wcc_data: attributes before and after a modifying call; a server may withhold either (section 2.5)."""
 
-    before: WccAttr | None = None
-    after: Fattr3 | None = None
+    before: t.Annotated[WccAttr | None, Lazy()] = None
+    after: t.Annotated[Fattr3 | None, Lazy()] = None
 
 
 class SetTime(Union):

@@ -7,6 +7,7 @@ has of them differs in nothing but section numbers. `ATTRIBUTES` has the same by
 
 from __future__ import annotations
 
+import functools
 import itertools
 import typing as t
 from collections.abc import Iterable
@@ -17,7 +18,6 @@ from nfsclient.protocol.nfs4.acl import Nfsace4, Nfsacl41
 from nfsclient.protocol.nfs4.layouts import Layouthint4, Layouttype4, Mdsthreshold4
 from nfsclient.protocol.nfs4.locations import Fs4Status, FsLocations4, FsLocationsInfo4
 from nfsclient.protocol.nfs4.types import (
-    AttributeBits4,
     Changeid4,
     ChangePolicy4,
     Fsid4,
@@ -134,6 +134,19 @@ class Attribute(Bit):
     @property
     def is_settable(self) -> bool:
         return "W" in self.access
+
+
+_MOST_NAMES = 4096
+
+
+def names_of(words: Iterable[int]) -> list[str]:
+    """The names of the attributes in a bitmap4; unknown ones by their numbers, the first few thousand of them."""
+    bits = itertools.islice(bits_of(words), _MOST_NAMES)
+    return [ATTRIBUTES[bit].name if bit in ATTRIBUTES else str(bit) for bit in bits]
+
+
+AttributeBits4 = t.Annotated[list[u32], Array(bits=names_of)]
+"""A bitmap4 whose bits are attributes."""
 
 
 class Fattr4(AttributeMap):
@@ -327,27 +340,23 @@ ATTRIBUTES: t.Final[dict[int, AttributeInfo]] = {
     for number, field in attributes_of(Fattr4).items()
 }
 """Number -> attribute."""
-NUMBERS: t.Final[dict[str, int]] = {one.name: number for number, one in ATTRIBUTES.items()}
+NUMBERS: t.Final[dict[str, int]] = {attribute.name: number for number, attribute in ATTRIBUTES.items()}
 """Name -> number."""
 
 
 def attributes_since(minor: int) -> tuple[AttributeInfo, ...]:
     """The attributes that a minor version has."""
-    return tuple(one for one in ATTRIBUTES.values() if one.about.since <= minor)
+    return tuple(attribute for attribute in ATTRIBUTES.values() if attribute.about.since <= minor)
 
 
 def bitmap(*names: str) -> list[int]:
     """A bitmap4 with these attributes, to ask for them. Raises KeyError for a name that is none."""
-    return list(mask_of(NUMBERS[name] for name in names))
+    return list(_mask_named(names))
 
 
-_MOST_NAMES = 4096
-
-
-def names_of(words: Iterable[int]) -> list[str]:
-    """The names of the attributes in a bitmap4; unknown ones by their numbers, the first few thousand of them."""
-    bits = itertools.islice(bits_of(words), _MOST_NAMES)
-    return [ATTRIBUTES[bit].name if bit in ATTRIBUTES else str(bit) for bit in bits]
+@functools.lru_cache(maxsize=256)
+def _mask_named(names: tuple[str, ...]) -> tuple[int, ...]:
+    return mask_of(NUMBERS[name] for name in names)
 
 
 class NotSettable(NfsClientError):

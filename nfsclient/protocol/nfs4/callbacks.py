@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import typing as t
 
-from nfsclient.protocol.nfs4.attributes import Fattr4
+from nfsclient.protocol.nfs4.attributes import AttributeBits4, Fattr4
 from nfsclient.protocol.nfs4.layouts import Layoutiomode4, Layouttype4
 from nfsclient.protocol.nfs4.opens import OpenDelegation4
 from nfsclient.protocol.nfs4.ranges import WriteResponse4
 from nfsclient.protocol.nfs4.types import (
-    AttributeBits4,
     Bitmap4,
     Component4,
     Deviceid4,

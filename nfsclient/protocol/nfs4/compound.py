@@ -10,6 +10,7 @@ begin. In results such a number is an error.
 from __future__ import annotations
 
 import functools
+import itertools
 import typing as t
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,12 +30,13 @@ from nfsclient.protocol.nfs4.operations import (
     PROGRAM,
     RESOPS,
     VERSION,
-    AnyOperation4,
+    AnyOperation,
     operation_of,
     status_of,
 )
 from nfsclient.protocol.nfs4.types import Nfsstat4, Utf8strCs
-from nfsclient.rpc.program import BulkResult, Procedure, Program, Step
+from nfsclient.rpc import program
+from nfsclient.rpc.program import BulkResult, Procedure, Program
 from nfsclient.xdr import (
     Array,
     Buffer,
@@ -49,11 +51,15 @@ from nfsclient.xdr import (
     shape_of,
     u32,
 )
+from nfsclient.xdr.kinds import ChoiceNode
 
 NfsArgop4 = t.Annotated[XdrType, Choice(ARGOPS, keeps_rest=True)]
 """nfs_argop4: the arguments of an operation, with its number in front."""
 NfsResop4 = t.Annotated[XdrType, Choice(RESOPS)]
 """nfs_resop4: the results of one."""
+CALL_NODE: t.Final = ChoiceNode(ARGOPS, keeps_rest=True)
+RESULT_NODE: t.Final = ChoiceNode(RESOPS, keeps_rest=False)
+"""Both as tools walk them."""
 NfsCbArgop4 = t.Annotated[XdrType, Choice(CB_ARGOPS, keeps_rest=True)]
 """nfs_cb_argop4."""
 NfsCbResop4 = t.Annotated[XdrType, Choice(CB_RESOPS)]
@@ -95,7 +101,7 @@ class CbCompound4Res(Struct):
 
 
 @dataclass(slots=True, eq=False)
-class Step4(Step):
+class Step(program.Step):
     """One operation of a compound, with the filehandles that it found, as far as the call and its reply show them."""
 
     current: bytes | None = None
@@ -110,54 +116,56 @@ class Step4(Step):
         return None if self.result is None else status_of(self.result)
 
 
+def _steps(illegal: AnyOperation, args: t.Any, res: t.Any) -> Sequence[Step]:
+    calls: list[XdrType] = [] if args is None else args.argarray
+    results: list[XdrType] = [] if res is None else res.resarray
+    steps: list[Step] = []
+    for index, (call, result) in enumerate(itertools.zip_longest(calls, results)):
+        given = None if result is None else operation_of(result)
+        operation: t.Any = given
+        if call is not None:
+            operation = illegal if isinstance(call, Unread) else operation_of(call)
+        fits = given is not None and (given is operation or given is illegal)
+        steps.append(Step(operation, call, result if fits else None, f"resarray[{index}]"))
+    _follow_filehandles(steps, 1 if args is None else args.minorversion)
+    return steps
+
+
 class _Handle:
     """An object of which GETFH may tell the filehandle later than it became the current one."""
+
+    __slots__ = ("handle",)
 
     def __init__(self, handle: bytes | None = None) -> None:
         self.handle = handle
 
 
-def _steps(illegal: AnyOperation4, args: t.Any, res: t.Any) -> Sequence[Step]:
-    calls: list[XdrType] = [] if args is None else args.argarray
-    results: list[XdrType] = [] if res is None else res.resarray
-    steps: list[Step4] = []
-    for index in range(max(len(calls), len(results))):
-        call = calls[index] if index < len(calls) else None
-        result = results[index] if index < len(results) else None
-        if call is None:
-            operation = operation_of(t.cast("XdrType", result))
-        else:
-            operation = illegal if isinstance(call, Unread) else operation_of(call)
-        fits = result is not None and operation_of(result) in {operation, illegal}
-        steps.append(Step4(operation, call, result if fits else None, f"resarray[{index}]"))
-    _follow_filehandles(steps, 1 if args is None else args.minorversion)
-    return steps
-
-
-def _follow_filehandles(steps: Sequence[Step4], minor: int) -> None:
+def _follow_filehandles(steps: Sequence[Step], minor: int) -> None:
     current = saved = _Handle()
-    found: list[tuple[Step4, _Handle, _Handle, _Handle]] = []
+    found: list[tuple[Step, _Handle, _Handle, _Handle]] = []
     for step in steps:
         before, kept = current, saved
-        if step.status is Nfsstat4.NFS4_OK:
-            match t.cast("AnyOperation4", step.operation).filehandle:
-                case "replaces":
-                    current = _Handle(getattr(step.args, "object", None))
-                case "saves":
-                    saved = current
-                case "restores":
-                    current = saved
-                case "consumes" if minor:
-                    current = _Handle()
-                case _ if step.operation.name == "GETFH":
-                    current.handle = step.result.resok4.object
+        result = step.result
+        if result is not None and not status_of(result):
+            operation = t.cast("AnyOperation", step.operation)
+            moves = operation.filehandle
+            if moves == "replaces":
+                current = _Handle(getattr(step.args, "object", None))
+            elif moves == "saves":
+                saved = current
+            elif moves == "restores":
+                current = saved
+            elif moves == "consumes" and minor:
+                current = _Handle()
+            elif operation.name == "GETFH":
+                current.handle = result.resok4.object
         found.append((step, before, kept, current))
     for step, before, kept, after in found:
         step.current, step.saved, step.after = before.handle, kept.handle, after.handle
 
 
 def compound_steps(args: Compound4Args | None, res: Compound4Res | None) -> Sequence[Step]:
-    """The operations of a COMPOUND as `Step4`: those of the arguments, with the results that there are.
+    """The operations of a COMPOUND as `Step`: those of the arguments, with the results that there are.
 
     A result that belongs to another operation is left out, ILLEGAL excepted. Results without arguments make steps too.
     """
@@ -170,7 +178,7 @@ def callback_steps(args: CbCompound4Args | None, res: CbCompound4Res | None) -> 
 
 
 @functools.cache
-def result_size(operation: AnyOperation4) -> int | None:
+def result_size(operation: AnyOperation) -> int | None:
     """Bytes of the results of an operation that succeeds; None where they differ."""
     cls = operation.res
     if not issubclass(cls, Union):

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import typing as t
 
-from nfsclient.protocol.nfs4.attributes import Fattr4
+from nfsclient.protocol.nfs4.attributes import AttributeBits4, Fattr4
 from nfsclient.protocol.nfs4.types import (
-    AttributeBits4,
     ChangeInfo4,
     Component4,
     Count4,

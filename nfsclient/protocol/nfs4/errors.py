@@ -4,8 +4,8 @@
 RFC 7530 sections 13.2 and 13.3, RFC 5661 sections 15.2 and 15.3, RFC 7862 sections 11.2 and 11.3, RFC 8276 section 8.4.
 
 A list is called the valid error returns, and the text of the operations knows more than it. A status outside is
-therefore worth a remark and no verdict: `is_expected` also takes what the texts say (`_ALSO`) and what can happen to
-every operation. 4.2 inherits the lists of 4.1.
+therefore worth a remark and no verdict: `Operation.is_expected` also accepts what the texts say (`_ALSO`) and what can
+happen to every operation. 4.2 inherits the lists of 4.1.
 """
 
 from __future__ import annotations
@@ -14,9 +14,6 @@ import functools
 import typing as t
 
 from nfsclient.protocol.nfs4.types import Nfsstat4
-
-if t.TYPE_CHECKING:
-    from nfsclient.protocol.nfs4.operations import AnyOperation4
 
 _SESSION = "DEADSESSION OP_NOT_IN_SESSION TOO_MANY_OPS REQ_TOO_BIG REP_TOO_BIG REP_TOO_BIG_TO_CACHE RETRY_UNCACHED_REP"
 _BACK = "OP_NOT_IN_SESSION TOO_MANY_OPS REQ_TOO_BIG REP_TOO_BIG REP_TOO_BIG_TO_CACHE RETRY_UNCACHED_REP"
@@ -401,30 +398,17 @@ def compound_errors(minor: int) -> frozenset[Nfsstat4]:
     return _statuses(_NO_OPERATION[min(minor, 1)])
 
 
-def is_expected(operation: AnyOperation4, minor: int, status: Nfsstat4) -> bool:
-    """Whether the RFCs name `status` for `operation`, in its list, in its text, or for all of its kind.
-
-    False is a rarity, not a fault. An operation that a minor version does not have is ILLEGAL, one that it has no more
-    is NOTSUPP, and nothing else is expected of it.
-    """
-    if not operation.is_in(minor):
-        return status is Nfsstat4.NFS4ERR_OP_ILLEGAL
-    if not operation.is_implementable(minor):
-        return status in operation.errors(minor) | {Nfsstat4.NFS4ERR_NOTSUPP}
-    if status is Nfsstat4.NFS4_OK:
-        return operation.name not in {"ILLEGAL", "CB_ILLEGAL"}
-    return status in operation.errors(minor) or status in _general(operation, minor)
-
-
 @functools.cache
-def _general(operation: AnyOperation4, minor: int) -> frozenset[Nfsstat4]:
-    """What the texts say, and what can happen to every operation of its kind."""
-    names = [_ALSO.get(operation.name, ""), "DELAY SERVERFAULT BADXDR"]
-    if minor and not operation.is_sessionless:
+def general_errors(
+    name: str, minor: int, *, is_sessionless: bool, has_object: bool, is_optional: bool
+) -> frozenset[Nfsstat4]:
+    """What the text of an operation says besides its list, and what can happen to every operation of its kind."""
+    names = [_ALSO.get(name, ""), "DELAY SERVERFAULT BADXDR"]
+    if minor and not is_sessionless:
         names.append(_SESSION)
-    if operation.needs_current or operation.needs_saved:
+    if has_object:
         names.append(_OBJECT)
-    if operation.is_optional and minor:
+    if is_optional and minor:
         names.append("NOTSUPP")
     if minor == 0:
         names.append("RESOURCE")

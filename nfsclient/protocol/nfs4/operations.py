@@ -25,9 +25,9 @@ from nfsclient.protocol.nfs4 import pnfs as pn
 from nfsclient.protocol.nfs4 import ranges as r
 from nfsclient.protocol.nfs4 import sessions as s
 from nfsclient.protocol.nfs4 import xattrs as x
-from nfsclient.protocol.nfs4.errors import listed_errors
+from nfsclient.protocol.nfs4.errors import general_errors, listed_errors
 from nfsclient.protocol.nfs4.types import Nfsstat4
-from nfsclient.rpc.program import Operation
+from nfsclient.rpc import program
 from nfsclient.xdr import ChoiceTable, XdrType
 
 PROGRAM = 100003
@@ -49,7 +49,7 @@ SECINFO and SECINFO_NO_NAME leave one in 4.0 (RFC 5661 section 2.6.3.1.1.8).
 
 
 @dataclass(frozen=True, eq=False)
-class Operation4(Operation[A, R]):
+class Operation(program.Operation[A, R]):
     """An operation of a compound."""
 
     since: int = 0
@@ -82,24 +82,44 @@ class Operation4(Operation[A, R]):
         """The statuses that the RFC lists for it; see `errors` for what the lists are worth."""
         return listed_errors(self.name, minor)
 
+    def is_expected(self, minor: int, status: Nfsstat4) -> bool:
+        """Whether the RFCs name `status` for it, in its list, in its text, or for all operations of its kind.
 
-AnyOperation4: t.TypeAlias = Operation4[t.Any, t.Any]
+        False is a rarity, not a fault. An operation that a minor version does not have is ILLEGAL, one that it has no
+        more is NOTSUPP, and nothing else is expected of it.
+        """
+        if not self.is_in(minor):
+            return status is Nfsstat4.NFS4ERR_OP_ILLEGAL
+        if not self.is_implementable(minor):
+            return status in self.errors(minor) | {Nfsstat4.NFS4ERR_NOTSUPP}
+        if status is Nfsstat4.NFS4_OK:
+            return self.name not in {"ILLEGAL", "CB_ILLEGAL"}
+        return status in self.errors(minor) or status in general_errors(
+            self.name,
+            minor,
+            is_sessionless=self.is_sessionless,
+            has_object=self.needs_current or self.needs_saved,
+            is_optional=self.is_optional,
+        )
 
 
-def _op(number: int, name: str, args: type[A], res: type[R], **about: t.Any) -> Operation4[A, R]:
-    return Operation4(PROGRAM, VERSION, number, name, args, res, **about)
+AnyOperation: t.TypeAlias = Operation[t.Any, t.Any]
+
+
+def _op(number: int, name: str, args: type[A], res: type[R], **about: t.Any) -> Operation[A, R]:
+    return Operation(PROGRAM, VERSION, number, name, args, res, **about)
 
 
 def _on(
     number: int, name: str, args: type[A], res: type[R], *stateids: str, **about: t.Any
-) -> Operation4[A, R]:
+) -> Operation[A, R]:
     """An operation on the current filehandle, with stateids at these places."""
     return _op(number, name, args, res, needs_current=True, stateids=stateids, **about)
 
 
 def _optional(
     number: int, name: str, args: type[A], res: type[R], *stateids: str, **about: t.Any
-) -> Operation4[A, R]:
+) -> Operation[A, R]:
     return _on(number, name, args, res, *stateids, is_optional=True, **about)
 
 
@@ -266,8 +286,8 @@ REMOVEXATTR = _optional(75, "REMOVEXATTR", x.Removexattr4Args, x.Removexattr4Res
 ILLEGAL = _op(10044, "ILLEGAL", h.Illegal4Args, h.Illegal4Res)
 
 
-def _cb(number: int, name: str, args: type[A], res: type[R], **about: t.Any) -> Operation4[A, R]:
-    return Operation4(
+def _cb(number: int, name: str, args: type[A], res: type[R], **about: t.Any) -> Operation[A, R]:
+    return Operation(
         CALLBACK_PROGRAM, CALLBACK_VERSION, number, name, args, res, **({"is_optional": True} | about)
     )
 
@@ -292,45 +312,51 @@ CB_OFFLOAD = _cb(15, "CB_OFFLOAD", c.CbOffload4Args, c.CbOffload4Res, since=2)
 CB_ILLEGAL = _cb(10044, "CB_ILLEGAL", c.CbIllegal4Args, c.CbIllegal4Res, is_optional=False)
 
 
-def _declared(program: int) -> tuple[AnyOperation4, ...]:
-    return tuple(one for one in globals().values() if isinstance(one, Operation4) and one.program == program)
+def _declared(program: int) -> tuple[AnyOperation, ...]:
+    return tuple(
+        value for value in globals().values() if isinstance(value, Operation) and value.program == program
+    )
 
 
 OPERATIONS: t.Final = _declared(PROGRAM)
 """What COMPOUND carries, in the order of the numbers."""
 CALLBACKS: t.Final = _declared(CALLBACK_PROGRAM)
 """What CB_COMPOUND carries."""
-BY_NAME: t.Final[dict[str, AnyOperation4]] = {one.name: one for one in (*OPERATIONS, *CALLBACKS)}
-BY_CLASS: t.Final[dict[type[XdrType], AnyOperation4]] = {
-    cls: one for one in BY_NAME.values() for cls in (one.args, one.res)
+BY_NAME: t.Final[dict[str, AnyOperation]] = {
+    operation.name: operation for operation in (*OPERATIONS, *CALLBACKS)
+}
+BY_CLASS: t.Final[dict[type[XdrType], AnyOperation]] = {
+    cls: operation for operation in BY_NAME.values() for cls in (operation.args, operation.res)
 }
 """The class of arguments or results -> operation."""
 
 
-ARGOPS: t.Final = ChoiceTable({one.number: (one.name, one.args) for one in OPERATIONS})
+ARGOPS: t.Final = ChoiceTable(
+    {operation.number: (operation.name, operation.args) for operation in OPERATIONS}
+)
 """nfs_argop4 (RFC 5661 section 16.2)."""
-RESOPS: t.Final = ChoiceTable({one.number: (one.name, one.res) for one in OPERATIONS})
+RESOPS: t.Final = ChoiceTable({operation.number: (operation.name, operation.res) for operation in OPERATIONS})
 """nfs_resop4."""
-CB_ARGOPS: t.Final = ChoiceTable({one.number: (one.name, one.args) for one in CALLBACKS})
+CB_ARGOPS: t.Final = ChoiceTable({callback.number: (callback.name, callback.args) for callback in CALLBACKS})
 """nfs_cb_argop4 (RFC 5661 section 20)."""
-CB_RESOPS: t.Final = ChoiceTable({one.number: (one.name, one.res) for one in CALLBACKS})
+CB_RESOPS: t.Final = ChoiceTable({callback.number: (callback.name, callback.res) for callback in CALLBACKS})
 """nfs_cb_resop4."""
 
 
 STATUS_OF: t.Final[dict[type[XdrType], Callable[[XdrType], Nfsstat4]]] = {
-    one.res: attrgetter(one.res.__xdr_fields__[0]) for one in BY_NAME.values()
+    operation.res: attrgetter(operation.res.__xdr_fields__[0]) for operation in BY_NAME.values()
 }
 """The class of results -> what `status_of` does."""
 
 
-def operation_of(value: XdrType) -> AnyOperation4:
+def operation_of(value: XdrType) -> AnyOperation:
     """The operation that arguments or results belong to. Raises KeyError for other values."""
     return BY_CLASS[type(value)]
 
 
-def operations_of(minor: int) -> tuple[AnyOperation4, ...]:
+def operations_of(minor: int) -> tuple[AnyOperation, ...]:
     """The operations that a minor version defines, those that it only refuses included."""
-    return tuple(one for one in OPERATIONS if one.is_in(minor))
+    return tuple(operation for operation in OPERATIONS if operation.is_in(minor))
 
 
 def status_of(result: XdrType) -> Nfsstat4:

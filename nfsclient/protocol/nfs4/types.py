@@ -9,7 +9,6 @@ RFC 5661 where no other RFC is named.
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Iterable
 
 from nfsclient.xdr import (
     Array,
@@ -48,14 +47,6 @@ Bitmap4 = t.Annotated[list[u32], Array()]
 """Bits by number: bit n is bit n mod 32 of word n div 32. Words that are all zero may follow (section 3.2)."""
 
 
-def _attribute_names(words: Iterable[int]) -> list[str]:
-    from nfsclient.protocol.nfs4.attributes import names_of
-
-    return names_of(words)
-
-
-AttributeBits4 = t.Annotated[list[u32], Array(bits=_attribute_names)]
-"""A bitmap4 whose bits are attributes."""
 NfsFh4 = t.Annotated[bytes, Opaque(NFS4_FHSIZE)]
 """A file handle: bytes that only the server can read (section 4)."""
 Utf8string = t.Annotated[bytes, String()]
@@ -399,10 +390,10 @@ CURRENT_STATEID = Stateid4(1, bytes(12))
 """The one that an earlier operation of the compound left (section 16.2.3.1.2)."""
 INVALID_STATEID = Stateid4(0xFFFF_FFFF, bytes(12))
 """Never valid (section 8.2.3)."""
-SERVER_TIME4 = Settime4(TimeHow4.SET_TO_SERVER_TIME4)
+SERVER_TIME = Settime4(TimeHow4.SET_TO_SERVER_TIME4)
 """Sets a time to the server's clock."""
 
 
-def client_time4(seconds: int, nseconds: int = 0) -> Settime4:
+def client_time(seconds: int, nseconds: int = 0) -> Settime4:
     """Sets a time to a value of the client's."""
     return Settime4(TimeHow4.SET_TO_CLIENT_TIME4, Nfstime4(seconds, nseconds))

@@ -225,7 +225,7 @@ class Server:
     def clients(self) -> list[dict[str, str]]:
         """What the kernel says of its NFSv4 clients: the text of `info` and `states` of each."""
         found = []
-        for folder in sorted((CONTROL / "clients").glob("*"), key=lambda one: int(one.name)):
+        for folder in sorted((CONTROL / "clients").glob("*"), key=lambda path: int(path.name)):
             with contextlib.suppress(OSError):  # it went meanwhile
                 found.append({name: (folder / name).read_text() for name in ("info", "states")})
         return found

@@ -10,6 +10,8 @@ const VERDICTS = new Map(
 );
 const LETTERS = [...VERDICTS.keys()];
 const ABSENT = { name: "not run", symbol: "·", meaning: "this run does not contain the check", letter: "-", rank: 99 };
+/** In a run of the other kind: a server has no checks of clients, and a client has no others. */
+const NOT_FOR_IT = { name: "n/a", symbol: "", meaning: "servers and clients have different checks", letter: "-", rank: 99 };
 const BY_NAME = new Map([...VERDICTS.values()].map((one) => [one.name, one]));
 const INFO = { name: "INFO", symbol: "i", meaning: "legal, and rare", letter: "I", rank: 50 };
 
@@ -37,7 +39,12 @@ function letterOf(run, check) {
 }
 
 function verdictOf(run, check) {
-  return VERDICTS.get(letterOf(run, check)) ?? ABSENT;
+  return VERDICTS.get(letterOf(run, check)) ?? (isFor(run, check) ? ABSENT : NOT_FOR_IT);
+}
+
+/** Whether a check is about the kind of target that a run has: a server or a client. */
+function isFor(run, check) {
+  return RUNS[run].client === CHECKS[check][0].startsWith(DATA.of_clients);
 }
 
 function verdictNamed(name) {

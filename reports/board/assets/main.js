@@ -88,7 +88,7 @@ const SHOW = {
     announce(checks.length === CHECKS.length ? plural(CHECKS.length, "check") : `${checks.length.toLocaleString("en")} of ${plural(CHECKS.length, "check")}`);
   },
   causes: showCauses, compare: showCompare, history: showHistory, requirements: showRequirements, findings: showFindings, choices: showChoices, duplicates: showDuplicates, clients: showClients,
-  statistics: showStatistics, charts: () => {}, targets: showTargets,
+  statistics: showStatistics, charts: () => {}, workloads: () => {}, targets: showTargets,
 };
 const LAID_BY = [...FILTERS, "view", "by", "open", "closed", "a", "b", "changes", "series", "event"];
 

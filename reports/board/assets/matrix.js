@@ -20,7 +20,7 @@ function filtered(withVerdicts = true) {
       && (!wanted.length || wanted.includes(verdictOf(run, check).name)))) return false;
     if (state.section && !CHECKS[check][1].some((one) => within(clauseOf(one), state.section))) return false;
     if (state.cause && !allOfCause(state.cause).has(check)) return false;
-    if (state.differ && new Set(RUNS.map((_, run) => letterOf(run, check))).size === 1) return false;
+    if (state.differ && new Set(RUNS.map((_, run) => run).filter((run) => isFor(run, check)).map((run) => letterOf(run, check))).size <= 1) return false;
     if (scope !== null && letterOf(scope, check) === "-") return false;
     return words.every((word) => searchText(check).includes(word));
   };

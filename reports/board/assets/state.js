@@ -13,11 +13,12 @@ const VIEWS = [
   ["duplicates", "Duplicates", DATA.duplicates !== null],
   ["statistics", "Statistics", RUNS.some((run) => run.statistics.length > 0)],
   ["charts", "Charts", document.querySelector("#view-charts figure") !== null],
+  ["workloads", "Workloads", document.querySelector("#view-workloads table") !== null],
   ["targets", RUNS.length > 1 ? "Targets" : "Target", RUNS.length > 0],
 ].filter(([, , isThere]) => isThere);
 
-/** What a page without a fragment opens with: what the failures come from, if somebody has to look at a run. */
-const START = DATA.clients !== null ? "clients" : DATA.causes.length > 0 && RUNS.some((run) => run.red) ? "causes" : "checks";
+/** What a page without a fragment opens with: what the failures come from, if somebody has to look at a run; of clients alone, their tables. */
+const START = DATA.clients !== null && RUNS.every((run) => run.client) ? "clients" : DATA.causes.length > 0 && RUNS.some((run) => run.red) ? "causes" : "checks";
 const FRESH = Object.freeze({
   view: "checks", q: "", protocol: "", procedure: "", section: "", target: "", levels: "", verdicts: "", differ: "", cause: "",
   by: "", open: "", closed: "", check: "", run: "", a: "", b: "", changes: "", series: "", event: "",

@@ -140,7 +140,8 @@ function showCompare() {
     ...causesCompared(a, b, isSeries),
     CAUSES.length ? el("h3", { text: "Checks" }) : "",
     el("div", { class: "changes", role: "group", "aria-label": "Kinds of change" }, ...chips),
-    ...(lists.length ? lists : [el("p", { class: "nothing", text: "No difference in the checks that match the filters." })]));
+    ...(lists.length ? lists : [el("p", { class: "nothing", text: RUNS[a].client === RUNS[b].client
+      ? "No difference in the checks that match the filters." : "A server and a client have no check in common." })]));
   const count = [...changes.values()].reduce((sum, checks) => sum + checks.length, 0);
   announce(`${plural(count, "difference")} between ${RUNS[a].label} and ${RUNS[b].label}`);
 }
@@ -166,6 +167,7 @@ function otherSuite(a, b) {
 }
 
 function changeOf(a, b, check) {
+  if (!isFor(a, check) || !isFor(b, check)) return undefined;
   const before = letterOf(a, check), after = letterOf(b, check);
   const isRed = before === after && (before === "F" || before === "N");
   if (isRed && symptomOf(a, check) !== symptomOf(b, check)) return "other symptom";
@@ -174,6 +176,7 @@ function changeOf(a, b, check) {
 
 /** Rules of the lint that are not the same in two runs: {how, id, before, after}, of which the last two are findings, or verdicts without one. */
 function rulesChanged(a, b) {
+  if (RUNS[a].client !== RUNS[b].client) return [];
   const words = state.q.toLowerCase().split(/\s+/).filter(Boolean);
   const others = ["protocol", "procedure", "section", "levels"].some((key) => state[key] !== "");
   if (others) return [];  // a rule has none of these

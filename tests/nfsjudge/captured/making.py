@@ -125,12 +125,12 @@ def shuffle_some(frames: Sequence[Timed], seed: int, *, reach: int = 6, double: 
     """Packets out of order by a few places, some of them twice; connections begin first."""
     chance = random.Random(seed)
     places: list[tuple[float, int, Timed]] = []
-    for at, one in enumerate(frames):
-        is_first = one[1][23] == 6 and bool(one[1][47] & 2)
-        places.append((at if is_first else at + chance.random() * reach, at, one))
+    for at, record in enumerate(frames):
+        is_first = record[1][23] == 6 and bool(record[1][47] & 2)
+        places.append((at if is_first else at + chance.random() * reach, at, record))
         if chance.random() < double:
-            places.append((at + chance.random() * 4 * reach, at, one))
-    shuffled = [one for _, _, one in sorted(places)]
+            places.append((at + chance.random() * 4 * reach, at, record))
+    shuffled = [packet for _, _, packet in sorted(places)]
     # Times go on as they do in a capture: packets that came out of order have the times of where they stand.
     times = sorted(moment for moment, _ in shuffled)
     return [(moment, frame) for moment, (_, frame) in zip(times, shuffled, strict=True)]

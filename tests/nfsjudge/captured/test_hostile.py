@@ -92,7 +92,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("why", BROKEN)
-def test_broken_files_are_told_in_words(why: str) -> None:
+def test_broken_files_are_reported_in_words(why: str) -> None:
     with pytest.raises(BadCapture, match=re.escape(why)):
         judge(BROKEN[why])
 
@@ -102,7 +102,7 @@ def test_a_stream_holds_no_more_than_it_may() -> None:
     stream.open(0)
     for at in range(5000):
         stream.feed(10_000 + at * 60_000, bytes(50_000), 0, MARK)
-        assert stream.held < 40 << 20
+        assert stream.buffered < 40 << 20
 
 
 def test_a_record_is_not_longer_than_it_may_be() -> None:
@@ -113,7 +113,7 @@ def test_a_record_is_not_longer_than_it_may_be() -> None:
     assert not stream.is_synced
     for at in range(1000):
         stream.feed(33 + at * 1000, bytes(1000), 0, MARK)
-    assert stream.held == 0
+    assert stream.buffered == 0
 
 
 def test_fragments_wait_in_bounded_memory() -> None:
@@ -123,7 +123,7 @@ def test_fragments_wait_in_bounded_memory() -> None:
     for ident in range(3000):
         head = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 1020, ident, 0x2000, 64, 17, 0, b"abcd", b"efgh")
         assert dissector.segment(Packet(1, 0.0, 101, head + bytes(1000), 1020)) is None
-    waiting = sum(len(part) for one in dissector._waiting.values() for part in one.parts.values())
+    waiting = sum(len(part) for datagram in dissector._waiting.values() for part in datagram.parts.values())
     assert waiting < 1 << 20
 
 

@@ -51,7 +51,9 @@ def test_what_a_run_finds_is_found_in_its_capture(rig4: Rig4, name: str) -> None
     (mutant, *_) = RULES[name].killed_by
     rig4.mutants.add(mutant)
     SCENES[name](scene)
-    expected = {one.rule.name: one.count for one in lint(scene.exchanges) if one.severity != "INFO"}
+    expected = {
+        finding.rule.name: finding.count for finding in lint(scene.exchanges) if finding.severity != "INFO"
+    }
     assert name in expected
     assert found(judge(capture_of(scene), alone=True)) == expected
 
@@ -59,8 +61,8 @@ def test_what_a_run_finds_is_found_in_its_capture(rig4: Rig4, name: str) -> None
 @pytest.mark.parametrize(("name", "mutant"), PAIRS)
 def test_what_one_compound_shows_is_found_in_its_capture(name: str, mutant: str) -> None:
     made = []
-    for number, one in enumerate(exchanges_of(find_mutant(mutant)), 1):
-        encoded = compound(1, one.result, *one.args.argarray, tag=one.args.tag, xid=number)
+    for number, exchange in enumerate(exchanges_of(find_mutant(mutant)), 1):
+        encoded = compound(1, exchange.result, *exchange.args.argarray, tag=exchange.args.tag, xid=number)
         made.append(encoded)
     assert name in found(judge(pcap(frames_of(made))))
 
@@ -123,9 +125,9 @@ def compound(
     return replace_reply(made, reply)
 
 
-def replace_reply(one: Exchange, reply: bytes) -> Exchange:
-    one.reply, one.received_at = reply, one.sent_at + 0.5
-    return one
+def replace_reply(exchange: Exchange, reply: bytes) -> Exchange:
+    exchange.reply, exchange.received_at = reply, exchange.sent_at + 0.5
+    return exchange
 
 
 WRONG: t.Final = p.Compound4Res(p.Nfsstat4.NFS4_OK, b"another tag", [p.Putrootfh4Res(p.Nfsstat4.NFS4ERR_IO)])
@@ -140,24 +142,24 @@ def test_the_same_wrong_reply_is_judged_by_its_minor_version() -> None:
         reading = judge(pcap(frames_of([compound(minor, WRONG, p.Putrootfh4Args())])))
         assert found(reading) == {}
         assert reading.statistics.answered == 0
-        assert {name: str(one) for name, one in reading.statistics.not_judged.items()} == {
+        assert {name: str(reason) for name, reason in reading.statistics.not_judged.items()} == {
             f"NFSv4.{minor}": "frame 4"
         }
 
 
 def test_what_is_signed_or_encrypted_is_not_judged() -> None:
-    one = compound(1, WRONG, p.Putrootfh4Args(), credential=RawCredential(6, bytes(20)))
-    assert one.reply is not None
-    encrypted = replace_reply(one, one.reply[:24] + b"\xff" * 40)
+    exchange = compound(1, WRONG, p.Putrootfh4Args(), credential=RawCredential(6, bytes(20)))
+    assert exchange.reply is not None
+    encrypted = replace_reply(exchange, exchange.reply[:24] + b"\xff" * 40)
     reading = judge(pcap(frames_of([encrypted])))
     assert found(reading) == {}
     assert list(reading.statistics.not_judged) == ["RPCSEC_GSS"]
 
 
 def test_arguments_that_nobody_can_read_say_nothing_of_the_reply() -> None:
-    one = compound(1, WRONG, p.Putrootfh4Args())
-    one.call = one.call[:-4]
-    reading = judge(pcap(frames_of([one])))
+    exchange = compound(1, WRONG, p.Putrootfh4Args())
+    exchange.call = exchange.call[:-4]
+    reading = judge(pcap(frames_of([exchange])))
     assert found(reading) == {}
     assert list(reading.statistics.not_judged) == ["NFSv4, with arguments that do not decode"]
 
@@ -193,10 +195,12 @@ def test_delegations_of_rfc_9754_are_judged(given: p.OpenDelegation4) -> None:
 
 def numbered(res: p.Compound4Res, before: int, number: int) -> Exchange:
     """The same reply, with this number instead of another."""
-    one = compound(2, res, OPEN, xid=9)
-    assert one.reply is not None
-    assert one.reply.count(struct.pack(">I", before)) == 1
-    return replace_reply(one, one.reply.replace(struct.pack(">I", before), struct.pack(">I", number)))
+    exchange = compound(2, res, OPEN, xid=9)
+    assert exchange.reply is not None
+    assert exchange.reply.count(struct.pack(">I", before)) == 1
+    return replace_reply(
+        exchange, exchange.reply.replace(struct.pack(">I", before), struct.pack(">I", number))
+    )
 
 
 UNKNOWN: t.Final = {
@@ -211,23 +215,25 @@ UNKNOWN: t.Final = {
 def test_what_an_extension_may_have_brought_is_said_not_to_be_judged(what: str) -> None:
     reading = judge(pcap(frames_of([UNKNOWN[what]])), alone=True)
     assert found(reading) == {}
-    assert {name: str(one) for name, one in reading.statistics.not_judged.items()} == {
+    assert {name: str(reason) for name, reason in reading.statistics.not_judged.items()} == {
         "NFSv4.2, with an unknown operation or union arm in the reply": "frame 4"
     }
     assert reading.statistics.answered == 0
 
 
 def test_only_what_is_unknown_is_excused() -> None:
-    one = compound(2, opened(READ_AND_TIMES), OPEN)
-    assert one.reply is not None
-    assert set(found(judge(pcap(frames_of([replace_reply(one, one.reply[:-4])]))))) == {"rpc/results-decode"}
+    exchange = compound(2, opened(READ_AND_TIMES), OPEN)
+    assert exchange.reply is not None
+    assert set(found(judge(pcap(frames_of([replace_reply(exchange, exchange.reply[:-4])]))))) == {
+        "rpc/results-decode"
+    }
 
 
 def test_an_unknown_arm_in_a_reply_to_our_own_call_breaks_xdr() -> None:
-    one = UNKNOWN["an arm"]
-    assert one.reply is not None
-    own = exchange_of_call(one.call, 1.0, one.peer, "tcp", programs())
-    fill_in_reply(own, one.reply, 2.0)
+    mutate = UNKNOWN["an arm"]
+    assert mutate.reply is not None
+    own = exchange_of_call(mutate.call, 1.0, mutate.peer, "tcp", programs())
+    fill_in_reply(own, mutate.reply, 2.0)
     assert [each.rule.name for each in lint([own])] == ["rpc/results-decode"]
 
 
@@ -269,10 +275,18 @@ def test_callbacks_are_named_and_the_client_is_not_judged(program: int) -> None:
     args = p.CbCompound4Args(b"", 1, 0, [p.CbRecall4Args(p.Stateid4(1, bytes(12)), False, b"handle")])
     whole = p.Compound4Res(p.Nfsstat4.NFS4_OK, b"", [p.Putrootfh4Res(p.Nfsstat4.NFS4_OK)])
     made, frames = Packets(), []
-    one = compound(1, whole, p.Putrootfh4Args())
+    exchange = compound(1, whole, p.Putrootfh4Args())
     before = [
-        Segment(at, sent, struct.pack(">I", 0x8000_0000 | len(data)) + data, one.peer, "tcp", one.local, 1)
-        for at, sent, data in ((1.0, True, one.call), (2.0, False, one.reply or b""))
+        Segment(
+            at,
+            sent,
+            struct.pack(">I", 0x8000_0000 | len(data)) + data,
+            exchange.peer,
+            "tcp",
+            exchange.local,
+            1,
+        )
+        for at, sent, data in ((1.0, True, exchange.call), (2.0, False, exchange.reply or b""))
     ]
     for segment in [*before, *callback(program, args.to_xdr()), *callback(program, b"", 0)]:
         frames += [(EPOCH + at, frame) for at, frame, _ in made.of(segment)]
@@ -283,6 +297,6 @@ def test_callbacks_are_named_and_the_client_is_not_judged(program: int) -> None:
 
 
 def test_other_programs_of_the_same_range_are_no_callbacks() -> None:
-    one = compound(1, WRONG, p.Putrootfh4Args())
-    one.call = struct.pack(">6I", 5, 0, 2, 0x4000_0000, 1, 1) + bytes(16) + b"something"
-    assert dict(judge(pcap(frames_of([one]))).statistics.exchanges) == {"1073741824 version 1": 1}
+    exchange = compound(1, WRONG, p.Putrootfh4Args())
+    exchange.call = struct.pack(">6I", 5, 0, 2, 0x4000_0000, 1, 1) + bytes(16) + b"something"
+    assert dict(judge(pcap(frames_of([exchange]))).statistics.exchanges) == {"1073741824 version 1": 1}

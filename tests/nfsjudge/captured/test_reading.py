@@ -57,7 +57,9 @@ def test_files(wrong: list[Exchange], kind: str) -> None:
 
 
 def finding_index(exchanges: list[Exchange]) -> int:
-    return next(i for i, one in enumerate(exchanges) if one.procedure and one.procedure.name == "WRITE")
+    return next(
+        i for i, exchange in enumerate(exchanges) if exchange.procedure and exchange.procedure.name == "WRITE"
+    )
 
 
 def test_a_right_server_is_right_in_its_capture(right: list[Exchange]) -> None:
@@ -84,8 +86,8 @@ def test_only_who_says_so_is_alone(rig: Rig) -> None:
 @pytest.mark.parametrize("link", LINKS)
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 def test_links(wrong: list[Exchange], link: str, host: str) -> None:
-    for one in wrong:
-        one.peer = f"[{host}]:2049" if ":" in host else f"{host}:2049"
+    for exchange in wrong:
+        exchange.peer = f"[{host}]:2049" if ":" in host else f"{host}:2049"
     number, frames = with_link(frames_of(wrong), link)
     assert found(judge(pcapng(frames, link=number))) == WRONG
 
@@ -124,9 +126,9 @@ def test_segments_out_of_order_and_doubled(wrong: list[Exchange], seed: int) -> 
 
 def test_many_records_in_a_segment(wrong: list[Exchange]) -> None:
     """All calls in one segment, then all replies."""
-    few = [one for one in wrong if one.peer == wrong[0].peer][:8]
-    for one in few:
-        one.sent_at, one.received_at = 1.0, 2.0
+    few = [exchange for exchange in wrong if exchange.peer == wrong[0].peer][:8]
+    for exchange in few:
+        exchange.sent_at, exchange.received_at = 1.0, 2.0
     frames = frames_of(few)
     opening, calls, replies = frames[:3], frames[3:11], frames[11:]
     merged = [merge(calls), merge(replies)]
@@ -159,7 +161,7 @@ def test_a_capture_may_begin_within_a_record(wrong: list[Exchange]) -> None:
 def test_lost_packets_accuse_nobody(right: list[Exchange], seed: int) -> None:
     chance = random.Random(seed)
     frames = cut_segments(frames_of(right), 500)
-    kept = [one for one in frames if chance.random() > 0.03]
+    kept = [frame for frame in frames if chance.random() > 0.03]
     assert found(judge(pcap(kept), alone=True)) == {}
 
 
@@ -190,15 +192,15 @@ def test_packets_that_were_cut_accuse_nobody(right: list[Exchange]) -> None:
 def test_datagrams_and_their_fragments(rig: Rig, host: str, size: int) -> None:
     rig.mutants.add("write3-reports-more-than-sent")
     exchanges = play(rig, proto="udp")
-    for one in exchanges:
-        one.peer = f"[{host}]:2049"
+    for exchange in exchanges:
+        exchange.peer = f"[{host}]:2049"
     assert found(judge(pcap(frames_of(exchanges)))) == WRONG
     assert found(judge(pcap(cut_fragments(frames_of(exchanges), size)))) == WRONG
 
 
 def test_datagrams_that_come_twice(rig: Rig) -> None:
     frames = frames_of(play(rig, proto="udp"))
-    doubled = [one for frame in frames for one in (frame, (frame[0] + 1e-7, frame[1]))]
+    doubled = [copy for frame in frames for copy in (frame, (frame[0] + 1e-7, frame[1]))]
     assert found(judge(pcap(doubled), alone=True)) == {}
 
 

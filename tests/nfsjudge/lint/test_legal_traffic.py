@@ -94,8 +94,8 @@ class Monkey:
         for _ in range(self.chance.randrange(1, most + 1)):
             rpc = self.chance.choice(self.rpcs)
             pending.append((rpc, rpc.submit(*self.call())))
-        for rpc, one in pending:
-            result = rpc.wait(one)
+        for rpc, call in pending:
+            result = rpc.wait(call)
             handle = getattr(getattr(result, "resok", None), "obj", None) or getattr(
                 getattr(result, "resok", None), "object", None
             )
@@ -110,7 +110,11 @@ class Monkey:
 
 
 def accused(exchanges: list[Exchange], events: list[Event]) -> list[str]:
-    return [f"{one.rule.name}: {one.text}" for one in lint(exchanges, events) if one.severity != "INFO"]
+    return [
+        f"{finding.rule.name}: {finding.text}"
+        for finding in lint(exchanges, events)
+        if finding.severity != "INFO"
+    ]
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -138,9 +142,9 @@ def test_somebody_unseen(rig: Rig, seed: int) -> None:
     monkey = Monkey(rig, seed, "tcp")
     for _ in range(200):
         monkey.step(1)
-    seen = [one for one in monkey.exchanges if one.credential is not BOB]
-    found = [one for one in lint(seen, others=True) if one.severity != "INFO"]
-    assert [one.text for one in found] == []
+    seen = [exchange for exchange in monkey.exchanges if exchange.credential is not BOB]
+    found = [finding for finding in lint(seen, others=True) if finding.severity != "INFO"]
+    assert [finding.text for finding in found] == []
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -149,9 +153,9 @@ def test_calls_that_are_not_answered(rig: Rig, seed: int) -> None:
     monkey = Monkey(rig, seed, "tcp")
     for _ in range(200):
         monkey.step(1)
-    for one in monkey.exchanges:
+    for exchange in monkey.exchanges:
         if monkey.chance.random() < 0.05:
-            one.reply = one.result = one.received_at = None
+            exchange.reply = exchange.result = exchange.received_at = None
     assert accused(monkey.exchanges, []) == []
 
 
@@ -273,7 +277,7 @@ def test_ctime_may_be_a_copy_of_mtime(rig: Rig) -> None:
     for new in (Sattr3(mtime=client_time(5)), Sattr3(mtime=p.SERVER_TIME), Sattr3(mode=0o600)):
         reply = nfs.setattr(file, new)
         reply.resok.obj_wcc.after.ctime = p.Nfstime3(5)
-    assert [one for one in accused(monkey.exchanges, []) if "ctime-backwards" in one] == []
+    assert [line for line in accused(monkey.exchanges, []) if "ctime-backwards" in line] == []
 
 
 def _quiet(rig: Rig) -> tuple[Monkey, t.Any, bytes]:

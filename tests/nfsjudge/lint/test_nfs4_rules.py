@@ -89,7 +89,7 @@ def _exchanges(mutant: Mutant | None = None) -> list[Exchange]:
 
 
 def _findings(exchanges: list[Exchange]) -> dict[str, str]:
-    return {one.rule.name: one.severity for one in lint(exchanges)}
+    return {finding.rule.name: finding.severity for finding in lint(exchanges)}
 
 
 def test_a_right_server_breaks_no_rule() -> None:
@@ -102,7 +102,7 @@ def test_a_rule_fires_on_its_mutant(name: str, mutant: str) -> None:
 
 
 def test_a_finding_names_the_operation_and_the_place() -> None:
-    finding = next(one for one in lint(_exchanges(find_mutant("read4-returns-more"))))
+    finding = next(finding for finding in lint(_exchanges(find_mutant("read4-returns-more"))))
     assert finding.field == "resarray[4].resok4.data"
     assert finding.text.startswith("READ, exchange #2: 5 bytes")
 

@@ -13,7 +13,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.exchange import Exchange
-from nfsclient.xdr import XdrType, replace
+from nfsclient.xdr import XdrType
 from nfsjudge.lint import Event, Finding, Happening, all_rules, lint
 from nfsmutants import find_mutant
 from tests.nfsserver.conftest import ROOT_USER
@@ -49,7 +49,7 @@ class Scene:
         return made.handle, made.stateid
 
     def findings(self, events: tuple[Event, ...] = ()) -> dict[str, Finding]:
-        return {one.rule.name: one for one in lint(self.exchanges, events)}
+        return {finding.rule.name: finding for finding in lint(self.exchanges, events)}
 
 
 Play: t.TypeAlias = Callable[[Scene], object]
@@ -218,16 +218,16 @@ def test_rename_to_a_name_that_may_have_been_there_is_not_judged(rig4: Rig4) -> 
 def test_a_change_that_comes_again_after_calls_that_overlap_is_not_judged(rig4: Rig4) -> None:
     played = mutated(rig4, "getattr4-change-comes-again", written_often)
     assert played.findings()
-    for one in played.exchanges[:-1]:
-        one.sent_at, one.received_at = 1.0, 2.0
+    for exchange in played.exchanges[:-1]:
+        exchange.sent_at, exchange.received_at = 1.0, 2.0
     assert "nfs4/change-comes-again" not in played.findings()
 
 
 def test_calls_that_overlap_are_not_compared(rig4: Rig4) -> None:
     played = mutated(rig4, "getattr4-change-is-the-first", written_and_removed)
     assert played.findings()
-    for one in played.exchanges:
-        one.sent_at, one.received_at = 1.0, 2.0
+    for exchange in played.exchanges:
+        exchange.sent_at, exchange.received_at = 1.0, 2.0
     assert played.findings() == {}
 
 
@@ -241,8 +241,7 @@ def test_attributes_that_another_user_sees_are_not_compared(rig4: Rig4) -> None:
 def test_another_client_may_have_the_same_stateid(rig4: Rig4) -> None:
     played = mutated(rig4, "opendowngrade4-seqid-goes-back", downgraded)
     assert "nfs4/stateid-order" in played.findings()
-    last = played.exchanges[-1].args
-    last.argarray[0] = replace(last.argarray[0], sa_sessionid=bytes(16))
+    played.exchanges[-1].args.argarray[0].sa_sessionid = bytes(16)
     played.exchanges[-1].result.resarray[0].sr_resok4.sr_sessionid = bytes(16)
     assert played.findings() == {}
 
@@ -262,8 +261,8 @@ def test_a_reply_from_the_cache_of_a_session_is_not_compared(rig4: Rig4) -> None
 
 def flagged(s: Scene, *flags: int) -> None:
     """Put status flags into the last replies."""
-    for one, value in zip(s.exchanges[-len(flags) :], flags, strict=True):
-        one.result.resarray[0].sr_resok4.sr_status_flags = value
+    for exchange, value in zip(s.exchanges[-len(flags) :], flags, strict=True):
+        exchange.result.resarray[0].sr_resok4.sr_status_flags = value
 
 
 _ADMIN, _SOME, _ALL = (
@@ -327,9 +326,9 @@ def test_flags_of_lost_state_stay(rig4: Rig4, flag: int) -> None:
     assert played.findings((Event(last.sent_at - 1e-9, Happening.RESTART),)) == {}
 
 
-def elsewhere(one: Exchange, address: str = "192.0.2.7:2049") -> None:
+def elsewhere(exchange: Exchange, address: str = "192.0.2.7:2049") -> None:
     """Let an exchange go to another address of the server."""
-    one.peer = address
+    exchange.peer = address
 
 
 def test_flags_may_be_ended_at_another_address(rig4: Rig4) -> None:
@@ -344,8 +343,7 @@ def test_flags_may_be_ended_at_another_address(rig4: Rig4) -> None:
     elsewhere(played.exchanges[-1])
     assert played.findings() == {}
     del played.exchanges[-2]
-    later = played.exchanges[-1].args
-    later.argarray[0] = replace(later.argarray[0], sa_sequenceid=later.argarray[0].sa_sequenceid - 1)
+    played.exchanges[-1].args.argarray[0].sa_sequenceid -= 1
     played.exchanges[-1].result.resarray[0].sr_resok4.sr_sequenceid -= 1
     assert set(played.findings()) == {"nfs4/status-flags"}
 
@@ -370,12 +368,12 @@ def test_a_retry_of_what_was_not_seen_teaches_nothing(rig4: Rig4, is_gap: bool) 
     assert lint(played.exchanges, has_gaps=True) == []
     assert set(played.findings()) == {"nfs4/status-flags"}  # in a run there are no gaps
     played.exchanges[-2].result.resarray[0].sr_resok4.sr_status_flags = _ADMIN
-    assert [one.rule.name for one in lint(played.exchanges, has_gaps=True)] == ["nfs4/status-flags"]
+    assert [finding.rule.name for finding in lint(played.exchanges, has_gaps=True)] == ["nfs4/status-flags"]
 
 
-def replace_reception(one: Exchange, other: Exchange) -> Exchange:
-    one.received_at = other.received_at
-    return one
+def replace_reception(exchange: Exchange, other: Exchange) -> Exchange:
+    exchange.received_at = other.received_at
+    return exchange
 
 
 @pytest.mark.parametrize("is_delegated", [False, True])
@@ -406,7 +404,9 @@ def test_an_open_may_return_no_stateid(rig4: Rig4) -> None:
     """RFC 9754: a delegation instead, where the client asks for one or the other."""
     played = mutated(rig4, "opendowngrade4-seqid-goes-back", downgraded)
     assert "nfs4/stateid-order" in played.findings()
-    opened = [one for one in played.exchanges if any(step.operation is p.OPEN for step in one.steps)]
-    for one in opened:
-        one.result.resarray[2].resok4.rflags |= p.OPEN4_RESULT_NO_OPEN_STATEID
+    opened = [
+        exchange for exchange in played.exchanges if any(step.operation is p.OPEN for step in exchange.steps)
+    ]
+    for exchange in opened:
+        exchange.result.resarray[2].resok4.rflags |= p.OPEN4_RESULT_NO_OPEN_STATEID
     assert played.findings() == {}

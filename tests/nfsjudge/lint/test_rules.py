@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from nfsjudge.lint import Rule, all_rules, lint
+from nfsclient.rpc.program import AnyOperation
+from nfsjudge.lint import Rule, all_rules, engine, lint
 from nfsmutants import find_mutant
 from tests.nfsjudge.lint.scenes import SCENES, Scene
 from tests.nfsserver.conftest import Rig
@@ -35,6 +36,23 @@ def test_a_rule_fires_on_its_mutant(rig: Rig, name: str, mutant: str) -> None:
     SCENES[name](scene)
     severities = found(scene)
     assert severities.get(name) == RULES[name].severity, severities
+
+
+@pytest.mark.parametrize(("name", "mutant"), PAIRS)
+def test_no_rule_is_left_out_that_would_say_something(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, name: str, mutant: str
+) -> None:
+    """What `when` of a rule declares is true: asked about every case, the rules find the same."""
+    scene = Scene(rig)
+    rig.mutants.add(mutant)
+    SCENES[name](scene)
+    expected, every = found(scene), engine.rules_for
+
+    def all_of(operation: AnyOperation | None, *, of_all: bool = True, **_kind: bool) -> tuple[Rule, ...]:
+        return every(operation, of_all=of_all)
+
+    monkeypatch.setattr(engine, "rules_for", all_of)
+    assert found(scene) == expected
 
 
 def test_every_rule_has_a_mutant_and_a_scene() -> None:

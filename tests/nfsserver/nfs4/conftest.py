@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 from nfsclient import connect
-from nfsclient.clients.nfs4 import Nfs4, Session4
+from nfsclient.clients.nfs4 import Nfs4, Session
 from nfsclient.clients.nfs4 import operations as op
-from nfsclient.highlevel.nfs4 import NfsClient4
+from nfsclient.nfs4 import NfsClient
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.auth import Credential
 from tests.nfsserver.conftest import ROOT_USER, Rig
@@ -24,22 +24,22 @@ class Rig4(Rig):
 
     def __init__(self, **options: t.Any) -> None:
         super().__init__(**options)
-        self._paths: list[NfsClient4] = []
+        self._paths: list[NfsClient] = []
 
     def nfs4(self, credential: Credential = ROOT_USER, minor: int = 1) -> Nfs4:
         return Nfs4(self.rpc(credential), minor=minor)
 
-    def session(self, credential: Credential = ROOT_USER, minor: int = 1, **more: t.Any) -> Session4:
+    def session(self, credential: Credential = ROOT_USER, minor: int = 1, **more: t.Any) -> Session:
         return self.nfs4(credential, minor).establish(**more)
 
-    def by_path(self, version: str = "4.1", uid: int = 0) -> NfsClient4:
+    def by_path(self, version: str = "4.1", uid: int = 0) -> NfsClient:
         url = f"nfs://{self.host}:{self.server.port}/export?version={version}&uid={uid}&gid={uid}"
         made = connect(url, loop=self.loop, delegations=True)
-        assert isinstance(made, NfsClient4)
+        assert isinstance(made, NfsClient)
         self._paths.append(made)
         return made
 
-    def make(self, session: Session4, name: bytes, data: bytes = b"") -> bytes:
+    def make(self, session: Session, name: bytes, data: bytes = b"") -> bytes:
         """A new file in the export, closed again; its handle."""
         opening = op.open(name, 3 | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG, owner=b"maker", how=op.guarded())
         reply = session.compound(op.putfh(self.root), opening, op.getfh()).ok()

@@ -39,9 +39,9 @@ def test_files_and_names(rig4: Rig4, version: str) -> None:
 
 
 def test_share_reservations_and_locks(rig4: Rig4) -> None:
-    one, other = rig4.by_path(), rig4.by_path()
-    one.write_file("f", b"data")
-    with one.open("f", "r+", deny="w") as file:
+    first, other = rig4.by_path(), rig4.by_path()
+    first.write_file("f", b"data")
+    with first.open("f", "r+", deny="w") as file:
         with pytest.raises(NfsStatusError, match="SHARE_DENIED"):
             other.open("f", "r+")
         with file.locked(0, 10), other.open("f") as second, pytest.raises(NfsStatusError, match="DENIED"):

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from nfsclient.clients import Patience
-from nfsclient.clients.nfs4 import Nfs4, Session4
+from nfsclient.clients.nfs4 import Nfs4, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.xdr import XdrType
 from tests.nfsserver.nfs4.conftest import Rig4, S
 
 UNSTABLE, FILE_SYNC = p.StableHow4.UNSTABLE4, p.StableHow4.FILE_SYNC4
-Rigs: t.TypeAlias = Callable[..., tuple[Rig4, Session4, bytes]]
+Rigs: t.TypeAlias = Callable[..., tuple[Rig4, Session, bytes]]
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def rigs() -> Iterator[Rigs]:
     """A server on which knobs are set when it has a file f with the data 0123456789."""
     made: list[Rig4] = []
 
-    def make(**knobs: t.Any) -> tuple[Rig4, Session4, bytes]:
+    def make(**knobs: t.Any) -> tuple[Rig4, Session, bytes]:
         rig = Rig4()
         made.append(rig)
         rig.listen()
@@ -39,10 +39,10 @@ def rigs() -> Iterator[Rigs]:
         rig.close()
 
 
-def _statuses(session: Session4, *operations: XdrType) -> list[S]:
+def _statuses(session: Session, *operations: XdrType) -> list[S]:
     """Of one request, which is not repeated."""
     request = session.state.begin(list(operations))
-    return [p.status_of(one) for one in session.perform(request).res.resarray[1:]]
+    return [p.status_of(result) for result in session.perform(request).res.resarray[1:]]
 
 
 def test_write_takes_the_beginning(rigs: Rigs) -> None:
@@ -93,12 +93,12 @@ def test_first_try_of_each_operation_is_late(rigs: Rigs) -> None:
     _, session, file = rigs(jukebox_tries=1)
     request = session.state.begin([op.putfh(file), op.getfh(), op.read(p.ANONYMOUS_STATEID, 0, 1)])
     before = request.slot.sequence_id
-    assert [p.status_of(one) for one in session.perform(request).res.resarray] == [S.NFS4ERR_DELAY]
+    assert [p.status_of(result) for result in session.perform(request).res.resarray] == [S.NFS4ERR_DELAY]
     session.state.resume(request)
     assert session.perform(request).statuses == [S.NFS4ERR_DELAY]
     assert request.slot.sequence_id == before + 1
     patient = Nfs4(session.nfs4.rpc, patience=Patience(lambda _: None, lambda: 0.0))
-    again = Session4(patient, session.state).compound(*request.operations)
+    again = Session(patient, session.state).compound(*request.operations)
     assert again.statuses == [S.NFS4_OK] * 3
 
 

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.messages import ReplyHeader
 from nfsclient.xdr import AttributeMap, Unread, XdrType, fields_of
 from nfsserver.settings import Value
-from nfsserver.state.sessions import Slot
+from nfsserver.state.records import Slot
 from tests.nfsserver.nfs4.conftest import Rig4, S
 from tests.nfsserver.test_hostile import PEER, answer, message_of, several
 from tests.strategies import xdr_values
@@ -39,7 +39,7 @@ class Scene:
     def __init__(self, rig: Rig4, minor: int) -> None:
         self.rig = rig
         self.minor = minor
-        self.session: Session4 = rig.session(minor=minor)
+        self.session: Session = rig.session(minor=minor)
         self.name = b"file-%d" % next(_NAMES)
         file = rig.make(self.session, self.name, b"data")
         opened = self.session.compound(op.putfh(file), op.open(None, 3, owner=b"o")).ok()
@@ -73,8 +73,8 @@ class Scene:
     def aim(self, value: t.Any, draw: t.Callable[[list[t.Any]], t.Any]) -> None:
         """Put stateids and handles that exist into the arguments of an operation."""
         if isinstance(value, list):
-            for one in value:
-                self.aim(one, draw)
+            for item in value:
+                self.aim(item, draw)
         elif isinstance(value, p.Stateid4):
             known = draw(self.stateids)
             value.seqid, value.other = known.seqid, known.other
@@ -83,8 +83,12 @@ class Scene:
                 self.aim(getattr(value, field.name), draw)
 
 
-def operations_in(minor: int) -> list[p.AnyOperation4]:
-    return [one for one in p.operations_of(minor) if one.name not in {"SEQUENCE", "DESTROY_SESSION"}]
+def operations_in(minor: int) -> list[p.AnyOperation]:
+    return [
+        operation
+        for operation in p.operations_of(minor)
+        if operation.name not in {"SEQUENCE", "DESTROY_SESSION"}
+    ]
 
 
 _LACKING: t.Final[dict[str, Value]] = {
@@ -104,7 +108,7 @@ _FULL: t.Final[dict[str, Value]] = {"free_bytes": 0, "free_files": 0}
 
 @pytest.mark.parametrize("knobs", [{}, _LACKING, _STRICT, _FULL], ids=["usual", "lacking", "strict", "full"])
 @pytest.mark.parametrize("minor", [1, 2])
-def test_any_operation_is_answered_with_a_status_of_its_own(minor: int, knobs: dict[str, Value]) -> None:
+def test_any_operation_is_answered_with_its_own_status(minor: int, knobs: dict[str, Value]) -> None:
     """With any arguments that its declaration allows, on any object, whatever the server chooses."""
     rig = Rig4()
     rig.listen()
@@ -127,7 +131,7 @@ def test_any_operation_is_answered_with_a_status_of_its_own(minor: int, knobs: d
             return
         last = reply.resarray[-1]
         answered = p.operation_of(last)
-        assert p.errors.is_expected(answered, minor, p.status_of(last)), (operation.name, last)
+        assert answered.is_expected(minor, p.status_of(last)), (operation.name, last)
 
     try:
         ask()

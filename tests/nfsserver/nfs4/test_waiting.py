@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from nfsclient.clients import Nfs3
-from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs3
 from nfsclient.protocol import nfs4 as p
@@ -32,7 +32,7 @@ def rig4() -> Iterator[Rig4]:
 class Held(t.NamedTuple):
     """A file, and its delegation."""
 
-    holder: Session4
+    holder: Session
     file: bytes
     stateid: p.Stateid4
 
@@ -54,7 +54,7 @@ def held(rig4: Rig4) -> Held:
     return Held(holder, file, opened.delegation.read.stateid)
 
 
-def submit(session: Session4, *operations: XdrType) -> tuple[t.Any, Pending[t.Any]]:
+def submit(session: Session, *operations: XdrType) -> tuple[t.Any, Pending[t.Any]]:
     request = session.state.begin(list(operations))
     return request, t.cast("RpcClient", session.nfs4.rpc).submit(p.COMPOUND, request.args)
 
@@ -78,7 +78,7 @@ def test_compound_goes_on_where_it_waited(rig4: Rig4, held: Held) -> None:
     settle(rig4)
     reply = pending.result
     assert reply is not None
-    assert [p.status_of(one) for one in reply.resarray] == [S.NFS4_OK] * 5
+    assert [p.status_of(result) for result in reply.resarray] == [S.NFS4_OK] * 5
 
 
 def test_call_of_nfs3_waits(rig4: Rig4, held: Held) -> None:
@@ -142,12 +142,12 @@ def test_bound(rig4: Rig4, held: Held) -> None:
     args = nfs3.Setattr3Args(held.file, nfs3.Sattr3(mode=0o600))
     calls = [client.submit(nfs3.SETATTR, args) for _ in range(MOST.waiting_calls + 1)]
     settle(rig4, 0.3)
-    done = [one for one in calls if one.done]
+    done = [call for call in calls if call.done]
     assert len(done) == 1
     assert done[0].result is not None
     assert done[0].result.status == nfs3.Nfsstat3.NFS3ERR_JUKEBOX
     held.give_back()
-    assert {client.wait(one).status for one in calls} == {
+    assert {client.wait(call).status for call in calls} == {
         nfs3.Nfsstat3.NFS3_OK,
         nfs3.Nfsstat3.NFS3ERR_JUKEBOX,
     }

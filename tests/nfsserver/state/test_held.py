@@ -51,7 +51,7 @@ def test_shares_are_those_of_the_model(steps: list[tuple[str, bytes, Share, Shar
     held = Held(1)
     model: dict[bytes, list[tuple[Share, Share]]] = {b"a": [], b"b": []}
     for deed, owner, access, deny in steps:
-        one = held.opens.find(CLIENT, owner, FILE)
+        found = held.opens.find(CLIENT, owner, FILE)
         if deed == "open":
             modes = [mode for modes in model.values() for mode in modes]
             excluded = any(a & deny or d & access for a, d in modes)
@@ -59,30 +59,30 @@ def test_shares_are_those_of_the_model(steps: list[tuple[str, bytes, Share, Shar
             assert result == ("SHARE_DENIED" if excluded else "OK")
             if not excluded:
                 model[owner].append((access, deny))
-        elif one is None:
+        elif found is None:
             assert not model[owner]
         elif deed == "close":
-            held.close(one)
+            held.close(found)
             model[owner] = []
         else:
             subsets_a = {sum_of(a for a, _ in model[owner] if not a & ~access)}
             subsets_d = {sum_of(d for _, d in model[owner] if not d & ~deny)}
-            result = status(lambda: held.opens.downgrade(one, access, deny))  # noqa: B023
+            result = status(lambda: held.opens.downgrade(found, access, deny))  # noqa: B023
             assert result == ("OK" if access in subsets_a and deny in subsets_d else "INVAL")
             if result == "OK":
                 model[owner] = [(a, d) for a, d in model[owner] if not (a & ~access or d & ~deny)]
                 model[owner].append((access, deny))
-        one = held.opens.find(CLIENT, owner, FILE)
-        assert (one is None) == (not model[owner])
-        if one is not None:
-            assert one.access == sum_of(a for a, _ in model[owner])
-            assert one.deny == sum_of(d for _, d in model[owner])
+        found = held.opens.find(CLIENT, owner, FILE)
+        assert (found is None) == (not model[owner])
+        if found is not None:
+            assert found.access == sum_of(a for a, _ in model[owner])
+            assert found.deny == sum_of(d for _, d in model[owner])
 
 
 def sum_of(shares: object) -> Share:
     whole = Share.NONE
-    for one in shares:  # type: ignore[attr-defined]
-        whole |= one
+    for share in shares:  # type: ignore[attr-defined]
+        whole |= share
     return whole
 
 
@@ -96,17 +96,17 @@ def sum_of(shares: object) -> Share:
     ],
 )
 def test_a_seqid_is_current_or_zero(change: int | None, expected: str) -> None:
-    held, one = opened()
-    one.changed()
-    seqid = 0 if change is None else one.seqid + change
-    assert held.test(Stateid(seqid, one.other), CLIENT) == expected
+    held, state = opened()
+    state.changed()
+    seqid = 0 if change is None else state.seqid + change
+    assert held.test(Stateid(seqid, state.other), CLIENT) == expected
 
 
 def test_seqids_pass_the_greatest_without_becoming_zero() -> None:
-    held, one = opened()
-    one.seqid = SEQID_MAX
-    assert one.changed().seqid == 1
-    assert held.test(Stateid(SEQID_MAX, one.other), CLIENT, slots=8) == "OLD_STATEID"
+    held, state = opened()
+    state.seqid = SEQID_MAX
+    assert state.changed().seqid == 1
+    assert held.test(Stateid(SEQID_MAX, state.other), CLIENT, slots=8) == "OLD_STATEID"
     assert not is_older(1, SEQID_MAX, 8)
 
 
@@ -119,16 +119,16 @@ def test_what_is_no_state_is_bad(stateid: Stateid) -> None:
 
 
 def test_a_stateid_belongs_to_a_client_a_file_and_a_kind() -> None:
-    held, one = opened()
-    assert held.test(one.stateid, "another") == "BAD_STATEID"
-    assert status(lambda: held.require(one.stateid, CLIENT, "another", "open")) == "BAD_STATEID"
-    assert status(lambda: held.require(one.stateid, CLIENT, FILE, "lock")) == "BAD_STATEID"
-    assert held.require(one.stateid, CLIENT, FILE, "open") is one
+    held, state = opened()
+    assert held.test(state.stateid, "another") == "BAD_STATEID"
+    assert status(lambda: held.require(state.stateid, CLIENT, "another", "open")) == "BAD_STATEID"
+    assert status(lambda: held.require(state.stateid, CLIENT, FILE, "lock")) == "BAD_STATEID"
+    assert held.require(state.stateid, CLIENT, FILE, "open") is state
 
 
 def test_a_stateid_of_an_earlier_instance_is_bad() -> None:
-    _, one = opened()
-    assert Held(2).test(one.stateid, CLIENT) == "BAD_STATEID"
+    _, state = opened()
+    assert Held(2).test(state.stateid, CLIENT) == "BAD_STATEID"
 
 
 def test_io_needs_an_open_for_it() -> None:
@@ -141,18 +141,18 @@ def test_io_needs_an_open_for_it() -> None:
 
 
 def test_a_close_frees_locks_or_refuses() -> None:
-    held, one = opened()
-    lock = held.locks.lock(one, b"locker", 0, 5, is_write=True)
-    assert status(lambda: held.close(one, frees_locks=False)) == "LOCKS_HELD"
-    held.close(one)
-    assert held.test(one.stateid, CLIENT) == held.test(lock.stateid, CLIENT) == "BAD_STATEID"
+    held, state = opened()
+    lock = held.locks.lock(state, b"locker", 0, 5, is_write=True)
+    assert status(lambda: held.close(state, frees_locks=False)) == "LOCKS_HELD"
+    held.close(state)
+    assert held.test(state.stateid, CLIENT) == held.test(lock.stateid, CLIENT) == "BAD_STATEID"
     assert held.opens.find(CLIENT, b"owner", FILE) is None
 
 
 def test_only_a_stateid_without_locks_is_freed() -> None:
-    held, one = opened()
-    lock = held.locks.lock(one, b"locker", 0, 5, is_write=True)
-    assert status(lambda: held.free(one.stateid, CLIENT)) == "LOCKS_HELD"
+    held, state = opened()
+    lock = held.locks.lock(state, b"locker", 0, 5, is_write=True)
+    assert status(lambda: held.free(state.stateid, CLIENT)) == "LOCKS_HELD"
     assert status(lambda: held.free(lock.stateid, CLIENT)) == "LOCKS_HELD"
     held.locks.unlock(lock, 0, 5)
     assert held.test(lock.stateid, CLIENT) == "OK"
@@ -161,20 +161,20 @@ def test_only_a_stateid_without_locks_is_freed() -> None:
 
 
 def test_what_a_lost_lease_takes_stays_known_until_it_is_freed() -> None:
-    held, one = opened(deny=Share.BOTH)
+    held, state = opened(deny=Share.BOTH)
     held.revoke(CLIENT, "EXPIRED")
-    assert held.test(one.stateid, CLIENT) == "EXPIRED"
+    assert held.test(state.stateid, CLIENT) == "EXPIRED"
     assert held.losses(CLIENT) == {"EXPIRED"}
     assert not held.has_any(CLIENT)
     held.opens.require_shareable(FILE, Share.BOTH, Share.NONE)  # others can open it
-    held.free(one.stateid, CLIENT)
+    held.free(state.stateid, CLIENT)
     assert not held.losses(CLIENT)
-    assert held.test(one.stateid, CLIENT) == "BAD_STATEID"
+    assert held.test(state.stateid, CLIENT) == "BAD_STATEID"
 
 
 def test_a_released_client_leaves_nothing() -> None:
-    held, one = opened()
-    held.locks.lock(one, b"locker", 0, 5, is_write=True)
+    held, state = opened()
+    held.locks.lock(state, b"locker", 0, 5, is_write=True)
     held.release(CLIENT)
     assert len(held.stateids) == 0
     assert held.locks.conflict(FILE, 0, 5, is_write=True, client="other", owner=b"x") is None

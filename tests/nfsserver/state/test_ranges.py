@@ -52,16 +52,16 @@ def cells(start: int, end: int) -> range:
 def excludes(model: Model, deed: str, file: Hashable, owner: Hashable, where: tuple[int, int]) -> bool:
     """Whether another owner has a byte there that this lock may not have, too."""
     others = [model[file, other][cell] for other in OWNERS if other != owner for cell in cells(*where)]
-    return any(one and "write" in {one, deed} for one in others)
+    return any(right and "write" in {right, deed} for right in others)
 
 
 def expect_model(table: Ranges, model: Model, file: Hashable, owner: Hashable) -> None:
     """The ranges of an owner are the bytes of the model, in order, merged, without overlaps."""
     ranges, seen = table.of(file, owner), [""] * BYTES
-    for one in ranges:
-        for cell in cells(one.start, one.end):
+    for byte_range in ranges:
+        for cell in cells(byte_range.start, byte_range.end):
             assert not seen[cell]
-            seen[cell] = "write" if one.is_write else "read"
+            seen[cell] = "write" if byte_range.is_write else "read"
     assert seen == model[file, owner]
     for before, after in itertools.pairwise(ranges):
         assert before.end < after.start or (before.end == after.start and before.is_write != after.is_write)
@@ -152,11 +152,11 @@ def test_nfsv4_and_another_protocol_exclude_each_other() -> None:
     held = Held(1)
     manager = ("host", 4711)
     held.ranges.lock("file", manager, 0, 10, is_write=True)
-    one = held.opens.open("client", b"opener", "file", Share.BOTH, Share.NONE)
+    state = held.opens.open("client", b"opener", "file", Share.BOTH, Share.NONE)
     with pytest.raises(Denied) as denied:
-        held.locks.lock(one, b"locker", 5, 6, is_write=False)
+        held.locks.lock(state, b"locker", 5, 6, is_write=False)
     assert (denied.value.client, denied.value.owner, denied.value.held) == (0, b"", Range(0, 10, True))
-    held.locks.lock(one, b"locker", 10, 20, is_write=True)
+    held.locks.lock(state, b"locker", 10, 20, is_write=True)
     with pytest.raises(RangeConflict) as refused:
         held.ranges.lock("file", manager, 15, 16, is_write=False)
     assert refused.value.conflict.owner == ("client", b"locker")

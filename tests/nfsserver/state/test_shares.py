@@ -60,9 +60,9 @@ def test_nfsv4_and_another_protocol_exclude_each_other() -> None:
     held.shares.put("file", "host", Share.READ, Share.WRITE)
     with pytest.raises(StateError, match="SHARE_DENIED"):
         held.opens.open("client", b"opener", "file", Share.WRITE, Share.NONE)
-    one = held.opens.open("client", b"opener", "file", Share.READ, Share.WRITE)
+    first = held.opens.open("client", b"opener", "file", Share.READ, Share.WRITE)
     assert held.opens.has_others("file", "client")
     assert held.shares.excludes("file", Share.WRITE, besides="host")
-    held.close(one)
+    held.close(first)
     assert not held.shares.excludes("file", Share.WRITE, besides="host")
     assert held.shares.owners("file") == ("host",)

@@ -59,11 +59,11 @@ def test_an_annotation_is_for_a_cause() -> None:
 
 def test_a_test_suite_has_its_causes_as_properties() -> None:
     root = ET.fromstring(render_junit([run_of()]))
-    suite = next(one for one in root if one.attrib["name"] == "nfs3")
-    properties = {one.attrib["name"]: one.attrib["value"] for one in suite[0]}
+    suite = next(element for element in root if element.attrib["name"] == "nfs3")
+    properties = {element.attrib["name"]: element.attrib["value"] for element in suite[0]}
     assert properties["cause.1"] == f"FAIL {LINE}"
-    (case,) = [one for one in suite.iter("testcase") if one.attrib["name"] == "small[1]"]
-    assert LINE.partition(": 3 checks")[0] in [one.attrib["value"] for one in case.iter("property")]
+    (case,) = [element for element in suite.iter("testcase") if element.attrib["name"] == "small[1]"]
+    assert LINE.partition(": 3 checks")[0] in [element.attrib["value"] for element in case.iter("property")]
 
 
 def test_allure_has_a_category_for_a_cause(tmp_path: Path) -> None:
@@ -71,8 +71,8 @@ def test_allure_has_a_category_for_a_cause(tmp_path: Path) -> None:
     (cause,) = causes_of(run_of())
     rule = json.loads((tmp_path / "categories.json").read_text())[0]
     assert rule["name"] == f"FAIL: {cause.headline}"
-    found = [json.loads(one.read_text()) for one in tmp_path.glob("*-result.json")]
-    traces = [one["statusDetails"]["trace"] for one in found if one["status"] == "failed"]
+    found = [json.loads(path.read_text()) for path in tmp_path.glob("*-result.json")]
+    traces = [result["statusDetails"]["trace"] for result in found if result["status"] == "failed"]
     assert len(traces) == 4
     assert all(trace.startswith(f"cause {cause.key}: ") for trace in traces)
 
@@ -81,7 +81,7 @@ def test_servers_share_a_cause() -> None:
     runs = [run_of("one"), run_of("two"), from_records([RunRecord("three"), EndRecord(0)])[-1]]
     (both,) = shared(runs)
     assert both.labels == ("one", "two")
-    assert [len(one["causes"]) for one in plain_causes(runs)] == [1, 1, 0]  # type: ignore[arg-type]
+    assert [len(plain_cause["causes"]) for plain_cause in plain_causes(runs)] == [1, 1, 0]  # type: ignore[arg-type]
     assert shared_lines([]) == []
 
 

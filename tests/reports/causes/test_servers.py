@@ -27,26 +27,26 @@ ALSO = "also-"
 
 
 def name_by_hand(rows: dict[str, list[str]], record: CheckRecord | FindingRecord) -> str:
-    told = f"{record.verdict} {record.id}"
+    heading = f"{record.verdict} {record.id}"
     for name, patterns in rows.items():
-        if any(glob(pattern).fullmatch(text) for pattern in patterns for text in (record.id, told)):
+        if any(glob(pattern).fullmatch(text) for pattern in patterns for text in (record.id, heading)):
             return name
-    return f"no row has {told}"
+    return f"no row has {heading}"
 
 
 def members_of(cause: Cause, known: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     ids = {*cause.checks, *cause.findings}
-    return [(verdict, one) for verdict, one in known if one in ids]
+    return [(verdict, name) for verdict, name in known if name in ids]
 
 
 @pytest.mark.parametrize("server", BY_HAND)
 def test_causes_are_those_that_people_found(server: str) -> None:
     rows = BY_HAND[server]
     records = load_seen(SEEN / f"{server}.json")
-    name_of = {(one.verdict, one.id): name_by_hand(rows, one) for one in records}
+    name_of = {(record.verdict, record.id): name_by_hand(rows, record) for record in records}
     assert sorted(name for name in name_of.values() if name.startswith("no row")) == []
     found = causes(records)
-    names = {cause.line: {name_of[one] for one in members_of(cause, name_of)} for cause in found}
+    names = {cause.line: {name_of[record] for record in members_of(cause, name_of)} for cause in found}
     mixed = {line: sorted(several) for line, several in names.items() if len(several) > 1}
     assert mixed == {}
     assert len(found) <= AT_MOST * len(set(name_of.values()))

@@ -107,8 +107,8 @@ def test_a_record_has_a_severity(record: CheckRecord | FindingRecord, severity: 
 
 def test_each_severity_is_declared_once_and_each_harm_is_one() -> None:
     assert len(ORDER) == len(SEVERITIES)
-    assert {str(one) for one in Harm} <= ORDER.keys()
-    assert all(one.title and one.why for one in SEVERITIES)
+    assert {str(harm) for harm in Harm} <= ORDER.keys()
+    assert all(severity.title and severity.why for severity in SEVERITIES)
 
 
 def test_harm_comes_before_numbers() -> None:
@@ -121,7 +121,7 @@ def test_harm_comes_before_numbers() -> None:
         red("weak", clause("c", "data", "SHOULD"), "data", "00", "ff"),
         died("once"),
     ]
-    found = [(one.severity, one.verdict) for one in causes(records)]
+    found = [(cause.severity, cause.verdict) for cause in causes(records)]
     assert found == [
         ("crash", "VOID"),
         ("data", "NONSTRICT"),
@@ -157,23 +157,25 @@ def test_harm_is_in_records_and_old_records_have_none() -> None:
 def test_what_matters_of_a_real_server_comes_first() -> None:
     found = causes(load_seen(SEEN / "go-nfs-0.0.4.json"))
     of: dict[str, int] = {}
-    for number, one in enumerate(found):
-        for check in one.checks:
+    for number, name in enumerate(found):
+        for check in name.checks:
             of.setdefault(check.partition("[")[0], number)
     grave = ["nfs3/RMDIR/file-kept", "nfs3/types/symlink-as-directory", "nfs3/handles/replaced-file"]
-    assert all(of[one] < 12 for one in grave)
-    assert all(of[one] < of["nfs3/FSINFO/hard-links-claimed"] for one in grave)
+    assert all(of[harm] < 12 for harm in grave)
+    assert all(of[harm] < of["nfs3/FSINFO/hard-links-claimed"] for harm in grave)
 
 
 def test_a_board_has_the_severities() -> None:
     records: list[AnyRecord] = [RunRecord("one"), red("a", clause(harm="data"), "x", "1", "2")]
     index = build([from_records(records)[-1]], [None]).index
-    assert [one["name"] for one in index["severities"]] == [one.name for one in SEVERITIES]
+    assert [severity["name"] for severity in index["severities"]] == [
+        severity.name for severity in SEVERITIES
+    ]
     assert index["causes"][0]["severity"] == index["causes"][0]["of"][0]["severity"] == "data"
 
 
 def test_the_page_has_the_table_of_severities() -> None:
     page = (SEEN.parents[1] / "docs" / "causes.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith("| `") and line.count("|") == 4]
-    wanted = [f"| `{one.name}` | {one.title} | {one.why} |" for one in SEVERITIES]
+    wanted = [f"| `{severity.name}` | {severity.title} | {severity.why} |" for severity in SEVERITIES]
     assert [row for row in rows if row in wanted] == wanted

@@ -43,9 +43,9 @@ def run_of(*checks: CheckRecord, target: str = "embedded") -> Run:
 def section(coverage: SectionCoverage, rfc: str, number: str) -> object:
     return next(
         each
-        for one in coverage.documents
-        if one.document.name == rfc
-        for each in one.sections
+        for document in coverage.documents
+        if document.document.name == rfc
+        for each in document.sections
         if each.section.number == number
     )
 
@@ -85,16 +85,16 @@ class TestSections:
     def test_a_check_that_fails_for_one_clause_says_nothing_of_the_other(self) -> None:
         failed = check("nfs3/write/one", "FAIL", WRITE, MESSAGE, expected=["10"], observed="11")
         claims = cover_sections([run_of(failed)], read_tables()).claims
-        assert {one.requirement.rfc: one.verdicts for one in claims} == {
+        assert {claim.requirement.rfc: claim.verdicts for claim in claims} == {
             "RFC 1813": [{"nfs3/write/one": "FAIL"}],
             "RFC 5531": [{}],
         }
 
-    def test_what_was_broken_on_the_way_is_told_where_it_stands(self) -> None:
+    def test_what_was_broken_on_the_way_is_reported_where_it_stands(self) -> None:
         failed = check("nfs3/write/one", "FAIL", WRITE, expected=["a reply"], observed="none")
         failed.requirement = MESSAGE
         claims = cover_sections([run_of(failed)], read_tables()).claims
-        assert {one.requirement.rfc: one.verdicts for one in claims} == {
+        assert {claim.requirement.rfc: claim.verdicts for claim in claims} == {
             "RFC 1813": [{}],
             "RFC 5531": [{"nfs3/write/one": "FAIL"}],
         }
@@ -102,7 +102,7 @@ class TestSections:
     def test_what_the_lint_found_counts(self) -> None:
         run = run_of()
         run.findings = [FindingRecord("lint/nfs3/write-count", "nfs3/write/one", "FAIL", WRITE)]
-        assert [one.counts(0) for one in cover_sections([run], read_tables()).claims] == [{"FAIL": 1}]
+        assert [claim.counts(0) for claim in cover_sections([run], read_tables()).claims] == [{"FAIL": 1}]
 
 
 class TestErrors:
@@ -121,7 +121,7 @@ class TestErrors:
         assert mount.counts == {"provoked": 1, "open": 3, "outside": 1}
         assert [(pair.operation, pair.error) for pair in mount.unlisted] == [("MNT", "PERM")]
 
-    def test_an_error_that_the_rfc_does_not_list_is_told_apart(self) -> None:
+    def test_an_error_that_the_rfc_does_not_list_is_distinguished(self) -> None:
         nfs3 = cover_errors(
             [run_of(check("a/b", statuses=["nfs3 READ NFS3ERR_EXIST"]))], read_error_tables()
         )[0]
@@ -131,10 +131,10 @@ class TestErrors:
         pair = "nfs3 WRITE NFS3ERR_STALE"
         checks = [check("nfs3/handles/a", statuses=[pair]), check("nfs3/write/b[1]", statuses=[pair])]
         nfs3 = cover_errors([run_of(*checks)], read_error_tables())[0]
-        assert [one.functions for one in nfs3.pairs if one.checks] == [["nfs3/write/b", "nfs3/handles/a"]]
+        assert [pair.functions for pair in nfs3.pairs if pair.checks] == [["nfs3/write/b", "nfs3/handles/a"]]
 
     @pytest.mark.parametrize("text", ["", "nfs3", "x y z w", "nfs3 READ"])
-    def test_what_is_no_status_of_ours_does_no_harm(self, text: str) -> None:
+    def test_what_is_no_known_status_does_no_harm(self, text: str) -> None:
         assert cover_errors([run_of(check("a/b", statuses=[text]))], read_error_tables())
 
     def test_a_reason_that_a_check_refutes_is_a_fault(self) -> None:
@@ -149,19 +149,23 @@ class TestTables:
         assert unmatched_reasons() == []
 
     def test_the_pairs_of_version_3_are_those_of_its_procedures_and_statuses(self) -> None:
-        table = next(one for one in read_error_tables() if one.protocol == "nfs3")
-        assert set(table.errors) == {one.name for one in NFS3.procedures} - {"NULL"}
+        table = next(error_table for error_table in read_error_tables() if error_table.protocol == "nfs3")
+        assert set(table.errors) == {procedure.name for procedure in NFS3.procedures} - {"NULL"}
         assert {f"NFS3ERR_{error}" for _, error in table.pairs} <= set(Nfsstat3.__members__)
         assert len(table.pairs) == len(set(table.pairs)) == 186
 
     def test_the_pairs_of_mount_are_those_of_mnt_and_its_statuses(self) -> None:
-        table = next(one for one in read_error_tables() if one.protocol == "mount3")
+        table = next(error_table for error_table in read_error_tables() if error_table.protocol == "mount3")
         assert set(table.errors) == {"MNT"}
         assert {f"MNT3ERR_{error}" for _, error in table.pairs} <= set(MountStat3.__members__)
         assert len(table.pairs) == 5
 
     def test_sections_are_there_once(self) -> None:
-        numbers = [(one.rfc, one.number) for document in read_tables().documents for one in document.sections]
+        numbers = [
+            (section.rfc, section.number)
+            for document in read_tables().documents
+            for section in document.sections
+        ]
         assert len(numbers) == len(set(numbers))
 
     def test_words_are_counted_by_section_without_titles_and_pages(self) -> None:
@@ -227,11 +231,11 @@ class TestRendering:
     def test_json_has_every_verdict_by_target(self) -> None:
         plain = json.loads(render_coverage(self.hostile(), "json"))
         assert plain["targets"] == [HOSTILE, "other"]
-        sections = {one["section"]: one for one in plain["documents"][1]["sections"]}
+        sections = {section["section"]: section for section in plain["documents"][1]["sections"]}
         verdicts = [claim["verdicts"] for claim in sections["3.3.7"]["requirements"]]
         assert [{}, {"nfs3/write/two": "FAIL"}] in verdicts
 
-    def test_two_runs_of_one_target_are_told_apart(self) -> None:
+    def test_two_runs_of_one_target_are_distinguished(self) -> None:
         plain = json.loads(render_coverage([run_of(check("a/b/c"))] * 2, "json"))
         assert plain["targets"] == ["embedded", "embedded (2)"]
 
@@ -239,7 +243,7 @@ class TestRendering:
         with pytest.raises(ValueError, match="expected md, html or json"):
             render_coverage([], "pdf")
 
-    def test_what_is_broken_stands_in_a_table_of_its_own(self) -> None:
+    def test_what_is_broken_stands_in_a_separate_table(self) -> None:
         text = render_coverage([run_of(check("nfs3/write/two", "FAIL"), target="mine")], "md")
         broken = text.partition("## Requirements that a target does not meet")[2]
         assert "| RFC 1813 section 3.3.7 | STATED | what is written is there | 1 FAIL |" in broken

@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: MIT
+"""`nfsproof workload paper`: runs what the tables of a paper need, and prints them with our numbers."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nfsjudge.verdict import Verdict
+from nfsproof import workloading
+from nfsproof.exits import Exit, Trouble
+from nfsserver import parse_setting
+from nfstargets.base import TargetError
+from nfstargets.knfsd.client import ClientUnavailable, LinuxClient
+from reports.workloads.papers import paper_markdown, table_text
+from workloads import catalog, result
+from workloads.papers import PAPERS
+from workloads.papers.filling import Filled, fill
+from workloads.papers.model import Paper, Plan
+from workloads.result import Result, ResultError
+from workloads.trouble import Refused
+
+Say = Callable[[str], None]
+Run = Callable[[Plan, str], Result]
+"""Carries a plan out on a target. Raises Trouble."""
+_LACKS = re.compile(r"\bPRO[CG]_?(?:UNAVAIL|MISMATCH)")
+_OURS = "nfsproof does not have"
+_NOT_RUN = "not run"
+_CANNOT_BOOT = "no guest of Linux can be started here"
+_WHY = "no-result.txt"
+_INTRODUCTION = """\
+# Tables of the papers
+
+`bin/nfsproof workload paper` has written this page. Each table has the numbers of the paper, those of nfsproof, and how
+many times ours are the paper's.
+
+- Calls and bytes are compared as they are. Where a count of calls differs by more than 2 %, the reason is below the
+  table.
+- Seconds and throughput are of other machines, so both sides are divided by their base column: "v2 = 1" says that all
+  numbers of the row are parts of those of v2 in the same run. Do not compare seconds of two servers on this page.
+- The embedded server shares a process with the client, and has no disk: its times say what calls cost a processor.
+- QEMU emulates the processor of `knfsd:qemu`, so its times say less than those of the others.
+- Where the client of the Linux kernel is compared with a policy, the reasons are inferred from its calls.
+- [workloads.md](workloads.md) describes the workloads and the policies: what a client sends for each call of a program.
+"""
+
+
+@dataclass
+class Made:
+    """What was run on a target."""
+
+    results: dict[Plan, list[Result]] = field(default_factory=dict)
+    lacking: dict[Plan, str] = field(default_factory=dict)
+    """Why a plan has no result."""
+    is_wrong: bool = False
+    """Whether a result is FAIL."""
+    has_run: bool = False
+    """Whether there is any result."""
+
+    def measured(self) -> Mapping[Plan, Sequence[Result] | str]:
+        """As `fill` reads it."""
+        return {**self.results, **self.lacking}
+
+
+def find(name: str) -> Paper:
+    """A paper by its name. Raises Trouble."""
+    if name not in PAPERS:
+        raise Trouble(f"expected a paper of {', '.join(PAPERS)}, got {name!r}")
+    return PAPERS[name]
+
+
+class Runner:
+    """Carries plans out. A guest that one of them has needed serves the others, too, until `close`."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self._guest: LinuxClient | None = None
+        self._no_guest = ""
+        self._stack = contextlib.ExitStack()
+
+    def __call__(self, plan: Plan, target: str) -> Result:
+        """One run. Raises Trouble."""
+        if not plan.client:
+            return run_plan(plan, target, say=self._say)
+        from nfsproof import workload_guest  # needs the server and threads, which other runs do not
+
+        if self._no_guest:
+            raise Trouble(self._no_guest)
+        wish = wish_of(plan, target)
+        self._say(f"{plan.workload}, NFSv{plan.version}: the client of Linux")
+        try:
+            order = workloading.guest_order(wish)
+            if self._guest is None:
+                self._guest = self._stack.enter_context(workload_guest.guest())
+            return workload_guest.run_in(self._guest, order, wish.knobs).result
+        except ClientUnavailable as error:
+            self._no_guest = f"{_CANNOT_BOOT}: {error}"
+            raise Trouble(self._no_guest) from error
+        except (Refused, TargetError) as error:
+            raise Trouble(str(error)) from error
+
+    def close(self) -> None:
+        """End the guest."""
+        self._stack.close()
+
+
+def wish_of(plan: Plan, target: str) -> workloading.Wish:
+    """The wish for a run."""
+    return workloading.Wish(
+        workload=plan.workload,
+        target=target,
+        client=plan.client,
+        version=plan.version,
+        transport=plan.transport,
+        policy=None if plan.client else plan.policy,
+        rsize=plan.size,
+        wsize=plan.size,
+        page=plan.page,
+        stable=plan.stable,
+        plus=plan.plus,
+        window=plan.window,
+        clients=plan.clients,
+        lint=plan.lint,
+        parameters=plan.parameters,
+        knobs=dict(parse_setting(f"{name}={value}") for name, value in plan.knobs.items()),
+    )
+
+
+def run_plan(plan: Plan, target: str, *, say: Say) -> Result:
+    """One run. Raises Trouble."""
+    wish = wish_of(plan, target)
+    outcome = workloading.run(wish, say=say)
+    for left in outcome.left:
+        say(f"could not be removed: {left}")
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    return outcome.result
+
+
+def carry_out(
+    paper: Paper,
+    target: str,
+    run: Run,
+    *,
+    repeat: int = 1,
+    out: Path | None = None,
+    say: Say = lambda _text: None,
+) -> Made:
+    """All plans of a paper, `repeat` times in turn. Results that `out` already has are not measured again.
+
+    A plan that the server cannot carry out has its reason in the table; `say` gets the whole of it. Raises Trouble if
+    none can be.
+    """
+    made = Made()
+    for number in range(repeat):
+        for plan in paper.plans():
+            if plan in made.lacking:
+                continue
+            folder = None if out is None else out / folder_of(plan, number)
+            try:
+                measured = _kept(folder) or _fresh(plan, target, run, folder)
+            except Trouble as error:
+                say(f"{plan.workload}, NFSv{plan.version}: {error}")
+                made.lacking[plan] = _noted(folder, _why(plan, str(error)))
+                made.results.pop(plan, None)
+                continue
+            made.has_run = True
+            if measured.verdict is not Verdict.PASS:
+                made.is_wrong |= measured.verdict is Verdict.FAIL
+                made.lacking[plan] = f"{measured.verdict}: {'; '.join(measured.reasons)}"
+                made.results.pop(plan, None)
+                continue
+            made.results.setdefault(plan, []).append(measured)
+    if not made.has_run and set(made.lacking.values()) != {_NOT_RUN}:
+        raise Trouble(
+            f"nothing of {paper.name} can be run on {target}: {'; '.join(dict.fromkeys(made.lacking.values()))}"
+        )
+    return made
+
+
+def _why(plan: Plan, error: str) -> str:
+    """What a table says of a plan that was not carried out; without addresses, because the page is for others."""
+    if _LACKS.search(error):
+        return f"the server does not have NFSv{plan.version}"
+    if error.startswith(_CANNOT_BOOT):
+        return _CANNOT_BOOT
+    return error if error.startswith((_OURS, _NOT_RUN)) else f"could not be run with NFSv{plan.version}"
+
+
+def _noted(folder: Path | None, why: str) -> str:
+    """Keeps why there is no result; if nothing was run now, what was noted when it was."""
+    if folder is None:
+        return why
+    path = folder / _WHY
+    try:
+        if why == _NOT_RUN:
+            return path.read_text(encoding="utf-8")[:200].strip() if path.exists() else why
+        workloading.make_folder(folder)
+        path.write_text(why + "\n", encoding="utf-8")
+    except (OSError, ValueError):
+        pass  # a note is a help, no result
+    return why
+
+
+def _kept(folder: Path | None) -> Result | None:
+    if folder is None or not (folder / result.FILE).exists():
+        return None
+    try:
+        return result.read(folder)
+    except (OSError, ResultError) as error:
+        raise Trouble(str(error)) from error
+
+
+def _fresh(plan: Plan, target: str, run: Run, folder: Path | None) -> Result:
+    try:
+        catalog.find(plan.workload)
+    except Refused:
+        raise Trouble(f"{_OURS} the workload {plan.workload} yet") from None
+    measured = run(plan, target)
+    if folder is not None:
+        workloading.make_folder(folder)
+        workloading.write(measured, folder)
+    return measured
+
+
+def folder_of(plan: Plan, number: int) -> str:
+    """The name of the folder of a run of a plan."""
+    parts = [
+        plan.workload,
+        f"v{plan.version}",
+        *([plan.transport] if plan.transport != "tcp" else []),
+        plan.policy,
+        str(plan.size),
+        plan.stable,
+        *([] if plan.plus else ["no-plus"]),
+        *([f"window{plan.window}"] if plan.window else []),
+        *([f"client-{plan.client}"] if plan.client else []),
+        *(f"{name}-{value}" for name, value in sorted(plan.knobs.items())),
+        *(f"{name}{value}" for name, value in sorted(plan.parameters.items())),
+        str(number + 1),
+    ]
+    return re.sub(r"[^\w.-]", "_", "-".join(parts))
+
+
+def filled(paper: Paper, made: Made) -> list[Filled]:
+    """The tables of a paper with what was measured."""
+    return [fill(table, made.measured()) for table in paper.tables]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the user wants."""
+
+    papers: Sequence[str]
+    targets: Sequence[str]
+    repeat: int = 1
+    out: Path | None = None
+    """A folder for all results; those that are there are used."""
+    markdown: Path | None = None
+    kept_only: bool = False
+    """Run nothing: the tables of the results in `out`."""
+
+
+def run(wish: Wish, *, say: Say, progress: Say, runner: Run | None = None) -> int:
+    """Run the papers on the targets and print their tables; the exit status. Raises Trouble."""
+    if wish.kept_only and wish.out is None:
+        raise Trouble("--kept needs --out: the folder of the results")
+    with contextlib.ExitStack() as stack:
+        if runner is None:
+            runner = _none if wish.kept_only else stack.enter_context(contextlib.closing(Runner(progress)))
+        return _run(wish, runner, say=say, progress=progress)
+
+
+def _run(wish: Wish, runner: Run, *, say: Say, progress: Say) -> int:
+    parts, is_wrong = [_INTRODUCTION + _runs(wish.repeat)], False
+    for paper in map(find, wish.papers):
+        by_target: dict[str, list[Filled]] = {}
+        for target in wish.targets:
+            if paper.only_on not in {"", target}:
+                progress(f"{paper.name}: only on {paper.only_on}, not on {target}")
+                continue
+            out = None if wish.out is None else wish.out / re.sub(r"[^\w.-]", "_", target)
+            made = carry_out(paper, target, runner, repeat=wish.repeat, out=out, say=progress)
+            is_wrong |= made.is_wrong
+            name = "URL" if "://" in target else target
+            by_target[name] = filled(paper, made)
+            for line in _lines(paper, name, by_target[name]):
+                say(line)
+        if by_target:
+            parts.append(paper_markdown(paper, by_target))
+    if wish.markdown is not None:
+        _write(wish.markdown, "\n".join(parts))
+    return int(Exit.FAIL if is_wrong else Exit.OK)
+
+
+def _none(_plan: Plan, _target: str) -> Result:
+    raise Trouble(_NOT_RUN)
+
+
+def _runs(repeat: int) -> str:
+    if repeat == 1:
+        return "- Each column is one run. Times of one run say little: `--repeat 5` makes medians of them.\n"
+    return f"- Times are medians of {repeat} runs of each column, made in turn.\n"
+
+
+def _lines(paper: Paper, target: str, tables: Sequence[Filled]) -> Iterator[str]:
+    yield f"{paper.title}, on {target}"
+    for each in tables:
+        yield ""
+        yield table_text(each).rstrip("\n")
+    yield ""
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Trouble(f"cannot write {path}: {error.strerror}") from error

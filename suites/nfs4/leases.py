@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""Leases that pass while checks wait, side by side (`fixtures/checks/side_by_side.py`).
+
+    @side_by_side(short_lease=True)
+    @proves(...)
+    def test_expired(target: TargetView, v4: Nfs4Dialect) -> Waiting[None]:
+        lease = lease_to_wait_for(target, v4)
+        since = v4.connections.now()
+        silent, other = another_session(v4), another_session(v4)
+        held = open_file(silent, ...)
+        kept = kept_leases(v4, lease, since, v4.session, other)
+        yield from lease_passes(lease, kept)  # that of `silent` is over now
+        ...
+        need_all(kept)
+
+`since` is a time before the first request of any of the clients. Where the lease time can be set, it is 3 s. One that
+cannot be set is waited for as it is. A server in this process puts its clock forward instead.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Sequence
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect
+from fixtures.checks.side_by_side import Wait, Waiting
+from fixtures.checks.target import TargetView
+from nfsclient.clients.nfs4 import Session
+from nfsclient.clients.nfs4 import operations as op
+from nfsjudge import expect, observe, skip
+from suites.nfs4.delegations import Lease
+
+_SHORT: t.Final = 3
+"""Seconds of a lease, where it can be set."""
+_BEARABLE: t.Final = 15
+"""Seconds of a lease that is waited for as it is, although it can be set."""
+_LONGEST: t.Final = 120
+"""Seconds of a lease that is waited for as it is. All checks wait together; Linux and others have 90."""
+_MORE: t.Final = 0.15
+"""Of a lease, what passes after it; at least a second, in which a server may look for the end of leases."""
+
+
+def _lease_of(v4: Nfs4Dialect) -> float:
+    found = expect(v4.session.compound(op.putrootfh(), op.getattr("lease_time"))).ok().attributes.lease_time
+    return float(found or 0)
+
+
+def lease_to_wait_for(target: TargetView, v4: Nfs4Dialect) -> float:
+    """Seconds of the lease, which is short from now on if it can be set. SKIP where it is too long to wait for."""
+    lease = _lease_of(v4)
+    is_waited_for = v4.connections.wait_for(1.0) > 0
+    if is_waited_for and lease > _BEARABLE and target.can_set_lease:
+        target.set_lease(_SHORT)
+        v4.end_sessions()  # the service may have been started again
+        lease = _lease_of(v4)
+        if lease > _BEARABLE:
+            skip(f"the lease is {lease:g} s, although it was set to {_SHORT} s")
+    if is_waited_for and lease > _LONGEST:
+        skip(f"the lease is {lease:g} s, and cannot be set: too long to wait for")
+    observe("lease", f"{lease:g} s")
+    return lease
+
+
+def parts(lease: float) -> tuple[float, ...]:
+    """Seconds that pass from one renewal to the next: a lease in thirds, and a little more, a third at most.
+
+    Servers count whole seconds, or look for the end of leases once a second. One that renews no lease must have ended
+    it by then, or it passes.
+    """
+    third = lease / 3
+    return third, third, third, min(max(lease * _MORE, 1.0), third)
+
+
+def lease_passes(seconds: float, kept: Sequence[Lease]) -> Waiting[None]:
+    """A lease and a little more passes, while these are renewed; see `parts`."""
+    for part in parts(seconds):
+        yield Wait(part)
+        for lease in kept:
+            lease.renew()
+
+
+def kept_leases(v4: Nfs4Dialect, seconds: float, since: float, *sessions: Session) -> list[Lease]:
+    """The leases of the clients of these sessions, which are renewed while one passes."""
+    return [Lease(session, seconds, since, v4.connections.now) for session in sessions]
+
+
+def need_all(kept: Sequence[Lease]) -> None:
+    """SKIP unless all of these leases have lasted until now."""
+    for lease in kept:
+        lease.need()

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""Our numbers next to those of a paper: cell by cell, with the quotient and the reasons."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from workloads.papers.model import TOLERANCE, Column, Kind, Plan, Row, Table
+from workloads.result import GRANTED, Result
+
+_UNGRANTED = "the server granted no delegation"
+Measured = Mapping[Plan, "Sequence[Result] | str"]
+"""The results of each plan, or why there are none."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number of the paper, ours, and how many times ours is the paper's."""
+
+    kind: Kind
+    paper: float | None
+    ours: float | None
+    """Of relative rows: divided by the base column of the same side. None: not measured."""
+    reason: str = ""
+    """Why ours differs, if it does by more than `TOLERANCE`."""
+
+    @property
+    def ratio(self) -> float | None:
+        """None where one side has no number, or the paper's is 0."""
+        return self.ours / self.paper if self.ours is not None and self.paper else None
+
+    @property
+    def is_off(self) -> bool:
+        """Whether a count needs a reason. Times need none: they are of other machines."""
+        if not self.kind.is_count or self.paper is None or self.ours is None:
+            return False
+        return abs(self.ours - self.paper) > TOLERANCE * self.paper
+
+
+@dataclass(frozen=True)
+class FilledRow:
+    """A row with a cell for each column."""
+
+    row: Row
+    cells: tuple[Cell, ...]
+    base: str
+    """The column by which a relative row is divided."""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A table with the numbers of both sides."""
+
+    table: Table
+    rows: tuple[FilledRow, ...]
+    lacking: dict[str, str]
+    """Why a column has no numbers of nfsproof, or what else must be known of them."""
+
+    @property
+    def unexplained(self) -> list[str]:
+        """Cells that are off and have no reason: ``ROW, COLUMN: expected N, got M``."""
+        return [
+            f"{filled.row.name}, {column.name}: the paper has {cell.paper:g}, and here are {cell.ours:g}"
+            for filled in self.rows
+            for column, cell in zip(self.table.columns, filled.cells, strict=True)
+            if cell.is_off and not cell.reason
+        ]
+
+
+def fill(table: Table, measured: Measured) -> Filled:
+    """The table with medians of what was measured. A plan that is not in `measured` was not run."""
+    found = [_results(column, measured) for column in table.columns]
+    results = [each if not isinstance(each, str) else () for each in found]
+    references = [
+        measured.get(column.reference, "not run") if column.reference else () for column in table.columns
+    ]
+    lacking = {
+        column.name: each for column, each in zip(table.columns, found, strict=True) if isinstance(each, str)
+    }
+    for column, of in zip(table.columns, references, strict=True):
+        if isinstance(of, str):
+            lacking[column.name] = f"{table.theirs}: {of}"
+    for column, each in zip(table.columns, results, strict=True):
+        is_delegated = column.plan is not None and column.plan.policy == "delegated"
+        if each and is_delegated and not any(run.events.get(GRANTED) for run in each):
+            lacking.setdefault(column.name, _UNGRANTED)
+    theirs = [() if isinstance(of, str) else of for of in references]
+    rows = (_fill_row(table, row, results, theirs, lacking) for row in table.rows)
+    return Filled(table, tuple(row for row in rows if not _is_empty(table, row)), lacking)
+
+
+def _is_empty(table: Table, row: FilledRow) -> bool:
+    """Whether a row has nothing to say: no side has anything of it, and no paper has printed it."""
+    is_measured = any(column.reference is not None for column in table.columns)
+    return is_measured and not any(cell.paper or cell.ours for cell in row.cells)
+
+
+def _results(column: Column, measured: Measured) -> Sequence[Result] | str:
+    if column.plan is None:
+        return column.lacking
+    return measured.get(column.plan, "not run")
+
+
+def _fill_row(
+    table: Table,
+    row: Row,
+    results: Sequence[Sequence[Result]],
+    references: Sequence[Sequence[Result]],
+    lacking: Mapping[str, str],
+) -> FilledRow:
+    ours = [statistics.median(map(row.measure, each)) if each else None for each in results]
+    paper: Sequence[float | None] = [
+        statistics.median(map(row.measure, each)) if each else printed
+        for each, printed in zip(references, row.paper, strict=True)
+    ]
+    base = _base(table, row, ours)
+    if row.kind.is_relative:
+        ours, paper = _relative(ours, base), _relative(paper, base)
+    cells = []
+    for column, theirs, mine in zip(table.columns, paper, ours, strict=True):
+        cell = Cell(row.kind, theirs, mine)
+        if cell.is_off:
+            texts = [reason.text for reason in table.reasons if reason.holds(row.name, column.name)]
+            if not texts and lacking.get(column.name) == _UNGRANTED:
+                texts = ["Without a delegation, all goes to the server."]
+            cell = Cell(row.kind, theirs, mine, " ".join(texts))
+        cells.append(cell)
+    return FilledRow(row, tuple(cells), table.columns[base].name)
+
+
+def _base(table: Table, row: Row, ours: Sequence[float | None]) -> int:
+    """The base column of the table; if a server has no numbers for it, the first that both sides have."""
+    if ours[table.base]:
+        return table.base
+    both = [at for at, (theirs, mine) in enumerate(zip(row.paper, ours, strict=True)) if theirs and mine]
+    return both[0] if both else table.base
+
+
+def _relative(values: Sequence[float | None], base: int) -> list[float | None]:
+    divisor = values[base]
+    return [value / divisor if value is not None and divisor else None for value in values]
