@@ -338,6 +338,8 @@ class Attempt(abc.ABC):
     """A request that may have to wait: it is sent, and its reply is taken when it comes."""
 
     pending: Pending[t.Any]
+    silent_at = math.inf
+    """When no reply means that it is to be sent again, by the clock of the target."""
 
     @property
     def is_over(self) -> bool:
@@ -370,8 +372,14 @@ class _Call(Attempt):
     """A call of NFSv2 or NFSv3. In NFSv2 a server can only be silent, or close the connection."""
 
     def __init__(
-        self, rpc: RpcClient, procedure: Procedure[t.Any, t.Any], args: XdrType, timeout: float
+        self,
+        rpc: RpcClient,
+        procedure: Procedure[t.Any, t.Any],
+        args: XdrType,
+        timeout: float,
+        silent_at: float = math.inf,
     ) -> None:
+        self.silent_at = silent_at
         self.pending = rpc.submit(procedure, args, timeout=timeout)
 
     def reply(self) -> Status | None:
@@ -414,7 +422,7 @@ class Conflict:
     def _look(self) -> Status | None:
         """The reply that ended it; None while it waits, or is to be sent again."""
         reply = self._attempt.reply()
-        if self._attempt.is_over and self.manner == "waits":
+        if self._is_answered() and self.manner == "waits":
             self.manner = "silence" if reply is None else reply.status.name
         if reply is not None and reply.status in _LATER:
             self._put_off_by = reply.status
@@ -422,7 +430,11 @@ class Conflict:
 
     def _is_put_off(self) -> bool:
         """Whether the server has just answered that it is to be sent again."""
-        return self._again_at == math.inf and self._attempt.is_over and self._look() is None
+        return self._again_at == math.inf and self._is_answered() and self._look() is None
+
+    def _is_answered(self) -> bool:
+        """Whether the reply has come, or silence is the answer."""
+        return self._attempt.is_over or self._now() >= self._attempt.silent_at
 
     def _go_on(self) -> None:
         """Send it again if it is time, and renew leases that need it."""
@@ -442,7 +454,8 @@ class Conflict:
                 self._loop.catch_up()
                 return done()
             self._go_on()
-            until = min(deadline, self._again_at, *(lease.due for lease in self._leases))
+            silent_at = self._attempt.silent_at if self._again_at == math.inf else math.inf
+            until = min(deadline, self._again_at, silent_at, *(lease.due for lease in self._leases))
             yield Wait(until - self._now(), lambda: done() or self._is_put_off())
         return True
 
@@ -541,6 +554,7 @@ def conflict_of_version(granted: Granted, procedure: Procedure[t.Any, t.Any], ar
             rpcs.append(connections.connect("nfs"))
         # A server that waits instead executes it once for each time that it was sent: of these, twice is as once.
         silence = connections.wait_for(_SILENCE) or _PAUSE_IN_PROCESS
-        return _Call(rpcs[-1], procedure, args, silence if may_be_silent else timeout)
+        silent_at = connections.now() + silence if may_be_silent else math.inf
+        return _Call(rpcs[-1], procedure, args, silence if may_be_silent else timeout, silent_at)
 
     return Conflict(granted, f"{procedure.name} of NFSv{procedure.version}", start)
