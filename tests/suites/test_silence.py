@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A call of NFSv2 that a delegation is in the way of is made again after silence, by the clock of the target.
 
-A server in this process puts its clock forward while the loop's stands still: what waits for the loop would wait in vain.
+A server in this process puts its clock forward while the loop's stands still: a wait for the loop would be in vain.
 """
 
 from __future__ import annotations
