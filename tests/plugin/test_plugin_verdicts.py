@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.plugin.conftest import Suite
@@ -64,6 +66,15 @@ def test_junit_xml_of_pytest_can_be_asked_for(suite: Suite) -> None:
     assert set(suite.run("--junitxml", str(suite.report / "junit.xml")).junit()) == {"test_it"}
 
 
+def test_junit_xml_that_cannot_be_written_is_refused_before_the_run(suite: Suite, tmp_path: Path) -> None:
+    suite.write(check("it", ENDINGS["PASS"]))
+    file = tmp_path / "file"
+    file.write_text("not a folder")
+    ended = suite.pytester.runpytest_inprocess(*suite.arguments(), f"--junitxml={file}/x.xml")
+    assert ended.ret == 4
+    ended.stderr.fnmatch_lines([f"*--junitxml: cannot write {file}/x.xml: *"])
+
+
 def test_strict_should_makes_nonstrict_red(suite: Suite) -> None:
     suite.write(check("it", ENDINGS["NONSTRICT"]))
     outcome = suite.run("--strict-should")
@@ -73,6 +84,8 @@ def test_strict_should_makes_nonstrict_red(suite: Suite) -> None:
 
 
 VERSIONS = """
+from pathlib import Path
+
 import pytest
 from nfsjudge import Level, stated
 ALSO = {"2": ("RFC 1094", "2.2.5", Level.SHOULD), "3": ("RFC 1813", "3.3.3"), "4.0": ("RFC 7530", "16.13.4")}
