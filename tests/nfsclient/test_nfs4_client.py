@@ -209,6 +209,14 @@ def test_flags_of_the_server_are_acted_upon(stage: Stage4) -> None:
         assert stage.server.count("BIND_CONN_TO_SESSION") == 1
 
 
+def test_backchannel_comes_to_a_new_connection_though_the_server_delays_that(stage: Stage4) -> None:
+    stage.server.files[b"f"] = bytearray(b"data")
+    stage.server.script("BIND_CONN_TO_SESSION", S.NFS4ERR_DELAY, S.NFS4ERR_DELAY)
+    stage.server.drops = 1
+    assert stage.client.read_file("f") == b"data"
+    assert stage.server.count("BIND_CONN_TO_SESSION") == 3
+
+
 @pytest.mark.parametrize("where", ["OPEN", "LOCK", "RECLAIM_COMPLETE", "CREATE_SESSION", "EXCHANGE_ID"])
 def test_restart_in_the_middle_of_a_recovery(stage: Stage4, where: str) -> None:
     stage.server.files[b"f"] = bytearray(b"data")

@@ -339,17 +339,19 @@ class LiveClient:
                 peer = self.rpc.core.peer
                 raise ServerDown(what, peer, attempts.seconds, attempts.waits, str(error)) from error
             try:
-                self._reconnect()
+                self._reconnect(attempts)
             except (ConnectionLost, RpcTimeout, ConnectFailed) as another:
                 error = another
             else:
                 return
 
-    def _reconnect(self) -> None:
+    def _reconnect(self, attempts: Attempts) -> None:
         """A new connection, with the session's backchannel on it (sections 2.10.3.1 and 18.34)."""
         self.rpc.reconnect()
         self._connection += 1
         result = self.nfs4.bind_conn_to_session(self.session.id)
+        while result.bctsr_status == p.Nfsstat4.NFS4ERR_DELAY and attempts.has_waited():
+            result = self.nfs4.bind_conn_to_session(self.session.id)
         if result.bctsr_status == OK:
             self.nfs4.callbacks.serve(self.session.callbacks)
         self._returns = [
