@@ -102,21 +102,31 @@ def set_aside(exchange: Exchange) -> str:
     return f"NFSv4.{minor}, with an unknown operation or union arm in the reply"
 
 
-def is_callback(message: bytes) -> bool:
-    """Whether a call is one of a server to a client of NFSv4: its caller is not to be judged by the reply."""
+def callback_in(
+    message: bytes, moment: float, peer: str, transport: t.Literal["tcp", "udp"]
+) -> Exchange | None:
+    """A call of a server, `peer`, to a client of NFSv4, without its reply; None for any other message.
+
+    Its caller is not to be judged by the reply. RPCSEC_GSS may have signed or encrypted the arguments.
+    """
     try:
         header, at = CallHeader.unpack_from(message)
     except XdrError:
-        return False
+        return None
     program = callback_of(header.vers, header.prog)
     procedure = None if program is None else program.by_number.get(header.proc)
     if procedure is None:
-        return False
+        return None
     try:
-        procedure.args.from_xdr(message[at:])
+        args = procedure.args.from_xdr(message[at:])
     except XdrError:
-        return False
-    return True
+        return None
+    xid = int.from_bytes(message[:4], "big")
+    found = Exchange(xid, procedure, args, _credential(header), message, moment, peer, transport)
+    found.is_callback = True
+    if header.cred.flavor == AuthFlavor.RPCSEC_GSS:
+        found.procedure = found.args = None
+    return found
 
 
 def _credential(header: CallHeader) -> Credential | None:

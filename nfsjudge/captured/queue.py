@@ -64,6 +64,7 @@ class InOrder:
     _done_bytes: int = 0
     _repeated: set[int] = field(default_factory=set)
     _events: list[Event] = field(default_factory=list)
+    _callbacks: list[tuple[int, Exchange]] = field(default_factory=list)
     _closed: OrderedDict[Key, None] = field(default_factory=OrderedDict)
     """Calls that were given up, or over UDP answered: replies to them prove nothing."""
     _servers: OrderedDict[Side, None] = field(default_factory=OrderedDict)
@@ -161,6 +162,12 @@ class InOrder:
         """A reply to this may come, though no call was seen."""
         self._close(key)
 
+    def callback(self, number: int, exchange: Exchange) -> None:
+        """A server called a client, in packet `number`. The answer is the client's, and is not looked at."""
+        self._callbacks.append((number, exchange))
+        if len(self._callbacks) > _MOST_OPEN:
+            self._callbacks.pop(0)
+
     def is_server(self, side: Side) -> bool:
         """Whether calls went there."""
         return side in self._servers
@@ -214,6 +221,7 @@ class InOrder:
         while self._open:
             self._abandon(next(iter(self._open)))
         self._judge(float("inf"))
+        self._tell(float("inf"))
 
     def _judge(self, horizon: float) -> None:
         """Judge the groups that end before `horizon`."""
@@ -238,3 +246,5 @@ class InOrder:
     def _tell(self, moment: float) -> None:
         while self._events and self._events[0].at <= moment:
             self.linter.happen(self._events.pop(0))
+        while self._callbacks and self._callbacks[0][1].sent_at <= moment:
+            self.linter.take_callback(*self._callbacks.pop(0))

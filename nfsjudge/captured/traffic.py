@@ -8,7 +8,7 @@ from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 
 from nfsclient.protocol.registry import OTHER_PROGRAMS, protocol_of
-from nfsjudge.captured.calls import call_to_judge, is_callback
+from nfsjudge.captured.calls import call_to_judge, callback_in
 from nfsjudge.captured.frames import Frames
 from nfsjudge.captured.packets import Packet
 from nfsjudge.captured.queue import InOrder
@@ -191,11 +191,14 @@ class Traffic:
     def _take_message(self, direction: Direction, mark: Mark, message: bytes, flow: _Flow | None) -> None:
         transport: t.Literal["tcp", "udp"] = "udp" if flow is None else "tcp"
         source, destination = direction
-        if message[4:8] == bytes(4) and is_callback(message):
+        is_call = message[4:8] == bytes(4)
+        callback = callback_in(message, mark.time, name_of(source), transport) if is_call else None
+        if callback is not None:
             self.statistics.exchanges[_CALLBACK] += 1
-            self._queue.excuse((source, destination, int.from_bytes(message[:4], "big")))
+            self._queue.callback(mark.number, callback)
+            self._queue.excuse((source, destination, callback.xid))
             return
-        if message[4:8] == bytes(4):
+        if is_call:
             exchange, minor, reason = call_to_judge(message, mark.time, name_of(destination), transport)
             self.statistics.exchanges[program_of(message, minor)] += 1
             if reason:

@@ -22,3 +22,4 @@ __all__ = [
 
 parts_of("nfsjudge.lint", "{}_rules")
 parts_of("nfsjudge.lint", "{}_state")
+parts_of("nfsjudge.lint", "{}_callbacks")

@@ -32,11 +32,13 @@ from __future__ import annotations
 import enum
 import functools
 import itertools
+import math
 import typing as t
+from collections import deque
 from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nfsclient.protocol.registry import parts_of
+from nfsclient.protocol.registry import parts_of, protocols
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import AnyOperation, Step
 from nfsjudge.lint.case import Case
@@ -212,6 +214,16 @@ class Linter:
             if is_again or exchange.received_at is None or _may_come_again(exchange):
                 self.linger(exchange)
 
+    def take_callback(self, number: int, exchange: Exchange) -> None:
+        """Judge a callback, and learn from it: the order of callbacks on a slot is known whatever else goes on."""
+        units = _units([(number, exchange)])[0]
+        world = self._world(exchange)
+        for unit in units:
+            self._judge(unit, None, is_replayed=False)
+        world.source = Source(number, exchange.credential)
+        for unit in units:
+            unit.protocol.learn(world, unit.step, [], is_shared=False)
+
     def _is_replayed(self, unit: _Unit) -> bool:
         """Whether a call with the same XID, or the same request in a session, was made before."""
         exchange, asked = unit.exchange, self._asked
@@ -281,7 +293,7 @@ class Linter:
 
     def _world(self, exchange: Exchange) -> World:
         # A handle of one version means nothing in another.
-        version = exchange.procedure.version if exchange.procedure is not None else 0
+        version = 0 if exchange.procedure is None else _version_of(exchange.procedure)
         world = self._by_peer.get((exchange.peer, version))
         if world is None:
             name = (exchange.peer.rpartition(":")[0], version)
@@ -368,6 +380,19 @@ def rules_for(
     return (*general, *own)
 
 
+@functools.cache
+def _version_of(procedure: AnyOperation) -> int:
+    """Of a callback, that of the program by which clients call the server."""
+    number, version = procedure.program, procedure.version
+    found = (
+        protocol
+        for protocol in protocols()
+        if any((each.number, each.version) == (number, version) for each in protocol.callbacks)
+    )
+    protocol = next(found, None)
+    return version if protocol is None else protocol.programs[0].version
+
+
 def _may_come_again(exchange: Exchange) -> bool:
     """Whether a call over UDP was perhaps sent twice, and is executed again when its answer is long here."""
     if exchange.transport != "udp" or exchange.received_at is None:
@@ -407,18 +432,24 @@ def lint(
     unseen: then no exchange is compared with an earlier one, except for what nobody may change.
     `excused` are exchanges, by `id`, that a check judged, with its verdict: the lint reports only what is worse.
     `has_gaps` says that requests of sessions may have been made before, or unseen: then a reply may be from the cache.
-    Callbacks are counted, and not judged: no rule is about them, and they change nothing on the server.
+    Callbacks change nothing on the server: each is judged by itself, at the time when it came.
     """
     linter = Linter(others=others, excused=excused, has_gaps=has_gaps)
     waiting = sorted(events, key=lambda event: event.at, reverse=True)
-    numbered = (
-        (number, exchange) for number, exchange in enumerate(exchanges, 1) if not exchange.is_callback
+    numbered = list(enumerate(exchanges, 1))
+    callbacks = deque(
+        sorted((each for each in numbered if each[1].is_callback), key=lambda each: each[1].sent_at)
     )
-    for group in in_groups(numbered):
-        while waiting and waiting[-1].at <= group[0][1].sent_at:
+
+    def go_on_to(moment: float) -> None:
+        while waiting and waiting[-1].at <= moment:
             linter.happen(waiting.pop())
+        while callbacks and callbacks[0][1].sent_at <= moment:
+            linter.take_callback(*callbacks.popleft())
+
+    for group in in_groups(each for each in numbered if not each[1].is_callback):
+        go_on_to(group[0][1].sent_at)
         linter.take(group)
-        end = max(exchange.received_at or exchange.sent_at for _, exchange in group)
-        while waiting and waiting[-1].at <= end:
-            linter.happen(waiting.pop())
+        go_on_to(max(exchange.received_at or exchange.sent_at for _, exchange in group))
+    go_on_to(math.inf)
     return list(linter.findings.values())

@@ -60,6 +60,21 @@ class Object4:
         self.read, self.changed_by = Known(value, source), ""
 
 
+class Channels(t.NamedTuple):
+    """What CREATE_SESSION granted: the attributes of both channels."""
+
+    fore: t.Any
+    back: t.Any
+
+
+class CalledBack(t.NamedTuple):
+    """The last callback that was executed on a slot of a backchannel; `operations` are those after CB_SEQUENCE."""
+
+    sequence: int
+    operations: list[t.Any]
+    source: Source
+
+
 @dataclass(slots=True)
 class State4:
     """Sessions and stateids."""
@@ -72,6 +87,13 @@ class State4:
     """(client id, other) -> the seqid that was returned last."""
     flags: dict[bytes, Known] = field(default_factory=dict)
     """Session -> the status flags that SEQUENCE returned last, if nothing since can have ended their reasons."""
+
+    channels: dict[bytes, Known] = field(default_factory=dict)
+    """Session -> `Channels`."""
+    called_back: dict[tuple[bytes, int], CalledBack] = field(default_factory=dict)
+    """Session and slot of its backchannel -> the last callback; none if its answer is not known."""
+    slot_called: tuple[bytes, int] | None = None
+    """Those of the callback that goes on."""
 
     losses: int = 0
     """How often a session or client was not known any more: the server may have lost data, and values of change."""

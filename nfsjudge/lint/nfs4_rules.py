@@ -40,6 +40,18 @@ SIZES_DO_NOT_GROW = must(
     "18.36.3",
     "the server may decrease header padding and sizes of the fore channel, and does not increase them",
 )
+BACKCHANNEL_STANDS = must(
+    "RFC 5661",
+    "18.36.3",
+    (
+        "ca_maxoperations and ca_maxrequests of the backchannel are what the client offers; its header padding and"
+        " sizes are not larger"
+    ),
+)
+ATTRSSET_IN_THE_REQUEST = stated(
+    "RFC 5661", "18.30.3", "attrsset is a subset of the attributes that the request sets"
+)
+COOKIES_RESERVED = should("RFC 5661", "18.23.3", "no entry of READDIR has the cookie 0, 1 or 2")
 _SIZES: t.Final = ("ca_headerpadsize", "ca_maxrequestsize", "ca_maxresponsesize", "ca_maxresponsesize_cached")
 
 
@@ -208,4 +220,52 @@ def session_sizes(case: Case) -> Breach | None:
         most, seen = getattr(asked, name), getattr(granted, name)
         if seen > most:
             return Breach(f"at most {most}", f"{name} {seen}", f"csr_resok4.csr_fore_chan_attrs.{name}")
+    return None
+
+
+@rule(
+    "nfs4/session-backchannel",
+    BACKCHANNEL_STANDS,
+    of=(p.CREATE_SESSION,),
+    killed_by=("createsession4-halves-the-backchannel", "createsession4-doubles-back-sizes"),
+)
+def session_backchannel(case: Case) -> Breach | None:
+    """CREATE_SESSION that grants another backchannel than the client offers."""
+    result = case.result.csr_resok4 if case.result is not None else None
+    if result is None or case.args is None:
+        return None
+    offered, granted = case.args.csa_back_chan_attrs, result.csr_back_chan_attrs
+    path = "csr_resok4.csr_back_chan_attrs"
+    for name in ("ca_maxoperations", "ca_maxrequests"):
+        most, seen = getattr(offered, name), getattr(granted, name)
+        if seen != most:
+            return Breach(f"{name} {most}", f"{name} {seen}", f"{path}.{name}")
+    for name in _SIZES:
+        most, seen = getattr(offered, name), getattr(granted, name)
+        if seen > most:
+            return Breach(f"at most {most}", f"{name} {seen}", f"{path}.{name}")
+    return None
+
+
+@rule("nfs4/attrsset", ATTRSSET_IN_THE_REQUEST, of=(p.SETATTR,), killed_by="setattr4-says-that-all-was-set")
+def attrsset(case: Case) -> Breach | None:
+    """SETATTR that reports attributes as set that the request does not set."""
+    if case.result is None or case.args is None:
+        return None
+    asked = set(p.names_of(case.args.obj_attributes.attrmask))
+    surplus = ", ".join(name for name in p.names_of(case.result.attrsset) if name not in asked)
+    return Breach("attributes of the request", surplus, "attrsset") if surplus else None
+
+
+@rule("nfs4/readdir-cookies", COOKIES_RESERVED, of=(p.READDIR,), killed_by="readdir4-counts-cookies-from-one")
+def readdir_cookies(case: Case) -> Breach | None:
+    """READDIR with a reserved cookie."""
+    result = case.result.resok4 if case.result is not None else None
+    if result is None:
+        return None
+    for index, entry in enumerate(result.reply.entries):
+        if entry.cookie <= 2:
+            return Breach(
+                "a cookie above 2", f"cookie {entry.cookie}", f"resok4.reply.entries[{index}].cookie"
+            )
     return None

@@ -11,7 +11,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import Step
 from nfsclient.xdr import Unread
-from nfsjudge.lint.nfs4_known import MOST_STATEIDS, Identity4, Known, Object4
+from nfsjudge.lint.nfs4_known import MOST_STATEIDS, Channels, Identity4, Known, Object4
 from nfsjudge.lint.seen import View
 from nfsjudge.lint.views import Views, register
 from nfsjudge.lint.world import Named, World
@@ -398,7 +398,12 @@ def _note_state(world: World, step: Step) -> None:
     elif step.operation is p.CREATE_SESSION and step.result is not None and step.args is not None:
         granted = step.result.csr_resok4
         if granted is not None:
-            state.clients[bytes(granted.csr_sessionid)] = step.args.csa_clientid
+            session = bytes(granted.csr_sessionid)
+            state.clients[session] = step.args.csa_clientid
+            if len(state.channels) >= MOST_STATEIDS:
+                state.channels.clear()
+            channels = Channels(granted.csr_fore_chan_attrs, granted.csr_back_chan_attrs)
+            state.channels[session] = Known(channels, world.source)
     elif step.operation in _ENDING_STATE:
         # What a stateid was called may be the name of another one from now on.
         state.stateids.clear()

@@ -93,8 +93,12 @@ class Finding:
 
     @property
     def field(self) -> str | None:
-        """The dotted path in the decoded reply of what is wrong."""
-        return self.breach.field if self.step is None else self.step.at(self.breach.field)
+        """The dotted path of what is wrong: in the decoded reply, or in the arguments of a callback."""
+        if self.step is None:
+            return self.breach.field
+        if self.exchange.is_callback:
+            return self.exchange.path_of(self.step.args, self.breach.field)
+        return self.step.at(self.breach.field)
 
     @property
     def severity(self) -> Severity:
@@ -110,7 +114,7 @@ class Finding:
             found.operation = found.operation or operation
             return found
         path = plain_path(self.breach.field)
-        result = None if self.step is None else self.step.result
+        result = None if self.step is None else self.exchange.part_of_server(self.step)
         if not path or not isinstance(result, XdrType):
             return OutcomeRecord(operation=operation, field=path)
         term = term_of_value(value_at(result, self.breach.field or ""))

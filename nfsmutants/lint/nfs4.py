@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import typing as t
+from collections.abc import Callable
+
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
-from nfsmutants.nfs4.bending import amend4, refusal, restate4
+from nfsmutants.nfs4.bending import amend4, calls_back, refusal, restate4
 from nfsserver.nfs4.common import compound_of
 
 
@@ -119,3 +122,66 @@ def sequence4_revokes_now_and_then(call: Call[p.Sequence4Args, p.Sequence4Res]) 
     call.state["count"] = count = call.state.get("count", 0) + 1
     more = p.SEQ4_STATUS_ADMIN_STATE_REVOKED if count % 2 else 0
     return amend4(call.proceed(), sr_status_flags=lambda it: it.sr_status_flags | more)
+
+
+# ---------------------------------------------------------------- callbacks
+
+
+def _recalling(
+    call: Call[p.Open4Args, p.Open4Res], bend: Callable[[p.CbCompound4Args], p.CbCompound4Args]
+) -> p.Open4Res:
+    with calls_back(call.server, bend):
+        return call.proceed()
+
+
+def _by(args: p.CbCompound4Args, *operations: t.Any, **sequence: t.Any) -> p.CbCompound4Args:
+    """A callback with other values in its CB_SEQUENCE, and operations at its end."""
+    return replace(args, argarray=[replace(args.argarray[0], **sequence), *args.argarray[1:], *operations])
+
+
+@mutant(p.OPEN)
+def open4_recalls_without_a_sequence(call: Call[p.Open4Args, p.Open4Res]) -> p.Open4Res:
+    """CB_RECALL comes in a CB_COMPOUND without CB_SEQUENCE"""
+    return _recalling(call, lambda args: replace(args, argarray=args.argarray[1:]))
+
+
+@mutant(p.OPEN)
+def open4_recalls_with_two_sequences(call: Call[p.Open4Args, p.Open4Res]) -> p.Open4Res:
+    """CB_RECALL is followed by another CB_SEQUENCE"""
+    return _recalling(call, lambda args: _by(args, args.argarray[0]))
+
+
+@mutant(p.OPEN)
+def open4_recalls_beyond_the_slots(call: Call[p.Open4Args, p.Open4Res]) -> p.Open4Res:
+    """CB_RECALL comes on slot 1000 of the backchannel"""
+    return _recalling(call, lambda args: _by(args, csa_slotid=1000, csa_highest_slotid=1000))
+
+
+@mutant(p.OPEN)
+def open4_recalls_with_more_operations(call: Call[p.Open4Args, p.Open4Res]) -> p.Open4Res:
+    """CB_RECALL comes a hundred times in one CB_COMPOUND"""
+    return _recalling(call, lambda args: _by(args, *args.argarray[1:] * 99))
+
+
+@mutant(p.OPEN)
+def open4_recalls_with_a_long_tag(call: Call[p.Open4Args, p.Open4Res]) -> p.Open4Res:
+    """CB_RECALL comes in a CB_COMPOUND with a tag of 100,000 bytes"""
+    return _recalling(call, lambda args: replace(args, tag=b"t" * 100_000))
+
+
+@mutant(p.OPEN)
+def open4_recalls_by_an_old_sequence(call: Call[p.Open4Args, p.Open4Res]) -> p.Open4Res:
+    """The second CB_RECALL, and each one after it, has a sequence id that is two too low"""
+
+    def bend(args: p.CbCompound4Args) -> p.CbCompound4Args:
+        call.state["recalls"] = number = call.state.get("recalls", 0) + 1
+        sequence = t.cast("p.CbSequence4Args", args.argarray[0]).csa_sequenceid
+        return _by(args, csa_sequenceid=(sequence - 2) % (1 << 32) if number > 1 else sequence)
+
+    return _recalling(call, bend)
+
+
+@mutant(p.OPEN)
+def open4_recalls_by_the_same_sequence(call: Call[p.Open4Args, p.Open4Res]) -> p.Open4Res:
+    """All CB_RECALLs have the sequence id 1"""
+    return _recalling(call, lambda args: _by(args, csa_sequenceid=1))

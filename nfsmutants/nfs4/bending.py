@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
+from collections.abc import Callable, Iterator
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.rpc.channel import Channel
 from nfsclient.xdr import Struct, Union, Unread, XdrType, replace, shape_of
 from nfsmutants.bending import change
+from nfsserver.handlers import ServerApi
 
 X = t.TypeVar("X", bound=XdrType)
 
@@ -51,6 +55,32 @@ def restate4(result: X, old: Nfsstat4, new: Nfsstat4) -> X:
 def words_of(*names: str) -> frozenset[int]:
     """The numbers of attributes."""
     return frozenset(p.NUMBERS[name] for name in names)
+
+
+# ---------------------------------------------------------------- callbacks
+
+
+@contextlib.contextmanager
+def calls_back(server: ServerApi, bend: Callable[[p.CbCompound4Args], p.CbCompound4Args]) -> Iterator[None]:
+    """CB_COMPOUNDs that are sent inside, on connections that are there, have other arguments."""
+    sessions = [session for client in server.states.clients for session in client.sessions.values()]
+    channels = {channel for session in sessions for channel in session.connections}
+
+    def through(channel: Channel) -> Callable[..., t.Any]:
+        genuine = channel.call
+
+        def call(procedure: t.Any, args: p.CbCompound4Args, *more: t.Any, **named: t.Any) -> t.Any:
+            return genuine(procedure, bend(args), *more, **named)
+
+        return call
+
+    for channel in channels:
+        vars(channel)["call"] = through(channel)
+    try:
+        yield
+    finally:
+        for channel in channels:
+            del vars(channel)["call"]
 
 
 # ---------------------------------------------------------------- whole compounds

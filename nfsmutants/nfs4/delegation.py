@@ -9,10 +9,9 @@ from collections.abc import Callable, Hashable, Iterator
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsclient.rpc.channel import Channel
 from nfsclient.xdr import XdrType, replace
 from nfsmutants.form import AnyCall, Call, mutant
-from nfsmutants.nfs4.bending import refusal
+from nfsmutants.nfs4.bending import calls_back, refusal
 from nfsmutants.rules import (
     RFC5661_OPEN_DELEGATIONS,
     RFC5661_RECALL,
@@ -148,31 +147,19 @@ def open4_revokes_delegations_at_once(call: Open) -> p.Open4Res:
 # ---------------------------------------------------------------- what CB_RECALL says
 
 
-@contextlib.contextmanager
-def _recalls(server: ServerApi, bend: Callable[[p.CbRecall4Args], p.CbRecall4Args]) -> Iterator[None]:
+def _recalls(
+    server: ServerApi, bend: Callable[[p.CbRecall4Args], p.CbRecall4Args]
+) -> contextlib.AbstractContextManager[None]:
     """CB_RECALLs that are sent inside have other arguments."""
-    sessions = [session for client in server.states.clients for session in client.sessions.values()]
-    channels = {channel for session in sessions for channel in session.connections}
 
-    def through(channel: Channel) -> Callable[..., t.Any]:
-        genuine = channel.call
+    def bent(args: p.CbCompound4Args) -> p.CbCompound4Args:
+        sent = [
+            bend(operation) if isinstance(operation, p.CbRecall4Args) else operation
+            for operation in args.argarray
+        ]
+        return replace(args, argarray=sent)
 
-        def call(procedure: t.Any, args: p.CbCompound4Args, *more: t.Any, **named: t.Any) -> t.Any:
-            sent = [
-                bend(operation) if isinstance(operation, p.CbRecall4Args) else operation
-                for operation in args.argarray
-            ]
-            return genuine(procedure, replace(args, argarray=sent), *more, **named)
-
-        return call
-
-    for channel in channels:
-        vars(channel)["call"] = through(channel)
-    try:
-        yield
-    finally:
-        for channel in channels:
-            del vars(channel)["call"]
+    return calls_back(server, bent)
 
 
 @mutant(p.OPEN)

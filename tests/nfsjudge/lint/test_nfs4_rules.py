@@ -18,8 +18,18 @@ from nfsmutants import Mutant, find_mutant
 from nfsmutants.form import Call
 from tests.nfsjudge.lint.test_nfs4_state import SCENES
 
-RULES = {rule.name: rule for rule in all_rules() if rule.name.startswith("nfs4/") and rule.name not in SCENES}
-"""Those that one compound is enough for. Those that compare compounds are in `test_nfs4_state`."""
+ELSEWHERE = {
+    *SCENES,
+    "nfs4/reply-size",
+    "nfs4/callback-begins",
+    "nfs4/callback-limits",
+    "nfs4/callback-order",
+}
+"""Rules that compare compounds are in `test_nfs4_state`, those about callbacks and sizes in `test_nfs4_callbacks`."""
+RULES = {
+    rule.name: rule for rule in all_rules() if rule.name.startswith("nfs4/") and rule.name not in ELSEWHERE
+}
+"""Those that one compound is enough for."""
 PAIRS = [(rule.name, mutant) for rule in RULES.values() for mutant in rule.killed_by]
 OK = Nfsstat4.NFS4_OK
 SESSION = bytes(range(16))
@@ -30,7 +40,7 @@ Pair: t.TypeAlias = tuple[XdrType, XdrType]
 RIGHT: list[list[Pair]] = [
     [
         (
-            op.create_session(17, 1),
+            op.create_session(17, 1, fore=_GRANTED, back=_GRANTED),
             p.CreateSession4Res(OK, p.CreateSession4ResOk(SESSION, 1, 0, _GRANTED, _GRANTED)),
         )
     ],
@@ -52,6 +62,7 @@ RIGHT: list[list[Pair]] = [
             ),
         ),
         (op.mkdir(b"made"), p.Create4Res(OK, p.Create4ResOk(_CHANGED, []))),
+        (op.setattr(p.Fattr4(mode=0o600)), p.Setattr4Res(OK, list(p.Fattr4(mode=0o600).attrmask))),
     ],
     [
         (op.sequence(SESSION, 2, 2, 2), p.Sequence4Res(OK, p.Sequence4ResOk(SESSION, 2, 2, 3, 3, 0))),
