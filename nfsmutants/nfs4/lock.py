@@ -133,7 +133,7 @@ def lock4_forgets_the_range_before(call: Lock) -> p.Lock4Res:
     """LOCK of a range unlocks the ranges that its owner has below it"""
     own, result = _own(call), call.proceed()
     if own is not None and result.resok4 is not None and own.ranges[0].start < call.args.offset < END:
-        call.server.states.held.locks.unlock(own, 0, call.args.offset)
+        call.server.states.held.ranges.unlock(own.file, own.key, 0, call.args.offset)
     return result
 
 
@@ -177,7 +177,7 @@ def lock4_denied_upgrades_unlock(call: Lock) -> p.Lock4Res:
     """LOCK for writing of a range that its owner has locked for reading unlocks it, also if it is then denied"""
     own, result = _own(call), call.proceed()
     if own is not None and result.status == Nfsstat4.NFS4ERR_DENIED:
-        call.server.states.held.locks.unlock(own, 0, END)
+        call.server.states.held.ranges.unlock(own.file, own.key, 0, END)
     return result
 
 

@@ -18,8 +18,7 @@ from nfsjudge.expect import fail
 from suites.model.claims import GROUPS
 from suites.model.judging import Broken
 from suites.model.machine import Experience, Machine
-from suites.model.players import Player
-from suites.model.steps import Deck, Drawing, Program, Step
+from suites.model.steps import Deck, Drawing
 
 PROGRAMS: t.Final = 3
 """In a check."""
@@ -31,15 +30,50 @@ MOST_TRIES: t.Final = 80
 """Shorter programs that are tried."""
 
 
+class Step(t.Protocol):
+    """A step of a program."""
+
+    def words(self) -> str:
+        """For people."""
+        ...
+
+
+Program: t.TypeAlias = tuple[Step, ...]
+
+
+class Players(t.Protocol):
+    """One of the clients."""
+
+    def copies_sent(self) -> int:
+        """How many calls this client has sent again."""
+        ...
+
+
+class Playing(t.Protocol):
+    """One program on a server."""
+
+    done: t.Any
+    """The steps that were made."""
+
+    @property
+    def weak(self) -> t.Mapping[t.Any, Broken]:
+        """What is only NONSTRICT."""
+        ...
+
+    def run(self, program: t.Any) -> None:
+        """Make the steps. Raises `Broken`."""
+        ...
+
+
 class Ground(t.Protocol):
     """Where programs run."""
 
-    def join(self, *, recorded: bool) -> list[Player]:
+    def join(self, *, recorded: bool) -> t.Any:
         """Two clients, on new connections."""
         ...
 
-    def directory(self, name: str, players: Sequence[Player]) -> dict[str, bytes]:
-        """A new, empty directory: its handle by version."""
+    def directory(self, name: str, players: t.Any) -> t.Any:
+        """Something new that is empty, for one program: the handle of a directory by version, or of a file."""
         ...
 
 
@@ -72,18 +106,35 @@ class Campaign:
         self._ground = ground
         self._clock = clock
         self._name = f"{name} {group}"
-        self._judged = GROUPS[group]
+        self._judged: frozenset[t.Any] = self.judged(group)
         self._seed = seed
         self._is_root = is_root
         self._numbers = itertools.count()
         self._experience = Experience()
         for verb in lacks:
             self._experience.leave_out(*(("CREATE", verb) if verb == "EXCLUSIVE" else (verb,)))
-        self._players = ground.join(recorded=False)
+        self._players: Sequence[Players] = ground.join(recorded=False)
         self._end = clock() + BUDGET
         self._done: list[Step] = []
         """The steps of the program that ran last."""
         self.steps = 0
+
+    # ------------------------------------------------------------ what is played
+
+    def judged(self, group: str) -> frozenset[t.Any]:
+        """The properties that count in a group."""
+        return GROUPS[group]
+
+    def draw(self, seed: str, deck: Deck) -> Program:
+        """A program."""
+        return Drawing(seed, deck, is_root=self._is_root).program()
+
+    def machine(self, name: str, players: t.Any, experience: Experience) -> Playing:
+        """What runs a program: `name` is new."""
+        roots = self._ground.directory(name, players)
+        return Machine(players, roots, experience, self._judged, is_over=self._is_over)
+
+    # ------------------------------------------------------------ programs
 
     def judge(self, programs: int = PROGRAMS) -> None:
         """Run all programs, as far as time suffices; the shortest one that breaks fails the check."""
@@ -93,8 +144,7 @@ class Campaign:
         for number in range(programs):
             if self._is_over() or self._experience.is_busy:
                 break
-            drawing = Drawing(f"{self._name} {self._seed} {number}", deck, is_root=self._is_root)
-            run = self._try(drawing.program())
+            run = self._try(self.draw(f"{self._name} {self._seed} {number}", deck))
             self.steps += len(run.program)
             if run.broken is None:
                 continue
@@ -116,11 +166,10 @@ class Campaign:
     def _is_over(self) -> bool:
         return self._clock() > self._end or self._experience.calls > MOST_CALLS
 
-    def _run(self, program: Program, players: Sequence[Player] | None = None) -> Run:
+    def _run(self, program: Program, players: t.Any = None) -> Run:
         """Run a program in a new directory. What was done is the part of it that was possible."""
         chosen = self._players if players is None else players
-        roots = self._ground.directory(f"p{next(self._numbers)}", chosen)
-        machine = Machine(chosen, roots, self._experience, self._judged, is_over=self._is_over)
+        machine = self.machine(f"p{next(self._numbers)}", chosen, self._experience)
         self._done = machine.done
         copies = sum(player.copies_sent() for player in chosen)
         try:

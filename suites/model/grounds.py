@@ -47,6 +47,16 @@ def _leave_unrecorded(rpc: RpcClient) -> None:
     rpc.on_wire = None
 
 
+def client_of(
+    dialect: Nfs3Dialect | Nfs4Dialect, number: int, *, recorded: bool
+) -> tuple[RpcClient, AuthSys]:
+    """The connection of a client, and its user."""
+    rpc, user = _connect(dialect, number)
+    if not recorded:
+        _leave_unrecorded(rpc)
+    return rpc, user
+
+
 class Ground3:
     """Two clients of NFSv3."""
 
@@ -55,9 +65,7 @@ class Ground3:
 
     def player(self, number: int, *, recorded: bool) -> Player3:
         """A client on a new connection."""
-        rpc, user = _connect(self._v3, number)
-        if not recorded:
-            _leave_unrecorded(rpc)
+        rpc, user = client_of(self._v3, number, recorded=recorded)
         return Player3(self._v3.client(rpc, user), self._v3.root)
 
     def join(self, *, recorded: bool) -> list[Player]:
@@ -77,9 +85,7 @@ class Ground4:
 
     def player(self, number: int, *, recorded: bool) -> Player4:
         """A client on a new connection."""
-        rpc, user = _connect(self._v4, number)
-        if not recorded:
-            _leave_unrecorded(rpc)
+        rpc, user = client_of(self._v4, number, recorded=recorded)
         return Player4(self._v4.new_session(rpc, user), self._v4.root)
 
     def join(self, *, recorded: bool) -> list[Player]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import enum
 import typing as t
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ CLOCKS_DIFFER: t.Final = 10 * SECOND
 """Times that a server takes from several clocks (a coarse one, a fine one, those of two machines) are this close."""
 _ORIGINS: t.Final = {WRITTEN: Property.DATA, GAP: Property.GAP, EXTENSION: Property.EXTENSION}
 
-_KINDS: t.Final = {
+_KINDS: t.Final[t.Mapping[enum.StrEnum, Deviation]] = {
     **dict.fromkeys((Property.NAMES, Property.LISTED), Deviation.NAMES),
     **dict.fromkeys((Property.DATA, Property.GAP, Property.EXTENSION, Property.TEXT), Deviation.DATA),
 }
@@ -30,7 +31,7 @@ class Broken(Exception):
     """A reply that the model does not allow."""
 
     def __init__(
-        self, which: Property, requirement: Requirement, what: str, expected: str, observed: str
+        self, which: enum.StrEnum, requirement: Requirement, what: str, expected: str, observed: str
     ) -> None:
         super().__init__(f"{what}: expected {expected}, got {observed}")
         self.property = which

@@ -37,6 +37,20 @@ _LATER: t.Final = (10008, 10013)
 """JUKEBOX or DELAY, and GRACE, when all patience is used up."""
 
 
+class Kinded(t.Protocol):
+    """A step, as far as a server may refuse all of its kind."""
+
+    @property
+    def verb(self) -> str:
+        """What it does."""
+        ...
+
+    @property
+    def how(self) -> str:
+        """The mode of CREATE."""
+        ...
+
+
 @dataclass(slots=True)
 class Experience:
     """What the programs of a check have learned of a server."""
@@ -47,7 +61,7 @@ class Experience:
     """It answered JUKEBOX or DELAY until all patience was used up: no further program begins."""
     calls: int = 0
 
-    def is_hopeless(self, step: Step) -> bool:
+    def is_hopeless(self, step: Kinded) -> bool:
         """Whether steps of this kind are left out: it has refused several."""
         return self.refused[step.verb, step.how] >= _HOPELESS
 

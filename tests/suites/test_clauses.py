@@ -62,6 +62,7 @@ OF_SEVERAL = {
     "suites.nfs4.test_names:test_no_utf8": "two clauses are of servers that list the name with other bytes",
     "suites.nfs4.test_write_again:test_second_unstable_time": "one mutant; change is judged by test_local_changes, too",
     "suites.nfs4.test_model:": "a machine compares all that clients see with a model",
+    "suites.nfs4.test_state_model:": "as test_model",
     "suites.nfs4.test_create:test_device": "the mutant of CREATE shows in the attribute of the second clause",
     "suites.nfs4.test_dropped_caches:": "the mutant of READ shows that what WRITE had acknowledged is gone",
     "suites.nfs4.test_limits:": "the limit is granted by CREATE_SESSION, which the mutant ignores",

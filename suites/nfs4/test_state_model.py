@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Random programs of two clients with two owners each, that open, lock, read and write one file.
+
+After each call a model of RFC 5661 says what may be answered, and a third party asks what there is.
+"""
+
+from __future__ import annotations
+
+import time
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect
+from nfsjudge import proves
+from suites.model.state_campaign import StateCampaign, StateGround
+from suites.model.state_claims import claims_of
+
+PROGRAMS = 6
+
+
+def _judge(v4: Nfs4Dialect, seed: int, group: str) -> None:
+    __tracebackhide__ = True
+    StateCampaign(StateGround(v4), time.monotonic, name="state", group=group, seed=seed).judge(PROGRAMS)
+
+
+@proves(
+    *claims_of("shares"),
+    killed_by=(
+        "close4-keeps-shares",
+        "close4-closes-for-all",
+        "open4-ignores-deny",
+        "opendowngrade4-changes-nothing",
+        "opendowngrade4-denies-nothing",
+    ),
+)
+def test_shares(v4: Nfs4Dialect, seed: int) -> None:
+    """In random programs, an OPEN is refused while share reservations of others are in the way, and no longer."""
+    _judge(v4, seed, "shares")
+
+
+@proves(
+    *claims_of("locks"),
+    killed_by=(
+        "lock4-locks-the-gap",
+        "lock4-forgets-the-range-before",
+        "lock4-upgrades-over-readers",
+        "lock4-denied-upgrades-unlock",
+        "lock4-one-client-has-no-conflicts",
+        "locku4-unlocks-everything",
+        "close4-unlocks-for-all",
+    ),
+)
+def test_locks(v4: Nfs4Dialect, seed: int) -> None:
+    """In random programs, bytes are locked from LOCK until LOCKU or CLOSE, for their owner, and for nobody else."""
+    _judge(v4, seed, "locks")
+
+
+@proves(*claims_of("data"), killed_by="write4-puts-the-file-back")
+def test_data(v4: Nfs4Dialect, seed: int) -> None:
+    """In random programs, READ by any open returns what was written last."""
+    _judge(v4, seed, "data")
