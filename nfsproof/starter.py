@@ -45,6 +45,7 @@ def run_suite(args: Sequence[str]) -> int:
     """pytest over the checks, with the plugin and without the user's own configuration; its exit status."""
     collect_rarely()
     root = _isolate()
+    keep_code()
     from fixtures import lost_interrupt
 
     lost_interrupt.watch()
@@ -80,6 +81,17 @@ def collect_rarely() -> None:
     """
     gc.set_threshold(*_RARELY)
     gc.disable()
+
+
+def keep_code(use: str = "codecs") -> None:
+    """Compile nothing again that an earlier run of this user has generated: codecs, and methods of dataclasses.
+
+    To be called before a module that has such is imported. `nfsclient.compiled.save` keeps what was new.
+    """
+    from nfsclient import compiled
+
+    compiled.keep_in(cache_folder() / compiled.name_of(use))
+    compiled.keep_dataclasses()
 
 
 def _import_before_pytest() -> None:
