@@ -45,6 +45,7 @@ def run_suite(args: Sequence[str]) -> int:
     """pytest over the checks, with the plugin and without the user's own configuration; its exit status."""
     collect_rarely()
     root = _isolate()
+    keep_code()
     from fixtures import lost_interrupt
 
     lost_interrupt.watch()
@@ -59,7 +60,16 @@ def run_suite(args: Sequence[str]) -> int:
         *("-c", str(PACKAGE / "_run" / "pytest.toml")),
         # A conftest of the current folder would be read for a check that has the name of a folder there.
         *("--rootdir", str(root), "--noconftest"),
-        *("-p", "xdist.plugin", "-p", "fixtures.plugin", "-p", "nfsproof.selection"),
+        *(
+            "-p",
+            "nfsproof.beginning",
+            "-p",
+            "xdist.plugin",
+            "-p",
+            "fixtures.plugin",
+            "-p",
+            "nfsproof.selection",
+        ),
         *_memory(args),
         *_allure(args),
         *_without_unused(args),
@@ -80,6 +90,17 @@ def collect_rarely() -> None:
     """
     gc.set_threshold(*_RARELY)
     gc.disable()
+
+
+def keep_code(use: str = "codecs") -> None:
+    """Compile nothing again that an earlier run of this user has generated: codecs, and methods of dataclasses.
+
+    To be called before a module that has such is imported. `nfsclient.compiled.save` keeps what was new.
+    """
+    from nfsclient import compiled
+
+    compiled.keep_in(cache_folder() / compiled.name_of(use))
+    compiled.keep_dataclasses()
 
 
 def _import_before_pytest() -> None:

@@ -8,10 +8,10 @@ import struct
 import typing as t
 from collections.abc import Callable
 
+from nfsclient.compiled import code_of
 from nfsclient.errors import XdrError
 from nfsclient.xdr import reflect
 from nfsclient.xdr.attributes import MOST_WORDS, AttributeMap, Codecs, Mask, codecs_of
-from nfsclient.xdr.compiled import code_of
 from nfsclient.xdr.decoder import DecoderWriter
 from nfsclient.xdr.encoder import EncoderWriter
 from nfsclient.xdr.kinds import Buffer

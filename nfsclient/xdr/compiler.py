@@ -17,9 +17,9 @@ import struct
 import typing as t
 from collections.abc import Callable, Sequence
 
+from nfsclient.compiled import code_of
 from nfsclient.errors import XdrError
 from nfsclient.xdr import attribute_codec, reflect
-from nfsclient.xdr.compiled import code_of
 from nfsclient.xdr.decoder import DecoderWriter
 from nfsclient.xdr.encoder import EncoderWriter
 from nfsclient.xdr.kinds import Buffer, ChoiceTable

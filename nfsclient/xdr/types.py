@@ -12,6 +12,7 @@ import enum
 import typing as t
 from collections.abc import Callable
 
+from nfsclient.compiled import code_of
 from nfsclient.xdr.kinds import (
     UNLIMITED,
     Buffer,
@@ -101,7 +102,7 @@ def _make_init(
     source = f"def __init__(self{''.join(', ' + p for p in parameters)}):\n" + "\n".join(body)
     namespace: dict[str, t.Any] = {f"_d_{field}": value for field, value in defaults.items()}
     # Field names are identifiers of a class body.
-    exec(compile(source, f"<xdr {name}.__init__>", "exec"), namespace)  # noqa: S102
+    exec(code_of(source, f"<xdr {name}.__init__>"), namespace)  # noqa: S102
     return namespace["__init__"]
 
 

@@ -18,6 +18,8 @@ def doctor(url: str) -> int:
     small directory below the export and removes it again.
     """
     starter.put_home_first()
+    starter.keep_code("doctor")
+    from nfsclient import compiled
     from nfsproof import doctor as clinic
     from nfstargets.spelling import as_url
 
@@ -27,6 +29,7 @@ def doctor(url: str) -> int:
     telling = clinic.Telling(url, click.echo)
     diagnosis = clinic.diagnose(url, tell=telling)
     telling.end()
+    compiled.save()
     return int(Exit.OK if diagnosis.healthy else Exit.USAGE)
 
 

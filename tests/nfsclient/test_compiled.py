@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from nfsclient.xdr import compiled
+from nfsclient import compiled
 from tests.waiting import AT_MOST
 
 PROGRAM = """
 import builtins, sys
 from pathlib import Path
-from nfsclient.xdr import compiled
+from nfsclient import compiled
 real, made = compile, []
 compiled._compiled = lambda source, name: made.append(name) or real(source, name, "exec", dont_inherit=True)
 compiled.keep_in(Path(sys.argv[1]))
@@ -30,9 +30,9 @@ print(len(made))
 """
 
 
-def compiled_by_a_process(file: Path) -> tuple[str, int]:
+def compiled_by_a_process(file: Path, program: str = PROGRAM) -> tuple[str, int]:
     ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(file)],
+        [sys.executable, "-c", program, str(file)],
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
@@ -90,3 +90,37 @@ def test_what_is_no_regular_file_is_neither_waited_for_nor_replaced_in_part(tmp_
     for name in ("fifo", "folder"):
         assert compiled_by_a_process(tmp_path / name)[1] > 0
     assert {path.name for path in tmp_path.iterdir()} <= {"fifo", "folder"}
+
+
+METHODS = """
+import sys
+from pathlib import Path
+from nfsclient import compiled
+real, made = compile, []
+compiled._compiled = lambda source, name: made.append(source) or real(source, name, "exec", dont_inherit=True)
+compiled.keep_in(Path(sys.argv[1]))
+compiled.keep_dataclasses()
+from dataclasses import dataclass, field, replace
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    host: str
+    ports: tuple[int, ...] = (2049,)
+    notes: list[str] = field(default_factory=list, compare=False)
+first = Place("a")
+assert first == Place("a", notes=["other"]) < replace(first, host="b"), first
+assert first.notes == [] and first.notes is not Place("a").notes
+assert hash(first) == hash(Place("a", (2049,)))
+try:
+    first.host = "c"
+except AttributeError as error:
+    print(first, error)
+compiled.save()
+print(len(made))
+"""
+
+
+def test_methods_of_dataclasses_are_compiled_once_and_do_the_same(tmp_path: Path) -> None:
+    text, first = compiled_by_a_process(tmp_path / "codes", METHODS)
+    assert text == "Place(host='a', ports=(2049,), notes=[]) cannot assign to field 'host'"
+    assert first >= 5
+    assert compiled_by_a_process(tmp_path / "codes", METHODS) == (text, 0)

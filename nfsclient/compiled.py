@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Code of generated codecs that is kept between processes: compiling it is more than half of the cost of a codec.
+"""Code of generated functions that is kept between processes: compiling it is more than half of the cost of a codec.
 
 A program that wants this names a file (`keep_in`) and says when it is full (`save`); the library alone keeps nothing.
-The file maps the digest of a source text to its code, so a declaration that has changed finds nothing old. What must
+A program that starts often may keep what the dataclasses of all its modules are made of, too (`keep_dataclasses`).
+The file maps source texts to their code, so a declaration that has changed finds nothing old. What must
 stay true:
 
 - Nothing depends on the file. One that is missing, damaged, or cannot be written costs the time to compile.
@@ -13,6 +14,7 @@ stay true:
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib.util
 import marshal
 import os
@@ -20,15 +22,15 @@ import stat
 import sys
 import types
 import typing as t
+import zlib
 from pathlib import Path
 
 _MOST: t.Final = 16 << 20
 """Bytes of a file that is read, and of one that is written."""
-_MAGIC: t.Final = b"nfsclient codecs 1 " + importlib.util.MAGIC_NUMBER
-_DIGEST: t.Final = 32
-"""Bytes of a SHA-256."""
-NAME: t.Final = f"codecs.{sys.implementation.cache_tag or 'python'}"
-"""A name for the file."""
+_MAGIC: t.Final = b"nfsclient codecs 2 " + importlib.util.MAGIC_NUMBER
+_CHECKSUM: t.Final = 4
+"""Bytes of a CRC-32: it is against damage, not against enemies, and `hashlib` takes long to import."""
+_PYTHON: t.Final = sys.implementation.cache_tag or "python"
 
 
 class _Kept:
@@ -36,14 +38,19 @@ class _Kept:
 
     def __init__(self) -> None:
         self.file: Path | None = None
-        self.old: dict[bytes, bytes] = {}
-        """From the file."""
-        self.used: dict[bytes, bytes] = {}
+        self.old: dict[str, bytes] = {}
+        """From the file: a name and a text -> the code."""
+        self.used: dict[str, bytes] = {}
         """What this process has used, or made."""
         self.is_changed = False
 
 
 _KEPT = _Kept()
+
+
+def name_of(use: str) -> str:
+    """A name for the file of programs that use the same: a large file takes long to read."""
+    return f"{use}.{_PYTHON}"
 
 
 def keep_in(file: Path) -> None:
@@ -52,29 +59,42 @@ def keep_in(file: Path) -> None:
         _KEPT.file, _KEPT.old, _KEPT.is_changed = file, _read(file), False
 
 
+def keep_dataclasses() -> None:
+    """Keep the methods of dataclasses that are made from now on: compiling them is a tenth of the start of a run.
+
+    `dataclasses` gives the text of each method to the builtin `exec`; a name of the module comes before it.
+    """
+    vars(dataclasses)["exec"] = _execute
+
+
+def _execute(source: str, names: dict[str, t.Any], found: dict[str, t.Any]) -> None:
+    """What `exec` does with the text of a method; `found` gets the function that makes it."""
+    exec(code_of(source, "<string>"), names, found)  # noqa: S102
+
+
 def save() -> None:
     """Write what was compiled since into the file; nothing happens where that is not possible."""
     if _KEPT.file is None or not _KEPT.is_changed:
         return
     _KEPT.is_changed = False
     every = _read(_KEPT.file) | _KEPT.used  # another process may have written meanwhile
-    if sum(map(len, every.values())) > _MOST // 2:
-        every = _KEPT.used
     body = marshal.dumps(every)
-    if len(body) < _MOST - _DIGEST - len(_MAGIC):
+    if len(body) > _MOST // 2:
+        body = marshal.dumps(_KEPT.used)
+    if len(body) < _MOST - _CHECKSUM - len(_MAGIC):
         with contextlib.suppress(OSError):
-            _write(_KEPT.file, _MAGIC + _digest(body) + body)
+            _write(_KEPT.file, _MAGIC + _checksum(body) + body)
 
 
 def code_of(source: str, name: str) -> types.CodeType:
     """The code of a module with this text, which `name` stands for in tracebacks."""
     if _KEPT.file is None:
         return _compiled(source, name)
-    key = _digest(f"{name}\n{source}".encode())
+    key = f"{name}\n{source}"
     kept = _KEPT.used.get(key) or _KEPT.old.get(key)
     if kept is not None:
         _KEPT.used[key] = kept
-        code: types.CodeType = marshal.loads(kept)  # noqa: S302  (its digest was compared, see `_read`)
+        code: types.CodeType = marshal.loads(kept)  # noqa: S302  (its checksum was compared, see `_read`)
         return code
     made = _compiled(source, name)
     _KEPT.used[key] = marshal.dumps(made)
@@ -82,17 +102,15 @@ def code_of(source: str, name: str) -> types.CodeType:
     return made
 
 
-def _digest(data: bytes) -> bytes:
-    import hashlib  # a program that keeps nothing does without
-
-    return hashlib.sha256(data).digest()
+def _checksum(data: bytes) -> bytes:
+    return zlib.crc32(data).to_bytes(_CHECKSUM, "big")
 
 
 def _compiled(source: str, name: str) -> types.CodeType:
     return compile(source, name, "exec", dont_inherit=True)
 
 
-def _read(file: Path) -> dict[bytes, bytes]:
+def _read(file: Path) -> dict[str, bytes]:
     """What is in a file that is whole, of this Python, and of this user; else nothing."""
     try:
         with open(file, "rb", opener=_at_once) as stream:
@@ -103,8 +121,8 @@ def _read(file: Path) -> dict[bytes, bytes]:
             data = stream.read(_MOST)
     except OSError:
         return {}
-    head, body = data[: len(_MAGIC) + _DIGEST], data[len(_MAGIC) + _DIGEST :]
-    if head != _MAGIC + _digest(body):
+    head, body = data[: len(_MAGIC) + _CHECKSUM], data[len(_MAGIC) + _CHECKSUM :]
+    if head != _MAGIC + _checksum(body):
         return {}
     codes = marshal.loads(body)  # noqa: S302  (whole, and made by this user)
     return codes if isinstance(codes, dict) else {}
