@@ -215,6 +215,18 @@ def test_a_handle_that_stays_stale_ends_the_run_without_a_verdict() -> None:
     assert outcome.result.reasons[0].startswith("stale handle: ")
 
 
+@pytest.mark.parametrize("version", ["2", "3", "4.2"])
+def test_a_server_without_symbolic_links_gets_no_verdict(version: str) -> None:
+    outcome, _ = run_whole(
+        "connectathon-basic",
+        version=version,
+        policy=LIKE.get(version, "v4-like"),
+        prepare=lambda server: server.knobs.update(symlinks=False),
+    )
+    assert outcome.result.verdict is Verdict.VOID
+    assert "symlink of 'c0/t8.0'" in outcome.result.reasons[0]
+
+
 @pytest.mark.parametrize("version", ["2", "3"])
 def test_a_kept_number_of_links_is_not_compared(version: str) -> None:
     """With a coarse clock a client does not see a change of the directory: other names of the file are old, too."""

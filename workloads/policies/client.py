@@ -170,6 +170,10 @@ class PolicyClient(NameSteps):
         """What an error status means for the run."""
         name = _name_of(error)
         kind = _SURROUNDINGS.get(name)
+        if name == "BADTYPE" and isinstance(
+            call, c.Symlink
+        ):  # a type that the server does not have (RFC 5661, 18.4)
+            kind = "not in this version"
         about = getattr(call, "path", "") or getattr(getattr(call, "file", None), "path", "")
         text = f"{c.name_of(call)} of {about!r}: {error}"
         if kind is not None:
