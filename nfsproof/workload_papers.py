@@ -32,7 +32,10 @@ _OURS = "nfsproof does not have"
 _NOT_RUN = "not run"
 _CANNOT_BOOT = "no guest of Linux can be started here"
 _WHY = "no-result.txt"
-_SOME_REPEATED = "- Each column is one run, or has the medians of several. Times of one run say little: `--repeat 5` makes medians.\n"
+_SOME_REPEATED = (
+    "- Each column is one run, or has the medians of several. "
+    "Times of one run say little: `--repeat 5` makes medians.\n"
+)
 """Of a page whose tables were not all made together."""
 _INTRODUCTION = """\
 # Tables of the papers
