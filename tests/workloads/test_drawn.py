@@ -2,7 +2,7 @@
 """A right server is not red, whatever it chooses: a sample of settings of the knobs, of each alone and of several.
 
 A server that refuses what a workload needs ends it without a verdict. `NFSPROOF_WORKLOAD_KNOBS=all` runs each value of
-each knob with each workload of the table, which takes half an hour.
+each knob with each workload of the table.
 """
 
 from __future__ import annotations
