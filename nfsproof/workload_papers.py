@@ -15,6 +15,7 @@ from nfsproof.exits import Exit, Trouble
 from nfsserver import parse_setting
 from nfstargets.base import TargetError
 from nfstargets.knfsd.client import ClientUnavailable, LinuxClient
+from reports.workloads.paper_pages import merged
 from reports.workloads.papers import paper_markdown, table_text
 from workloads import catalog, result
 from workloads.papers import PAPERS
@@ -31,6 +32,11 @@ _OURS = "nfsproof does not have"
 _NOT_RUN = "not run"
 _CANNOT_BOOT = "no guest of Linux can be started here"
 _WHY = "no-result.txt"
+_SOME_REPEATED = (
+    "- Each column is one run, or has the medians of several. "
+    "Times of one run say little: `--repeat 5` makes medians.\n"
+)
+"""Of a page whose tables were not all made together."""
 _INTRODUCTION = """\
 # Tables of the papers
 
@@ -292,8 +298,21 @@ def _run(wish: Wish, runner: Run, *, say: Say, progress: Say) -> int:
         if by_target:
             parts.append(paper_markdown(paper, by_target))
     if wish.markdown is not None:
-        _write(wish.markdown, "\n".join(parts))
+        _write(wish.markdown, _with_older(wish.markdown, "\n".join(parts), wish.repeat))
     return int(Exit.FAIL if is_wrong else Exit.OK)
+
+
+def _with_older(path: Path, page: str, repeat: int) -> str:
+    """The page, with the tables of other papers and targets that the file has already."""
+    try:
+        older = path.read_text(encoding="utf-8")
+    except OSError:
+        return page
+    if not older.startswith(_INTRODUCTION[: _INTRODUCTION.index("\n")]):
+        return page
+    if _runs(repeat) not in older:
+        page = page.replace(_runs(repeat), _SOME_REPEATED)
+    return merged(older, page)
 
 
 def _none(_plan: Plan, _target: str) -> Result:

@@ -174,7 +174,11 @@ def dry_run(wish: Wish) -> list[str]:
     )
     name = f"{workload.name} ({workload.kind})"
     makes = f"  makes at most {shown(demand)}, all below one new directory, which is removed at the end"
-    clients = f"  clients {order.clients}, callers of each {order.callers}"
+    callers = f"{order.arrivals:g} units a second" if order.arrivals else f"callers of each {order.callers}"
+    workers = f" in each of {order.workers} workers" if order.workers > 1 else ""
+    clients = f"  clients {order.clients}{workers}, {callers}"
+    if workload.unit:
+        makes += f"\n  lasts {order.warmup + order.duration:g} s, besides the preparation"
     if wish.client:
         return [
             f"{name} in a Linux guest, on a mount of {wish.target} with NFSv{order.version}:",

@@ -7,6 +7,10 @@
     mode      that which a program has set, or which was seen after the object was made. That a new object has no
               permission that was not requested is a SHOULD (RFC 1813 section 3.3.8): counted, and never red
     fileid    is remembered, for entries of listings (`names`): that it never changes is not promised
+    mtime     of a file stays what it was while nobody writes or cuts it and all its data is stable: it is the time of
+              the last modification (RFC 1094 section 2.3.5, RFC 1813 section 2.5, RFC 5661 section 5.8.2.43). That a
+              write moves it is not compared: how coarse the clock of a server is, nobody knows
+              That mtime and ctime never go back is not promised, a clock may be set: counted, and never red
 
 A server may leave all of them out (RFC 1813 section 2.5). Sizes and numbers of links of directories mean nothing, nor
 does the mode of a symbolic link.
@@ -33,6 +37,9 @@ from workloads.trouble import Wrong, WrongAnswer
 _MOST_WAITING: t.Final = 256
 """Handles of which nobody has said whose they are."""
 _PERMISSIONS: t.Final = 0o777
+_SECOND: t.Final = 1_000_000_000
+TIMES_BACK: t.Final = "times that went back"
+"""The name of the number of replies with a time before one that was seen earlier, among the troubles of a result."""
 MORE_THAN_REQUESTED: t.Final = "new objects with permissions that nobody requested"
 """The name of their number among the troubles of a result."""
 Sighting: t.TypeAlias = tuple[bytes, t.Any]
@@ -42,8 +49,10 @@ Sighting: t.TypeAlias = tuple[bytes, t.Any]
 class AttributeChecks:
     """The attributes that one worker sees."""
 
-    def __init__(self, ledger: Ledger, troubles: Counter[str]) -> None:
+    def __init__(self, ledger: Ledger, troubles: Counter[str], *, knows_writes: bool = True) -> None:
+        """`knows_writes`: what is written is on the server, not at a client that has a delegation to write."""
         self._ledger = ledger
+        self._knows_writes = knows_writes
         self._troubles = troubles
         self._known: dict[bytes, tuple[Item, int]] = {}
         """By handle: the object, and the tick from which on it has this handle."""
@@ -51,7 +60,7 @@ class AttributeChecks:
 
     def begin(self) -> int:
         """A call begins now; `take` needs this number."""
-        return self._ledger.ticks.now
+        return self._ledger.ticks.next()
 
     def take(self, procedure: str, args: t.Any, result: t.Any, begun: int) -> None:
         """Compare what a reply of NFSv2 or NFSv3 says. Raises `Wrong`."""
@@ -125,6 +134,25 @@ class AttributeChecks:
             self._judge_mode(item, mode & 0o7777, by)
         if raw.fileid is not None:
             item.fileid = raw.fileid
+        self._judge_times(item, raw, begun, by)
+
+    def _judge_times(self, item: Item, raw: t.Any, begun: int, by: str) -> None:
+        modified, changed = _times_of(raw)
+        if modified is None:
+            return
+        seen, known, state, now = item.seen, item.modified, item.state, self._ledger.ticks.now
+        if seen is not None and begun > seen[2] and (modified < seen[0] or changed < seen[1]):
+            self._troubles[TIMES_BACK] += 1
+        if seen is None or begun > seen[2]:
+            item.seen = modified, changed, now
+        if state is None or not self._knows_writes or not (state.is_quiet(begun) and item.is_quiet(begun)):
+            return
+        if known is None or known[1] < max(state.quiet_since, item.quiet_since):
+            item.modified = modified, now
+        elif begun > known[1] and modified != known[0]:
+            raise _wrong(
+                item, by, f"nobody has modified it since {_show(known[0])}", _show(modified), "mtime"
+            )
 
     def _judge_size(self, item: Item, size: int, begun: int, by: str, end: int) -> None:
         state = item.state
@@ -160,6 +188,26 @@ def _beyond_request(item: Item) -> int:
     if item.requested is None or item.mode is None:
         return 0
     return item.mode & _PERMISSIONS & ~item.requested
+
+
+def _times_of(raw: t.Any) -> tuple[int | None, int]:
+    """(time of the last modification, of the last change) in nanoseconds; None where one of them is not there."""
+    if type(raw) is p.Fattr4:
+        mtime, ctime = raw.time_modify, raw.time_metadata
+    else:
+        mtime, ctime = raw.mtime, raw.ctime
+        if hasattr(mtime, "useconds"):  # NFSv2
+            return (
+                mtime.seconds * _SECOND + mtime.useconds * 1000,
+                ctime.seconds * _SECOND + ctime.useconds * 1000,
+            )
+    if mtime is None or ctime is None:
+        return None, 0
+    return mtime.seconds * _SECOND + mtime.nseconds, ctime.seconds * _SECOND + ctime.nseconds
+
+
+def _show(moment: int) -> str:
+    return f"{moment // _SECOND}.{moment % _SECOND:09d}"
 
 
 _TYPES: t.Final = {

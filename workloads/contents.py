@@ -199,8 +199,8 @@ class FileState:
     """
 
     __slots__ = (
-        "_cut_to", "_sizes", "_ticks", "doubts", "name", "number", "pieces", "readings", "unstable", "version",
-        "was_cut", "writings",
+        "_cut_to", "_sizes", "_ticks", "doubts", "name", "number", "pieces", "quiet_since", "readings", "unstable",
+        "version", "was_cut", "writings",
     )  # fmt: skip
 
     def __init__(self, name: str, number: int | None = None, ticks: Ticks | None = None) -> None:
@@ -219,12 +219,25 @@ class FileState:
         self.was_cut = False
         """Whether it was ever cut: NFSv3 does not promise that this survives a crash."""
         self._cut_to: int | None = None
+        self.quiet_since = self._ticks.next()
+        """The tick of the last thing that may change its time of modification."""
         self._sizes: list[tuple[int, int, int]] = [(self._ticks.next(), 0, 0)]
         """(tick, least, most) from each change on."""
 
     @property
     def size(self) -> int:
         return self.pieces.size
+
+    # ------------------------------------------------------------ times
+
+    def touch(self) -> None:
+        """What happens now may change the time of the last modification."""
+        self.quiet_since = self._ticks.next()
+
+    def is_quiet(self, since: int) -> bool:
+        """Whether nothing was written or cut from this tick on, and all data was stable."""
+        is_busy = self.writings or self.unstable or self._cut_to is not None
+        return not is_busy and self.quiet_since <= since
 
     # ------------------------------------------------------------ sizes
 
@@ -256,6 +269,7 @@ class FileState:
         """A write of a new version begins: whoever reads may see it from now on."""
         self.version += 1
         piece = Piece(offset, offset + count, self.version, writer)
+        self.touch()
         self.writings.append(piece)
         for reading in self.readings:
             reading.others.append(piece)
@@ -265,6 +279,7 @@ class FileState:
 
     def end_write(self, piece: Piece) -> None:
         """The write is over. Only what was there before may still be seen, by reads that have begun."""
+        self.touch()
         self.writings.remove(piece)
         if self.readings:
             old = self.pieces.between(piece.begin, piece.end)
@@ -277,11 +292,13 @@ class FileState:
     def begin_cut(self, size: int = 0) -> None:
         """The file is being cut, while nobody reads or writes it."""
         self._cut_to, self.was_cut = size, True
+        self.touch()
         self._note_size()
 
     def end_cut(self) -> None:
         """It was cut, or not: `truncate` says that it was."""
         self._cut_to = None
+        self.touch()
         self._note_size()
 
     def truncate(self, size: int = 0) -> None:
@@ -299,6 +316,7 @@ class FileState:
     def settle(self) -> None:
         """Somebody else has changed it, in a time of which nothing is known; now it is quiet."""
         self._sizes = [(0, self.pieces.size, self.pieces.size)]
+        self.touch()
 
     def may_be_lost(self, offset: int, *, restarted: bool, to_the_end: bool = False) -> bool:
         """Whether the server need not have kept what was written there, because it was not stable.

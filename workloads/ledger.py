@@ -20,8 +20,8 @@ class Item:
     """One object, by whatever names: what is known of its attributes."""
 
     __slots__ = (
-        "changing", "fileid", "handles", "is_gone", "mode", "names", "path", "quiet_since", "requested", "state",
-        "type",
+        "changing", "fileid", "handles", "is_gone", "mode", "modified", "names", "path", "quiet_since", "requested",
+        "seen", "state", "type",
     )  # fmt: skip
 
     def __init__(self, path: str, kind: FileType, state: FileState | None = None) -> None:
@@ -42,6 +42,10 @@ class Item:
         """The tick of the end of the last one."""
         self.is_gone = False
         self.handles: list[bytes] = []
+        self.modified: tuple[int, int] | None = None
+        """(when its data was modified last, the tick of the reply that said so while nothing was changing it)."""
+        self.seen: tuple[int, int, int] | None = None
+        """(times of the last modification and the last change, the tick of the reply that said so)."""
 
     def is_quiet(self, since: int) -> bool:
         """Whether mode and names were what they are now from this tick on."""
@@ -194,7 +198,7 @@ class Ledger:
         """A connection ended: what a crash may undo is not known any more."""
         self.losses += 1
         for item in self.items.values():
-            item.mode = item.fileid = item.requested = None
+            item.mode = item.fileid = item.requested = item.modified = item.seen = None
             item.quiet_since = self.ticks.next()
 
     # ------------------------------------------------------------ comparisons

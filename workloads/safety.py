@@ -46,7 +46,9 @@ def shown(demand: Demand) -> str:
         if amount < 1024:
             break
         unit, amount = name, amount / 1024
-    return f"{amount:.4g} {unit} of data in {demand.files} files and {demand.directories + 1} directories"
+    files = "1 file" if demand.files == 1 else f"{demand.files} files"
+    directories = f"{demand.directories + 1} directories" if demand.directories else "1 directory"
+    return f"{amount:.4g} {unit} of data in {files} and {directories}"
 
 
 def require_within(demand: Demand, limits: Limits, order: Order, seconds: float) -> None:

@@ -72,7 +72,9 @@ class Worker:
         self._address = TargetAddress.from_plain(order.address)
         self.ledger = Ledger(Contents(order.seed), order.worker)
         self.troubles: Counter[str] = Counter()
-        self.checks = AttributeChecks(self.ledger, self.troubles)
+        self.checks = AttributeChecks(
+            self.ledger, self.troubles, knows_writes=not POLICIES[order.policy].wants_delegations
+        )
         self.watch = Watch(order.lint, alone=order.workers == 1)
 
     # ------------------------------------------------------------ life

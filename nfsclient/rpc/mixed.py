@@ -97,7 +97,8 @@ class MixedCalls:
         self._queued: list[TimedCall] = []
         self._used_at = rpc.loop.clock()
         """When a call was sent, or a reply came."""
-        self._core: StreamCore
+        self._core: CallCore
+        """Where it is registered."""
         self.attach()
 
     def attach(self) -> None:

@@ -42,20 +42,16 @@ class MixedDatagrams(MixedCalls):
     """Calls over UDP, any number at a time. Bytes count as over TCP: with the record marks that they do not have."""
 
     inflight: dict[int, DatagramCall]  # type: ignore[assignment]
+    _core: DatagramCore
 
     def attach(self) -> None:
         """Register with the core."""
         core = self.rpc.core
         if not isinstance(core, DatagramCore):
             raise TypeError("expected UDP")
-        self._datagrams = core
+        self._core = core
         self._to_send: list[DatagramCall] = []
         core.windows.append(self)
-
-    def close(self) -> None:
-        """Leave it. Calls under way get no end."""
-        if self in self._datagrams.windows:
-            self._datagrams.windows.remove(self)
 
     def start(
         self,
@@ -69,7 +65,7 @@ class MixedDatagrams(MixedCalls):
         """As `MixedCalls.start`."""
         if not self.rpc.is_open and not self.inflight:
             self.reopen()
-        core = self._datagrams
+        core = self._core
         caller = self.rpc.credential if credential is None else credential
         body: list[Buffer] = []
         args.pack(body)
@@ -89,7 +85,7 @@ class MixedDatagrams(MixedCalls):
             return
         now = self.rpc.loop.clock()
         for call in queued:
-            call.sent_at, call.interval = now, self._datagrams.first_interval
+            call.sent_at, call.interval = now, self._core.first_interval
             call.resend_at = now + call.interval
             self._send(call)
         self.check()
@@ -117,7 +113,7 @@ class MixedDatagrams(MixedCalls):
                 self.over.append(call)
             elif call.resend_at <= now:
                 call.resent += 1
-                call.interval = min(call.interval * 2, self._datagrams.longest_interval)
+                call.interval = min(call.interval * 2, self._core.longest_interval)
                 call.resend_at = now + call.interval
                 self._send(call)
         self.check()
@@ -125,4 +121,4 @@ class MixedDatagrams(MixedCalls):
     def exchange_of(self, call: TimedCall) -> Exchange:
         """As `MixedCalls.exchange_of`; it says how often the call was sent again."""
         assert isinstance(call, DatagramCall)
-        return self._exchange(call, call.datagram, self._datagrams, call.resent)
+        return self._exchange(call, call.datagram, self._core, call.resent)

@@ -32,7 +32,12 @@ _PATH = click.Path(path_type=Path)
     "--out", type=_PATH, metavar="DIR", help="Keep the results there; those that are there are used again."
 )
 @click.option("--kept", is_flag=True, help="Run nothing: print the tables of the results in --out.")
-@click.option("--markdown", type=_PATH, metavar="FILE", help="Write the tables as a page, too.")
+@click.option(
+    "--markdown",
+    type=_PATH,
+    metavar="FILE",
+    help="Write the tables as a page, too; tables of other papers and targets that it has stay.",
+)
 @defects_are_no_verdicts
 def paper(
     paper: str, targets: tuple[str, ...], repeat: int, out: Path | None, kept: bool, markdown: Path | None

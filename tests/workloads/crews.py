@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import typing as t
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+
+import pytest
 
 from nfsclient.rpc.loop import Loop
 from nfsserver.server import Server
@@ -138,3 +141,15 @@ def rig() -> t.Iterator[Rig]:
             yield made
         finally:
             made.target.stop()
+
+
+def kill_at_phase(monkeypatch: pytest.MonkeyPatch, name: str, worker: int = 1) -> None:
+    """As soon as a worker process has the order for this phase, it is killed."""
+    send = Processes.send
+
+    def send_and_kill(self: Processes, to: int, text: str) -> None:
+        send(self, to, text)
+        if to == worker and f'"name":"{name}"' in text:
+            os.kill(self.processes[worker].pid or 0, signal.SIGKILL)
+
+    monkeypatch.setattr(Processes, "send", send_and_kill)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 from collections import Counter
 from pathlib import Path
@@ -14,8 +12,8 @@ import pytest
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
 from tests.waiting import AT_MOST
+from tests.workloads.crews import kill_at_phase
 from workloads import mount_counts, result
-from workloads.carriers.processes import Processes
 from workloads.mount_counts import NOTHING, PhaseCounts
 from workloads.mountstats import MountCounts
 from workloads.trouble import Stopped
@@ -62,14 +60,7 @@ def test_a_rate_by_several_workers(tmp_path: Path) -> None:
 def test_nothing_is_left_of_a_killed_worker(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    send = Processes.send
-
-    def send_and_kill(self: Processes, worker: int, text: str) -> None:
-        send(self, worker, text)
-        if worker == 1 and '"name":"compare"' in text:
-            os.kill(self.processes[1].pid or 0, signal.SIGKILL)
-
-    monkeypatch.setattr(Processes, "send", send_and_kill)
+    kill_at_phase(monkeypatch, "compare")
     words = ["workload", "run", "write10", *SMALL, "--mount", str(tmp_path), "--workers", "2"]
     assert run_command_line(words) == Exit.VOID
     assert "lost worker: worker 1 (process " in capsys.readouterr().err

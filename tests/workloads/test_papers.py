@@ -13,6 +13,7 @@ import pytest
 from nfsproof import workload_papers
 from nfsproof.exits import Exit, Trouble
 from nfsproof.workload_papers import carry_out, filled, folder_of, run_plan
+from reports.workloads.paper_pages import merged
 from reports.workloads.papers import paper_markdown, table_text
 from tests.workloads import samples
 from workloads import result
@@ -191,6 +192,37 @@ def test_a_server_without_delegations_is_named() -> None:
     assert fill(wider, {plan: [run]}).lacking == {"v4.1 delegations": "the server granted no delegation"}
     granted = dataclasses.replace(run, events={result.GRANTED: 3})
     assert fill(wider, {plan: [granted]}).lacking == {}
+
+
+def test_without_delegations_no_reason_is_about_them() -> None:
+    plan = dataclasses.replace(PLAN, version="4.1", policy="delegated")
+    wider = Table(
+        name="t",
+        title="t",
+        columns=(Column("delegations", plan),),
+        rows=(Row("LOOKUP", Kind.CALLS, (10,), calls("LOOKUP")),),
+        reasons=(
+            Reason(("LOOKUP",), ("delegations",), "It is local.", needs_delegations=True),
+            Reason(("LOOKUP",), ("*",), "The tree is larger."),
+        ),
+    )
+    run = measured(1.0, LOOKUP=20)
+    (row,) = fill(wider, {plan: [run]}).rows
+    assert row.cells[0].reason.startswith("The server granted no delegation")
+    assert row.cells[0].reason.endswith("The tree is larger.")
+    granted = dataclasses.replace(run, events={result.GRANTED: 3})
+    (row,) = fill(wider, {plan: [granted]}).rows
+    assert row.cells[0].reason == "It is local. The tree is larger."
+
+
+def test_a_page_keeps_what_was_not_run_again() -> None:
+    older = "# P\n\n## A\n\n### T\n\nabout\n\n#### On x\n\n1\n\n#### On y\n\n2\n\n## B\n\n### U\n\n#### On x\n\n3\n"
+    newer = "# P\n\nnew\n\n## A\n\n### T\n\nmore\n\n#### On y\n\n20\n\n#### On z\n\n4\n\n## C\n\n### V\n\n5\n"
+    assert merged(older, newer) == (
+        "# P\n\nnew\n\n## A\n\n### T\n\nmore\n\n#### On x\n\n1\n\n#### On y\n\n20\n\n#### On z\n\n4\n\n"
+        "## B\n\n### U\n\n#### On x\n\n3\n\n## C\n\n### V\n\n5\n"
+    )
+    assert merged(newer, newer) == newer
 
 
 def test_markdown_has_each_table_for_each_target() -> None:

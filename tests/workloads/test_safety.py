@@ -62,7 +62,16 @@ def test_mistakes_have_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_dry_run_says_how_much_and_does_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["workload", "run", "write40", "nfs://192.0.2.1/export", "--clients", "2", "--dry-run"]
     assert run_command_line(words) == Exit.OK
-    assert "at most 80 MiB of data in 2 files and 1 directories" in capsys.readouterr().out
+    assert "at most 80 MiB of data in 2 files and 1 directory" in capsys.readouterr().out
+
+
+def test_a_dry_run_of_an_open_loop_names_its_rate_and_its_time(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["workload", "run", "fileserver", "nfs://192.0.2.1/export", "--arrivals", "200", "--workers", "3"]
+    assert run_command_line([*words, "--duration", "20", "--dry-run"]) == Exit.OK
+    text = capsys.readouterr().out
+    assert "clients 1 in each of 3 workers, 200 units a second" in text
+    assert "lasts 22 s" in text
+    assert "callers" not in text
 
 
 def test_a_dry_run_on_a_mounted_directory_chooses_no_policy(

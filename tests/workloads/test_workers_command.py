@@ -20,10 +20,9 @@ from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
 from tests.waiting import AT_MOST
 from tests.workloads import crews
-from tests.workloads.crews import Rig
+from tests.workloads.crews import Rig, kill_at_phase
 from tests.workloads.rig import names_of
 from workloads import catalog, result
-from workloads.carriers.processes import Processes
 
 SMALL = ("--set", "size=64k")
 
@@ -42,14 +41,7 @@ def test_several_workers_write_one_result(tmp_path: Path, capsys: pytest.Capture
 def test_a_killed_worker_is_an_error_without_a_result(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    send = Processes.send
-
-    def send_and_kill(self: Processes, worker: int, text: str) -> None:
-        send(self, worker, text)
-        if worker == 1 and '"name":"compare"' in text:
-            os.kill(self.processes[1].pid or 0, signal.SIGKILL)
-
-    monkeypatch.setattr(Processes, "send", send_and_kill)
+    kill_at_phase(monkeypatch, "compare")
     words = ["workload", "run", "write10", *SMALL, "--workers", "3", "--out", str(tmp_path)]
     assert run_command_line(words) == Exit.VOID
     error = capsys.readouterr().err

@@ -122,9 +122,16 @@ def _fill_row(
     for column, theirs, mine in zip(table.columns, paper, ours, strict=True):
         cell = Cell(row.kind, theirs, mine)
         if cell.is_off:
-            texts = [reason.text for reason in table.reasons if reason.holds(row.name, column.name)]
-            if not texts and lacking.get(column.name) == _UNGRANTED:
-                texts = ["Without a delegation, all goes to the server."]
+            is_ungranted = lacking.get(column.name) == _UNGRANTED
+            texts = [
+                reason.text
+                for reason in table.reasons
+                if reason.holds(row.name, column.name) and not (is_ungranted and reason.needs_delegations)
+            ]
+            if is_ungranted and (not texts or (mine or 0) > (theirs or 0)):
+                texts.insert(
+                    0, "The server granted no delegation: all goes to the server, and nothing is recalled."
+                )
             cell = Cell(row.kind, theirs, mine, " ".join(texts))
         cells.append(cell)
     return FilledRow(row, tuple(cells), table.columns[base].name)

@@ -114,6 +114,8 @@ class Reason:
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     text: str
+    needs_delegations: bool = False
+    """Whether it is true only if the server granted some."""
 
     def holds(self, row: str, column: str) -> bool:
         """Whether it is about a cell."""

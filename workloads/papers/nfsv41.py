@@ -56,14 +56,15 @@ _TABLE_1 = Table(
     ),
     reasons=(
         Reason(
-            ("LOOKUP", "ACCESS", "GETATTR"),
+            ("ACCESS", "GETATTR"),
             ("v4.1 delegations",),
-            "The paper's few calls are of the directory: its client looks up one name more, and checks the "
-            "directory when it is opened first. The policy keeps the handle of the directory of the run.",
+            "The paper's few calls are of the directory: its client checks it when it is opened first. The policy "
+            "keeps the handle of the directory of the run.",
+            needs_delegations=True,
         ),
         Reason(
             ("LOOKUP",),
-            ("v4.1",),
+            ("v4.1", "v4.1 delegations"),
             "The paper's client looks up one name more on its way to the directory; OPEN finds the files.",
         ),
     ),
@@ -88,6 +89,7 @@ _RECALL = Table(
             ("delegations",),
             "The first OPEN of the writer gets DELAY, the second one succeeds, as in the paper. The reader of"
             " the paper opens the file once more after it has returned its delegation; here its open goes on.",
+            needs_delegations=True,
         ),
         Reason(
             ("DELEGRETURN",),

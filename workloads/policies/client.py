@@ -59,6 +59,8 @@ _SURROUNDINGS: t.Final = {
     "FBIG": "file too large",
     "NAMETOOLONG": "refused",
 }
+_OLD_HANDLES: t.Final = {"FHEXPIRED": "handles that had expired", "STALE": "stale handles"}
+"""By status: what is counted if the name gives another handle."""
 _NEW_FILE: t.Final = 0o644
 """The mode of a new file."""
 _CHANGES: t.Final = frozenset(
@@ -101,7 +103,8 @@ class PolicyClient(NameSteps):
             except NfsStatusError as error:
                 if not self._may_look_up_again(act, error):
                     raise
-                self.troubles["handles that had expired, names looked up again"] += 1
+                yield from self._require_volatile(act, error)
+                self.troubles[f"{_OLD_HANDLES[_name_of(error)]}, names looked up again"] += 1
                 self.drop_names()
                 act = Act(call)
                 yield from self._carry_out(act)
@@ -130,10 +133,29 @@ class PolicyClient(NameSteps):
     def _may_look_up_again(act: Act, error: NfsStatusError) -> bool:
         """Whether a handle is old that a name can give again, as kernels do it (RFC 5661 section 4.2.3).
 
-        Nothing may have been changed by the call yet. An open file has no other way to its handle.
+        A server may revoke a handle at any time (RFC 1813 section 2.5); that RENAME leaves it as it is, is a SHOULD
+        (section 3.3.14). Nothing may have been changed by the call yet. An open file has no other way to its handle.
         """
-        is_old = str(error.status).rpartition("ERR_")[2] == "FHEXPIRED"
-        return is_old and act.file is None and not act.has_changed
+        return _name_of(error) in _OLD_HANDLES and act.file is None and not act.has_changed
+
+    def _require_volatile(self, act: Act, error: NfsStatusError) -> Work[None]:
+        """Raise `WrongAnswer` if an object of NFSv4 has a handle that is stale, and the server says that it cannot be.
+
+        A persistent handle is valid until the object is removed, or all of the file system is gone (RFC 5661 section
+        4.2.2): that of the directory of the run tells.
+        """
+        if not isinstance(self.verbs, Verbs4) or _name_of(error) != "STALE" or self.ledger.losses:
+            return
+        for path in dict.fromkeys((act.path, c.parent_of(act.path), c.parent_of(act.to))):
+            node = self._nodes.get(path)
+            if node is not None and (node.item is None or node.item is not self.ledger.items.get(path)):
+                return  # a handle that was used may be of another object
+        if (yield from self.verbs.expire_type(self._nodes[""].handle)):
+            return
+        text = f"{c.name_of(act.call)} of {act.path!r}: {error}, and nobody has removed it"
+        wrong = WrongAnswer(f"{text}: until then its handle is valid (fh_expire_type)")
+        wrong.procedure = error.procedure
+        raise wrong
 
     def _closed(self, act: Act) -> None:
         node, file = self._of(act), act.file
@@ -146,8 +168,12 @@ class PolicyClient(NameSteps):
     @staticmethod
     def _judged(call: c.Call, error: NfsStatusError) -> Exception:
         """What an error status means for the run."""
-        name = str(error.status).rpartition("ERR_")[2]
+        name = _name_of(error)
         kind = _SURROUNDINGS.get(name)
+        if name == "BADTYPE" and isinstance(
+            call, c.Symlink
+        ):  # a type that the server does not have (RFC 5661, 18.4)
+            kind = "not in this version"
         about = getattr(call, "path", "") or getattr(getattr(call, "file", None), "path", "")
         text = f"{c.name_of(call)} of {about!r}: {error}"
         if kind is not None:
@@ -195,7 +221,7 @@ class PolicyClient(NameSteps):
             opened = yield from self.verbs.open(act.directory.handle, act.name, writes=call.writes)
             node = self._nodes.get(act.path)
             if node is None or node.handle != opened.handle:
-                node = self._nodes[act.path] = Node(act.path, opened.handle, self.window)
+                node = self._set_node(act.path, opened.handle)
             self.checks.know(opened.handle, act.path)
             self._learn(node, opened.attributes)
             act.node = node
@@ -219,6 +245,7 @@ class PolicyClient(NameSteps):
         self.drop_data(node)
         for each in node.unstable:
             file.state.unstable.pop(id(each.piece), None)
+        file.state.touch()
         node.unstable.clear()
         self.own_change(node, self.verbs.after(reply))
 
@@ -264,6 +291,7 @@ class PolicyClient(NameSteps):
         self._nodes[act.path] = act.node = node
         self.own_change(act.directory, self.verbs.after(reply))
         self._opened(act, self.ledger.create(act.path, _NEW_FILE), writes=True).kept.opened = stateid
+        node.item = self.ledger.items.get(act.path)
         self.checks.know(node.handle, act.path)
 
     def do_close(self, act: Act) -> Work[None]:
@@ -291,3 +319,8 @@ class PolicyClient(NameSteps):
     def do_commit(self, act: Act) -> Work[None]:
         if act.file is not None and act.file.is_written and self._of(act).unstable:
             yield from self.commit(act.file, self._of(act))
+
+
+def _name_of(error: NfsStatusError) -> str:
+    """The name of a status without its prefix."""
+    return str(error.status).rpartition("ERR_")[2]

@@ -28,6 +28,7 @@ from nfsclient.files import Attributes, Files, Stable, Written, result_of
 from workloads.calls import OpenFile
 from workloads.contents import Contents, FileState, Piece, check, wrong_size
 from workloads.engine import Drain, Pool, Room, Start, Work
+from workloads.ledger import Item, Ledger
 from workloads.trouble import Stopped, Wrong
 
 _MOST_KEPT: t.Final = 64 << 20
@@ -49,8 +50,8 @@ class Node:
     """What a client knows of one object."""
 
     __slots__ = (
-        "attributes", "delegation", "dirty", "fetched_at", "handle", "key", "lifetime", "opens", "pages", "path",
-        "pool", "unstable",
+        "attributes", "delegation", "dirty", "fetched_at", "handle", "item", "key", "lifetime", "odd_end",
+        "opens", "pages", "path", "pool", "unstable",
     )  # fmt: skip
 
     def __init__(self, path: str, handle: bytes, window: int) -> None:
@@ -69,12 +70,17 @@ class Node:
         self.pool = Pool(window)
         self.delegation: t.Any = None
         self.opens = 0
+        self.odd_end: Wrong | None = None
+        """A READ to the end of the file that said that the file goes on. What is wrong with its data is said first."""
+        self.item: Item | None = None
+        """What the run knows of the object; None: which one it is, is not sure."""
 
 
 class DataPart(ABC):
     """Reading and writing on one client. `PolicyClient` is the rest."""
 
     files: Files
+    ledger: Ledger
     contents: Contents
     writer: int
     rsize: int
@@ -210,6 +216,7 @@ class DataPart(ABC):
                 yield from self._write_call(file, node, [each.piece], each.piece.begin, _size(each.piece))
             for each in waiting:
                 file.state.unstable.pop(id(each.piece), None)
+            file.state.touch()
             again += len(lost)
         self._judge_doubts(file.state, lost=again > 0)
         return again
@@ -248,6 +255,8 @@ class DataPart(ABC):
             else:
                 data = yield from self._fetch(file, node, offset, count)
             check(self.contents, file.state, reading, data, self.writer)
+            if node.odd_end is not None:
+                raise node.odd_end
         finally:
             file.state.end_read(reading)
         return len(data)
@@ -276,8 +285,8 @@ class DataPart(ABC):
             reply = yield next(steps)
             data, eof, _ = result_of(steps, reply)
             got = bytes(data) if not got else got + bytes(data)
+            self._check_end(node, file.state, offset + len(got), is_end=eof)
             if eof or len(got) >= count:
-                self._check_end(file.state, offset + len(got), is_end=eof)
                 return got
             self.troubles["short reads, continued"] += 1
             empty = 0 if len(data) else empty + 1
@@ -286,12 +295,18 @@ class DataPart(ABC):
                     "no progress", f"{file.path}: READ at {offset + len(got)} gave nothing, {empty} times"
                 )
 
-    def _check_end(self, state: FileState, at: int, *, is_end: bool) -> None:
-        """Raise `WrongData` for an end of the file where it goes on, and nobody has changed it meanwhile."""
-        if not is_end or at >= state.size or state.writings:
+    def _check_end(self, node: Node, state: FileState, at: int, *, is_end: bool) -> None:
+        """Raise `WrongData`, now or later, for an `eof` that is not right, where nobody has changed the file meanwhile.
+
+        At the end of the file it is TRUE, before it FALSE (RFC 1813 section 3.3.6, RFC 5661 section 18.22.3). What was
+        not stable may be lost, and a crash may undo a cut: then the file ends elsewhere.
+        """
+        if is_end == (at >= state.size) or state.writings or any(each.sizes for each in state.readings):
             return
-        if not any(reading.sizes for reading in state.readings):
+        if is_end:
             raise wrong_size(state, f"READ says that the file ends at {at}", self.writer, at)
+        if at == state.size and not (state.was_cut and self.ledger.losses):
+            node.odd_end = wrong_size(state, f"READ says that the file goes on at {at}", self.writer, at)
 
     def _through_cache(self, file: OpenFile, node: Node, offset: int, count: int) -> Work[bytes]:
         size = self.rsize

@@ -22,6 +22,9 @@ from workloads.policies.table import Policy
 from workloads.policies.verbs import STABLE, verbs_for
 from workloads.trouble import WrongAnswer
 
+DOTS: t.Final = frozenset({b".", b".."})
+ELSEWHERE: t.Final = "names . and .. that lead elsewhere"
+"""The name of their number among the troubles of a result."""
 PAGE: t.Final = 8192
 """Bytes of a page of a directory, if nobody says more."""
 
@@ -115,11 +118,23 @@ class Known(DataPart):
         self.verbs = verbs_for(version, wants_delegations=policy.wants_delegations)
         self.files = self.verbs.files
         self._nodes: dict[str, Node] = {"": Node("", root, window)}
+        self._nodes[""].item = ledger.items[""]
+        self._replaced: list[Node] = []
+        """Nodes with delegations, of paths that have another handle now."""
         self.open_files: dict[Node, list[c.OpenFile]] = {}
         self._lockers = itertools.count(1)
 
     def nodes(self) -> Iterable[Node]:
-        return self._nodes.values()
+        return itertools.chain(self._nodes.values(), self._replaced)
+
+    def _set_node(self, path: str, handle: bytes) -> Node:
+        """A new node for a path. A server may have several handles for a file: a delegation stays with the old node."""
+        before = self._nodes.get(path)
+        if before is not None and before.delegation is not None:
+            self._replaced = [each for each in self._replaced if each.delegation is not None] + [before]
+        node = self._nodes[path] = Node(path, handle, self.window)
+        node.item = self.ledger.items.get(path)
+        return node
 
     # ------------------------------------------------------------ attributes
 
@@ -213,15 +228,52 @@ class Known(DataPart):
         if up is not None:
             reply = yield from up
             above = Node(path, reply.handle, self.window)
-            self._learn(above, attributes_of(reply.attributes))
+            attributes = attributes_of(reply.attributes)
+            self._learn(above, attributes)
+            yield from self._check_dots(path, attributes, "LOOKUPP")
             return above
         found: Found = yield from self.files.lookup(parent.handle, name)
+        if name in DOTS:
+            yield from self._check_dots(path, found.attributes, "LOOKUP")
         node = self._nodes.get(path)
         if node is None or node.handle != found.handle:
-            node = self._nodes[path] = Node(path, found.handle, self.window)
+            node = self._set_node(path, found.handle)
         self.checks.know(found.handle, path)
         self._learn(node, found.attributes)
         return node
+
+    def _check_dots(self, path: str, seen: Attributes | None, by: str) -> Work[None]:
+        """Compare what `.` or `..` led to with the directory that it stands for, if that is one of the run.
+
+        That LOOKUP knows these names is a SHOULD (RFC 1813 section 3.2); LOOKUPP leads to the parent (RFC 5661 section
+        18.14). Raises `WrongAnswer`.
+        """
+        directory, _, name = path.rpartition("/")
+        if name == "..":
+            if not directory:
+                return
+            directory = c.parent_of(directory)
+        node, item = self._nodes.get(directory), self.ledger.items.get(directory)
+        if (
+            seen is None
+            or not seen.fileid
+            or node is None
+            or item is None
+            or item.fileid in {None, seen.fileid}
+        ):
+            return
+        now = yield from self.files.getattr(node.handle)  # that a fileid stays is not promised
+        if now.fileid == seen.fileid or self.ledger.items.get(directory) is not item:
+            return
+        if by == "LOOKUP":
+            self.troubles[ELSEWHERE] += 1
+            return
+        where = directory or "the directory of the run"
+        wrong = WrongAnswer(
+            f"{path}: {where} has fileid {now.fileid}, and {by} leads to fileid {seen.fileid}"
+        )
+        wrong.procedure = by
+        raise wrong
 
     def _refresh(self, node: Node) -> Work[None]:
         self._learn(node, (yield from self.files.getattr(node.handle)))

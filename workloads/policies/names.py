@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import typing as t
+from collections import Counter
 
 from nfsclient.errors import NfsStatusError
 from nfsclient.files import Attributes, NewAttributes, Page, Position
@@ -11,7 +12,7 @@ from nfsclient.protocol import nfs4
 from workloads import calls as c
 from workloads.engine import Until, Work
 from workloads.policies.data import Node
-from workloads.policies.known import Act, Kept, Known
+from workloads.policies.known import DOTS, Act, Kept, Known
 from workloads.policies.verbs import Verbs4
 from workloads.trouble import Stopped, WrongAnswer
 
@@ -22,9 +23,12 @@ _MOST_LISTINGS: t.Final = 8
 """Times that a listing begins, where its cookies become invalid."""
 _USUAL_PAGE: t.Final = 4096
 """Bytes of a page that is large enough for any entry; a server may find a smaller one too small (RFC 1813, READDIR)."""
-_DOTS: t.Final = frozenset({b".", b".."})
 _NEW_DIRECTORY: t.Final = 0o755
 """The mode of a new directory."""
+
+
+Seen: t.TypeAlias = tuple[bytes, int | None, Attributes | None, int]
+"""An entry: (name, fileid, attributes, when the page was requested)."""
 
 
 class Listing:
@@ -34,10 +38,9 @@ class Listing:
         self.pages = 0
         self.names = list[str]()
         """Without `.` and `..`."""
-        self.own: int | None = None
-        """The fileid of the entry `.`, if there was one."""
-        self.seen = list[tuple[bytes, int | None, Attributes | None, int]]()
-        """(name, fileid, attributes, when the page was requested) of each."""
+        self.seen = list[Seen]()
+        self.dots = list[Seen]()
+        """The entries `.` and `..`."""
 
 
 class NameSteps(Known):
@@ -52,10 +55,11 @@ class NameSteps(Known):
         made, reply = yield from self._captured(
             self.files.mkdir(act.directory.handle, act.name, NewAttributes(mode=_NEW_DIRECTORY))
         )
-        node = self._nodes[act.path] = Node(act.path, made.handle, self.window)
+        node = self._set_node(act.path, made.handle)
         self._learn(node, made.attributes)
         self.own_change(act.directory, self.verbs.after(reply))
         self.ledger.mkdir(act.path, _NEW_DIRECTORY)
+        node.item = self.ledger.items.get(act.path)
         self.checks.know(made.handle, act.path)
 
     def do_rmdir(self, act: Act) -> Work[None]:
@@ -75,11 +79,20 @@ class NameSteps(Known):
             yield from self.give_back(node)
         _, reply = yield from self._captured(self.files.remove(act.directory.handle, act.name))
         if node is not None:
-            node.fetched_at = float("-inf")  # it may have other names, and has one less
+            self._names_changed(act.path, node)
         self._forget(act.path)
         self.own_change(act.directory, self.verbs.after(reply))
         self.checks.forget(act.path)
         self.ledger.remove(act.path)
+
+    def _names_changed(self, path: str, node: Node) -> None:
+        """Its number of links is another one: what is kept of it by this and by its other names is old."""
+        node.fetched_at = float("-inf")
+        item = self.ledger.items.get(path)
+        if item is not None and item.names > 1:
+            for other in self._nodes.values():
+                if other.handle == node.handle:
+                    other.fetched_at = float("-inf")
 
     def _forget(self, path: str) -> None:
         node = self._nodes.pop(path, None)
@@ -111,7 +124,7 @@ class NameSteps(Known):
         target = yield from self._walk(c.parent_of(act.to))
         name = act.to.rpartition("/")[2].encode()
         _, reply = yield from self._captured(self.files.link(node.handle, target.handle, name))
-        node.fetched_at = float("-inf")  # its number of links has changed
+        self._names_changed(act.path, node)
         if self.policy.names == "all":
             self._nodes[act.to] = node
         self.own_change(target, self.verbs.after(reply))
@@ -124,10 +137,11 @@ class NameSteps(Known):
         made, reply = yield from self._captured(
             self.files.symlink(act.directory.handle, act.name, text.encode(), NewAttributes(mode=0o777))
         )
-        node = self._nodes[act.path] = Node(act.path, made.handle, self.window)
+        node = self._set_node(act.path, made.handle)
         self._learn(node, made.attributes)
         self.own_change(act.directory, self.verbs.after(reply))
         self.ledger.symlink(act.path, text)
+        node.item = self.ledger.items.get(act.path)
         self.checks.know(made.handle, act.path)
 
     def do_readlink(self, act: Act) -> Work[None]:
@@ -246,19 +260,24 @@ class NameSteps(Known):
         for entry in page.entries:
             name = bytes(entry.name)
             attributes = entry.attributes if with_attributes else None
-            if name not in _DOTS:
+            seen = name, entry.fileid, attributes, begun
+            if name in DOTS:
+                listing.dots.append(seen)
+            else:
                 listing.names.append(name.decode(errors="backslashreplace"))
-                listing.seen.append((name, entry.fileid, attributes, begun))
-            elif name == b".":
-                listing.own = entry.fileid
+                listing.seen.append(seen)
             if with_attributes and name != b"..":
                 self._enter(path, name, entry.handle, attributes)
 
     def _check_entries(self, act: Act, node: Node, listing: Listing, before: int) -> Work[None]:
         """Compare fileids and attributes of entries with what is known of their objects."""
+        twice = Counter(name for name, *_ in listing.dots).most_common(1)
+        if twice and twice[0][1] > 1:
+            where = act.path or "the directory of the run"
+            raise WrongAnswer(f"{where}: its listing has twice {twice[0][0].decode()}")
         strange: tuple[bytes, int] | None = None
-        for name, fileid, attributes, begun in listing.seen:
-            item = self.ledger.items.get(f"{act.path}/{name.decode()}" if act.path else name.decode())
+        for name, fileid, attributes, begun in (*listing.seen, *listing.dots):
+            item = self.ledger.items.get(_named(act.path, name))
             if item is None:
                 continue
             known = item.fileid
@@ -269,9 +288,6 @@ class NameSteps(Known):
                     raise self._wrong_fileid(item.path, fileid, known)
             elif fileid and known is not None and fileid != known:
                 strange = strange or (name, fileid)
-        own = self.ledger.items.get(act.path)
-        if listing.own and own is not None and own.fileid is not None and own.fileid != listing.own:
-            strange = strange or (b".", listing.own)
         if strange is not None and not self._fileids_change:
             yield from self._look_at(act, node, *strange, before)
 
@@ -282,7 +298,12 @@ class NameSteps(Known):
         """
         attributes: Attributes | None = None
         handle = node.handle
-        if name not in _DOTS:
+        if name == b"..":
+            above = self._nodes.get(c.parent_of(act.path))
+            if above is None:
+                return
+            handle = above.handle
+        elif name != b".":
             found = yield from self.files.lookup(node.handle, name)
             attributes, handle = found.attributes, found.handle
         if attributes is None:
@@ -308,7 +329,7 @@ class NameSteps(Known):
         at = f"{path}/{name.decode()}" if path else name.decode()
         known = self._nodes.get(at)
         if known is None or known.handle != handle:
-            known = self._nodes[at] = Node(at, bytes(handle), self.window)
+            known = self._set_node(at, bytes(handle))
         self.checks.know(bytes(handle), at)
         self._learn(known, attributes)
 
@@ -412,10 +433,23 @@ class NameSteps(Known):
 
     def delegation_of(self, stateid: nfs4.Stateid4) -> Node | None:
         """The object of a delegation that is recalled."""
-        for node in self._nodes.values():
+        for node in self.nodes():
             if node.delegation is not None and node.delegation.other == stateid.other:
                 return node
         return None
+
+
+def _named(directory: str, name: bytes) -> str:
+    """The path of an entry. Of `..` in the directory of the run nothing is known, whatever is returned for it."""
+    if name == b".":
+        return directory
+    if name == b"..":
+        return c.parent_of(directory) if directory else ".."
+    return (
+        f"{directory}/{name.decode(errors='backslashreplace')}"
+        if directory
+        else name.decode(errors="backslashreplace")
+    )
 
 
 def _is_old_cookie(error: NfsStatusError) -> bool:

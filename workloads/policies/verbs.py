@@ -138,6 +138,12 @@ class Verbs4(Verbs):
         """DELEGRETURN."""
         yield from ok(op.putfh(handle), op.delegreturn(stateid))
 
+    @staticmethod
+    def expire_type(handle: bytes) -> Steps[int]:
+        """`fh_expire_type`: 0 for handles that are valid until the object is removed."""
+        found = (yield from ok(op.putfh(handle), op.getattr("fh_expire_type"))).attributes.fh_expire_type
+        return p.FH4_VOLATILE_ANY if found is None else int(found)
+
     def with_stateid(self, stateid: p.Stateid4) -> v4.Files:
         """The operations on data of a file that is open with this stateid."""
         return v4.Files(lambda _is_write: stateid)
