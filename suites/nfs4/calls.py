@@ -115,6 +115,10 @@ def _stateid(compounds: Compounds, file: bytes, state: State) -> p.Stateid4:
     return expect(compounds.compound(op.putfh(file), op.locku(locked, 0, 1))).ok().stateid
 
 
+def _downgrade(on: Operands) -> p.OpenDowngrade4Args:
+    return op.open_downgrade(on.stateid, p.OPEN4_SHARE_ACCESS_READ)
+
+
 def _layoutcommit(on: Operands) -> p.Layoutcommit4Args:
     return p.Layoutcommit4Args(0, 1, False, on.stateid, None, None, p.Layoutupdate4(_FILES, b""))
 
@@ -167,7 +171,12 @@ CALLS: t.Final[dict[str, Call]] = {
         Call(p.OPEN, lambda on: op.open(on.name, READ, owner=new_state_owner()), "directory"),
         Call(p.OPENATTR, lambda on: op.openattr(createdir=True), "file"),
         Call(p.OPEN_CONFIRM, lambda on: p.OpenConfirm4Args(on.stateid, 1), succeeds=False),
-        Call(p.OPEN_DOWNGRADE, lambda on: op.open_downgrade(on.stateid, _READ), "file", state="reopened"),
+        Call(
+            p.OPEN_DOWNGRADE,
+            lambda on: op.open_downgrade(on.stateid, p.OPEN4_SHARE_ACCESS_READ),
+            "file",
+            state="reopened",
+        ),
         Call(p.PUTFH, lambda on: op.putfh(on.handle)),
         Call(p.PUTPUBFH, lambda on: op.putpubfh()),
         Call(p.PUTROOTFH, lambda on: op.putrootfh()),
@@ -238,7 +247,6 @@ CALLS: t.Final[dict[str, Call]] = {
         Call(p.ILLEGAL, lambda on: op.illegal(), succeeds=False),
     )
 }
-_READ: t.Final = p.OPEN4_SHARE_ACCESS_READ
 
 
 def named(chosen: Callable[[Call], bool], minor: int = 1) -> list[str]:
