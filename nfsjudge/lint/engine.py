@@ -111,7 +111,7 @@ def _units(group: Sequence[tuple[int, Exchange]]) -> list[list[_Unit]]:
     found = []
     for number, exchange in group:
         protocol = views_for(exchange)
-        steps = [_with_fields(step) for step in exchange.steps] or [None]
+        steps: Sequence[Step | None] = [_with_fields(step) for step in exchange.steps] or [None]
         found.append(
             [_Unit(number, exchange, step, protocol, next(actors), not at) for at, step in enumerate(steps)]
         )

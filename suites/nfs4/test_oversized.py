@@ -18,12 +18,11 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.xdr import XdrType
 from nfsjudge import Requirement, expect, observe, proves, skip
-from suites.nfs4.calls import ARRANGED, CALLS, named
+from suites.nfs4.calls import ARRANGED, CALLS, IN_SESSIONS
 from suites.nfs4.retries import need_answer
 from suites.nfs4.test_compound import MAXOPERATIONS_IS_A_LIMIT
 from suites.nfs4.test_limits import CACHED_REPLIES_FIT, LARGER_IS_REFUSED, REPLIES_FIT
 
-IN_SESSIONS: t.Final = tuple(named(lambda call: call.operation is not p.SEQUENCE))
 _SMALL: t.Final = 4096
 """Bytes of requests and replies in the sessions of these checks, as far as the server grants so little."""
 _MOST: t.Final = 1 << 16
