@@ -144,6 +144,7 @@ def _setclientid(_on: Operands) -> p.Setclientid4Args:
 
 _FILES: t.Final = p.Layouttype4.LAYOUT4_NFSV4_1_FILES
 _ANY: t.Final = p.Layoutiomode4.LAYOUTIOMODE4_READ
+_PATTERN: t.Final = p.AppDataBlock4(0, 4, 1, 4, 0, 0, b"data")
 _USUAL: t.Final = Fattr4(mode=0o755)
 CALLS: t.Final[dict[str, Call]] = {
     call.name: call
@@ -244,6 +245,23 @@ CALLS: t.Final[dict[str, Call]] = {
             "file",
             state="open",
         ),
+        Call(
+            p.COPY_NOTIFY,
+            lambda on: p.CopyNotify4Args(on.stateid, p.Netloc4(p.NetlocType4.NL4_NAME, b"nobody.invalid")),
+            "file",
+            state="open",
+            succeeds=False,
+        ),
+        Call(p.IO_ADVISE, lambda on: p.IoAdvise4Args(on.stateid, 0, 4, []), "file", state="open"),
+        Call(p.OFFLOAD_CANCEL, lambda on: p.OffloadCancel4Args(on.stateid), "file", succeeds=False),
+        Call(p.OFFLOAD_STATUS, lambda on: p.OffloadStatus4Args(on.stateid), "file", succeeds=False),
+        Call(p.READ_PLUS, lambda on: p.ReadPlus4Args(on.stateid, 0, 4), "file", state="open"),
+        Call(
+            p.WRITE_SAME,
+            lambda on: p.WriteSame4Args(on.stateid, p.StableHow4.FILE_SYNC4, _PATTERN),
+            "file",
+            state="open",
+        ),
         Call(p.ILLEGAL, lambda on: op.illegal(), succeeds=False),
     )
 }
@@ -261,7 +279,6 @@ def named(chosen: Callable[[Call], bool], minor: int = 1) -> list[str]:
 PNFS: t.Final = ("getdeviceinfo", "getdevicelist", "layoutcommit", "layoutget", "layoutreturn")
 REMOVED: t.Final = tuple(name for name, call in CALLS.items() if call.operation.until == 0)
 """Those that NFSv4.1 has removed."""
-SESSIONLESS: t.Final = tuple(named(lambda call: call.operation.is_sessionless))
 WITH_HANDLE: t.Final = tuple(
     named(
         lambda call: (
