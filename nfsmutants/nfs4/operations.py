@@ -37,7 +37,7 @@ def operations4_gone_is_noent(call: Compound) -> p.Compound4Res:
     return restate_last(call.proceed(), Nfsstat4.NFS4ERR_STALE, Nfsstat4.NFS4ERR_NOENT)
 
 
-@mutant((p.LOOKUP, p.LOOKUPP, p.READDIR, p.SECINFO, p.LINK))
+@mutant((p.LOOKUP, p.LOOKUPP, p.READDIR, p.SECINFO, p.SECINFO_NO_NAME, p.LINK))
 def operations4_ask_no_mode(call: AnyCall) -> t.Any:
     """An operation that is denied is carried out"""
     result = call.proceed()

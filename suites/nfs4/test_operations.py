@@ -139,6 +139,7 @@ def _operations_in(directory: bytes, file: bytes) -> dict[str, list[XdrType]]:
         "lookupp": [here, op.lookupp()],
         "readdir": [here, op.readdir()],
         "secinfo": [here, op.secinfo(b"file")],
+        "secinfo_no_name": [here, op.secinfo_no_name(p.SecinfoStyle4.SECINFO_STYLE4_PARENT)],
         "link": [op.putfh(file), op.savefh(), here, op.link(b"second")],
     }
 

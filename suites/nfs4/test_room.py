@@ -22,7 +22,7 @@ RETURNS_ROFS = stated(
     "RFC 5661",
     "15.1.4.11",
     "NFS4ERR_ROFS: an operation that changes something was tried on a read-only file system",
-    also={"4.0": ("RFC 7530", "13.1.4.11")},
+    also={"4.0": ("RFC 7530", "13.1.4.13")},
 )
 RETURNS_NOSPC = stated(
     "RFC 5661",
