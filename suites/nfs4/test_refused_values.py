@@ -8,13 +8,16 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks.dialects.nfs4 import Nfs4Scratch, new_state_owner
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner
 from nfsclient.clients.nfs4 import CompoundReply, Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
+from nfsclient.rpc.auth import AuthSys
 from nfsclient.xdr import XdrType
 from nfsjudge import expect, observe, proves, should, skip, stated, unsupported
 from suites.nfs4.opens import BOTH
+from suites.nfs4.retries import need_answer
+from suites.nfs4.test_users import STRANGER
 
 STRANGE_OWNERS_ARE_BADOWNER = should(
     "RFC 5661",
@@ -26,6 +29,12 @@ BEYOND_MAXFILESIZE_IS_FBIG = stated(
     "15.1.4.4",
     "NFS4ERR_FBIG: the operation would have caused the file to grow beyond the limit of the server",
     also={"4.0": ("RFC 7530", "13.1.4.4")},
+)
+OWNERS_ARE_RESTRICTED = stated(
+    "RFC 5661",
+    "5.8.2.6",
+    "with chown_restricted the server rejects a request of a common user to change the owner of a file",
+    also={"4.0": ("RFC 7530", "5.8.2.5")},
 )
 _NOBODY: t.Final = b"nobody of nfsproof@nowhere.invalid"
 _MADE: t.Final = b"made"
@@ -69,3 +78,25 @@ def test_size(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> None:
     observe("size above maxfilesize", reply.status.name)
     wanted = (Nfsstat4.NFS4ERR_FBIG, Nfsstat4.NFS4ERR_INVAL)
     expect(reply).refused(*wanted, because=BEYOND_MAXFILESIZE_IS_FBIG)
+
+
+@pytest.mark.parametrize("name", _SETTING)
+@proves(OWNERS_ARE_RESTRICTED, killed_by="attributes4-owners-are-given-away", needs="nfs4_other_users")
+def test_given_away(v4: Nfs4Dialect, scratch: Nfs4Scratch, name: str) -> None:
+    """With chown_restricted, a common user cannot make another one the owner of a file or directory."""
+    known = scratch.attributes(None, "chown_restricted", "owner")
+    if not known.chown_restricted or known.owner is None:
+        unsupported(f"chown_restricted is {known.chown_restricted}, and owner {known.owner!r}")
+    user = v4.new_compounds(v4.connections.connect("nfs"), AuthSys(*STRANGER))
+    on = scratch.directory("theirs", mode=0o777)
+    if name == "setattr":
+        making = user.compound(op.putfh(on), op.mkdir(_MADE), op.getfh(), op.getattr("owner"))
+        if making.status or making.attributes.owner == known.owner:
+            skip("another user has no directory of its own", making)
+        on = making.handle
+    reply = need_answer(user.compound(op.putfh(on), _SETTING[name](Fattr4(owner=known.owner))))
+    made = on if name == "setattr" else scratch.lookup(_MADE, directory=on)
+    if made is not None:
+        expect(scratch.attributes(made, "owner")).field("owner").differs_from(known.owner)
+    if reply.status == Nfsstat4.NFS4_OK:
+        observe("owner that a common user gives", "ignored")
