@@ -36,6 +36,11 @@ OWNERS_ARE_RESTRICTED = stated(
     "with chown_restricted the server rejects a request of a common user to change the owner of a file",
     also={"4.0": ("RFC 7530", "5.8.2.5")},
 )
+NEW_OWNERS_ARE_RESTRICTED = should(  # the text speaks of a change, and a new object had no owner before
+    "RFC 5661",
+    "5.8.2.6",
+    "with chown_restricted a common user does not become the maker of objects that belong to others",
+)
 _NOBODY: t.Final = b"nobody of nfsproof@nowhere.invalid"
 _MADE: t.Final = b"made"
 _SETTING: t.Final[dict[str, Callable[[Fattr4], XdrType]]] = {
@@ -80,23 +85,39 @@ def test_size(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> None:
     expect(reply).refused(*wanted, because=BEYOND_MAXFILESIZE_IS_FBIG)
 
 
-@pytest.mark.parametrize("name", _SETTING)
 @proves(OWNERS_ARE_RESTRICTED, killed_by="attributes4-owners-are-given-away", needs="nfs4_other_users")
-def test_given_away(v4: Nfs4Dialect, scratch: Nfs4Scratch, name: str) -> None:
-    """With chown_restricted, a common user cannot make another one the owner of a file or directory."""
+def test_given_away(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
+    """With chown_restricted, a common user cannot make another one the owner of a directory."""
+    owner = _need_restricted(scratch)
+    user, on = _common_user(v4), scratch.directory("theirs", mode=0o777)
+    making = user.compound(op.putfh(on), op.mkdir(_MADE), op.getfh(), op.getattr("owner"))
+    if making.status or making.attributes.owner == owner:
+        skip("another user has no directory of its own", making)
+    reply = need_answer(user.compound(op.putfh(making.handle), op.setattr(Fattr4(owner=owner))))
+    observe("owner that a common user gives", reply.status.name)
+    expect(scratch.attributes(making.handle, "owner")).field("owner").differs_from(owner)
+
+
+@pytest.mark.parametrize("name", ["create", "open"])
+@proves(NEW_OWNERS_ARE_RESTRICTED, killed_by="attributes4-owners-are-given-away", needs="nfs4_other_users")
+def test_made_for_another(v4: Nfs4Dialect, scratch: Nfs4Scratch, name: str) -> None:
+    """With chown_restricted, a common user cannot create an object that belongs to another one."""
+    owner = _need_restricted(scratch)
+    user, on = _common_user(v4), scratch.directory("theirs", mode=0o777)
+    reply = need_answer(user.compound(op.putfh(on), _SETTING[name](Fattr4(owner=owner))))
+    observe("owner that a common user gives", reply.status.name)
+    made = scratch.lookup(_MADE, directory=on)
+    if made is not None:
+        expect(scratch.attributes(made, "owner")).field("owner").differs_from(owner)
+
+
+def _common_user(v4: Nfs4Dialect) -> Compounds:
+    return v4.new_compounds(v4.connections.connect("nfs"), AuthSys(*STRANGER))
+
+
+def _need_restricted(scratch: Nfs4Scratch) -> bytes:
+    """The owner of the directory of the check. UNSUPPORTED where owners may be given away."""
     known = scratch.attributes(None, "chown_restricted", "owner")
     if not known.chown_restricted or known.owner is None:
         unsupported(f"chown_restricted is {known.chown_restricted}, and owner {known.owner!r}")
-    user = v4.new_compounds(v4.connections.connect("nfs"), AuthSys(*STRANGER))
-    on = scratch.directory("theirs", mode=0o777)
-    if name == "setattr":
-        making = user.compound(op.putfh(on), op.mkdir(_MADE), op.getfh(), op.getattr("owner"))
-        if making.status or making.attributes.owner == known.owner:
-            skip("another user has no directory of its own", making)
-        on = making.handle
-    reply = need_answer(user.compound(op.putfh(on), _SETTING[name](Fattr4(owner=known.owner))))
-    made = on if name == "setattr" else scratch.lookup(_MADE, directory=on)
-    if made is not None:
-        expect(scratch.attributes(made, "owner")).field("owner").differs_from(known.owner)
-    if reply.status == Nfsstat4.NFS4_OK:
-        observe("owner that a common user gives", "ignored")
+    return bytes(known.owner)
