@@ -24,6 +24,7 @@ import typing as t
 from collections import deque
 from collections.abc import Callable
 
+from nfsclient.errors import XdrError
 from nfsclient.protocol.nfs4 import COMPOUND
 from nfsclient.rpc.channel import Channel
 from nfsclient.rpc.messages import AuthStat
@@ -34,6 +35,7 @@ from nfsclient.xdr import Buffer
 from nfsserver.handlers import ServerApi
 from nfsserver.middleware import Answer, AroundMessage, ProceedMessage
 from nfsserver.nfs4.oversized import begin_of_oversized
+from nfsserver.nfs4.undecodable import begin_of_undecodable
 from nfsserver.pipeline import Pipeline
 from nfsserver.replay import ReplayCache
 from nfsserver.settings import Settings
@@ -70,12 +72,19 @@ class _Dispatcher(Dispatcher):
             self._depth -= 1
 
     def decode(self, procedure: AnyOperation, message: bytes, pos: int) -> tuple[t.Any, int]:
-        """The arguments; of a compound that is too large no more than its refusal needs."""
+        """The arguments; of a compound no more than its refusal needs, or than can be decoded."""
         if procedure is COMPOUND:
             begun = begin_of_oversized(message, pos)
             if begun is not None:
                 return begun, len(message)
-        return super().decode(procedure, message, pos)
+        try:
+            return super().decode(procedure, message, pos)
+        except XdrError:
+            if procedure is COMPOUND and not self._server.knobs.now.decodes_first:
+                begun = begin_of_undecodable(message, pos)
+                if begun is not None:
+                    return begun, len(message)
+            raise
 
     def refuse_arguments(self, xid: int) -> list[Buffer] | None:
         """GARBAGE_ARGS, or silence. What is inside a CALLIT gets GARBAGE_ARGS always: the outer call decodes."""

@@ -474,6 +474,20 @@ class Settings:
         draws=(1, 2),
         of_nfs4=True,
     )
+    decodes_first: bool = _knob(
+        False,
+        "all operations of a compound are decoded before one is executed: GARBAGE_ARGS instead of BADXDR",
+        "RFC 5661 section 15.1.1.1",
+        draws=(True,),
+        of_nfs4=True,
+    )
+    refuses_large_first: bool = _knob(
+        False,
+        "SEQUENCE answers TOO_MANY_OPS and REQ_TOO_BIG; otherwise the operation that exceeds the limit of the session",
+        "RFC 5661 section 2.10.6.4",
+        draws=(True,),
+        of_nfs4=True,
+    )
     caches_all_replies: bool = _knob(
         False,
         "replies are kept for retries although the request does not ask for that",

@@ -29,6 +29,7 @@ What must stay true:
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import functools
 import itertools
@@ -41,6 +42,7 @@ from dataclasses import dataclass
 from nfsclient.protocol.registry import parts_of, protocols
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import AnyOperation, Step
+from nfsclient.xdr import Unread
 from nfsjudge.lint.case import Case
 from nfsjudge.lint.nfs4_slots import Slots
 from nfsjudge.lint.rule import SEVERITIES, Finding, Rule, Severity, all_rules
@@ -111,11 +113,17 @@ def _units(group: Sequence[tuple[int, Exchange]]) -> list[list[_Unit]]:
     found = []
     for number, exchange in group:
         protocol = views_for(exchange)
-        steps = exchange.steps or (None,)
+        steps: Sequence[Step | None] = [_with_fields(step) for step in exchange.steps] or [None]
         found.append(
             [_Unit(number, exchange, step, protocol, next(actors), not at) for at, step in enumerate(steps)]
         )
     return found
+
+
+def _with_fields(step: Step) -> Step:
+    """The step without its arguments, if the server could not decode them: nobody knows their fields."""
+    is_undecoded = isinstance(step.args, Unread) and step.result is not None
+    return dataclasses.replace(step, args=None) if is_undecoded else step
 
 
 class _Touched:

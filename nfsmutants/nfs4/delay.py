@@ -10,21 +10,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, mutant
 from nfsserver.nfs4.common import compound_of, failed
 
-_ASKED: t.Final = (
-    *(p.ACCESS, p.CLOSE, p.COMMIT, p.CREATE, p.GETATTR, p.LINK, p.LOCK, p.LOCKU, p.LOOKUP, p.LOOKUPP, p.OPEN),
-    *(
-        p.PUTFH,
-        p.PUTROOTFH,
-        p.READ,
-        p.READDIR,
-        p.READLINK,
-        p.REMOVE,
-        p.RENAME,
-        p.SEQUENCE,
-        p.SETATTR,
-        p.WRITE,
-    ),
-)
+_ASKED: t.Final = tuple(operation for operation in p.OPERATIONS if operation is not p.ILLEGAL)
 
 
 @mutant(_ASKED)

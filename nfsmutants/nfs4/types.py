@@ -23,6 +23,9 @@ _OF_TYPES: t.Final = frozenset(
 
 @mutant(
     (
+        p.COMMIT,
+        p.LOOKUPP,
+        p.SECINFO_NO_NAME,
         p.READ,
         p.WRITE,
         p.OPEN,

@@ -18,7 +18,7 @@ from nfsserver.fs.rules import is_alias, is_plain_text
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.room import Room
 from nfsserver.state.manager import StateManager
-from nfsserver.state.records import Client, Session, Slot
+from nfsserver.state.records import Client, Limits4, Session, Slot
 from nfsserver.state.stateids import StateError, Stateid
 
 STATUS_OF_ERRNO: t.Final = {
@@ -111,6 +111,10 @@ class CompoundState:
     """The place of the last operation of the request."""
     size: int = 0
     """Bytes of the request."""
+    begins: int = 0
+    """Where the first operation stands in the request."""
+    exceeded: Limits4 | None = None
+    """The limits of the session, if the request has more: the operation that exceeds them is refused."""
     header: int = 0
     """Bytes of the reply without results."""
     fingerprint: t.Hashable = None

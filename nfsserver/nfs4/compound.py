@@ -21,6 +21,7 @@ from nfsserver.nfs4.beginning import Beginning, Beginnings
 from nfsserver.nfs4.common import REFUSALS, CompoundState, Nfs4Error, failed, is_utf8, status_of
 from nfsserver.nfs4.oversized import has_long_bitmap, operations_of, refusal_of
 from nfsserver.nfs4.room import header_size, least_room, size_of
+from nfsserver.nfs4.undecodable import asked_in
 from nfsserver.state.stateids import CURRENT, StateError, Stateid
 from nfsserver.waiting import Waits
 
@@ -119,6 +120,9 @@ class _Execution:
     def _answer(self, asked: XdrType) -> XdrType:
         state, context = self.state, self._context
         operation = _operation_for(type(asked), state.minor)
+        undecoded = asked_in(asked)
+        if undecoded is not None and undecoded.is_in(state.minor):
+            operation = undecoded
         inner = CallContext(
             context.peer,
             context.transport,
@@ -132,6 +136,8 @@ class _Execution:
             context.message,
             context.arguments_at,
         )
+        if operation is undecoded:
+            return self._handle(self._server, inner, asked)  # nobody else can do anything with it
         args = p.Illegal4Args() if operation is p.ILLEGAL else asked
         return t.cast("XdrType", self._server.perform(operation, self._handle, inner, args))
 
@@ -139,7 +145,7 @@ class _Execution:
         """The handler of every operation, as the pipeline sees it."""
         operation: p.AnyOperation = context.operation  # type: ignore[assignment]
         try:
-            self._admit(operation)
+            self._admit(operation, args)
             result = self._perform(operation, server, context, args)
         except REFUSALS as refusal:
             return failed(operation, status_of(refusal))
@@ -147,12 +153,14 @@ class _Execution:
             self._note_stateid(operation, result)
         return result
 
-    def _admit(self, operation: p.AnyOperation) -> None:
-        """Raises what refuses an operation by its place, whatever its arguments are."""
+    def _admit(self, operation: p.AnyOperation, args: XdrType) -> None:
+        """Raises what refuses an operation by its place, whatever its arguments say."""
         state = self.state
         self._beginning.admit(state, operation)
         if operation is p.ILLEGAL:
             raise Nfs4Error(Nfsstat4.NFS4ERR_OP_ILLEGAL)
+        if isinstance(args, Unread):
+            raise Nfs4Error(Nfsstat4.NFS4ERR_BADXDR)
         if not _is_implementable(operation, state.minor) or operation not in self._handlers:
             raise Nfs4Error(Nfsstat4.NFS4ERR_NOTSUPP)
         if (operation.needs_current and state.current is None) or (

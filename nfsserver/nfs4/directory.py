@@ -38,18 +38,25 @@ def readdir4(server: ServerApi, context: CallContext, args: p.Readdir4Args) -> p
         assert directory.directory is not None
         if args.cookie <= Directory.PARENT_COOKIE or not directory.directory.has_issued(args.cookie):
             raise Nfs4Error(Nfsstat4.NFS4ERR_BAD_COOKIE)
-    room = args.maxcount
-    if state.room is not None:
-        room = min(room, state.room.left - _RESULT)
+    room, refusal = args.maxcount, Nfsstat4.NFS4ERR_TOOSMALL
+    if state.room is not None and state.room.left - _RESULT < room:
+        room, refusal = state.room.left - _RESULT, state.room.refusal
     room = server.backend.transfers(context).of_listing(max(0, room)) - _RESOK_SIZE
-    entries, eof = _page(server, context, listing, args, room)
+    try:
+        entries, eof = _page(server, context, listing, args, room)
+    except _NoEntryFits:
+        raise Nfs4Error(refusal) from None
     return p.Readdir4Res(Nfsstat4.NFS4_OK, p.Readdir4ResOk(verifier, p.Dirlist4(entries, eof)))
+
+
+class _NoEntryFits(Exception):
+    """Not one entry has room in the reply."""
 
 
 def _page(
     server: ServerApi, context: CallContext, listing: t.Iterator[Entry], args: p.Readdir4Args, room: int
 ) -> tuple[list[p.Entry4], bool]:
-    """(entries, eof). TOOSMALL: not one entry fits. `dircount` counts names and cookies, and stops no first entry."""
+    """(entries, eof). Raises `_NoEntryFits`. `dircount` counts names and cookies, and stops no first entry."""
     minor, cross = compound_of(context).minor, server.backend.pseudo.cross
     dircount = args.dircount or room
     entries: list[p.Entry4] = []
@@ -63,11 +70,11 @@ def _page(
         dircount -= 8 + 4 + (len(entry.name) + 3) // 4 * 4
         if room < 0 or (dircount < 0 and entries):
             if not entries:
-                raise Nfs4Error(Nfsstat4.NFS4ERR_TOOSMALL)
+                raise _NoEntryFits
             return entries, False
         entries.append(made)
     if room < 0:
-        raise Nfs4Error(Nfsstat4.NFS4ERR_TOOSMALL)
+        raise _NoEntryFits
     if not entries:
         values.read(
             View(server, current(context), minor), args.attr_request

@@ -22,6 +22,7 @@ from nfsclient.xdr import XdrType, replace
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import CompoundState, Nfs4Error, principal_of
 from nfsserver.nfs4.room import Room
+from nfsserver.state.records import Limits4
 from nfsserver.state.stateids import StateError
 
 _FINGERPRINTED: t.Final = 8192
@@ -35,6 +36,7 @@ class InSession:
     def begin(self, state: CompoundState, context: CallContext, args: p.Compound4Args) -> None:
         """Note what tells the request from others."""
         state.fingerprint = _fingerprint(context, args)
+        state.begins = _begin_of_operations(context, args)
 
     def go_on(self, state: CompoundState) -> None:
         """Its slot is not between two executions any more."""
@@ -47,7 +49,7 @@ class InSession:
             state.slot.in_progress = True
 
     def admit(self, state: CompoundState, operation: p.AnyOperation) -> None:
-        """Raises DEADSESSION, OP_NOT_IN_SESSION, NOT_ONLY_OP, SEQUENCE_POS."""
+        """Raises DEADSESSION, OP_NOT_IN_SESSION, NOT_ONLY_OP, SEQUENCE_POS, TOO_MANY_OPS, REQ_TOO_BIG."""
         if state.session is not None and state.session.is_destroyed:
             raise StateError("DEADSESSION")  # while the compound waited
         if state.index == 0:
@@ -58,6 +60,8 @@ class InSession:
                     raise Nfs4Error(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
         elif operation is p.SEQUENCE:
             raise Nfs4Error(Nfsstat4.NFS4ERR_SEQUENCE_POS)
+        elif state.exceeded is not None:
+            _need_within(state, state.exceeded)
 
     def identify(self, state: CompoundState, operation: p.AnyOperation, args: XdrType) -> None:
         """SEQUENCE has said it."""
@@ -83,9 +87,24 @@ class InSession:
         slot.reply = replace(reply, tag=b"") if is_kept else None  # a retry gets its own tag
 
 
+def _begin_of_operations(context: CallContext, args: p.Compound4Args) -> int:
+    """Where the first operation stands in the message."""
+    return context.arguments_at + 4 + (len(args.tag) + 3) // 4 * 4 + 4 + 4
+
+
+def _need_within(state: CompoundState, limits: Limits4) -> None:
+    """Raises what refuses the operation with which a request exceeds the limits of its session (section 2.10.6.4)."""
+    if state.index >= limits.operations:
+        raise Nfs4Error(Nfsstat4.NFS4ERR_TOO_MANY_OPS)
+    if state.size > limits.request:
+        end = state.begins + sum(4 + len(each.to_xdr()) for each in state.operations[: state.index + 1])
+        if end > limits.request or state.index == state.last:
+            raise Nfs4Error(Nfsstat4.NFS4ERR_REQ_TOO_BIG)
+
+
 def _fingerprint(context: CallContext, args: p.Compound4Args) -> tuple[t.Hashable, int]:
     """(principal, checksum of what follows SEQUENCE): what a retry must have in common with its original."""
-    start = context.arguments_at + 4 + (len(args.tag) + 3) // 4 * 4 + 4 + 4 + _SEQUENCE_SIZE
+    start = _begin_of_operations(context, args) + _SEQUENCE_SIZE
     follows = memoryview(context.message)[start : start + _FINGERPRINTED]
     return principal_of(context), zlib.crc32(follows, len(context.message) - start)
 

@@ -25,8 +25,8 @@ _SEQUENCE_SIZE: t.Final = 4 + 16 + 4 + 4 + 4 + 4
 """The number of the operation, and its arguments."""
 
 
-def _array_at(message: bytes, pos: int) -> int:
-    """Where the number of operations stands. Raises struct.error."""
+def array_at(message: bytes, pos: int) -> int:
+    """Where the number of operations of a compound stands. Raises struct.error."""
     (tag,) = _WORD.unpack_from(message, pos)
     return t.cast("int", pos + 4 + tag + (-tag & 3) + 4)
 
@@ -37,7 +37,7 @@ def begin_of_oversized(message: bytes, pos: int) -> p.Compound4Args | None:
     None for any other, and for what is no compound. Raises XdrError.
     """
     try:
-        at = _array_at(message, pos)
+        at = array_at(message, pos)
         (count,) = _WORD.unpack_from(message, at)
     except struct.error:
         return None
@@ -59,7 +59,7 @@ def operations_of(context: CallContext, args: p.Compound4Args) -> int:
     """How many operations a request has, those included that were not decoded."""
     if len(context.message) <= 4 * MOST.decoded_operations:
         return len(args.argarray)
-    (count,) = _WORD.unpack_from(context.message, _array_at(context.message, context.arguments_at))
+    (count,) = _WORD.unpack_from(context.message, array_at(context.message, context.arguments_at))
     is_whole = count <= MOST.decoded_operations and len(context.message) <= MOST.decoded_bytes
     return len(args.argarray) if is_whole else t.cast("int", count)
 

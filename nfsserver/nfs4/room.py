@@ -13,8 +13,8 @@ from nfsserver.state.records import Limits4
 
 _RPC_HEADER: t.Final = 24
 """Bytes of an accepted reply with an empty verifier: xid, REPLY, MSG_ACCEPTED, verifier, SUCCESS."""
-REFUSED: t.Final = 8
-"""Bytes of an operation that fails: its number and status. There is always room for one."""
+REFUSED: t.Final = 12
+"""Bytes of an operation that fails: its number, its status, and attrsset of SETATTR. There is always room for one."""
 SEQUENCED: t.Final = 4 + 4 + 16 + 5 * 4
 """Bytes of a SEQUENCE that succeeds, with its number."""
 _GETFH: t.Final = 4 + 4 + 4 + 32

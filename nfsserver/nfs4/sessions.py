@@ -185,11 +185,7 @@ def sequence4(server: ServerApi, context: CallContext, args: p.Sequence4Args) ->
     slot = session.slot(args.sa_slotid)
     if args.sa_highest_slotid >= len(session.slots):
         raise StateError("BAD_HIGH_SLOT")
-    # No request that was executed had as much; so this is no retry, and the slot stays as it is.
-    if state.last + 1 > session.fore.operations:
-        raise Nfs4Error(Nfsstat4.NFS4ERR_TOO_MANY_OPS)
-    if state.size > session.fore.request:
-        raise Nfs4Error(Nfsstat4.NFS4ERR_REQ_TOO_BIG)
+    _look_at_limits(server, state, session.fore)
     if is_retry(slot, args.sa_sequenceid):
         _compare(server, slot.fingerprint, state.fingerprint)
         if slot.in_progress:
@@ -209,6 +205,18 @@ def sequence4(server: ServerApi, context: CallContext, args: p.Sequence4Args) ->
     states.renew(session.client)
     session.take_over()
     return _sequence_result(session, args, states)
+
+
+def _look_at_limits(server: ServerApi, state: CompoundState, limits: Limits4) -> None:
+    """Note that the request exceeds the limits of the session. Raises what it gets, if nothing may be executed."""
+    has_many, is_large = state.last + 1 > limits.operations, state.size > limits.request
+    if not (has_many or is_large):
+        return
+    is_whole = len(state.operations) == state.last + 1 > 1
+    if is_whole and not server.knobs.now.refuses_large_first:
+        state.exceeded = limits
+        return
+    raise Nfs4Error(Nfsstat4.NFS4ERR_TOO_MANY_OPS if has_many else Nfsstat4.NFS4ERR_REQ_TOO_BIG)
 
 
 def _fits(session: Session, state: CompoundState) -> bool:

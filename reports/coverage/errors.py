@@ -80,8 +80,17 @@ class ErrorCoverage:
 
     @property
     def refuted(self) -> list[Pair]:
-        """Pairs that were provoked, though a reason says that they are not."""
-        return [pair for pair in self.pairs if pair.checks and pair.reason is not None]
+        """Pairs that were provoked, though a reason says that they are not.
+
+        A general reason why the reference server does not answer so is of the pairs that are left.
+        """
+        return [
+            pair
+            for pair in self.pairs
+            if pair.checks
+            and pair.reason is not None
+            and not (pair.reason.is_general and pair.reason.kind == "server")
+        ]
 
 
 def cover_errors(runs: Sequence[Run], tables: Sequence[ErrorTable]) -> list[ErrorCoverage]:

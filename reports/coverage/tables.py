@@ -7,7 +7,7 @@ import csv
 import tomllib
 import typing as t
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 _DATA: t.Final = Path(__file__).parent / "data"
@@ -114,6 +114,8 @@ class Reason:
 
     kind: str
     text: str
+    is_general: bool = False
+    """It is of all operations, or of all errors of an operation, as far as no check provokes them."""
 
 
 @dataclass(slots=True)
@@ -148,7 +150,10 @@ def read_error_tables() -> list[ErrorTable]:
             tuple(pair.split()): Reason(kind, text) for kind in kinds for pair, text in kinds[kind].items()
         }
         for operation, error in table.pairs:
-            reason = declared.get((operation, error)) or declared.get(("*", error))
+            reason = declared.get((operation, error))
+            general = declared.get((operation, "*")) or declared.get(("*", error))
+            if reason is None and general is not None:
+                reason = replace(general, is_general=True)
             if reason is not None:
                 table.reasons[operation, error] = reason
     return list(tables.values())
@@ -168,6 +173,11 @@ def unmatched_reasons() -> list[str]:
         errors = {error for _, error in pairs[protocol]}
         for text in (pair for kind in kinds.values() for pair in kind):
             operation, error = text.split()
-            is_there = error in errors if operation == "*" else (operation, error) in pairs[protocol]
+            if operation == "*":
+                is_there = error in errors
+            elif error == "*":
+                is_there = any(operation == known for known, _ in pairs[protocol])
+            else:
+                is_there = (operation, error) in pairs[protocol]
             found += [] if is_there else [f"{protocol} {text}"]
     return found

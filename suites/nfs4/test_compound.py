@@ -13,6 +13,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import Unread, XdrType
 from nfsjudge import expect, must, observe, proves, should, skip, stated
+from suites.nfs4.calls import CALLS, REMOVED, WITH_HANDLE, Call, named
 from suites.nfs4.clauses import (
     ENDS_AT_THE_FIRST_ERROR,
     MINOR_VERSION_IS_KNOWN,
@@ -52,6 +53,12 @@ KEEPS_THE_FILEHANDLE = stated(
     "16.2.3.1.1",
     "the current filehandle stays what it is, but for operations that set another one",
 )
+
+
+def _needs_session(call: Call) -> bool:
+    return not call.operation.is_sessionless and call.operation is not p.SEQUENCE
+
+
 _MOST_OPERATIONS = 2000
 """A server that grants more is not tried."""
 
@@ -101,15 +108,14 @@ def test_illegal(compounds: Compounds, number: int) -> None:
     expect(p.operation_of(reply[-1]).name, "operation of the last result").equals("ILLEGAL")
 
 
-@MINORS
-@pytest.mark.parametrize("operation", [op.putrootfh(), op.illegal()], ids=["putrootfh", "illegal"])
+@pytest.mark.parametrize("name", [*named(_needs_session), "illegal"])
 @proves(NOT_IN_SESSION, killed_by="compound4-needs-no-session")
-def test_without_sequence(nfs4: Nfs4, operation: XdrType) -> None:
+def test_without_sequence(nfs4: Nfs4, name: str) -> None:
     """An operation that needs a session is refused without SEQUENCE."""
     refusals = [Nfsstat4.NFS4ERR_OP_NOT_IN_SESSION]
-    if isinstance(operation, p.Illegal4Args):
+    if name == "illegal":
         refusals.append(Nfsstat4.NFS4ERR_OP_ILLEGAL)
-    expect(nfs4.compound(operation)).status(*refusals)
+    expect(nfs4.compound(CALLS[name].plain)).status(*refusals)
 
 
 @MINORS
@@ -121,23 +127,12 @@ def test_not_only_operation(nfs4: Nfs4) -> None:
     expect(reply).field("status").equals(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
 
 
-_REMOVED: dict[str, XdrType] = {
-    "open_confirm": p.OpenConfirm4Args(p.ANONYMOUS_STATEID, 1),
-    "renew": p.Renew4Args(1),
-    "setclientid": p.Setclientid4Args(
-        p.NfsClientId4(bytes(8), b"client"), p.CbClient4(1, p.Netaddr4(b"tcp", b"127.0.0.1.0.1")), 1
-    ),
-    "setclientid_confirm": p.SetclientidConfirm4Args(1, bytes(8)),
-    "release_lockowner": p.ReleaseLockowner4Args(p.StateOwner4(1, b"owner")),
-}
-
-
 @MINORS
-@pytest.mark.parametrize("name", _REMOVED)
+@pytest.mark.parametrize("name", REMOVED)
 @proves(REMOVED_IS_NOTSUPP, killed_by="compound4-removed-is-illegal")
 def test_removed(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> None:
     """An operation that NFSv4.1 has removed gets NOTSUPP."""
-    reply = compounds.compound(op.putfh(scratch.handle), _REMOVED[name])
+    reply = compounds.compound(op.putfh(scratch.handle), CALLS[name].plain)
     expect(reply).refused(Nfsstat4.NFS4ERR_NOTSUPP, because=REMOVED_IS_NOTSUPP)
 
 
@@ -152,34 +147,6 @@ def test_too_many_operations(session: Session) -> None:
     expect(reply).field("status").equals(Nfsstat4.NFS4ERR_TOO_MANY_OPS)
 
 
-_HANDLELESS: dict[str, XdrType] = {
-    "access": op.access(p.ACCESS4_READ),
-    "commit": op.commit(),
-    "create": op.mkdir(b"d"),
-    "getattr": op.getattr("type"),
-    "getfh": op.getfh(),
-    "link": op.link(b"n"),
-    "lockt": op.lockt(),
-    "lookup": op.lookup(b"n"),
-    "lookupp": op.lookupp(),
-    "nverify": op.nverify(p.Fattr4(size=0)),
-    "open": op.open(b"n"),
-    "openattr": op.openattr(),
-    "read": op.read(op.ANONYMOUS, 0, 1),
-    "readdir": op.readdir(),
-    "readlink": op.readlink(),
-    "remove": op.remove(b"n"),
-    "rename": op.rename(b"n", b"m"),
-    "restorefh": op.restorefh(),
-    "savefh": op.savefh(),
-    "secinfo": op.secinfo(b"n"),
-    "secinfo_no_name": op.secinfo_no_name(),
-    "setattr": op.setattr(p.Fattr4(mode=0o644)),
-    "verify": op.verify(p.Fattr4(size=0)),
-    "write": op.write(op.ANONYMOUS, 0, b"x"),
-}
-
-
 @MINORS
 @pytest.mark.parametrize("operation", [op.link(b"n"), op.rename(b"n", b"m")], ids=["link", "rename"])
 @proves(NEEDS_A_FILEHANDLE, killed_by="compound4-current-is-saved")
@@ -189,11 +156,18 @@ def test_no_saved_filehandle(compounds: Compounds, scratch: Nfs4Scratch, operati
     expect(reply).refused(Nfsstat4.NFS4ERR_NOFILEHANDLE, because=NEEDS_A_FILEHANDLE)
 
 
-@pytest.mark.parametrize("name", _HANDLELESS)
+@pytest.mark.parametrize("name", WITH_HANDLE)
 @proves(NEEDS_A_FILEHANDLE, killed_by="compound4-begins-at-the-root")
-def test_no_filehandle(compounds: Compounds, name: str) -> None:
+def test_no_filehandle(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> None:
     """An operation on the current or the saved filehandle fails with NOFILEHANDLE if there is none."""
-    reply = compounds.compound(_HANDLELESS[name])
+    reply = compounds.compound(CALLS[name].arranged(compounds, scratch).operation)
+    expect(reply).refused(Nfsstat4.NFS4ERR_NOFILEHANDLE, because=NEEDS_A_FILEHANDLE)
+
+
+@proves(NEEDS_A_FILEHANDLE, killed_by="compound4-begins-at-the-root")
+def test_reclaim_of_nowhere(compounds: Compounds) -> None:
+    """RECLAIM_COMPLETE of one file system fails with NOFILEHANDLE if there is no current filehandle."""
+    reply = need_answer(compounds.compound(op.reclaim_complete(one_fs=True)))
     expect(reply).refused(Nfsstat4.NFS4ERR_NOFILEHANDLE, because=NEEDS_A_FILEHANDLE)
 
 

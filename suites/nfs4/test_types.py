@@ -11,7 +11,7 @@ import pytest
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch, new_state_owner
 from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
-from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.protocol.nfs4 import Nfsstat4, SecinfoStyle4
 from nfsclient.xdr import XdrType
 from nfsjudge import expect, expect_names, proves, should, stated
 from suites.nfs4.opens import READ
@@ -50,6 +50,7 @@ _CLAUSES: t.Final = {
     Nfsstat4.NFS4ERR_SYMLINK: LINK_IS_SYMLINK,
     Nfsstat4.NFS4ERR_WRONG_TYPE: OTHERS_ARE_WRONG_TYPE,
 }
+_PARENT: t.Final = SecinfoStyle4.SECINFO_STYLE4_PARENT
 _NAMES: t.Final = {"file": b"file", "directory": b"directory", "link": b"link", "fifo": b"fifo"}
 
 
@@ -99,6 +100,10 @@ WRONG: t.Final = {
     "open-link": _Wrong("link", _SYMLINK, _named(b"link")),
     "open-fifo": _Wrong("fifo", _WRONG_TYPE, _named(b"fifo")),
     "open-in-file": _Wrong("file", _NOTDIR, _at(_opening(b"name"))),
+    "commit-link": _Wrong("link", _SYMLINK, _at(op.commit())),
+    "commit-fifo": _Wrong("fifo", _WRONG_TYPE, _at(op.commit())),
+    "lookupp-of-link": _Wrong("link", _NOTDIR, _at(op.lookupp())),
+    "secinfo_no_name-of-file": _Wrong("file", _NOTDIR, _at(op.secinfo_no_name(_PARENT))),
     "lockt-fifo": _Wrong("fifo", _WRONG_TYPE, _at(op.lockt())),
     "lookup-in-fifo": _Wrong("fifo", _NOTDIR, _at(op.lookup(b"name"))),
     "create-in-link": _Wrong("link", _NOTDIR, _at(op.mkdir(b"name"))),
@@ -130,6 +135,7 @@ _ALSO: t.Final = {
         _WRONG_TYPE,
     ),  # who may link directories is the server's to say
     "create-in-link": (_SYMLINK,),
+    "lookupp-of-link": (_SYMLINK,),
     "remove-in-link": (_SYMLINK,),
     "readdir-of-link": (_SYMLINK,),
 }

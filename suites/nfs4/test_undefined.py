@@ -17,7 +17,6 @@ from fixtures.checks.dialects.nfs4 import (
 )
 from nfsclient.clients.nfs4 import Compounds, Nfs4, Session, new_owner
 from nfsclient.clients.nfs4 import operations as op
-from nfsclient.errors import ConnectionLost, RpcRejected, RpcTimeout
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import Unread, XdrType, malformations
@@ -34,6 +33,7 @@ from nfsjudge import (
 )
 from suites.nfs4.attribute_values import supported_names
 from suites.nfs4.opens import BOTH, READ, another_client, open_file
+from suites.nfs4.undecodable import Slowness, reply_or_none
 
 UNDEFINED_VALUES_ARE_REFUSED = stated(
     "RFC 5661",
@@ -58,11 +58,6 @@ NANOSECONDS_ARE_CHECKED = stated(
     also={"4.0": ("RFC 7530", "2.2.1")},
 )
 _DATA = b"0123456789"
-_WHOLE_CALL = (RpcRejected, ConnectionLost, RpcTimeout)
-"""What a server may do with a call that it cannot decode: refuse it, close the connection, or drop it."""
-_SOON: t.Final = 2.0
-"""Seconds in which a call is answered or dropped, on a server of the usual speed."""
-Slowness: t.TypeAlias = Callable[[], float]
 
 
 def _bent(args: XdrType, field: str) -> Unread:
@@ -122,18 +117,17 @@ def _expect_refused(
     """The operation is refused, by itself or with the whole call, and has not been executed."""
     file = scratch.file("file", _DATA)
     bent = _bent(probe.arguments(compounds, file), probe.field)
-    compounds.nfs4.timeout = _SOON * slowness()
-    try:
-        reply = compounds.compound(op.putfh(file if probe.in_file else scratch.handle), bent)
-    except _WHOLE_CALL as refusal:  # all operations may be parsed first (section 15.1.1.1)
-        observe("undefined value", type(refusal).__name__)
+    operations = op.putfh(file if probe.in_file else scratch.handle), bent
+    reply = reply_or_none(
+        compounds.nfs4, slowness, lambda: compounds.compound(*operations), "undefined value"
+    )
+    if reply is None:  # all operations may be parsed first (section 15.1.1.1)
         looking = another_client(v4)  # that call has its slot for ever
         expect(list_names(looking, scratch.handle), "names", field="entries").equals([b"file"])
         reading = looking.compound(op.putfh(file), op.read(op.ANONYMOUS, 0, len(_DATA)))
         data = expect(reading).of(p.READ).ok().data
         expect_data(data, _DATA[: len(data)])
         return
-    observe("undefined value", reply.status.name)
     expect(reply).refused()
     expect(scratch.names(), "names", field="entries").equals([b"file"])
     expect_data(scratch.read(file), _DATA)
@@ -175,14 +169,9 @@ def test_state_protection(nfs4: Nfs4, slowness: Slowness) -> None:
 
 
 def _expect_refused_alone(nfs4: Nfs4, bent: Unread, slowness: Slowness) -> None:
-    nfs4.timeout = _SOON * slowness()
-    try:
-        reply = nfs4.compound(bent)
-    except _WHOLE_CALL as refusal:
-        observe("undefined value", type(refusal).__name__)
-        return
-    observe("undefined value", reply.status.name)
-    expect(reply).refused()
+    reply = reply_or_none(nfs4, slowness, lambda: nfs4.compound(bent), "undefined value")
+    if reply is not None:
+        expect(reply).refused()
 
 
 # ---------------------------------------------------------------- attributes

@@ -124,11 +124,16 @@ def _steps(illegal: AnyOperation, args: t.Any, res: t.Any) -> Sequence[Step]:
         given = None if result is None else operation_of(result)
         operation: t.Any = given
         if call is not None:
-            operation = illegal if isinstance(call, Unread) else operation_of(call)
+            operation = _unread(call, given, illegal) if isinstance(call, Unread) else operation_of(call)
         fits = given is not None and (given is operation or given is illegal)
         steps.append(Step(operation, call, result if fits else None, f"resarray[{index}]"))
     _follow_filehandles(steps, 1 if args is None else args.minorversion)
     return steps
+
+
+def _unread(call: Unread, given: AnyOperation | None, illegal: AnyOperation) -> AnyOperation:
+    """The operation whose arguments nobody could decode, where the server names it; else the illegal one."""
+    return given if given is not None and given.number == call.number else illegal
 
 
 class _Handle:
