@@ -195,7 +195,7 @@ def sequence4(server: ServerApi, context: CallContext, args: p.Sequence4Args) ->
         if slot.in_progress:
             raise StateError("DELAY")  # section 2.10.6.2
         states.renew(session.client)
-        state.replay = slot.reply or _uncached(state.operations)
+        state.replay = slot.reply or _uncached(state.operations, state.minor)
         return _sequence_result(session, args, states)
     if slot.in_progress:
         raise StateError("SEQ_MISORDERED")
@@ -223,10 +223,19 @@ def _compare(server: ServerApi, first: t.Any, again: t.Any) -> None:
         raise StateError("SEQ_FALSE_RETRY")
 
 
-def _uncached(operations: list[t.Any]) -> p.Compound4Res:
-    """The reply to a retry of a request that was executed and not kept."""
+def _uncached(operations: list[t.Any], minor: int) -> p.Compound4Res:
+    """The reply to a retry of a request that was executed and not kept.
+
+    What is illegal or removed in the minor version never gets RETRY_UNCACHED_REP (section 2.10.6.1.3).
+    """
     status = Nfsstat4.NFS4ERR_RETRY_UNCACHED_REP
     operation = p.BY_CLASS.get(type(operations[1]), p.ILLEGAL)
+    if not operation.is_in(minor):
+        operation = p.ILLEGAL
+    if operation is p.ILLEGAL:
+        status = Nfsstat4.NFS4ERR_OP_ILLEGAL
+    elif not operation.is_implementable(minor):
+        status = Nfsstat4.NFS4ERR_NOTSUPP
     return p.Compound4Res(status, b"", [p.Sequence4Res(_OK), failed(operation, status)])
 
 
