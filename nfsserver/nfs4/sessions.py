@@ -311,6 +311,8 @@ def backchannel_ctl4(
     _server: ServerApi, context: CallContext, args: p.BackchannelCtl4Args
 ) -> p.BackchannelCtl4Res:
     """BACKCHANNEL_CTL: another program and other credentials for callbacks of this session."""
+    if any(parameters.cb_secflavor == p.RPCSEC_GSS for parameters in args.bca_sec_parms):
+        raise Nfs4Error(Nfsstat4.NFS4ERR_NOENT)  # section 18.33.3: there is no handle here
     session = compound_of(context).session
     assert session is not None
     session.program = args.bca_cb_program
