@@ -84,7 +84,7 @@ def test_retry_of_partial(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     session = own_session(v4)
     asked = [op.putfh(scratch.handle), op.mkdir(b"made"), op.lookup(b"absent"), op.mkdir(b"never")]
     request, first = performed(session, asked, cache_this=True)
-    expect(first).field("status").equals(Nfsstat4.NFS4ERR_NOENT)
+    expect(need_answer(first)).field("status").equals(Nfsstat4.NFS4ERR_NOENT)
     again = send_again(v4, session, request)
     expect(without_sequence(again), "results of the retry").equals(without_sequence(first))
 
@@ -96,7 +96,7 @@ def test_partial_runs_once(v4: Nfs4Dialect, scratch: Nfs4Scratch, cached: bool) 
     session = own_session(v4)
     asked = [op.putfh(scratch.handle), op.mkdir(b"made"), op.lookup(b"later"), op.mkdir(b"never")]
     request, first = performed(session, asked, cache_this=cached)
-    expect(first).field("status").equals(Nfsstat4.NFS4ERR_NOENT)
+    expect(need_answer(first)).field("status").equals(Nfsstat4.NFS4ERR_NOENT)
     expect(scratch.run(op.putfh(scratch.handle), op.remove(b"made"))).ok()
     send_again(v4, session, request)
     expect_names(scratch.names(), [])
@@ -259,7 +259,7 @@ def test_at_once(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
                 )
         if not done:
             skip("the server puts both off")
-        for reply in done:
+        for reply in map(need_answer, done):
             expect(reply, because=RETRY_IS_NOT_EXECUTED).field("status").equals(Nfsstat4.NFS4_OK)
             expect(without_sequence(reply), "results", because=RETRY_IS_NOT_EXECUTED).equals(
                 without_sequence(done[0])
