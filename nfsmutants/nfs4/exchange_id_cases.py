@@ -212,3 +212,25 @@ def exchangeid4_owners_end_at_nul(call: ExchangeId) -> p.ExchangeId4Res:
     """EXCHANGE_ID compares owners up to the first NUL"""
     ownerid = bytes(call.args.eia_clientowner.co_ownerid)
     return call.proceed_with("eia_clientowner", co_ownerid=ownerid.partition(b"\0")[0])
+
+
+@mutant((p.EXCHANGE_ID, p.CREATE_SESSION))
+def createsession4_unconfirmed_lasts(call: AnyCall) -> t.Any:
+    """A client id that is not confirmed is kept for ever"""
+    result, clients = call.proceed(), call.server.states.clients
+    if call.operation is p.EXCHANGE_ID:
+        if result.eir_resok4 is not None:
+            call.state[result.eir_resok4.eir_clientid] = call.args.eia_clientowner
+        return result
+    owner = call.state.get(call.args.csa_clientid)
+    if owner is None or result.csr_status != Nfsstat4.NFS4ERR_STALE_CLIENTID:
+        return result
+    if clients.confirmed(bytes(owner.co_ownerid)) is not None:
+        return result
+    made = clients.add(
+        bytes(owner.co_ownerid),
+        bytes(owner.co_verifier),
+        principal_of(call.context),
+        call.server.states.now(),
+    )
+    return call.proceed_with(csa_clientid=made.id, csa_sequence=1)

@@ -220,10 +220,3 @@ def sequence4_caches_any_size(call: Compound) -> p.Compound4Res:
     if len(call.args.argarray) > 1 or reply.status != Nfsstat4.NFS4ERR_REP_TOO_BIG_TO_CACHE:
         return reply
     return call.proceed(with_sequence(call.args, sa_cachethis=False))
-
-
-@mutant(p.SEQUENCE)
-def sequence4_new_clients_have_lost_state(call: Sequence) -> p.Sequence4Res:
-    """SEQUENCE says that the lease has expired although nothing was lost"""
-    flag = p.SEQ4_STATUS_EXPIRED_ALL_STATE_REVOKED
-    return amend4(call.proceed(), sr_status_flags=lambda it: it.sr_status_flags | flag)

@@ -156,7 +156,7 @@ def test_again(v4: Nfs4Dialect, channels: str) -> None:
 
 @pytest.mark.parametrize("change", ["fore-to-back", "both-to-fore", "both-to-back"])
 @proves(CHANGES_ARE_INVALID, killed_by="bindconn4-changes-channels")
-def test_other_channels(v4: Nfs4Dialect, change: str) -> None:
+def test_changes(v4: Nfs4Dialect, change: str) -> None:
     """BIND_CONN_TO_SESSION for other channels than those that the connection has fails with INVAL."""
     session = _bound(v4, change.partition("-")[0])
     asked = _KIND.CDFC4_FORE if change == "both-to-fore" else _KIND.CDFC4_BACK

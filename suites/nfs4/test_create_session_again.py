@@ -99,7 +99,7 @@ _WAYS: t.Final = {
 
 @pytest.mark.parametrize("way", _WAYS)
 @proves(HAS_A_CACHE_OF_ITS_OWN, killed_by="createsession4-sessions-have-other-caches")
-def test_replay_in_session(v4: Nfs4Dialect, nfs4: Nfs4, way: str) -> None:
+def test_replay_inside(v4: Nfs4Dialect, nfs4: Nfs4, way: str) -> None:
     """CREATE_SESSION sent again in a session, in another one or without any, makes no other session."""
     carriers = {"session": another_session(v4), "other": another_session(v4)}
     client = nfs4.new_client()

@@ -8,11 +8,14 @@ import typing as t
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
+from fixtures.checks.side_by_side import Waiting, side_by_side
+from fixtures.checks.target import TargetView
 from nfsclient.clients.nfs4 import Nfs4, Session, new_owner
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import expect, expect_data, must, observe, proves, stated
+from nfsjudge import expect, expect_data, must, observe, proves, should, stated
+from suites.nfs4.leases import kept_leases, lease_passes, lease_to_wait_for, need_all
 from suites.nfs4.locks import WRITE_LT, lock_range, test_range
 from suites.nfs4.opens import BOTH, another_client, open_file, try_open
 from suites.nfs4.principals import holder_of, need_two_principals, stranger_of
@@ -61,6 +64,9 @@ OWNERS_ARE_STRINGS = stated(
     "2.4",
     "the co_ownerid is an opaque string that identifies the client: others are other clients",
 )
+UNCONFIRMED_IS_REMOVED = should(
+    "RFC 5661", "18.35.4", "a record that is not confirmed within a lease period should be removed"
+)
 _UPDATE: t.Final = p.EXCHGID4_FLAG_UPD_CONFIRMED_REC_A
 
 
@@ -103,6 +109,22 @@ def test_noent_keeps_unconfirmed(nfs4: Nfs4) -> None:
     first = expect(nfs4.exchange_id(owner)).ok()
     expect(nfs4.exchange_id(new_owner(owner.co_ownerid), _UPDATE)).refused()
     expect(nfs4.create_session(first.eir_clientid, first.eir_sequenceid)).ok()
+
+
+@side_by_side(short_lease=True)
+@proves(UNCONFIRMED_IS_REMOVED, killed_by="createsession4-unconfirmed-lasts")
+def test_unconfirmed_expires(target: TargetView, v4: Nfs4Dialect) -> Waiting[None]:
+    """A client id that is not confirmed within two leases is not known any more."""
+    lease = lease_to_wait_for(target, v4)
+    since = v4.connections.now()
+    nfs4 = v4.client(v4.connections.connect("nfs"))
+    made = expect(nfs4.exchange_id(new_owner())).ok()
+    kept = kept_leases(v4, lease, since, v4.session)
+    for _ in range(2):
+        yield from lease_passes(lease, kept)
+    result = nfs4.create_session(made.eir_clientid, made.eir_sequenceid)
+    need_all(kept)
+    expect(result).refused(Nfsstat4.NFS4ERR_STALE_CLIENTID, because=UNCONFIRMED_IS_REMOVED)
 
 
 # ---------------------------------------------------------------- the same owner by another principal

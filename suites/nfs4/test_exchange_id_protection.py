@@ -70,7 +70,7 @@ def _expect_refused(nfs4: Nfs4, protection: p.StateProtect4A) -> None:
 
 @pytest.mark.parametrize("kind", ["mach_cred", "ssv"])
 @proves(PROTECTION_NEEDS_GSS, killed_by="exchangeid4-ignores-protection")
-def test_protection_without_gss(nfs4: Nfs4, kind: str) -> None:
+def test_without_gss(nfs4: Nfs4, kind: str) -> None:
     """EXCHANGE_ID that wants its state protected is refused over AUTH_SYS."""
     _expect_refused(nfs4, _mach_cred() if kind == "mach_cred" else _ssv())
 
@@ -111,7 +111,7 @@ def _by_stranger(session: Session) -> dict[str, Callable[[], XdrType]]:
 
 @pytest.mark.parametrize("operation", ["bind", "destroy-session", "destroy-clientid"])
 @proves(NONE_IS_NONE, killed_by="sessions4-are-of-their-user", needs="other_users")
-def test_operation_of_stranger(v4: Nfs4Dialect, nfs4: Nfs4, operation: str) -> None:
+def test_stranger(v4: Nfs4Dialect, nfs4: Nfs4, operation: str) -> None:
     """Without protection, another user than that of EXCHANGE_ID may bind connections, and end session and client."""
     session = nfs4.new_client().create_session()
     stranger = stranger_of(v4)

@@ -37,23 +37,6 @@ ERRORS_KEEP_THE_SLOT = must(
     "RFC 5661", "2.10.6.1.2", "if SEQUENCE returns an error, the sequence id of the slot does not change"
 )
 HIGHEST_SLOT = should("RFC 5661", "18.46.3", "sr_highest_slotid should not be less than sa_highest_slotid")
-FLAGS_TELL_OF_LOSSES = stated(
-    "RFC 5661",
-    "18.46.3",
-    "the status flags of losses, faults and reclaims are set for a client that has had one of these, and not otherwise",
-)
-_LOSSES = {
-    "EXPIRED_ALL_STATE_REVOKED": p.SEQ4_STATUS_EXPIRED_ALL_STATE_REVOKED,
-    "EXPIRED_SOME_STATE_REVOKED": p.SEQ4_STATUS_EXPIRED_SOME_STATE_REVOKED,
-    "ADMIN_STATE_REVOKED": p.SEQ4_STATUS_ADMIN_STATE_REVOKED,
-    "RECALLABLE_STATE_REVOKED": p.SEQ4_STATUS_RECALLABLE_STATE_REVOKED,
-    "LEASE_MOVED": p.SEQ4_STATUS_LEASE_MOVED,
-    "RESTART_RECLAIM_NEEDED": p.SEQ4_STATUS_RESTART_RECLAIM_NEEDED,
-    "BACKCHANNEL_FAULT": p.SEQ4_STATUS_BACKCHANNEL_FAULT,
-    "DEVID_CHANGED": p.SEQ4_STATUS_DEVID_CHANGED,
-    "DEVID_DELETED": p.SEQ4_STATUS_DEVID_DELETED,
-}
-"""Flags that are not of a new client, which has had no state, no callback and no device yet."""
 _MOST = 8
 """Requests until the slots of two sessions have the same sequence id: a server may have asked one of them to wait."""
 
@@ -257,11 +240,3 @@ def test_too_big_to_cache(nfs4: Nfs4) -> None:
     reply = nfs4.compound(op.sequence(made.csr_sessionid, 1, cachethis=True))
     nfs4.destroy_session(made.csr_sessionid)
     expect(reply).status(Nfsstat4.NFS4ERR_REP_TOO_BIG_TO_CACHE)
-
-
-@proves(FLAGS_TELL_OF_LOSSES, killed_by="sequence4-new-clients-have-lost-state")
-def test_flags_of_new_client(session: Session) -> None:
-    """SEQUENCE of a new client that has completed its reclaims says of nothing that it is lost."""
-    result = expect(session.renew()).of(p.SEQUENCE).ok()
-    found = [name for name, bit in _LOSSES.items() if result.sr_status_flags & bit]
-    expect(found, "status flags of losses", of=result, field="sr_status_flags").equals([])
