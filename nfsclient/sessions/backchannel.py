@@ -97,6 +97,8 @@ class Backchannel:
         self.most_operations = max(2, min(operations, MOST_OPERATIONS))
         self.highest_slot = max(0, min(slots, MOST_SLOTS) - 1)
         self.received: deque[Callback] = deque(maxlen=_KEPT)
+        self.refused: deque[p.Nfsstat4] = deque(maxlen=_KEPT)
+        """What CB_SEQUENCE has answered to the latest requests that were not executed."""
         self.count = 0
         """How many callback operations have come, CB_SEQUENCE not counted."""
         self.is_outstanding: Callable[[bytes, int, int], bool] = lambda _session, _slot, _sequence: False
@@ -159,6 +161,7 @@ class Backchannel:
         """The reply to a CB_COMPOUND of this session (section 20.9.3)."""
         refusal = self._refusal(args)
         if refusal is not None:
+            self.refused.append(refusal)
             return p.CbCompound4Res(refusal, args.tag, [p.CbSequence4Res(refusal)])
         first = t.cast("p.CbSequence4Args", args.argarray[0])
         slot = self._slots.setdefault(first.csa_slotid, _CallbackSlot())

@@ -18,7 +18,17 @@ from nfsjudge.lint.world import Facts, World
 class Case:
     """One step of an exchange, or an exchange as a whole. `ok` are its results where it succeeded."""
 
-    def __init__(self, exchange: Exchange, world: World, step: Step | None, views: Sequence[View]) -> None:
+    def __init__(
+        self,
+        exchange: Exchange,
+        world: World,
+        step: Step | None,
+        views: Sequence[View],
+        *,
+        is_retry: bool = False,
+    ) -> None:
+        self.is_retry = is_retry
+        """Whether the reply may be that of another request with the same slot and sequence id."""
         self.exchange = exchange
         self.world = world
         self.views = views

@@ -16,6 +16,8 @@ What must stay true:
 
 - In a group of one, each operation is judged before it is learned from, and the next one after that. In a larger
   group all are judged first: none is judged by another whose place in time is not known.
+- A request that reuses slot and sequence id may be another one and get the reply of the first, which does not fit its
+  operations (RFC 5661 section 2.10.6.1.3): of its reply only SEQUENCE is judged (`is_retry`).
 - A call that came before, by XID or by its slot, may be answered from a cache, with what was true then. It is judged
   without a world (`is_replayed`), teaches nothing, and still may have changed what it names. With `has_gaps` that is
   so for every request that is not certainly new (`nfs4_slots`).
@@ -79,7 +81,7 @@ class Event:
 class _Unit:
     """One operation of an exchange. An exchange without operations is one unit without a step."""
 
-    __slots__ = ("_views", "actor", "exchange", "is_first", "number", "protocol", "step")
+    __slots__ = ("_views", "actor", "exchange", "is_first", "is_retry", "number", "protocol", "step")
 
     def __init__(
         self, number: int, exchange: Exchange, step: Step | None, protocol: Views, actor: int, is_first: bool
@@ -92,6 +94,8 @@ class _Unit:
         """Whose changes do not disturb it: those of units with the same number."""
         self.is_first = is_first
         """Whether it begins its call."""
+        self.is_retry = False
+        """Whether its slot has had a request with this sequence id, which may have had other operations."""
         self._views: list[View] | None = None
 
     def views(self) -> list[View]:
@@ -204,7 +208,7 @@ class Linter:
         calls = _units(group)
         is_shared = len(group) > 1 or self._lingering is None or bool(self._lingering)
         touched = self._touched(calls) if is_shared else None
-        again = [self._is_replayed(units[0]) for units in calls]
+        again = [self._is_replayed(units) for units in calls]
         # What nobody saw for the first time teaches nothing either, but it is not executed once more.
         doubtful = [self._may_be_retry(units[0]) for units in calls]
         replayed = [was_made or may_be for was_made, may_be in zip(again, doubtful, strict=True)]
@@ -232,14 +236,15 @@ class Linter:
         for unit in units:
             unit.protocol.learn(world, unit.step, [], is_shared=False)
 
-    def _is_replayed(self, unit: _Unit) -> bool:
+    def _is_replayed(self, units: Sequence[_Unit]) -> bool:
         """Whether a call with the same XID, or the same request in a session, was made before."""
-        exchange, asked = unit.exchange, self._asked
+        exchange, asked = units[0].exchange, self._asked
         is_known = False
-        for key in (
-            (exchange.xid, exchange.procedure) if exchange.call else None,
-            unit.protocol.request(exchange),
-        ):
+        request = units[0].protocol.request(exchange)
+        if request is not None and request in asked:
+            for unit in units:
+                unit.is_retry = True
+        for key in ((exchange.xid, exchange.procedure) if exchange.call else None, request):
             if key is not None:
                 is_known |= key in asked
                 asked[key] = None
@@ -338,8 +343,8 @@ class Linter:
         assert exchange.procedure is not None
         if unit.is_first:
             whole = Step(exchange.procedure, exchange.args, exchange.result)
-            self._hold(unit, Case(exchange, world, whole, []))
-        if step is not None:
+            self._hold(unit, Case(exchange, world, whole, [], is_retry=unit.is_retry))
+        if step is not None and (unit.is_first or not unit.is_retry):
             self._hold(unit, Case(exchange, world, step, views), of_all=False)
 
     def _hold(self, unit: _Unit, case: Case, *, of_all: bool = True) -> None:

@@ -68,7 +68,7 @@ def _reply(case: Case) -> CompoundReply | None:
 @rule("nfs4/results", COMPOUND_IS_SOUND, of=(p.COMPOUND,), killed_by="compound4-goes-on-after-an-error")
 def results(case: Case) -> Breach | None:
     """Results that do not fit the operations, or a status that is not that of the last result."""
-    reply = _reply(case)
+    reply = None if case.is_retry else _reply(case)
     try:
         if reply is not None:
             reply.require_sound()

@@ -10,6 +10,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import restate4, sequence_of
+from nfsserver.nfs4.common import compound_of
 
 Compound = Call[p.Compound4Args, p.Compound4Res]
 
@@ -57,3 +58,33 @@ def destroysession4_may_stand_anywhere(call: Compound) -> p.Compound4Res:
         return reply
     results = [*reply.resarray[:-1], p.DestroySession4Res(Nfsstat4.NFS4_OK)]
     return replace(reply, status=Nfsstat4.NFS4_OK, resarray=results)
+
+
+Destroy = Call[p.DestroySession4Args, p.DestroySession4Res]
+
+
+@mutant(p.DESTROY_SESSION)
+def destroysession4_again_is_ok(call: Destroy) -> p.DestroySession4Res:
+    """DESTROY_SESSION of a session that was destroyed succeeds"""
+    result, number = call.proceed(), bytes(call.args.dsa_sessionid)
+    if result.dsr_status == Nfsstat4.NFS4_OK:
+        call.state[number] = True
+    return p.DestroySession4Res(Nfsstat4.NFS4_OK) if number in call.state else result
+
+
+@mutant(p.DESTROY_SESSION)
+def destroysession4_not_in_its_own(call: Destroy) -> p.DestroySession4Res:
+    """DESTROY_SESSION of the session in SEQUENCE gets INVAL"""
+    session = compound_of(call.context).session
+    if session is not None and session.id == bytes(call.args.dsa_sessionid):
+        return p.DestroySession4Res(Nfsstat4.NFS4ERR_INVAL)
+    return call.proceed()
+
+
+@mutant(p.DESTROY_SESSION)
+def destroysession4_is_always_final(call: Destroy) -> p.DestroySession4Res:
+    """DESTROY_SESSION of any session gets NOT_ONLY_OP if operations follow it"""
+    state = compound_of(call.context)
+    if state.index != state.last:
+        return p.DestroySession4Res(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
+    return call.proceed()

@@ -76,7 +76,7 @@ def sequence4_takes_any_first_number(call: Compound) -> p.Compound4Res:
 # ---------------------------------------------------------------- what a slot remembers
 
 
-class _Slot(t.NamedTuple):
+class LastRequest(t.NamedTuple):
     """The last request of a slot."""
 
     sequence_id: int
@@ -84,44 +84,44 @@ class _Slot(t.NamedTuple):
     status: Nfsstat4
 
 
-def _before(call: Compound) -> tuple[p.Sequence4Args | None, _Slot | None]:
+def slot_before(call: Compound) -> tuple[p.Sequence4Args | None, LastRequest | None]:
     """SEQUENCE of this request, and the last request in its slot."""
     sent = sequence_of(call.args)
     return sent, None if sent is None else call.state.get((sent.sa_sessionid, sent.sa_slotid))
 
 
-def _note(call: Compound, reply: p.Compound4Res, sequence_id: int) -> p.Compound4Res:
+def note(call: Compound, reply: p.Compound4Res, sequence_id: int) -> p.Compound4Res:
     """Keep the request if the slot moved."""
     sent = sequence_of(call.args)
     if sent is not None and reply.resarray and p.status_of(reply.resarray[0]) == Nfsstat4.NFS4_OK:
-        call.state[sent.sa_sessionid, sent.sa_slotid] = _Slot(sequence_id, call.args, reply.status)
+        call.state[sent.sa_sessionid, sent.sa_slotid] = LastRequest(sequence_id, call.args, reply.status)
     return reply
 
 
-def _execute(call: Compound, sent: p.Sequence4Args, known: _Slot) -> p.Compound4Res:
+def execute_as_next(call: Compound, sent: p.Sequence4Args, known: LastRequest) -> p.Compound4Res:
     """Execute the request as the next one of its slot."""
     following = known.sequence_id + 1
     reply = call.proceed(with_sequence(call.args, sa_sequenceid=following))
-    return _note(call, echoing(reply, sent), following)
+    return note(call, echoing(reply, sent), following)
 
 
 @mutant(p.COMPOUND)
 def sequence4_takes_later_numbers(call: Compound) -> p.Compound4Res:
     """A request with a sequence id that is out of order is executed as the next one"""
-    sent, known = _before(call)
+    sent, known = slot_before(call)
     reply = call.proceed()
     if sent is None or known is None or reply.status != _MISORDERED:
-        return _note(call, reply, sent.sa_sequenceid if sent is not None else 0)
-    return _execute(call, sent, known)
+        return note(call, reply, sent.sa_sequenceid if sent is not None else 0)
+    return execute_as_next(call, sent, known)
 
 
 @mutant(p.COMPOUND)
 def sequence4_errors_move_the_slot(call: Compound) -> p.Compound4Res:
     """A request that is out of order moves the sequence id of its slot"""
-    sent, known = _before(call)
+    sent, known = slot_before(call)
     reply = call.proceed()
     if sent is None or known is None or reply.status != _MISORDERED:
-        return _note(call, reply, sent.sa_sequenceid if sent is not None else 0)
+        return note(call, reply, sent.sa_sequenceid if sent is not None else 0)
     moving = with_sequence(
         replace(call.args, argarray=call.args.argarray[:1]), sa_sequenceid=known.sequence_id + 1
     )
@@ -129,26 +129,28 @@ def sequence4_errors_move_the_slot(call: Compound) -> p.Compound4Res:
     return reply
 
 
-def _retry(call: Compound, is_meant: t.Callable[[p.Sequence4Args, _Slot], bool]) -> p.Compound4Res:
+def execute_retries(
+    call: Compound, is_meant: t.Callable[[p.Sequence4Args, LastRequest], bool]
+) -> p.Compound4Res:
     """Execute a retry again, if it is of the kind that is meant."""
-    sent, known = _before(call)
+    sent, known = slot_before(call)
     if sent is None or known is None or sent.sa_sequenceid != known.sequence_id or not is_meant(sent, known):
         reply = call.proceed()
-        return _note(call, reply, sent.sa_sequenceid if sent is not None else 0)
-    return _execute(call, sent, known)
+        return note(call, reply, sent.sa_sequenceid if sent is not None else 0)
+    return execute_as_next(call, sent, known)
 
 
 @mutant(p.COMPOUND)
 def sequence4_executes_retries(call: Compound) -> p.Compound4Res:
     """A retry of a request that succeeded is executed again"""
-    return _retry(call, lambda sent, known: sent.sa_cachethis and known.status == Nfsstat4.NFS4_OK)
+    return execute_retries(call, lambda sent, known: sent.sa_cachethis and known.status == Nfsstat4.NFS4_OK)
 
 
 @mutant(p.COMPOUND)
 def sequence4_forgets_replies(call: Compound) -> p.Compound4Res:
     """A retry gets RETRY_UNCACHED_REP, although the request asked for its reply to be cached"""
-    sent, known = _before(call)
-    reply = _note(call, call.proceed(), sent.sa_sequenceid if sent is not None else 0)
+    sent, known = slot_before(call)
+    reply = note(call, call.proceed(), sent.sa_sequenceid if sent is not None else 0)
     is_retry = sent is not None and known is not None and sent.sa_sequenceid == known.sequence_id
     if not is_retry or sent is None or not sent.sa_cachethis or len(reply.resarray) < 2:
         return reply
@@ -159,25 +161,25 @@ def sequence4_forgets_replies(call: Compound) -> p.Compound4Res:
 @mutant(p.COMPOUND)
 def sequence4_executes_retries_of_failures(call: Compound) -> p.Compound4Res:
     """A retry of a request that failed is executed again"""
-    return _retry(call, lambda sent, known: sent.sa_cachethis and known.status != Nfsstat4.NFS4_OK)
+    return execute_retries(call, lambda sent, known: sent.sa_cachethis and known.status != Nfsstat4.NFS4_OK)
 
 
 @mutant(p.COMPOUND)
 def sequence4_executes_uncached_retries(call: Compound) -> p.Compound4Res:
     """A retry of a request whose reply need not be cached is executed again"""
-    return _retry(call, lambda sent, _known: not sent.sa_cachethis)
+    return execute_retries(call, lambda sent, _known: not sent.sa_cachethis)
 
 
 @mutant(p.COMPOUND)
 def sequence4_executes_false_retries(call: Compound) -> p.Compound4Res:
     """A retry with other operations is executed"""
-    return _retry(call, lambda _sent, known: call.args.argarray[1:] != known.args.argarray[1:])
+    return execute_retries(call, lambda _sent, known: call.args.argarray[1:] != known.args.argarray[1:])
 
 
 @mutant(p.COMPOUND)
 def sequence4_slots_share_a_reply(call: Compound) -> p.Compound4Res:
     """A retry gets the reply to the last request of the session in any slot"""
-    sent, known = _before(call)
+    sent, known = slot_before(call)
     is_retry = sent is not None and known is not None and sent.sa_sequenceid == known.sequence_id
     reply = call.proceed()
     if sent is None:
@@ -186,13 +188,13 @@ def sequence4_slots_share_a_reply(call: Compound) -> p.Compound4Res:
     if is_retry and last is not None:
         return replace(last, resarray=[accepted(sent), *last.resarray[1:]])
     call.state[sent.sa_sessionid] = reply
-    return _note(call, reply, sent.sa_sequenceid)
+    return note(call, reply, sent.sa_sequenceid)
 
 
 @mutant(p.COMPOUND, breaks=RFC5661_SLOTS)
 def sequence4_sessions_share_replies(call: Compound) -> p.Compound4Res:
     """A retry gets the reply to the last request with its slot and sequence id, in whichever session"""
-    sent, known = _before(call)
+    sent, known = slot_before(call)
     reply = call.proceed()
     if sent is None:
         return reply
@@ -202,7 +204,7 @@ def sequence4_sessions_share_replies(call: Compound) -> p.Compound4Res:
         return replace(last, resarray=[accepted(sent), *last.resarray[1:]])
     if len(reply.resarray) > 1:
         call.state[key] = reply
-    return _note(call, reply, sent.sa_sequenceid)
+    return note(call, reply, sent.sa_sequenceid)
 
 
 @mutant(p.SEQUENCE)

@@ -191,7 +191,7 @@ def sequence4(server: ServerApi, context: CallContext, args: p.Sequence4Args) ->
         if slot.in_progress:
             raise StateError("DELAY")  # section 2.10.6.2
         states.renew(session.client)
-        state.replay = slot.reply or _uncached(state.operations)
+        state.replay = slot.reply or _uncached(state.operations, state.minor)
         return _sequence_result(session, args, states)
     if slot.in_progress:
         raise StateError("SEQ_MISORDERED")
@@ -231,10 +231,19 @@ def _compare(server: ServerApi, first: t.Any, again: t.Any) -> None:
         raise StateError("SEQ_FALSE_RETRY")
 
 
-def _uncached(operations: list[t.Any]) -> p.Compound4Res:
-    """The reply to a retry of a request that was executed and not kept."""
+def _uncached(operations: list[t.Any], minor: int) -> p.Compound4Res:
+    """The reply to a retry of a request that was executed and not kept.
+
+    What is illegal or removed in the minor version never gets RETRY_UNCACHED_REP (section 2.10.6.1.3).
+    """
     status = Nfsstat4.NFS4ERR_RETRY_UNCACHED_REP
     operation = p.BY_CLASS.get(type(operations[1]), p.ILLEGAL)
+    if not operation.is_in(minor):
+        operation = p.ILLEGAL
+    if operation is p.ILLEGAL:
+        status = Nfsstat4.NFS4ERR_OP_ILLEGAL
+    elif not operation.is_implementable(minor):
+        status = Nfsstat4.NFS4ERR_NOTSUPP
     return p.Compound4Res(status, b"", [p.Sequence4Res(_OK), failed(operation, status)])
 
 
@@ -310,6 +319,8 @@ def backchannel_ctl4(
     _server: ServerApi, context: CallContext, args: p.BackchannelCtl4Args
 ) -> p.BackchannelCtl4Res:
     """BACKCHANNEL_CTL: another program and other credentials for callbacks of this session."""
+    if any(parameters.cb_secflavor == p.RPCSEC_GSS for parameters in args.bca_sec_parms):
+        raise Nfs4Error(Nfsstat4.NFS4ERR_NOENT)  # section 18.33.3: there is no handle here
     session = compound_of(context).session
     assert session is not None
     session.program = args.bca_cb_program

@@ -251,10 +251,16 @@ def _open(holder: Session, file: bytes, access: int) -> p.Open4ResOk:
 
 
 def delegated(
-    v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int, name: bytes = b"file", size: int = 0
+    v4: Nfs4Dialect,
+    scratch: Nfs4Scratch,
+    access: int,
+    name: bytes = b"file",
+    size: int = 0,
+    holder: Session | None = None,
 ) -> Waiting[Granted]:
-    """A file of `size` bytes that a new client has opened, with a delegation. SKIP if the server grants none.
+    """A file of `size` bytes that a client has opened, with a delegation. SKIP if the server grants none.
 
+    `holder` is a session with a backchannel; without it that of a new client.
     Nobody has opened the file for writing before: Linux has it open for a while after that, and grants no reader one.
     """
     now, waits = v4.connections.now, v4.connections.waits
@@ -262,8 +268,9 @@ def delegated(
     what = f"grant of a {'write' if wants_write else 'read'} delegation"
     while waits.is_found_out(what):  # by another check: of two in vain one is enough
         yield Wait(_MEANWHILE, lambda: not waits.is_found_out(what))
-        if v4.session.renew().status != Nfsstat4.NFS4_OK:
-            skip("the session of the check was lost before it began")
+        sessions = [v4.session] if holder is None else [v4.session, holder]
+        if any(session.renew().status != Nfsstat4.NFS4_OK for session in sessions):
+            skip("a session of the check was lost before it began")
     began = now()
     made = create_file(v4.session, scratch.handle, name, access=READ)
     asked = expect(v4.session.compound(op.putfh(made.handle), op.getattr("lease_time"))).ok()
@@ -271,7 +278,8 @@ def delegated(
     expect(v4.session.compound(op.putfh(made.handle), op.close(made.stateid))).ok()
     if size:
         expect(v4.session.compound(op.putfh(made.handle), op.setattr(Fattr4(size=size)))).ok()
-    holder = v4.client(v4.connections.connect("nfs")).establish(callbacks=True)
+    if holder is None:
+        holder = v4.client(v4.connections.connect("nfs")).establish(callbacks=True)
     holder.callbacks.on(p.CB_RECALL, Nfsstat4.NFS4_OK)
     leases = Lease(holder, lease, began, now), Lease(v4.session, lease, began, now)
     with waits.finding_out(what):

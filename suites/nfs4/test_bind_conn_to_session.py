@@ -34,6 +34,16 @@ IS_THE_ONLY_OPERATION = should(
     "18.34.3",
     "BIND_CONN_TO_SESSION is the only operation in its COMPOUND",
 )
+REPEATED_IS_OK = must(
+    "RFC 5661",
+    "18.34.3",
+    "BIND_CONN_TO_SESSION on a connection that is associated with the session already gets NFS4_OK, without effect",
+)
+CHANGES_ARE_INVALID = must(
+    "RFC 5661",
+    "18.34.3",
+    "a demand for other channels than those that the connection is associated with gets NFS4ERR_INVAL",
+)
 _FORE = ChannelDirFromClient4.CDFC4_FORE
 
 
@@ -118,3 +128,58 @@ def test_back(v4: Nfs4Dialect, session: Session, asked: str) -> None:
     if asked != "back":
         allowed.append(ChannelDirFromServer4.CDFS4_BOTH)
     expect(expect(result).ok()).field("bctsr_dir").one_of(*allowed)
+
+
+_KIND = ChannelDirFromClient4
+_WITH_BACK = p.CREATE_SESSION4_FLAG_CONN_BACK_CHAN
+
+
+def _bound(v4: Nfs4Dialect, channels: str) -> Session:
+    """A session whose connection is in these channels. SKIP where the server takes none for callbacks."""
+    client = v4.client(v4.connections.connect("nfs")).new_client()
+    session = client.create_session(callbacks=channels == "both")
+    if channels == "both" and not session.state.flags & _WITH_BACK:
+        skip("the server uses no connection for callbacks")
+    return session
+
+
+@pytest.mark.parametrize("channels", ["fore", "both"])
+@proves(REPEATED_IS_OK, killed_by="bindconn4-refuses-repetitions")
+def test_again(v4: Nfs4Dialect, channels: str) -> None:
+    """BIND_CONN_TO_SESSION for the channels that the connection has already succeeds, and the session goes on."""
+    session = _bound(v4, channels)
+    asked = _KIND.CDFC4_FORE if channels == "fore" else _KIND.CDFC4_FORE_OR_BOTH
+    for _ in range(2):
+        expect(session.nfs4.bind_conn_to_session(session.id, asked)).ok()
+    expect(session.renew()).ok()
+
+
+@pytest.mark.parametrize("change", ["fore-to-back", "both-to-fore", "both-to-back"])
+@proves(CHANGES_ARE_INVALID, killed_by="bindconn4-changes-channels")
+def test_changes(v4: Nfs4Dialect, change: str) -> None:
+    """BIND_CONN_TO_SESSION for other channels than those that the connection has fails with INVAL."""
+    session = _bound(v4, change.partition("-")[0])
+    asked = _KIND.CDFC4_FORE if change == "both-to-fore" else _KIND.CDFC4_BACK
+    result = session.nfs4.bind_conn_to_session(session.id, asked)
+    expect(result).refused(Nfsstat4.NFS4ERR_INVAL, because=CHANGES_ARE_INVALID)
+
+
+@proves(CHANGES_ARE_INVALID, killed_by="bindconn4-refusal-unbinds")
+def test_refusal_keeps_channels(v4: Nfs4Dialect) -> None:
+    """After BIND_CONN_TO_SESSION for other channels, the connection carries requests as before."""
+    session = _bound(v4, "fore")
+    result = session.nfs4.bind_conn_to_session(session.id, _KIND.CDFC4_BACK)
+    observe("fore channel to backchannel", result.bctsr_status.name)
+    if result.bctsr_status == Nfsstat4.NFS4_OK:
+        skip("the server changes the channels: another check judges that")
+    expect(session.renew()).ok()
+
+
+@proves(ECHOES_THE_SESSION, killed_by="bindconn4-binds-the-last-session")
+def test_one_of_two(v4: Nfs4Dialect, nfs4: Nfs4) -> None:
+    """BIND_CONN_TO_SESSION on a connection of another session returns the session of its arguments."""
+    session, other = nfs4.new_client().create_session(), v4.client(v4.connections.connect("nfs"))
+    second = other.new_client().create_session()
+    result = expect(other.bind_conn_to_session(session.id, _FORE)).ok()
+    expect(result).field("bctsr_sessid", "session id").equals(session.id)
+    expect(second.renew()).ok()

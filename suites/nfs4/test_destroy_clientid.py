@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
-from nfsclient.clients.nfs4 import Nfs4
+from nfsclient.clients.nfs4 import Nfs4, Session, new_owner
 from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import expect, must, proves, stated
 from suites.nfs4.minors import MINORS
@@ -22,6 +25,12 @@ BUSY_WITH_STATE = must(
 )
 UNKNOWN_IS_STALE = stated(
     "RFC 5661", "15.1.13.5", "a client id that the server does not recognize gets NFS4ERR_STALE_CLIENTID"
+)
+STANDS_IN_A_SESSION = stated(
+    "RFC 5661", "18.50.3", "DESTROY_CLIENTID may be preceded by SEQUENCE of a session of another client id"
+)
+FORGETS_THE_OWNER = stated(
+    "RFC 5661", "18.35.4", "case 1: an owner without a record gets a new client id, which is not confirmed"
 )
 
 
@@ -78,3 +87,48 @@ def test_unknown(nfs4: Nfs4) -> None:
     client = nfs4.new_client()
     result = nfs4.destroy_clientid(client.id ^ 0x5A5A_5A5A_5A5A_5A5A)
     expect(result).refused(Nfsstat4.NFS4ERR_STALE_CLIENTID, because=UNKNOWN_IS_STALE)
+
+
+@proves(UNKNOWN_IS_STALE, killed_by="destroyclientid4-again-is-ok")
+def test_twice(nfs4: Nfs4) -> None:
+    """DESTROY_CLIENTID of a client id that was destroyed fails with STALE_CLIENTID."""
+    client = nfs4.new_client()
+    expect(client.destroy()).ok()
+    expect(client.destroy()).refused(Nfsstat4.NFS4ERR_STALE_CLIENTID, because=UNKNOWN_IS_STALE)
+
+
+@proves(DESTROYS_THE_CLIENT, killed_by="destroyclientid4-spares-unconfirmed")
+def test_unconfirmed(nfs4: Nfs4) -> None:
+    """A client id that was never confirmed can be destroyed, and then not be confirmed."""
+    client = nfs4.new_client()
+    expect(client.destroy()).ok()
+    result = nfs4.create_session(client.id, client.sequence_id)
+    expect(result).refused(Nfsstat4.NFS4ERR_STALE_CLIENTID, because=UNKNOWN_IS_STALE)
+
+
+@pytest.mark.parametrize("is_known", [True, False], ids=["known", "unknown"])
+@proves(STANDS_IN_A_SESSION, killed_by="destroyclientid4-is-always-alone")
+def test_in_session(nfs4: Nfs4, session: Session, is_known: bool) -> None:
+    """DESTROY_CLIENTID in a session of another client destroys the client id, and one that is unknown is stale."""
+    client = nfs4.new_client()
+    if not is_known:
+        expect(client.destroy()).ok()
+    reply = session.compound(op.destroy_clientid(client.id), op.putrootfh())
+    if is_known:
+        expect(reply).ok()
+    else:
+        expect(reply).of(p.DESTROY_CLIENTID).refused(
+            Nfsstat4.NFS4ERR_STALE_CLIENTID, because=STANDS_IN_A_SESSION
+        )
+
+
+@proves(FORGETS_THE_OWNER, killed_by="destroyclientid4-remembers-the-owner")
+def test_owner_again(nfs4: Nfs4) -> None:
+    """The owner of a client id that was destroyed is a new client: it is not confirmed."""
+    client = nfs4.new_client(new_owner())
+    expect(client.create_session().destroy()).ok()
+    expect(client.destroy()).ok()
+    result = expect(nfs4.exchange_id(client.owner)).ok()
+    flag = result.eir_flags & p.EXCHGID4_FLAG_CONFIRMED_R
+    expect(flag, "CONFIRMED_R", of=result, field="eir_flags").equals(0)
+    expect(nfs4.create_session(result.eir_clientid, result.eir_sequenceid)).ok()

@@ -57,6 +57,11 @@ NANOSECONDS_ARE_CHECKED = stated(
     "values greater than 999,999,999 for nseconds are considered invalid",
     also={"4.0": ("RFC 7530", "2.2.1")},
 )
+ARRAYS_HAVE_A_LENGTH = stated(
+    "RFC 5661",
+    "15.1.1.1",
+    "arguments that do not match their definition, as by an array of too many elements, get NFS4ERR_BADXDR",
+)
 _DATA = b"0123456789"
 
 
@@ -228,3 +233,33 @@ def test_nseconds(compounds: Compounds, scratch: Nfs4Scratch, operation: str, na
     reply = compounds.compound(op.putfh(scratch.handle), _OPERATIONS[operation](asked))
     expect(scratch.names(), "names", field="entries").equals([])
     expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=NANOSECONDS_ARE_CHECKED)
+
+
+# ---------------------------------------------------------------- arrays of one element
+
+
+_MARK: t.Final = 0x5EED_F00D
+
+
+def _doubled(args: XdrType, element: bytes) -> Unread:
+    """The arguments with the only element of an array twice."""
+    before, after = (1).to_bytes(4, "big") + element, (2).to_bytes(4, "big") + 2 * element
+    data = args.to_xdr()
+    assert data.count(before) == 1
+    return Unread(p.operation_of(args).number, data.replace(before, after))
+
+
+@proves(ARRAYS_HAVE_A_LENGTH, killed_by="compound4-ignores-second-elements")
+def test_two_implementations(nfs4: Nfs4, slowness: Slowness) -> None:
+    """EXCHANGE_ID with two implementation ids is refused."""
+    name = p.NfsImplId4(b"example.org", b"a client that nobody knows", p.Nfstime4(1_000_000_000, 1))
+    asked = op.exchange_id(new_owner(), impl_id=[name])
+    _expect_refused_alone(nfs4, _doubled(asked, name.to_xdr()), slowness)
+
+
+@proves(ARRAYS_HAVE_A_LENGTH, killed_by="compound4-ignores-second-elements")
+def test_two_read_depths(nfs4: Nfs4, slowness: Slowness) -> None:
+    """CREATE_SESSION with two values of ca_rdma_ird is refused."""
+    client = nfs4.new_client()
+    asked = op.create_session(client.id, client.sequence_id, fore=op.channel(rdma_ird=[_MARK]))
+    _expect_refused_alone(nfs4, _doubled(asked, _MARK.to_bytes(4, "big")), slowness)

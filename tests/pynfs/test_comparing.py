@@ -76,14 +76,14 @@ def test_only_pynfs_is_red_and_the_clause_of_our_check_is_shown() -> None:
 @pytest.mark.parametrize(
     ("code", "checks", "said"),
     [
-        ("EID9", (), "we lack a check: how long an unconfirmed client id is kept"),
+        ("XATT1", (), "we lack a check: the attribute xattr_support"),
         ("CSESS22", (), "we think otherwise: a server may grant as many slots as the client wants (RFC 5661"),
         ("GETLAYOUT1", (), "we do not test pNFS: devices and layouts"),
         ("DESCID1", (), "not in the run of nfsproof: nfs4/DESTROY_CLIENTID/destroys"),
         ("DESCID1", (("nfs4/DESTROY_CLIENTID/destroys[4.1]", "SKIP"),),
          "not judged by nfsproof: nfs4/DESTROY_CLIENTID/destroys: because SKIP"),
-        ("DESCID2", (("nfs4/DESTROY_CLIENTID/destroys[4.1]", "PASS"),),
-         "pynfs also tests: in the session of another client"),
+        ("EID6e", (("nfs4/EXCHANGE_ID/update-other-verifier[4.1]", "PASS"),),
+         "pynfs also tests: another principal"),
         ("NEW17", (), "the mapping has no such code: is this a later pynfs?"),
     ],
 )  # fmt: skip

@@ -40,13 +40,22 @@ class CallbackService:
         """What makes a wrong reply of the right one, XID and record mark included or not."""
         self.after: deque[Callable[[], None]] = deque()
         """What is done as soon as the reply to the present callback is sent, such as giving a delegation back."""
+        self.credential: object = None
+        """The credential of the latest callback, of whichever flavor."""
         self._answered: tuple[CallContext, p.CbCompound4Args, p.CbCompound4Res] | None = None
         """The compound that was answered last, until it is recorded."""
+        self._dispatcher = Dispatcher()
+        self.use(program)
+
+    def use(self, program: int) -> None:
+        """Answer as this program from now on, and as no other: what CREATE_SESSION is to name."""
+        self.program = program
         self._dispatcher = Dispatcher()
         number = dataclasses.replace(p.NFS4_CALLBACK, number=program)
         self._dispatcher.register(number, {p.CB_COMPOUND.number: self._compound})
 
     def _compound(self, context: CallContext, args: p.CbCompound4Args) -> p.CbCompound4Res:
+        self.credential = context.credential
         result = self.router.answer(args)
         self._answered = context, args, result
         return result

@@ -13,7 +13,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.exchange import Exchange
-from nfsclient.xdr import XdrType
+from nfsclient.xdr import XdrType, replace
 from nfsjudge.lint import Event, Finding, Happening, all_rules, lint
 from nfsmutants import find_mutant
 from tests.nfsserver.conftest import ROOT_USER
@@ -369,6 +369,21 @@ def test_a_retry_of_what_was_not_seen_teaches_nothing(rig4: Rig4, is_gap: bool) 
     assert set(played.findings()) == {"nfs4/status-flags"}  # in a run there are no gaps
     played.exchanges[-2].result.resarray[0].sr_resok4.sr_status_flags = _ADMIN
     assert [finding.rule.name for finding in lint(played.exchanges, has_gaps=True)] == ["nfs4/status-flags"]
+
+
+def test_a_false_retry_may_get_the_reply_of_the_first(rig4: Rig4) -> None:
+    """Its results are of other operations (RFC 5661 section 2.10.6.1.3)."""
+    played = Scene(rig4)
+    played.see(played.top, "type")
+    first = played.exchanges[-1]
+    false = replace(first.args, argarray=[first.args.argarray[0], op.putrootfh()])
+    played.session.nfs4.send(false)
+    seen = played.exchanges[-1]
+    seen.result = first.result
+    assert played.findings() == {}
+    number = replace(first.args.argarray[0], sa_sequenceid=first.args.argarray[0].sa_sequenceid + 50)
+    seen.args = replace(false, argarray=[number, *false.argarray[1:]])
+    assert "nfs4/results" in played.findings()
 
 
 def replace_reception(exchange: Exchange, other: Exchange) -> Exchange:

@@ -7,6 +7,7 @@ import pytest
 
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
+from nfsclient.xdr import Unread, XdrType
 from tests.nfsserver.nfs4.conftest import Rig4, S
 
 _LONE = 84
@@ -34,6 +35,42 @@ def test_operations_that_do_not_fit_are_refused_where_they_stand(rig4: Rig4) -> 
     reply = session.compound(op.putrootfh(), op.getfh(), cache_this=True)
     assert p.status_of(reply.res.resarray[0]) == S.NFS4_OK
     assert reply.status == S.NFS4ERR_REP_TOO_BIG_TO_CACHE
+
+
+@pytest.mark.parametrize(
+    ("operation", "status"),
+    [
+        (Unread(10043, b""), S.NFS4ERR_OP_ILLEGAL),
+        (p.Renew4Args(1), S.NFS4ERR_NOTSUPP),
+        (op.putrootfh(), S.NFS4ERR_RETRY_UNCACHED_REP),
+    ],
+    ids=["illegal", "removed", "usual"],
+)
+def test_retry_of_what_is_illegal_is_never_uncached(
+    rig4: Rig4, operation: XdrType, status: p.Nfsstat4
+) -> None:
+    session = rig4.session()
+    request = session.state.begin([operation], cache_this=False)
+    first, again = session.perform(request), session.perform(request)
+    assert (again.status, len(again.res.resarray)) == (status, 2)
+    assert type(again.res.resarray[1]) is type(first.res.resarray[1])
+
+
+def test_sequence_ids_of_a_slot_wrap(rig4: Rig4) -> None:
+    """After 2^32 - 1 comes 0, which is then that of the retry."""
+    session = rig4.session()
+    kept = rig4.server.states.sessions.require(session.id).slots[0]
+    kept.sequence_id = last = (1 << 32) - 1
+    assert session.compound(op.putrootfh(), slot=0, sequence_id=0).status == S.NFS4_OK
+    assert kept.sequence_id == 0
+    assert session.compound(op.putrootfh(), slot=0, sequence_id=0, cache_this=False).status in {
+        S.NFS4_OK,
+        S.NFS4ERR_RETRY_UNCACHED_REP,
+    }
+    for wrong in (last, 2):
+        reply = session.compound(op.putrootfh(), slot=0, sequence_id=wrong)
+        assert reply.status == S.NFS4ERR_SEQ_MISORDERED
+    assert session.compound(op.putrootfh(), slot=0, sequence_id=1).status == S.NFS4_OK
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
