@@ -7,9 +7,9 @@ import typing as t
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsclient.rpc.program import AnyOperation
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import names_in, refusal, with_result
+from nfsmutants.nfs4.with_stateid import SUCCESS, TAKING, stateid_of
 
 Read = Call[p.Read4Args, p.Read4Res]
 Close = Call[p.Close4Args, p.Close4Res]
@@ -96,45 +96,8 @@ def restorefh4_restores_no_stateid(call: Call[p.Compound4Args, p.Compound4Res]) 
 
 # ---------------------------------------------------------------- the same rules for each operation
 
-_NAMES: t.Final[dict[AnyOperation, str]] = {
-    p.CLOSE: "open_stateid",
-    p.OPEN_DOWNGRADE: "open_stateid",
-    p.LOCKU: "lock_stateid",
-    p.DELEGRETURN: "deleg_stateid",
-    p.FREE_STATEID: "fsa_stateid",
-}
-"""How an operation calls its stateid; the others: `stateid`."""
-_OK: t.Final = Nfsstat4.NFS4_OK
-_TAKING: t.Final[tuple[AnyOperation, ...]] = (p.READ, p.WRITE, p.SETATTR, p.LOCK, *_NAMES)
 
-
-def _stateid_of(call: AnyCall) -> p.Stateid4:
-    if call.operation is p.LOCK:
-        opened = call.args.locker.open_owner
-        stateid: p.Stateid4 = (
-            opened.open_stateid if opened is not None else call.args.locker.lock_owner.lock_stateid
-        )
-        return stateid
-    return t.cast("p.Stateid4", getattr(call.args, _NAMES.get(call.operation, "stateid")))
-
-
-_SUCCESS: t.Final[dict[t.Any, t.Callable[[AnyCall], t.Any]]] = {
-    p.READ: lambda _call: _NOTHING,
-    p.WRITE: lambda call: p.Write4Res(
-        _OK, p.Write4ResOk(len(call.args.data), p.StableHow4.FILE_SYNC4, bytes(8))
-    ),
-    p.SETATTR: lambda call: p.Setattr4Res(_OK, list(call.args.obj_attributes.attrmask)),
-    p.LOCK: lambda call: p.Lock4Res(_OK, resok4=p.Lock4ResOk(_stateid_of(call))),
-    p.OPEN_DOWNGRADE: lambda call: p.OpenDowngrade4Res(_OK, p.OpenDowngrade4ResOk(_stateid_of(call))),
-    p.CLOSE: lambda call: p.Close4Res(_OK, _stateid_of(call)),
-    p.LOCKU: lambda call: p.Locku4Res(_OK, _stateid_of(call)),
-    p.DELEGRETURN: lambda _call: p.Delegreturn4Res(_OK),
-    p.FREE_STATEID: lambda _call: p.FreeStateid4Res(_OK),
-}
-"""What an operation answers that has done it."""
-
-
-@mutant((p.OPEN, *_TAKING))
+@mutant((p.OPEN, *TAKING))
 def stateids4_of_any_file(call: AnyCall) -> t.Any:
     """An operation with the stateid of an open of another file succeeds"""
     result = call.proceed()
@@ -142,11 +105,11 @@ def stateids4_of_any_file(call: AnyCall) -> t.Any:
         if result.resok4 is not None:
             call.state[bytes(result.resok4.stateid.other)] = True
         return result
-    is_known = bytes(_stateid_of(call).other) in call.state
-    return _SUCCESS[call.operation](call) if is_known and p.status_of(result) == _BAD else result
+    is_known = bytes(stateid_of(call).other) in call.state
+    return SUCCESS[call.operation](call) if is_known and p.status_of(result) == _BAD else result
 
 
-@mutant((p.OPEN, *_TAKING))
+@mutant((p.OPEN, *TAKING))
 def stateids4_unknown_is_anonymous(call: AnyCall) -> t.Any:
     """An operation with a stateid that the server never gave succeeds"""
     result = call.proceed()
@@ -154,18 +117,18 @@ def stateids4_unknown_is_anonymous(call: AnyCall) -> t.Any:
         if result.resok4 is not None:
             call.state[bytes(result.resok4.stateid.other)] = True
         return result
-    other = bytes(_stateid_of(call).other)
+    other = bytes(stateid_of(call).other)
     is_unknown = other not in call.state and other not in {bytes(12), b"\xff" * 12}
-    return _SUCCESS[call.operation](call) if is_unknown and p.status_of(result) == _BAD else result
+    return SUCCESS[call.operation](call) if is_unknown and p.status_of(result) == _BAD else result
 
 
-@mutant(_TAKING)
+@mutant(TAKING)
 def stateids4_that_are_bad_write(call: AnyCall) -> t.Any:
     """WRITE and SETATTR that get BAD_STATEID are done all the same; other operations say that they succeed"""
     result = call.proceed()
-    if p.status_of(result) != _BAD or not any(_stateid_of(call).other):
+    if p.status_of(result) != _BAD or not any(stateid_of(call).other):
         return result
     if call.operation not in {p.WRITE, p.SETATTR}:
-        return _SUCCESS[call.operation](call)
+        return SUCCESS[call.operation](call)
     call.proceed_with(stateid=p.ANONYMOUS_STATEID)
     return result

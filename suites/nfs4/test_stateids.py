@@ -180,7 +180,7 @@ def test_saved(compounds: Compounds, scratch: Nfs4Scratch) -> None:
 # ---------------------------------------------------------------- the same rules for each operation
 
 
-_WITH_STATEID: dict[str, t.Callable[[p.Stateid4], XdrType]] = {
+WITH_STATEID: dict[str, t.Callable[[p.Stateid4], XdrType]] = {
     "read": lambda stateid: op.read(stateid, 0, 4),
     "write": lambda stateid: op.write(stateid, 0, b"more"),
     "setattr": lambda stateid: op.setattr(p.Fattr4(size=0), stateid),
@@ -192,7 +192,7 @@ _WITH_STATEID: dict[str, t.Callable[[p.Stateid4], XdrType]] = {
     "free_stateid": op.free_stateid,
 }
 """Operations of an open file with a stateid."""
-_OF_OPENS = list(_WITH_STATEID)[:6]
+_OF_OPENS = list(WITH_STATEID)[:6]
 _NOBODYS = p.Stateid4(1, bytes.fromhex("a55a5aa5a55a5aa5a55a5aa5"))
 
 
@@ -202,7 +202,7 @@ def test_other_file(compounds: Compounds, scratch: Nfs4Scratch, operation: str) 
     """An operation with the stateid of an open of another file is refused, and changes nothing."""
     file = scratch.file("file", b"data")
     opened = open_file(compounds, scratch.file("another", b"0123"), BOTH)
-    reply = compounds.compound(op.putfh(file), _WITH_STATEID[operation](opened.stateid))
+    reply = compounds.compound(op.putfh(file), WITH_STATEID[operation](opened.stateid))
     expect_data(scratch.read(file), b"data")
     if operation == "lock":
         tested = test_range(compounds, file, WRITE_LT, 0, 10)
@@ -213,12 +213,12 @@ def test_other_file(compounds: Compounds, scratch: Nfs4Scratch, operation: str) 
     expect(reply).refused()
 
 
-@pytest.mark.parametrize("operation", _WITH_STATEID)
+@pytest.mark.parametrize("operation", WITH_STATEID)
 @proves(UNKNOWN_IS_BAD, killed_by=("stateids4-unknown-is-anonymous", "stateids4-that-are-bad-write"))
 def test_unknown(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
     """An operation with a stateid that the server never gave is refused, and changes nothing."""
     file = scratch.file("file", b"data")
-    reply = compounds.compound(op.putfh(file), _WITH_STATEID[operation](_NOBODYS))
+    reply = compounds.compound(op.putfh(file), WITH_STATEID[operation](_NOBODYS))
     expect_data(scratch.read(file), b"data")
     observe("stateid that was never given", reply.status.name)
     expect(reply).refused()
