@@ -33,6 +33,21 @@ def stateid_of(call: AnyCall) -> p.Stateid4:
     return t.cast("p.Stateid4", getattr(call.args, _NAMES.get(call.operation, "stateid")))
 
 
+def kind_of(call: AnyCall) -> str | None:
+    """What the stateid in the arguments stands for, whichever client has it: open, lock or delegation."""
+    found = call.server.states.held.stateids._states.get(bytes(stateid_of(call).other))
+    return None if found is None else found.kind
+
+
+def proceed_with(call: AnyCall, stateid: p.Stateid4) -> t.Any:
+    """The server's answer to the same operation with another stateid."""
+    if call.operation is not p.LOCK:
+        return call.proceed_with(**{_NAMES.get(call.operation, "stateid"): stateid})
+    if call.args.locker.open_owner is not None:
+        return call.proceed_with("locker.open_owner", open_stateid=stateid)
+    return call.proceed_with("locker.lock_owner", lock_stateid=stateid)
+
+
 SUCCESS: t.Final[dict[t.Any, t.Callable[[AnyCall], t.Any]]] = {
     p.READ: lambda _call: p.Read4Res(_OK, p.Read4ResOk(True, b"")),
     p.WRITE: lambda call: p.Write4Res(
