@@ -199,13 +199,13 @@ WITH_STATEID: dict[str, t.Callable[[p.Stateid4], XdrType]] = {
     "write": lambda stateid: op.write(stateid, 0, b"more"),
     "setattr": lambda stateid: op.setattr(p.Fattr4(size=0), stateid),
     "lock": lambda stateid: op.lock(stateid, WRITE_LT, 0, 10, owner=new_state_owner()),
-    "open_downgrade": lambda stateid: op.open_downgrade(stateid, p.OPEN4_SHARE_ACCESS_READ),
+    "open_downgrade": lambda stateid: op.open_downgrade(stateid, p.OPEN4_SHARE_ACCESS_BOTH),
     "close": op.close,
     "locku": lambda stateid: op.locku(stateid, 0, 10),
     "delegreturn": op.delegreturn,
     "free_stateid": op.free_stateid,
 }
-"""Operations of an open file with a stateid."""
+"""Operations with a stateid, of a file that is open for reading and writing: the stateid is all that may be wrong."""
 _OF_OPENS = list(WITH_STATEID)[:6]
 _OF_LOCKS = {
     "lock": lambda stateid: op.lock_more(stateid, WRITE_LT, 20, 10),
@@ -373,10 +373,9 @@ def test_open_out_of_place(compounds: Compounds, scratch: Nfs4Scratch, operation
 def test_delegation_out_of_place(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[None]:
     """CLOSE, OPEN_DOWNGRADE, LOCK and LOCKU are refused with the stateid of a delegation."""
     granted = yield from delegated(v4, scratch, p.OPEN4_SHARE_ACCESS_READ)
-    replies = [
-        granted.holder.compound(op.putfh(granted.file), WITH_STATEID[operation](granted.stateid))
-        for operation in ("close", "open_downgrade", "lock", "locku")
-    ]
+    acts = [WITH_STATEID[operation](granted.stateid) for operation in ("close", "lock", "locku")]
+    acts.append(op.open_downgrade(granted.stateid, p.OPEN4_SHARE_ACCESS_READ))
+    replies = [granted.holder.compound(op.putfh(granted.file), act) for act in acts]
     granted.need_kept()
     granted.give_back()
     for reply in replies:
