@@ -12,7 +12,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.lock import overlooked
-from nfsmutants.rules import RFC5661_LOCK, RFC5661_LOCKT
+from nfsmutants.rules import RFC5661_LOCK, RFC5661_LOCK_OWNERS, RFC5661_LOCKT
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import compound_of
 from nfsserver.state.locks import Lock as ServerLock
@@ -254,7 +254,7 @@ def _of_other_open(call: Lock) -> ServerLock | None:
     return own if is_other else None
 
 
-@mutant(p.LOCK)
+@mutant(p.LOCK, breaks=RFC5661_LOCK_OWNERS)
 def lock4_owners_are_of_one_open(call: Lock) -> p.Lock4Res:
     """LOCK is denied by a lock that the same lock-owner has by another open"""
     own, span = _of_other_open(call), _span(call)
@@ -266,7 +266,7 @@ def lock4_owners_are_of_one_open(call: Lock) -> p.Lock4Res:
     return p.Lock4Res(_DENIED, denied=denied)
 
 
-@mutant(p.LOCK)
+@mutant(p.LOCK, breaks=RFC5661_LOCK_OWNERS)
 def lock4_opens_keep_their_locks(call: Lock) -> p.Lock4Res:
     """LOCK by another open of the same lock-owner leaves what that has locked as it was"""
     if _of_other_open(call) is None:
