@@ -10,7 +10,6 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4, sequence_of
-from nfsmutants.rules import RFC5661_SEQUENCE
 from nfsserver.nfs4.common import compound_of
 from nfsserver.state.stateids import StateError
 
@@ -105,7 +104,7 @@ def sequence4_retries_renew_nothing(call: Compound) -> p.Compound4Res:
     return _renewing(call, lambda _, is_retry: not is_retry)
 
 
-@mutant(p.SEQUENCE, breaks=RFC5661_SEQUENCE)
+@mutant(p.SEQUENCE)
 def sequence4_errors_renew(call: Sequence) -> p.Sequence4Res:
     """SEQUENCE that is refused for its sequence id renews the lease of its client"""
     client, result = _sender(call.server, call.args), call.proceed()

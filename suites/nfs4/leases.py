@@ -98,14 +98,20 @@ def need_all(kept: Sequence[Lease]) -> None:
 
 
 def yields(
-    v4: Nfs4Dialect, lease: float, kept: Sequence[Lease], attempt: Callable[[], CompoundReply]
+    v4: Nfs4Dialect,
+    lease: float,
+    kept: Sequence[Lease],
+    attempt: Callable[[], CompoundReply],
+    *,
+    notices: float = _NOTICES,
 ) -> Waiting[CompoundReply]:
     """The reply to a request that what is expired was in the way of, when the server has noticed the expiry.
 
-    No text says how soon it does. It may look for expired leases now and then only.
+    No text says how soon it does. It may look for expired leases now and then only. `notices`: seconds until it has,
+    at least a lease.
     """
     now, reply = v4.connections.now, attempt()
-    deadline, attempts = now() + v4.connections.wait_for(_NOTICES), _ATTEMPTS
+    deadline, attempts = now() + v4.connections.wait_for(notices), _ATTEMPTS
     while reply.status in _LATER and (attempts or now() < deadline):
         yield from lease_passes(lease / _ATTEMPTS, kept)
         reply, attempts = attempt(), max(0, attempts - 1)
