@@ -10,6 +10,9 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4, refusal, restate4
 from nfsmutants.rules import RFC5661_FREE_STATEID, RFC5661_STATEIDS
+from nfsserver.nfs4.common import compound_of
+from nfsserver.state.delegations import Delegation
+from nfsserver.state.locks import Lock
 
 FreeStateid = Call[p.FreeStateid4Args, p.FreeStateid4Res]
 
@@ -45,3 +48,58 @@ def locku4_ends_the_stateid(call: AnyCall) -> t.Any:
     elif call.operation is p.FREE_STATEID and call.args.fsa_stateid.other in call.state:
         return refusal(result, Nfsstat4.NFS4ERR_BAD_STATEID)
     return result
+
+
+def _state_of(call: AnyCall, stateid: p.Stateid4) -> t.Any:
+    """What a stateid of the client stands for."""
+    state = compound_of(call.context)
+    mine = state.states.held.stateids.of_client(state.client.id)
+    return next((each for each in mine if each.other == bytes(stateid.other)), None)
+
+
+@mutant(p.FREE_STATEID, breaks=RFC5661_FREE_STATEID)
+def freestateid4_frees_delegations(call: FreeStateid) -> p.FreeStateid4Res:
+    """FREE_STATEID of a delegation succeeds"""
+    is_meant = isinstance(_state_of(call, call.args.fsa_stateid), Delegation)
+    return p.FreeStateid4Res(Nfsstat4.NFS4_OK) if is_meant else call.proceed()
+
+
+@mutant((p.FREE_STATEID, p.LOCK))
+def freestateid4_freed_locks_lock(call: AnyCall) -> t.Any:
+    """LOCK with a stateid that was freed succeeds"""
+    result = call.proceed()
+    if call.operation is p.FREE_STATEID:
+        call.state[bytes(call.args.fsa_stateid.other)] = True
+        return result
+    known = call.args.locker.lock_owner
+    if known is None or bytes(known.lock_stateid.other) not in call.state:
+        return result
+    return p.Lock4Res(Nfsstat4.NFS4_OK, p.Lock4ResOk(known.lock_stateid))
+
+
+@mutant(p.FREE_STATEID)
+def freestateid4_closes_the_file(call: FreeStateid) -> p.FreeStateid4Res:
+    """FREE_STATEID of a lock-owner closes the open that its locks were in"""
+    found, result = _state_of(call, call.args.fsa_stateid), call.proceed()
+    if isinstance(found, Lock) and result.fsr_status == Nfsstat4.NFS4_OK:
+        call.server.states.held.close(found.open)
+    return result
+
+
+@mutant((p.FREE_STATEID, p.LOCK))
+def freestateid4_forbids_the_owner(call: AnyCall) -> t.Any:
+    """LOCK by a lock-owner whose stateid was freed gets BAD_STATEID"""
+    if call.operation is p.FREE_STATEID:
+        found, result = _state_of(call, call.args.fsa_stateid), call.proceed()
+        if isinstance(found, Lock) and result.fsr_status == Nfsstat4.NFS4_OK:
+            call.state[found.owner] = True
+        return result
+    new, result = call.args.locker.open_owner, call.proceed()
+    is_meant = new is not None and bytes(new.lock_owner.owner) in call.state
+    return refusal(result, Nfsstat4.NFS4ERR_BAD_STATEID) if is_meant else result
+
+
+@mutant(p.FREE_STATEID)
+def freestateid4_of_any_seqid(call: FreeStateid) -> p.FreeStateid4Res:
+    """FREE_STATEID ignores the seqid of the stateid"""
+    return call.proceed_with("fsa_stateid", seqid=0)

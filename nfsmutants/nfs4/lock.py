@@ -138,7 +138,7 @@ def lock4_forgets_the_range_before(call: Lock) -> p.Lock4Res:
 
 
 @contextlib.contextmanager
-def _overlooked(server: ServerApi, is_overlooked: Callable[[t.Any, Range], bool]) -> Iterator[None]:
+def overlooked(server: ServerApi, is_overlooked: Callable[[t.Any, Range], bool]) -> Iterator[None]:
     """Inside, ranges of such an owner, (client ID, lock-owner), exclude nobody."""
     ranges = server.states.held.ranges
     genuine = ranges.conflict
@@ -158,7 +158,7 @@ def _overlooked(server: ServerApi, is_overlooked: Callable[[t.Any, Range], bool]
 def lock4_one_client_has_no_conflicts(call: Lock) -> p.Lock4Res:
     """LOCK takes all lock-owners of a client for one"""
     me = compound_of(call.context).client.id
-    with _overlooked(call.server, lambda owner, _range: owner[0] == me):
+    with overlooked(call.server, lambda owner, _range: owner[0] == me):
         return call.proceed()
 
 
@@ -168,7 +168,7 @@ def lock4_upgrades_over_readers(call: Lock) -> p.Lock4Res:
     own, start, end = _own(call), call.args.offset, call.args.offset + call.args.length
     if own is None or not any(byte_range.overlaps(start, end) for byte_range in own.ranges):
         return call.proceed()
-    with _overlooked(call.server, lambda _owner, byte_range: not byte_range.is_write):
+    with overlooked(call.server, lambda _owner, byte_range: not byte_range.is_write):
         return call.proceed()
 
 

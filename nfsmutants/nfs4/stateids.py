@@ -7,9 +7,11 @@ import typing as t
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsclient.rpc.program import AnyOperation
 from nfsmutants.form import AnyCall, Call, mutant
-from nfsmutants.nfs4.bending import names_in, refusal, with_result
+from nfsmutants.nfs4.bending import amend4, names_in, refusal, with_result
+from nfsmutants.nfs4.with_stateid import SUCCESS, TAKING, kind_of, proceed_with, stateid_of
+from nfsmutants.rules import RFC5661_STATEIDS
+from nfsserver.nfs4.common import compound_of
 
 Read = Call[p.Read4Args, p.Read4Res]
 Close = Call[p.Close4Args, p.Close4Res]
@@ -96,45 +98,8 @@ def restorefh4_restores_no_stateid(call: Call[p.Compound4Args, p.Compound4Res]) 
 
 # ---------------------------------------------------------------- the same rules for each operation
 
-_NAMES: t.Final[dict[AnyOperation, str]] = {
-    p.CLOSE: "open_stateid",
-    p.OPEN_DOWNGRADE: "open_stateid",
-    p.LOCKU: "lock_stateid",
-    p.DELEGRETURN: "deleg_stateid",
-    p.FREE_STATEID: "fsa_stateid",
-}
-"""How an operation calls its stateid; the others: `stateid`."""
-_OK: t.Final = Nfsstat4.NFS4_OK
-_TAKING: t.Final[tuple[AnyOperation, ...]] = (p.READ, p.WRITE, p.SETATTR, p.LOCK, *_NAMES)
 
-
-def _stateid_of(call: AnyCall) -> p.Stateid4:
-    if call.operation is p.LOCK:
-        opened = call.args.locker.open_owner
-        stateid: p.Stateid4 = (
-            opened.open_stateid if opened is not None else call.args.locker.lock_owner.lock_stateid
-        )
-        return stateid
-    return t.cast("p.Stateid4", getattr(call.args, _NAMES.get(call.operation, "stateid")))
-
-
-_SUCCESS: t.Final[dict[t.Any, t.Callable[[AnyCall], t.Any]]] = {
-    p.READ: lambda _call: _NOTHING,
-    p.WRITE: lambda call: p.Write4Res(
-        _OK, p.Write4ResOk(len(call.args.data), p.StableHow4.FILE_SYNC4, bytes(8))
-    ),
-    p.SETATTR: lambda call: p.Setattr4Res(_OK, list(call.args.obj_attributes.attrmask)),
-    p.LOCK: lambda call: p.Lock4Res(_OK, resok4=p.Lock4ResOk(_stateid_of(call))),
-    p.OPEN_DOWNGRADE: lambda call: p.OpenDowngrade4Res(_OK, p.OpenDowngrade4ResOk(_stateid_of(call))),
-    p.CLOSE: lambda call: p.Close4Res(_OK, _stateid_of(call)),
-    p.LOCKU: lambda call: p.Locku4Res(_OK, _stateid_of(call)),
-    p.DELEGRETURN: lambda _call: p.Delegreturn4Res(_OK),
-    p.FREE_STATEID: lambda _call: p.FreeStateid4Res(_OK),
-}
-"""What an operation answers that has done it."""
-
-
-@mutant((p.OPEN, *_TAKING))
+@mutant((p.OPEN, *TAKING))
 def stateids4_of_any_file(call: AnyCall) -> t.Any:
     """An operation with the stateid of an open of another file succeeds"""
     result = call.proceed()
@@ -142,11 +107,11 @@ def stateids4_of_any_file(call: AnyCall) -> t.Any:
         if result.resok4 is not None:
             call.state[bytes(result.resok4.stateid.other)] = True
         return result
-    is_known = bytes(_stateid_of(call).other) in call.state
-    return _SUCCESS[call.operation](call) if is_known and p.status_of(result) == _BAD else result
+    is_known = bytes(stateid_of(call).other) in call.state
+    return SUCCESS[call.operation](call) if is_known and p.status_of(result) == _BAD else result
 
 
-@mutant((p.OPEN, *_TAKING))
+@mutant((p.OPEN, *TAKING))
 def stateids4_unknown_is_anonymous(call: AnyCall) -> t.Any:
     """An operation with a stateid that the server never gave succeeds"""
     result = call.proceed()
@@ -154,18 +119,117 @@ def stateids4_unknown_is_anonymous(call: AnyCall) -> t.Any:
         if result.resok4 is not None:
             call.state[bytes(result.resok4.stateid.other)] = True
         return result
-    other = bytes(_stateid_of(call).other)
+    other = bytes(stateid_of(call).other)
     is_unknown = other not in call.state and other not in {bytes(12), b"\xff" * 12}
-    return _SUCCESS[call.operation](call) if is_unknown and p.status_of(result) == _BAD else result
+    return SUCCESS[call.operation](call) if is_unknown and p.status_of(result) == _BAD else result
 
 
-@mutant(_TAKING)
+@mutant(TAKING)
 def stateids4_that_are_bad_write(call: AnyCall) -> t.Any:
     """WRITE and SETATTR that get BAD_STATEID are done all the same; other operations say that they succeed"""
     result = call.proceed()
-    if p.status_of(result) != _BAD or not any(_stateid_of(call).other):
+    if p.status_of(result) != _BAD or not any(stateid_of(call).other):
         return result
     if call.operation not in {p.WRITE, p.SETATTR}:
-        return _SUCCESS[call.operation](call)
+        return SUCCESS[call.operation](call)
     call.proceed_with(stateid=p.ANONYMOUS_STATEID)
     return result
+
+
+def _of_any_seqid(call: AnyCall, kind: str) -> t.Any:
+    stateid = stateid_of(call)
+    is_meant = kind_of(call) == kind and call.operation is not p.FREE_STATEID
+    return proceed_with(call, p.Stateid4(0, stateid.other)) if is_meant else call.proceed()
+
+
+@mutant(TAKING)
+def stateids4_of_any_seqid(call: AnyCall) -> t.Any:
+    """The seqid in the stateid of an open is ignored"""
+    return _of_any_seqid(call, "open")
+
+
+@mutant(TAKING)
+def stateids4_of_locks_of_any_seqid(call: AnyCall) -> t.Any:
+    """The seqid in the stateid of locks is ignored"""
+    return _of_any_seqid(call, "lock")
+
+
+def _is_of_another(call: AnyCall) -> bool:
+    """Whether the stateid is one that another client has."""
+    state = compound_of(call.context)
+    mine = {each.other for each in state.states.held.stateids.of_client(state.client.id)}
+    return kind_of(call) is not None and bytes(stateid_of(call).other) not in mine
+
+
+@mutant(TAKING)
+def stateids4_of_any_client(call: AnyCall) -> t.Any:
+    """An operation with a stateid of another client succeeds"""
+    return SUCCESS[call.operation](call) if _is_of_another(call) else call.proceed()
+
+
+def _is_of_other_file(call: AnyCall, result: t.Any) -> bool:
+    return kind_of(call) == "lock" and p.status_of(result) == _BAD and not _is_of_another(call)
+
+
+@mutant(TAKING)
+def stateids4_of_locks_of_any_file(call: AnyCall) -> t.Any:
+    """An operation with the stateid of locks of another file says that it succeeds"""
+    result = call.proceed()
+    return SUCCESS[call.operation](call) if _is_of_other_file(call, result) else result
+
+
+@mutant(TAKING)
+def stateids4_of_locks_of_any_file_write(call: AnyCall) -> t.Any:
+    """READ, WRITE and SETATTR with the stateid of locks of another file are done; LOCK and LOCKU say that they are"""
+    result = call.proceed()
+    if not _is_of_other_file(call, result):
+        return result
+    if call.operation in {p.READ, p.WRITE, p.SETATTR}:
+        return proceed_with(call, p.ANONYMOUS_STATEID)
+    return SUCCESS[call.operation](call)
+
+
+def _of_any_type(call: AnyCall, kind: str) -> t.Any:
+    is_meant = kind_of(call) == kind
+    result = call.proceed()
+    return SUCCESS[call.operation](call) if is_meant and p.status_of(result) == _BAD else result
+
+
+@mutant((p.OPEN_DOWNGRADE, p.LOCK, p.DELEGRETURN))
+def stateids4_of_locks_are_any(call: AnyCall) -> t.Any:
+    """OPEN_DOWNGRADE, LOCK for a new lock-owner, and DELEGRETURN succeed with the stateid of locks"""
+    return _of_any_type(call, "lock")
+
+
+@mutant((p.LOCK, p.DELEGRETURN))
+def stateids4_of_opens_are_any(call: AnyCall) -> t.Any:
+    """LOCK for a known lock-owner, and DELEGRETURN, succeed with the stateid of an open"""
+    return _of_any_type(call, "open")
+
+
+@mutant((p.CLOSE, p.OPEN_DOWNGRADE, p.LOCK, p.LOCKU), breaks=RFC5661_STATEIDS)
+def stateids4_of_delegations_are_any(call: AnyCall) -> t.Any:
+    """CLOSE, OPEN_DOWNGRADE, LOCK and LOCKU succeed with the stateid of a delegation"""
+    return _of_any_type(call, "delegation")
+
+
+@mutant((p.OPEN, p.LOCK))
+def stateids4_begin_with_two(call: AnyCall) -> t.Any:
+    """The first stateid that OPEN or LOCK returns has a seqid of 2"""
+    result = call.proceed()
+    if result.resok4 is None:
+        return result
+    name = "stateid" if call.operation is p.OPEN else "lock_stateid"
+    given = getattr(result.resok4, name)
+    mine = call.server.states.held.stateids.of_client(compound_of(call.context).client.id)
+    made = next(each for each in mine if each.other == bytes(given.other))
+    return amend4(result, name, seqid=made.changed().seqid) if given.seqid == 1 else result
+
+
+@mutant(p.OPEN)
+def open4_gives_the_same_stateid_again(call: Call[p.Open4Args, p.Open4Res]) -> p.Open4Res:
+    """OPEN of a file that nobody has open returns the other of the stateid that was closed last"""
+    stateids = call.server.states.held.stateids
+    if call.args.openhow.how is None and not len(stateids):
+        vars(stateids)["_last"] = 0
+    return call.proceed()

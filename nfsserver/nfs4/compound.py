@@ -25,6 +25,9 @@ from nfsserver.nfs4.undecodable import asked_in
 from nfsserver.state.stateids import CURRENT, StateError, Stateid
 from nfsserver.waiting import Waits
 
+_WITH_SEQID: t.Final = frozenset({p.CLOSE, p.OPEN_DOWNGRADE})
+"""Operations that get the current stateid with its seqid; others get the most recent one (RFC 5661 section 8.2.3)."""
+
 
 def compound_handler(
     handlers: Handlers, beginnings: Beginnings
@@ -192,14 +195,15 @@ class _Execution:
         return result
 
     def _with_current_stateid(self, operation: p.AnyOperation, args: t.Any) -> t.Any:
-        """The arguments with the current stateid in place of the stateid that stands for it. Raises BAD_STATEID."""
+        """The arguments with the current stateid instead of the stateid that stands for it. Raises BAD_STATEID."""
         for path in operation.stateids:
             given = _value_at(args, path)
             if given is None or Stateid(given.seqid, bytes(given.other)) != CURRENT:
                 continue
             if self.state.stateid is None:
                 raise StateError("BAD_STATEID")
-            args = _put(args, path.split("."), p.Stateid4(*self.state.stateid))
+            seqid, other = self.state.stateid
+            args = _put(args, path.split("."), p.Stateid4(seqid if operation in _WITH_SEQID else 0, other))
         return args
 
     def _note_stateid(self, operation: p.AnyOperation, result: XdrType) -> None:

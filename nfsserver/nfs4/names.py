@@ -81,6 +81,7 @@ def remove4(server: ServerApi, context: CallContext, args: p.Remove4Args) -> p.R
     target = _entry(directory, name)
     if target is not None:
         clear_way(server, target, state.clientid, changes=True)
+        state.states.require_removable(target)
     before = directory.change
     is_directory = target is not None and target.directory is not None
     (directory.fs.rmdir if is_directory else directory.fs.remove)(state.caller, directory, name)

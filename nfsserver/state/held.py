@@ -74,9 +74,13 @@ class Held:
                 raise StateError("OPENMODE")
             return
         opened = state.open if isinstance(state, Lock) else t.cast("Open", state)
-        # A server may let a file that is open for writing only be read (section 18.22.3); this one does.
         if access & Share.WRITE and not opened.access & Share.WRITE:
             raise StateError("OPENMODE")
+        # A server may let a file that is open for writing only be read, unless another open denies that (section
+        # 9.1.2); this one does.
+        may_be_denied = bool(access & Share.READ and not opened.access & Share.READ)
+        if may_be_denied and self.shares.excludes(file, Share.READ, besides=opened.key):
+            raise StateError("LOCKED")
 
     def of_file(self, file: Hashable) -> Iterator[State]:
         """What clients hold of a file."""

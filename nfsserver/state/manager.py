@@ -172,6 +172,15 @@ class StateManager:
 
         self._retrying(file, attempt, {"LOCKED"})
 
+    def require_removable(self, file: Hashable) -> None:
+        """Raises FILE_OPEN if an open denies writing: REMOVE should leave the name (section 18.25.4)."""
+
+        def attempt() -> None:
+            if self.held.shares.granted(file)[1] & Share.WRITE:
+                raise StateError("FILE_OPEN")
+
+        self._retrying(file, attempt, {"FILE_OPEN"})
+
     def retrying_lock(self, file: Hashable, attempt: Callable[[], T]) -> T:
         """An attempt to lock a range, again if what denies it is of an expired client."""
         return self._retrying(file, attempt, {"DENIED"})

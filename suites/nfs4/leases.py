@@ -20,13 +20,14 @@ cannot be set is waited for as it is. A server in this process puts its clock fo
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect
 from fixtures.checks.side_by_side import Wait, Waiting
 from fixtures.checks.target import TargetView
-from nfsclient.clients.nfs4 import Session
+from nfsclient.clients.nfs4 import CompoundReply, Session
 from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import expect, observe, skip
 from suites.nfs4.delegations import Lease
 
@@ -38,6 +39,12 @@ _LONGEST: t.Final = 120
 """Seconds of a lease that is waited for as it is. All checks wait together; Linux and others have 90."""
 _MORE: t.Final = 0.15
 """Of a lease, what passes after it; at least a second, in which a server may look for the end of leases."""
+
+_ATTEMPTS: t.Final = 4
+"""Attempts at least: a server may notice the end of a lease late."""
+_NOTICES: t.Final = 60.0
+"""Seconds in which a server notices that a lease has ended."""
+_LATER: t.Final = frozenset({Nfsstat4.NFS4ERR_SHARE_DENIED, Nfsstat4.NFS4ERR_DENIED, Nfsstat4.NFS4ERR_DELAY})
 
 
 def _lease_of(v4: Nfs4Dialect) -> float:
@@ -88,3 +95,30 @@ def need_all(kept: Sequence[Lease]) -> None:
     """SKIP unless all of these leases have lasted until now."""
     for lease in kept:
         lease.need()
+
+
+def yields(
+    v4: Nfs4Dialect,
+    lease: float,
+    kept: Sequence[Lease],
+    attempt: Callable[[], CompoundReply],
+    *,
+    notices: float = _NOTICES,
+) -> Waiting[CompoundReply]:
+    """The reply to a request that what is expired was in the way of, when the server has noticed the expiry.
+
+    No text says how soon it does. It may look for expired leases now and then only. `notices`: seconds until it has,
+    at least a lease.
+    """
+    now, reply = v4.connections.now, attempt()
+    deadline, attempts = now() + v4.connections.wait_for(notices), _ATTEMPTS
+    while reply.status in _LATER and (attempts or now() < deadline):
+        yield from lease_passes(lease / _ATTEMPTS, kept)
+        reply, attempts = attempt(), max(0, attempts - 1)
+    return reply
+
+
+def flags_of(reply: CompoundReply) -> int:
+    """sr_status_flags of the SEQUENCE in front of a compound."""
+    result = reply.sequence
+    return 0 if result is None or result.sr_resok4 is None else result.sr_resok4.sr_status_flags

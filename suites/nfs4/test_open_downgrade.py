@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import expect, must, proves, skip, stated
+from nfsjudge import Harm, expect, expect_data, must, proves, should, skip, stated
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, WRITE, another_client, open_again, open_file, try_open
 
@@ -30,6 +30,36 @@ SEQID_COUNTS = stated(
     "8.2.2",
     "the seqid of a stateid is incremented by each operation that changes its state",
     also={"4.0": ("RFC 7530", "9.1.4.2")},
+)
+
+ONLY_WHAT_WAS_OPENED = should(
+    "RFC 5661",
+    "18.18.3",
+    "share_access should equal the union of that of some of the OPENs in effect: else NFS4ERR_INVAL",
+)
+ONLY_WHAT_WAS_DENIED = should(
+    "RFC 5661",
+    "18.18.3",
+    "share_deny should equal the union of that of some of the OPENs in effect: else NFS4ERR_INVAL",
+)
+GIVES_NOTHING = must(
+    "RFC 5661",
+    "9.1.2",
+    "a WRITE that conflicts with a share reservation is refused, also with a stateid after OPEN_DOWNGRADE",
+    harm=Harm.DATA,
+)
+COUNTS_ALWAYS = must(
+    "RFC 5661",
+    "9.9",
+    "OPEN_DOWNGRADE increments the seqid, also where access and deny bits do not change",
+)
+WANTS_ARE_NO_BITS = stated(
+    "RFC 5661",
+    "18.18.3",
+    "valid values are those of share_access without the bits for delegations that are wanted",
+)
+UPGRADES_AGAIN = stated(
+    "RFC 5661", "9.9", "an OPEN adds its access to that of the open of its owner, also after OPEN_DOWNGRADE"
 )
 
 
@@ -121,3 +151,80 @@ def test_of_two(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, kep
             expect(reply).refused(Nfsstat4.NFS4ERR_SHARE_DENIED)
         else:
             expect(reply).ok()
+
+
+# ---------------------------------------------------------------- what was opened
+
+
+@proves(
+    ONLY_WHAT_WAS_OPENED,
+    GIVES_NOTHING,
+    killed_by=("opendowngrade4-takes-any-access", "opendowngrade4-adds-access"),
+)
+def test_more_access(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
+    """OPEN_DOWNGRADE of an open for reading to writing fails with INVAL, and gives no right to write."""
+    file = scratch.file("file", b"data")
+    opened = open_file(compounds, file, READ)
+    open_file(another_client(v4), file, READ, p.OPEN4_SHARE_DENY_WRITE)
+    reply = compounds.compound(op.putfh(file), op.open_downgrade(opened.stateid, p.OPEN4_SHARE_ACCESS_WRITE))
+    writing = op.write(p.Stateid4(0, opened.stateid.other), 0, b"more")
+    written = compounds.compound(op.putfh(file), writing)
+    expect_data(scratch.read(file), b"data", because=GIVES_NOTHING)
+    expect(written, because=GIVES_NOTHING).refused()
+    expect(reply, because=ONLY_WHAT_WAS_OPENED).refused(Nfsstat4.NFS4ERR_INVAL, because=ONLY_WHAT_WAS_OPENED)
+
+
+@proves(ONLY_WHAT_WAS_OPENED, killed_by="opendowngrade4-takes-a-part-of-an-open")
+def test_part_of_access(compounds: Compounds, scratch: Nfs4Scratch) -> None:
+    """OPEN_DOWNGRADE to reading of a single OPEN for both fails with INVAL."""
+    opened = open_file(compounds, scratch.file("file"), BOTH)
+    reply = compounds.compound(op.putfh(opened.handle), op.open_downgrade(opened.stateid, 1))
+    expect(reply, because=ONLY_WHAT_WAS_OPENED).refused(Nfsstat4.NFS4ERR_INVAL, because=ONLY_WHAT_WAS_OPENED)
+
+
+@proves(ONLY_WHAT_WAS_DENIED, killed_by="opendowngrade4-takes-any-denial")
+def test_more_denial(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
+    """OPEN_DOWNGRADE that denies more than the OPEN fails with INVAL, and denies nothing."""
+    file = scratch.file("file", b"data")
+    opened = open_file(compounds, file, READ)
+    downgrade = op.open_downgrade(opened.stateid, 1, p.OPEN4_SHARE_DENY_WRITE)
+    reply = compounds.compound(op.putfh(file), downgrade)
+    expect(try_open(another_client(v4), file, WRITE), because=ONLY_WHAT_WAS_DENIED).ok()
+    expect(reply, because=ONLY_WHAT_WAS_DENIED).refused(Nfsstat4.NFS4ERR_INVAL, because=ONLY_WHAT_WAS_DENIED)
+
+
+@proves(ONLY_WHAT_WAS_DENIED, killed_by="opendowngrade4-takes-a-part-of-a-denial")
+def test_part_of_denial(compounds: Compounds, scratch: Nfs4Scratch) -> None:
+    """OPEN_DOWNGRADE to denying reading of a single OPEN that denies both fails with INVAL."""
+    opened = open_file(compounds, scratch.file("file"), READ, p.OPEN4_SHARE_DENY_BOTH)
+    downgrade = op.open_downgrade(opened.stateid, 1, p.OPEN4_SHARE_DENY_READ)
+    reply = compounds.compound(op.putfh(opened.handle), downgrade)
+    expect(reply, because=ONLY_WHAT_WAS_DENIED).refused(Nfsstat4.NFS4ERR_INVAL, because=ONLY_WHAT_WAS_DENIED)
+
+
+@proves(COUNTS_ALWAYS, killed_by="opendowngrade4-no-change-keeps-the-seqid")
+def test_same_modes(compounds: Compounds, scratch: Nfs4Scratch) -> None:
+    """OPEN_DOWNGRADE to what the open has already succeeds, and increments the seqid."""
+    opened = open_file(compounds, scratch.file("file"), READ, p.OPEN4_SHARE_DENY_WRITE)
+    downgrade = op.open_downgrade(opened.stateid, 1, p.OPEN4_SHARE_DENY_WRITE)
+    stateid = expect(compounds.compound(op.putfh(opened.handle), downgrade)).ok().stateid
+    expect(stateid).field("other").equals(opened.stateid.other)
+    expect(stateid).field("seqid").equals(opened.stateid.seqid + 1)
+
+
+@proves(WANTS_ARE_NO_BITS, killed_by="opendowngrade4-wants-are-inval")
+def test_wants(compounds: Compounds, scratch: Nfs4Scratch) -> None:
+    """OPEN_DOWNGRADE ignores the bits of share_access that say which delegation is wanted."""
+    file, owner = scratch.file("file"), new_state_owner()
+    opened = open_again(compounds, open_file(compounds, file, READ, owner=owner), BOTH, 0, owner)
+    expect(compounds.compound(op.putfh(file), op.open_downgrade(opened.stateid, READ))).ok()
+
+
+@proves(UPGRADES_AGAIN, killed_by="open4-cannot-upgrade-again")
+def test_upgraded_again(compounds: Compounds, scratch: Nfs4Scratch) -> None:
+    """After a downgrade to reading, another OPEN by the same owner gives the right to write again."""
+    file, owner = scratch.file("file", b"data"), new_state_owner()
+    opened = open_again(compounds, open_file(compounds, file, READ, owner=owner), BOTH, 0, owner)
+    expect(compounds.compound(op.putfh(file), op.open_downgrade(opened.stateid, 1))).ok()
+    again = open_again(compounds, opened, WRITE, 0, owner)
+    expect(compounds.compound(op.putfh(file), op.write(again.stateid, 0, b"more"))).ok()

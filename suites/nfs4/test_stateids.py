@@ -8,15 +8,17 @@ import typing as t
 import pytest
 
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, note_open
-from nfsclient.clients.nfs4 import Compounds
+from fixtures.checks.side_by_side import Waiting, side_by_side
+from nfsclient.clients.nfs4 import CompoundReply, Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import XdrType
 from nfsjudge import Harm, expect, expect_data, must, observe, proves, should, stated
-from suites.nfs4.locks import WRITE_LT, lock_range, test_range
+from suites.nfs4.delegations import KEPT_FOR_A_LEASE, delegated
+from suites.nfs4.locks import WRITE_LT, lock_range, test_range, try_lock_more
 from suites.nfs4.minors import MINORS
-from suites.nfs4.opens import BOTH, READ, another_client, open_again, open_file
+from suites.nfs4.opens import BOTH, READ, Opened, another_client, open_again, open_file
 
 ZERO_IS_THE_LATEST = stated("RFC 5661", "8.2.2", "a seqid of zero in a request means the most up-to-date one")
 LOWER_IS_OLD = must(  # "the server is required to return"
@@ -64,6 +66,18 @@ SAVED_WITH_THE_FILEHANDLE = stated(
     "RFC 5661",
     "16.2.3.1.2",
     "SAVEFH and RESTOREFH save and restore the current filehandle and the current stateid as a set",
+)
+
+FIRST_IS_ONE = stated(
+    "RFC 5661",
+    "8.2.2",
+    "when a set of locks is first created, the server returns a stateid with a seqid of one",
+)
+NEVER_REUSED = stated(
+    "RFC 5661",
+    "8.2.4",
+    "an other value is never used again for another file, owner or type of locks of the same client",
+    harm=Harm.DATA,
 )
 
 
@@ -180,19 +194,24 @@ def test_saved(compounds: Compounds, scratch: Nfs4Scratch) -> None:
 # ---------------------------------------------------------------- the same rules for each operation
 
 
-_WITH_STATEID: dict[str, t.Callable[[p.Stateid4], XdrType]] = {
+WITH_STATEID: dict[str, t.Callable[[p.Stateid4], XdrType]] = {
     "read": lambda stateid: op.read(stateid, 0, 4),
     "write": lambda stateid: op.write(stateid, 0, b"more"),
     "setattr": lambda stateid: op.setattr(p.Fattr4(size=0), stateid),
     "lock": lambda stateid: op.lock(stateid, WRITE_LT, 0, 10, owner=new_state_owner()),
-    "open_downgrade": lambda stateid: op.open_downgrade(stateid, p.OPEN4_SHARE_ACCESS_READ),
+    "open_downgrade": lambda stateid: op.open_downgrade(stateid, p.OPEN4_SHARE_ACCESS_BOTH),
     "close": op.close,
     "locku": lambda stateid: op.locku(stateid, 0, 10),
     "delegreturn": op.delegreturn,
     "free_stateid": op.free_stateid,
 }
-"""Operations of an open file with a stateid."""
-_OF_OPENS = list(_WITH_STATEID)[:6]
+"""Operations with a stateid, of a file that is open for reading and writing: the stateid is all that may be wrong."""
+_OF_OPENS = list(WITH_STATEID)[:6]
+_OF_LOCKS = {
+    "lock": lambda stateid: op.lock_more(stateid, WRITE_LT, 20, 10),
+    "locku": lambda stateid: op.locku(stateid, 0, 10),
+}
+"""The same of a lock-owner that has locked bytes 0 to 9."""
 _NOBODYS = p.Stateid4(1, bytes.fromhex("a55a5aa5a55a5aa5a55a5aa5"))
 
 
@@ -202,7 +221,7 @@ def test_other_file(compounds: Compounds, scratch: Nfs4Scratch, operation: str) 
     """An operation with the stateid of an open of another file is refused, and changes nothing."""
     file = scratch.file("file", b"data")
     opened = open_file(compounds, scratch.file("another", b"0123"), BOTH)
-    reply = compounds.compound(op.putfh(file), _WITH_STATEID[operation](opened.stateid))
+    reply = compounds.compound(op.putfh(file), WITH_STATEID[operation](opened.stateid))
     expect_data(scratch.read(file), b"data")
     if operation == "lock":
         tested = test_range(compounds, file, WRITE_LT, 0, 10)
@@ -213,12 +232,179 @@ def test_other_file(compounds: Compounds, scratch: Nfs4Scratch, operation: str) 
     expect(reply).refused()
 
 
-@pytest.mark.parametrize("operation", _WITH_STATEID)
+@pytest.mark.parametrize("operation", WITH_STATEID)
 @proves(UNKNOWN_IS_BAD, killed_by=("stateids4-unknown-is-anonymous", "stateids4-that-are-bad-write"))
 def test_unknown(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
     """An operation with a stateid that the server never gave is refused, and changes nothing."""
     file = scratch.file("file", b"data")
-    reply = compounds.compound(op.putfh(file), _WITH_STATEID[operation](_NOBODYS))
+    reply = compounds.compound(op.putfh(file), WITH_STATEID[operation](_NOBODYS))
     expect_data(scratch.read(file), b"data")
     observe("stateid that was never given", reply.status.name)
     expect(reply).refused()
+
+
+def _another_seqid(compounds: Compounds, scratch: Nfs4Scratch, step: int) -> tuple[Opened, p.Stateid4]:
+    """A file that was opened twice by one owner, and its stateid with a seqid that is not the current one."""
+    file, owner = scratch.file("file", b"data"), new_state_owner()
+    opened = open_again(compounds, open_file(compounds, file, READ, owner=owner), BOTH, 0, owner)
+    return opened, p.Stateid4(opened.stateid.seqid + step, opened.stateid.other)
+
+
+def _expect_wrong_seqid(
+    compounds: Compounds, scratch: Nfs4Scratch, operation: str, step: int
+) -> CompoundReply:
+    """The reply to an operation with a seqid that is not the current one. It is refused, and nothing has changed."""
+    __tracebackhide__ = True
+    opened, stateid = _another_seqid(compounds, scratch, step)
+    reply = compounds.compound(op.putfh(opened.handle), WITH_STATEID[operation](stateid))
+    expect_data(scratch.read(opened.handle), b"data")
+    expect(test_range(compounds, opened.handle, WRITE_LT, 0, 10)).ok()
+    expect(reply).refused()
+    expect(compounds.compound(op.putfh(opened.handle), op.write(opened.stateid, 0, b"more"))).ok()
+    return reply
+
+
+@pytest.mark.parametrize("operation", _OF_OPENS)
+@proves(LOWER_IS_OLD, killed_by="stateids4-of-any-seqid")
+def test_old_in_each(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
+    """An operation with the seqid of before an upgrade gets OLD_STATEID, and changes nothing."""
+    reply = _expect_wrong_seqid(compounds, scratch, operation, -1)
+    expect(reply).refused(Nfsstat4.NFS4ERR_OLD_STATEID, because=LOWER_IS_OLD)
+
+
+@pytest.mark.parametrize("operation", _OF_OPENS)
+@proves(HIGHER_IS_BAD, killed_by="stateids4-of-any-seqid")
+def test_future_in_each(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
+    """An operation with a seqid that the stateid never had gets BAD_STATEID, and changes nothing."""
+    reply = _expect_wrong_seqid(compounds, scratch, operation, 3)
+    expect(reply).refused(Nfsstat4.NFS4ERR_BAD_STATEID, because=HIGHER_IS_BAD)
+
+
+@pytest.mark.parametrize("operation", _OF_LOCKS)
+@proves(LOWER_IS_OLD, killed_by="stateids4-of-locks-of-any-seqid")
+def test_old_of_lock(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
+    """LOCK or LOCKU with the seqid of before the last LOCK gets OLD_STATEID, and the locks stay."""
+    opened = open_file(compounds, scratch.file("file"), BOTH)
+    first = lock_range(compounds, opened, WRITE_LT, 0, 10)
+    expect(try_lock_more(compounds, opened, first, WRITE_LT, 40, 10)).ok()
+    reply = compounds.compound(op.putfh(opened.handle), _OF_LOCKS[operation](first))
+    expect(reply).refused(Nfsstat4.NFS4ERR_OLD_STATEID, because=LOWER_IS_OLD)
+    expect(test_range(compounds, opened.handle, WRITE_LT, 0, 10)).refused(Nfsstat4.NFS4ERR_DENIED)
+    expect(test_range(compounds, opened.handle, WRITE_LT, 20, 10)).ok()
+
+
+@pytest.mark.parametrize("operation", _OF_LOCKS)
+@proves(HIGHER_IS_BAD, killed_by="stateids4-of-locks-of-any-seqid")
+def test_future_of_lock(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
+    """LOCK or LOCKU with a seqid that the stateid of the locks never had gets BAD_STATEID, and the locks stay."""
+    opened = open_file(compounds, scratch.file("file"), BOTH)
+    known = lock_range(compounds, opened, WRITE_LT, 0, 10)
+    future = p.Stateid4(known.seqid + 3, known.other)
+    reply = compounds.compound(op.putfh(opened.handle), _OF_LOCKS[operation](future))
+    expect(reply).refused(Nfsstat4.NFS4ERR_BAD_STATEID, because=HIGHER_IS_BAD)
+    expect(test_range(compounds, opened.handle, WRITE_LT, 0, 10)).refused(Nfsstat4.NFS4ERR_DENIED)
+
+
+@pytest.mark.parametrize("operation", [*_OF_OPENS[1:], "locku", "free_stateid"])
+@proves(CLIENT_MUST_FIT, killed_by="stateids4-of-any-client")
+def test_of_another_client(
+    v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, operation: str
+) -> None:
+    """An operation with the stateid of another client is refused, and changes nothing for that client."""
+    opened = open_file(compounds, scratch.file("file", b"data"), BOTH)
+    stateid = opened.stateid
+    if operation in {"locku", "free_stateid"}:
+        stateid = lock_range(compounds, opened, WRITE_LT, 0, 10)
+    if operation == "free_stateid":
+        stateid = expect(compounds.compound(op.putfh(opened.handle), op.locku(stateid, 0, 10))).ok().stateid
+    reply = another_client(v4).compound(op.putfh(opened.handle), WITH_STATEID[operation](stateid))
+    expect_data(scratch.read(opened.handle), b"data")
+    expect(reply, because=CLIENT_MUST_FIT).refused(Nfsstat4.NFS4ERR_BAD_STATEID, because=OF_OTHERS_IS_BAD)
+    wanted = Nfsstat4.NFS4ERR_DENIED if operation == "locku" else Nfsstat4.NFS4_OK
+    expect(test_range(compounds, opened.handle, WRITE_LT, 0, 10)).status(wanted)
+    expect(compounds.compound(op.putfh(opened.handle), op.write(opened.stateid, 0, b"more"))).ok()
+
+
+@pytest.mark.parametrize("operation", ["read", "write", "setattr", *_OF_LOCKS])
+@proves(FILE_MUST_FIT, killed_by=("stateids4-of-locks-of-any-file", "stateids4-of-locks-of-any-file-write"))
+def test_lock_of_other_file(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
+    """An operation with the stateid of locks of another file is refused, and changes nothing."""
+    file = scratch.file("file", b"data")
+    opened = open_file(compounds, scratch.file("another", b"0123"), BOTH)
+    stateid = lock_range(compounds, opened, WRITE_LT, 0, 10)
+    make = _OF_LOCKS.get(operation) or WITH_STATEID[operation]
+    reply = compounds.compound(op.putfh(file), make(stateid))
+    expect_data(scratch.read(file), b"data")
+    observe("stateid of locks of another file", reply.status.name)
+    expect(reply).refused()
+    expect(test_range(compounds, file, WRITE_LT, 0, 30)).ok()
+    expect(test_range(compounds, opened.handle, WRITE_LT, 0, 10)).refused(Nfsstat4.NFS4ERR_DENIED)
+
+
+# ---------------------------------------------------------------- each type in its place
+
+
+@pytest.mark.parametrize("operation", ["open_downgrade", "lock", "delegreturn"])
+@proves(TYPE_MUST_FIT, killed_by="stateids4-of-locks-are-any")
+def test_lock_out_of_place(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
+    """OPEN_DOWNGRADE, LOCK for a new lock-owner, and DELEGRETURN are refused with the stateid of a lock-owner."""
+    opened = open_file(compounds, scratch.file("file"), BOTH)
+    stateid = lock_range(compounds, opened, WRITE_LT, 20, 10)
+    reply = compounds.compound(op.putfh(opened.handle), WITH_STATEID[operation](stateid))
+    expect(reply).refused(Nfsstat4.NFS4ERR_BAD_STATEID, because=TYPE_MUST_FIT)
+    expect(test_range(compounds, opened.handle, WRITE_LT, 0, 10)).ok()
+
+
+@pytest.mark.parametrize("operation", ["lock", "delegreturn"])
+@proves(TYPE_MUST_FIT, killed_by="stateids4-of-opens-are-any")
+def test_open_out_of_place(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
+    """LOCK for a known lock-owner, and DELEGRETURN, are refused with the stateid of an open, which stays."""
+    opened = open_file(compounds, scratch.file("file", b"data"), BOTH)
+    make = _OF_LOCKS["lock"] if operation == "lock" else op.delegreturn
+    reply = compounds.compound(op.putfh(opened.handle), make(opened.stateid))
+    expect(reply).refused(Nfsstat4.NFS4ERR_BAD_STATEID, because=TYPE_MUST_FIT)
+    expect(test_range(compounds, opened.handle, WRITE_LT, 20, 10)).ok()
+    expect(compounds.compound(op.putfh(opened.handle), op.read(opened.stateid, 0, 4))).ok()
+
+
+@side_by_side
+@pytest.mark.late
+@proves(TYPE_MUST_FIT, KEPT_FOR_A_LEASE, killed_by="stateids4-of-delegations-are-any")
+def test_delegation_out_of_place(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[None]:
+    """CLOSE, OPEN_DOWNGRADE, LOCK and LOCKU are refused with the stateid of a delegation."""
+    granted = yield from delegated(v4, scratch, p.OPEN4_SHARE_ACCESS_READ)
+    acts = [WITH_STATEID[operation](granted.stateid) for operation in ("close", "lock", "locku")]
+    acts.append(op.open_downgrade(granted.stateid, p.OPEN4_SHARE_ACCESS_READ))
+    replies = [granted.holder.compound(op.putfh(granted.file), act) for act in acts]
+    granted.need_kept()
+    granted.give_back()
+    for reply in replies:
+        expect(reply).refused(Nfsstat4.NFS4ERR_BAD_STATEID, because=TYPE_MUST_FIT)
+
+
+# ---------------------------------------------------------------- how they are given
+
+
+@pytest.mark.parametrize("kind", ["open", "lock"])
+@proves(FIRST_IS_ONE, killed_by="stateids4-begin-with-two")
+def test_first_seqid(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None:
+    """The first stateid of an owner for a file has a seqid of 1."""
+    opened = open_file(compounds, scratch.file("file"), BOTH)
+    stateid = lock_range(compounds, opened) if kind == "lock" else opened.stateid
+    expect(stateid).field("seqid").equals(1)
+
+
+@proves(NEVER_REUSED, killed_by="open4-gives-the-same-stateid-again")
+def test_never_reused(compounds: Compounds, scratch: Nfs4Scratch) -> None:
+    """No two stateids of opens and locks of several files and owners have the same other, though all are closed."""
+    seen: dict[bytes, str] = {}
+    for number in range(6):
+        file = scratch.file(f"f{number}")
+        for owner in ("one", "two"):
+            opened = open_file(compounds, file, BOTH)
+            locked = lock_range(compounds, opened)
+            for kind, stateid in (("open", opened.stateid), ("locks", locked)):
+                other, what = bytes(stateid.other), f"{kind} of f{number} by owner {owner}"
+                expect(seen.setdefault(other, what), f"what {other.hex()} stands for").equals(what)
+            expect(compounds.compound(op.putfh(file), op.locku(locked, 0, 10))).ok()
+            expect(compounds.compound(op.putfh(file), op.close(opened.stateid))).ok()
