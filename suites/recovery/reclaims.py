@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import typing as t
 
-from fixtures.checks.dialects.nfs4 import Nfs4Dialect, new_state_owner
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, new_state_owner, through_grace
 from fixtures.checks.target import TargetView
 from nfsclient.clients.nfs4 import CompoundError, CompoundReply, Session
 from nfsclient.clients.nfs4 import operations as op
@@ -23,7 +23,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.protocol.nfs4 import OpenDelegationType4 as Type
 from nfsclient.rpc.auth import Credential
 from nfsjudge import Harm, Requirement, expect, must, skip
-from suites.nfs4.locks import WRITE_LT, lock_range
+from suites.nfs4.locks import WRITE_LT
 from suites.nfs4.opens import BOTH, Opened, open_file
 from suites.recovery.v4 import file_again
 
@@ -59,7 +59,8 @@ class Former(t.NamedTuple):
     session: Session
     owner: p.ClientOwner4
     name: bytes
-    opened: Opened
+    file: bytes
+    stateid: p.Stateid4
     state_owner: bytes
     access: int
     deny: int
@@ -86,7 +87,7 @@ def former(
     owner = new_state_owner()
     opened = open_file(session, handle, access, deny, owner=owner)
     assert session.client is not None
-    return Former(session, session.client.owner, name, opened, owner, access, deny)
+    return Former(session, session.client.owner, name, handle, opened.stateid, owner, access, deny)
 
 
 def leave(target: TargetView) -> None:
@@ -159,7 +160,8 @@ class Locker(t.NamedTuple):
 def locker(v4: Nfs4Dialect, name: bytes = b"f", file: bytes | None = None) -> Locker:
     """A new client that has opened a file, and locked its first ten bytes for writing."""
     had, owner = former(v4, name, file=file), new_state_owner()
-    lock_range(had.session, had.opened, WRITE_LT, 0, 10, owner=owner)
+    locking = op.lock(had.stateid, WRITE_LT, 0, 10, owner=owner)
+    expect(through_grace(had.session, op.putfh(had.file), locking)).ok()
     return Locker(had, owner)
 
 
