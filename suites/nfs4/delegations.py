@@ -459,6 +459,13 @@ class Conflict:
             yield Wait(until - self._now(), lambda: done() or self._is_put_off())
         return True
 
+    def outlasts(self, parts: Sequence[float]) -> Waiting[None]:
+        """Let these parts of a lease pass without another attempt; all leases are renewed after each."""
+        for part in parts:
+            yield Wait(part)
+            for lease in self._leases:
+                lease.renew()
+
     # ------------------------------------------------------------ what is waited for
 
     def brings(self, *kinds: type[XdrType]) -> Waiting[bool]:
