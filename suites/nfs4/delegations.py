@@ -165,6 +165,10 @@ class Granted:
         """Seconds since then."""
         return self.v4.connections.now() - self.since
 
+    def move_to(self, session: Session) -> None:
+        """The holder goes on with another session."""
+        self.holder = self.lease.session = session
+
     def need_kept(self) -> None:
         """Fail if it was revoked at once, without time for a return; SKIP if it was revoked after a lease period.
 
