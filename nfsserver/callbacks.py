@@ -118,7 +118,7 @@ class _Recall:
         self._end()
         if result.status in _UNKNOWN and self.delegation.lost is None:
             # A client that does not know its delegation will not return it.
-            self.server.states.held.revoke_delegation(self.delegation)
+            self.server.states.revoke_delegation(self.delegation)
 
     def _end(self) -> None:
         if self.session is not None:

@@ -58,7 +58,7 @@ def clear_way(server: ServerApi, inode: Inode, client: int | None, *, changes: b
         return
     for delegation in in_the_way:
         if _is_overdue(server, delegation) or server.states.is_id_of_expired(delegation.client):
-            held.revoke_delegation(delegation)
+            server.states.revoke_delegation(delegation)
         elif held.delegations.recall(delegation, server.states.now()):
             recall(server, delegation, inode)
     if held.delegations.in_the_way(inode, client, changes=changes):

@@ -208,6 +208,9 @@ class Target(ABC):
         """Ends the time after a start in which only reclaims are allowed (NLM, NFSv4)."""
         raise TargetError(f"{self.name} has no control 'end_grace'")
 
+    def sync(self) -> None:  # noqa: B027  (most have nothing that a crash would lose)
+        """Has its machine write to the disk what it has in memory, where nfsproof can do that; nothing elsewhere."""
+
     def drop_caches(self) -> None:
         """Has it forget what it can read again from its disk."""
         raise TargetError(f"{self.name} has no control 'drop_caches'")

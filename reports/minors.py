@@ -22,14 +22,15 @@ EACH: t.Final = ("nfs4/COMPOUND/",)
 """Beginnings of ids of checks that always run in each minor version: they are about the form that names it."""
 ALL: t.Final = "all"
 ONCE: t.Final = "once"
-_PROTOCOL: t.Final = "nfs4/"
+_OF_NFS4: t.Final = ("nfs4/", "recovery/", "faults/")
+"""Beginnings of ids that may name a minor version."""
 _MINOR: t.Final = re.compile(r"(?<=[\[-])4\.(\d+)(?=[\]-])")
 _NAMED: t.Final = re.compile(r"\[[^\]]*\b4\.\d")
 
 
 def minor_of(check_id: str) -> int | None:
     """The minor version that an id of a check of NFSv4 names; None if it names none."""
-    found = _MINOR.search(check_id) if check_id.startswith(_PROTOCOL) else None
+    found = _MINOR.search(check_id) if check_id.startswith(_OF_NFS4) else None
     return None if found is None else int(found[1])
 
 

@@ -144,6 +144,25 @@ def open4_revokes_delegations_at_once(call: Open) -> p.Open4Res:
     return call.proceed()
 
 
+@mutant(p.OPEN)
+def open4_recalls_for_both_only(call: Open) -> p.Open4Res:
+    """OPEN recalls delegations only if it is for reading and writing"""
+    if call.args.share_access & p.OPEN4_SHARE_ACCESS_BOTH == p.OPEN4_SHARE_ACCESS_BOTH:
+        return call.proceed()
+    with unseen_delegations(call.server):
+        return call.proceed()
+
+
+@mutant(p.OPEN)
+def open4_recalls_without_regard_to_deny(call: Open) -> p.Open4Res:
+    """OPEN for reading that denies reading to others recalls no read delegation"""
+    is_for_reading = not call.args.share_access & p.OPEN4_SHARE_ACCESS_WRITE
+    if not (is_for_reading and call.args.share_deny & p.OPEN4_SHARE_DENY_READ):
+        return call.proceed()
+    with unseen_delegations(call.server):
+        return call.proceed()
+
+
 # ---------------------------------------------------------------- what CB_RECALL says
 
 

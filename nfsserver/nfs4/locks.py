@@ -125,6 +125,7 @@ def free_stateid4(_server: ServerApi, context: CallContext, args: p.FreeStateid4
     """FREE_STATEID of what was taken away, or of a lock-owner without locks."""
     state = compound_of(context)
     state.states.held.free(plain(args.fsa_stateid), state.client.id)
+    state.states.note_freed(state.client)
     return p.FreeStateid4Res(_OK)
 
 

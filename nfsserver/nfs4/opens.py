@@ -65,11 +65,12 @@ def open4(server: ServerApi, context: CallContext, args: p.Open4Args) -> p.Open4
     inode = opening.inode
     states, client = state.states, state.client
     if not opening.is_new:
-        _check_access(context, args, inode, access)
+        _check_access(context, inode, access)
     file: t.Hashable = inode
     if args.claim.claim != Claim.CLAIM_PREVIOUS:
         states.require_shareable(file, access, deny)
-        changes = bool(access & Share.WRITE or opening.truncates)
+        # The holder of a read delegation opens the file for reading without asking the server (section 10.4).
+        changes = bool(access & Share.WRITE or deny & Share.READ or opening.truncates)
         clear_way(server, inode, client.id, changes=changes)
     if opening.truncates:
         inode.fs.setattr(state.caller, inode, Changes(size=0))
@@ -236,16 +237,14 @@ def _taken(
     return _Opening(found, False, attrset, truncates, info)
 
 
-def _check_access(context: CallContext, args: p.Open4Args, inode: Inode, access: Share) -> None:
-    """Whether the caller may open a file like this. Raises ACCESS, ROFS.
+def _check_access(context: CallContext, inode: Inode, access: Share) -> None:
+    """Whether the caller may open a file like this, also in a reclaim (section 8.4.2.1.1). Raises ACCESS, ROFS.
 
     Who may execute may read (section 18.22.4 tells servers to allow what paging in needs).
     """
     caller = compound_of(context).caller
     if access & Share.WRITE and inode.fs.read_only:
         raise FsError(errno.EROFS)
-    if args.claim.claim == Claim.CLAIM_PREVIOUS:
-        return
     granted = permissions.granted_by_mode(caller, inode)
     may_read = granted & (permissions.READ | permissions.EXECUTE)
     if (access & Share.READ and not may_read) or (access & Share.WRITE and not granted & permissions.WRITE):

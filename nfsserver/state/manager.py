@@ -24,7 +24,8 @@ What must stay true:
 - Who holds state is in stable storage before the reply that grants it (`note_holder`), with the verifier of its
   incarnation: another incarnation of the same owner must not reclaim what it never had (section 8.4.2.1).
 - An owner leaves stable storage when nothing of it may be reclaimed any more: it was destroyed, replaced by a new
-  incarnation, completed without holding anything, or did not come within the grace period.
+  incarnation, completed without holding anything, or did not come within the grace period; and when something was
+  taken from it, until it has freed all that it has lost (section 8.4.3: others may have had it since).
 - `client.may_reclaim` is decided once, when the record is confirmed; RECLAIM_COMPLETE is said once (COMPLETE_ALREADY).
 - A conflict with an expired client is never an answer: that client loses all its state, and the attempt is made
   again, once.
@@ -39,6 +40,7 @@ from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field
 
 from nfsserver.state.clients import Clients
+from nfsserver.state.delegations import Delegation
 from nfsserver.state.held import Held
 from nfsserver.state.records import Client
 from nfsserver.state.sessions import Sessions
@@ -140,8 +142,21 @@ class StateManager:
 
     def note_holder(self, client: Client) -> None:
         """A client got its first state: that is written to stable storage before the reply."""
+        if self.held.losses(client.id):
+            return  # what it has lost must not be reclaimed, and the record does not say what that is
         if self.stable.holders.get(client.ownerid) != client.verifier:
             self.stable.holders[client.ownerid] = client.verifier
+
+    def note_loss(self, number: Hashable) -> None:
+        """Something was taken from a client: after a restart it may reclaim nothing (section 8.4.3)."""
+        client = self.clients.get(t.cast("int", number))
+        if client is not None:
+            self.stable.holders.pop(client.ownerid, None)
+
+    def note_freed(self, client: Client) -> None:
+        """A client has freed a stateid: once it knows of all its losses, it may reclaim what it has (section 8.4.3)."""
+        if self._holds(client):
+            self.note_holder(client)
 
     # ------------------------------------------------------------ conflicts
 
@@ -219,6 +234,7 @@ class StateManager:
         self.clients.remove(client)
         if client.is_confirmed:
             self.stable.holders.pop(client.ownerid, None)
+            self.waiting.pop(client.ownerid, None)
 
     def _empty(self, client: Client) -> None:
         for session in list(client.sessions.values()):
@@ -239,6 +255,12 @@ class StateManager:
     def expire(self, number: Hashable, why: Loss = "EXPIRED") -> None:
         """Take away what a client holds."""
         self.held.revoke(number, why)
+        self.note_loss(number)
+
+    def revoke_delegation(self, delegation: Delegation) -> None:
+        """Take away a delegation that was recalled and not returned (section 10.4.5)."""
+        self.held.revoke_delegation(delegation)
+        self.note_loss(delegation.client)
 
     def renew(self, client: Client) -> None:
         """A SEQUENCE of this client succeeded. Without anything that was lost, that renews its lease (section 8.3)."""

@@ -271,6 +271,10 @@ class KnfsdTarget(ProgramTarget):
         self._lease = seconds
         self._await_answers(self._ports or (NFS_PORT, MOUNT_PORT))
 
+    def sync(self) -> None:
+        """Its daemon for clients of NFSv4 (nfsdcld) does not wait for the disk: a crash loses its last records."""
+        self._ask("sync")
+
     def end_grace(self) -> None:
         """Ends the grace time of NLM and NFSv4."""
         self._ask("end_grace")

@@ -165,6 +165,10 @@ class Granted:
         """Seconds since then."""
         return self.v4.connections.now() - self.since
 
+    def move_to(self, session: Session) -> None:
+        """The holder goes on with another session."""
+        self.holder = self.lease.session = session
+
     def need_kept(self) -> None:
         """Fail if it was revoked at once, without time for a return; SKIP if it was revoked after a lease period.
 
@@ -466,6 +470,13 @@ class Conflict:
             until = min(deadline, self._again_at, silent_at, *(lease.due for lease in self._leases))
             yield Wait(until - self._now(), lambda: done() or self._is_put_off())
         return True
+
+    def outlasts(self, parts: Sequence[float]) -> Waiting[None]:
+        """Let these parts of a lease pass without another attempt; all leases are renewed after each."""
+        for part in parts:
+            yield Wait(part)
+            for lease in self._leases:
+                lease.renew()
 
     # ------------------------------------------------------------ what is waited for
 

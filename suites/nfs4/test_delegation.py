@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner
 from fixtures.checks.side_by_side import Waiting, side_by_side
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
@@ -60,6 +60,11 @@ EVENTS_RECALL = stated(
     "10.4.4",
     "READ or WRITE with a special stateid, SETATTR, and RENAME of or onto the file make recall necessary",
 )
+OPENS_RECALL = must(
+    "RFC 5661",
+    "10.4",
+    "a delegation is recalled before a conflicting OPEN of another client is granted",
+)
 LINK_RECALLS = must(
     "RFC 5661",
     "18.9.4",
@@ -101,6 +106,45 @@ def test_recall(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Waiting[N
     granted, conflict, _ = yield from _recalled(v4, scratch, access)
     granted.give_back()
     yield from conflict.succeeds()
+
+
+_SHARES: t.Final = {
+    "write": (ACCESS["read"], p.OPEN4_SHARE_ACCESS_WRITE),
+    "read-of-write": (ACCESS["write"], p.OPEN4_SHARE_ACCESS_READ),
+    "write-of-write": (ACCESS["write"], p.OPEN4_SHARE_ACCESS_WRITE),
+}
+"""Name -> the delegation, and the access of an OPEN by somebody else that it is in the way of."""
+
+
+@side_by_side
+@pytest.mark.parametrize("share", _SHARES)
+@proves(OPENS_RECALL, killed_by="open4-recalls-for-both-only")
+def test_recall_by_share(v4: Nfs4Dialect, scratch: Nfs4Scratch, share: str) -> Waiting[None]:
+    """OPEN by another client recalls a delegation that its access conflicts with, though the holder has no open."""
+    yield from _recall_by_open(v4, scratch, *_SHARES[share])
+
+
+@side_by_side
+@proves(OPENS_RECALL, killed_by="open4-recalls-without-regard-to-deny")
+def test_recall_by_deny(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[None]:
+    """OPEN for reading that denies reading recalls a read delegation: its holder opens the file without asking."""
+    denying = p.OPEN4_SHARE_ACCESS_READ, p.OPEN4_SHARE_DENY_READ
+    yield from _recall_by_open(v4, scratch, ACCESS["read"], *denying)
+
+
+def _recall_by_open(
+    v4: Nfs4Dialect, scratch: Nfs4Scratch, kind: int, access: int, deny: int = 0
+) -> Waiting[None]:
+    """A delegation whose holder has closed the file, and an OPEN that it is in the way of (section 10.4)."""
+    granted = yield from delegated(v4, scratch, kind)
+    expect(granted.holder.compound(op.putfh(granted.file), op.close(granted.opened))).ok()
+    owner, unwanted = new_state_owner(), p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG
+
+    def make() -> Sequence[XdrType]:
+        return op.putfh(granted.file), op.open(None, access | unwanted, deny, owner=owner)
+
+    conflict = conflict_of(granted, make, "OPEN")
+    yield from _expect_recall(granted, conflict, OPENS_RECALL, _QUIET_IN_EACH)
 
 
 @side_by_side
