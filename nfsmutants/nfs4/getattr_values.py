@@ -9,9 +9,9 @@ from collections.abc import Callable
 from nfsclient.protocol import nfs4 as p
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4, succeeded
+from nfsmutants.rules import RFC5661_ATTRIBUTES
 from nfsserver.fs import Inode, Kind
 from nfsserver.nfs4.common import compound_of
-from nfsserver.nfs4.names import _entry as entry_of  # noqa: PLC2701
 
 Getattr = Call[p.Getattr4Args, p.Getattr4Res]
 
@@ -28,23 +28,19 @@ def shown(
     return amend4(result, obj_attributes=known.changed(**{name: new(inode, value)}))
 
 
-_LINKS: t.Final = frozenset({Kind.SYMLINK})
-
-
-def _without(words: list[int], name: str) -> list[int]:
-    return p.bitmap(*[known for known in p.names_of(words) if known != name])
-
-
-@mutant(p.GETATTR)
+@mutant(p.GETATTR, breaks=RFC5661_ATTRIBUTES)
 def getattr4_links_support_less(call: Getattr) -> p.Getattr4Res:
-    """supported_attrs of a symbolic link lacks the mode"""
-    return shown(call, "supported_attrs", lambda _, words: _without(words, "mode"), kinds=_LINKS)
-
-
-@mutant(p.GETATTR)
-def getattr4_links_are_not_created_exclusively(call: Getattr) -> p.Getattr4Res:
-    """suppattr_exclcreat of a symbolic link is empty"""
-    return shown(call, "suppattr_exclcreat", lambda _, __: [], kinds=_LINKS)
+    """supported_attrs and suppattr_exclcreat of a symbolic link lack the mode"""
+    result, inode = call.proceed(), compound_of(call.context).current
+    known = result.resok4.obj_attributes if result.resok4 is not None else None
+    if known is None or inode is None or inode.kind is not Kind.SYMLINK:
+        return result
+    shown_words = {
+        name: p.bitmap(*[other for other in p.names_of(words) if other != "mode"])
+        for name in ("supported_attrs", "suppattr_exclcreat")
+        if (words := getattr(known, name)) is not None
+    }
+    return amend4(result, obj_attributes=known.changed(**shown_words))
 
 
 @mutant(p.GETATTR)
@@ -72,7 +68,7 @@ def getattr4_exclcreat_has_change(call: Getattr) -> p.Getattr4Res:
     return shown(call, "suppattr_exclcreat", lambda _, words: p.bitmap(*p.names_of(words), "change"))
 
 
-@mutant(p.GETATTR)
+@mutant(p.GETATTR, breaks=RFC5661_ATTRIBUTES)
 def getattr4_more_is_free_than_there_is(call: Getattr) -> p.Getattr4Res:
     """space_total and files_total are those that are used"""
     result = call.proceed()
@@ -82,7 +78,7 @@ def getattr4_more_is_free_than_there_is(call: Getattr) -> p.Getattr4Res:
     return amend4(result, obj_attributes=known.changed(space_total=1, files_total=1))
 
 
-@mutant(p.GETATTR)
+@mutant(p.GETATTR, breaks=RFC5661_ATTRIBUTES)
 def getattr4_more_is_available_than_free(call: Getattr) -> p.Getattr4Res:
     """space_free and files_free do not count what this user may have"""
     result = call.proceed()
@@ -130,9 +126,9 @@ def getattr4_supports_no_denials(call: Getattr) -> p.Getattr4Res:
 
 
 @mutant(p.GETATTR)
-def getattr4_links_have_a_billion_nanoseconds(call: Getattr) -> p.Getattr4Res:
-    """time_metadata of a symbolic link has a billion nanoseconds"""
-    return shown(call, "time_metadata", lambda _, time: p.Nfstime4(time.seconds, 1_000_000_000), kinds=_LINKS)
+def getattr4_times_have_a_billion_nanoseconds(call: Getattr) -> p.Getattr4Res:
+    """time_metadata has a billion nanoseconds"""
+    return shown(call, "time_metadata", lambda _, time: p.Nfstime4(time.seconds, 1_000_000_000))
 
 
 @mutant(p.GETATTR)
@@ -148,7 +144,7 @@ def remove4_leaves_numlinks(call: AnyCall) -> t.Any:
     if call.operation is p.GETATTR:
         added = call.state.get(None if here is None else (here.fileid, here.generation), 0)
         return shown(call, "numlinks", lambda _, known: known + added)
-    target = None if here is None or here.directory is None else entry_of(here, bytes(call.args.target))
+    target = None if here is None or here.directory is None else here.directory.get(bytes(call.args.target))
     result = call.proceed()
     if succeeded(result) and target is not None:
         key = target.fileid, target.generation
