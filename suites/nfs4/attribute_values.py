@@ -255,7 +255,12 @@ _AGAIN: t.Final = 3
 
 
 def expect_required_at_once(
-    compounds: Compounds, scratch: Nfs4Scratch, handle: bytes, minor: int, verifying: Verifying, wanted: Nfsstat4
+    compounds: Compounds,
+    scratch: Nfs4Scratch,
+    handle: bytes,
+    minor: int,
+    verifying: Verifying,
+    wanted: Nfsstat4,
 ) -> None:
     """VERIFY or NVERIFY of all REQUIRED attributes in one operation, with the values that GETATTR returns."""
     __tracebackhide__ = True

@@ -23,13 +23,19 @@ CHANGE_TELLS_OF_ATTRIBUTES = stated(
     "attribute change has another value after an attribute of the object, as its mode or its links, was modified",
 )
 CHANGE_TELLS_OF_ENTRIES = stated(
-    "RFC 5661", "5.8.1.4", "attribute change of a directory has another value after its contents were modified"
+    "RFC 5661",
+    "5.8.1.4",
+    "attribute change of a directory has another value after its contents were modified",
 )
 SIZE_MOVES_CHANGE_AND_TIME = stated(
     "RFC 5661", "18.30.4", "changing the size with SETATTR changes the attributes time_modify and change"
 )
-METADATA_HAVE_A_TIME = should(  # the text does not say which attributes are metadata; the mode and the links surely are
-    "RFC 5661", "5.8.2.42", "time_metadata is the time of the last modification of the metadata: it should move then"
+METADATA_HAVE_A_TIME = (
+    should(  # the text does not say which attributes are metadata; the mode and the links surely are
+        "RFC 5661",
+        "5.8.2.42",
+        "time_metadata is the time of the last modification of the metadata: it should move then",
+    )
 )
 _TICKS: t.Final = 64
 """Changes until a server of coarse times has given up."""
@@ -138,7 +144,9 @@ def test_size_moves(compounds: Compounds, scratch: Nfs4Scratch, size: int) -> No
         skip("SETATTR does not set time_modify to the year 2000, so a later change would not show")
     _act(compounds, [op.putfh(opened.handle), op.setattr(Fattr4(size=size), opened.stateid)], "size")
     after = scratch.attributes(opened.handle, "change", "time_modify")
-    expect(after).field("time_modify", "time_modify after SETATTR of the size").differs_from(before.time_modify)
+    expect(after).field("time_modify", "time_modify after SETATTR of the size").differs_from(
+        before.time_modify
+    )
     expect(after).field("change", "change after SETATTR of the size").differs_from(before.change)
 
 
