@@ -51,3 +51,10 @@ def nverify4_takes_rdattr_error(call: Nverify) -> p.Nverify4Res:
     """NVERIFY compares rdattr_error as any other attribute"""
     result = call.proceed()
     return result if call.args.obj_attributes.rdattr_error is None else p.Nverify4Res(Nfsstat4.NFS4ERR_SAME)
+
+
+@mutant(p.NVERIFY)
+def nverify4_of_many_differs(call: Nverify) -> p.Nverify4Res:
+    """NVERIFY of ten attributes or more does not find that they match"""
+    is_many = len(p.names_of(call.args.obj_attributes.attrmask)) >= 10
+    return restate4(call.proceed(), Nfsstat4.NFS4ERR_SAME, Nfsstat4.NFS4_OK) if is_many else call.proceed()

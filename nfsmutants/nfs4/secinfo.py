@@ -8,6 +8,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import names_in, restate4, with_result
+from nfsserver.nfs4.common import is_utf8
 
 Secinfo = Call[p.Secinfo4Args, p.Secinfo4Res]
 
@@ -45,3 +46,19 @@ def secinfo4_empty_name_is_noent(call: Secinfo) -> p.Secinfo4Res:
     """SECINFO of an empty name gets NOENT"""
     result = call.proceed()
     return result if call.args.name else restate4(result, Nfsstat4.NFS4ERR_INVAL, Nfsstat4.NFS4ERR_NOENT)
+
+
+@mutant(p.SECINFO)
+def secinfo4_needs_no_access(call: Secinfo) -> p.Secinfo4Res:
+    """SECINFO asks for no access to the directory"""
+    result = call.proceed()
+    if result.status != Nfsstat4.NFS4ERR_ACCESS:
+        return result
+    return p.Secinfo4Res(Nfsstat4.NFS4_OK, [p.Secinfo4(p.AUTH_SYS)])
+
+
+@mutant(p.SECINFO)
+def secinfo4_takes_any_bytes(call: Secinfo) -> p.Secinfo4Res:
+    """SECINFO of a name that is no UTF-8 succeeds"""
+    result = call.proceed()
+    return result if is_utf8(call.args.name) else p.Secinfo4Res(Nfsstat4.NFS4_OK, [p.Secinfo4(p.AUTH_SYS)])

@@ -40,3 +40,30 @@ def secinfononame4_root_has_a_parent(call: NoName) -> p.SecinfoNoName4Res:
     if result.status != Nfsstat4.NFS4ERR_NOENT:
         return result
     return p.SecinfoNoName4Res(Nfsstat4.NFS4_OK, [p.Secinfo4(p.AUTH_SYS)])
+
+
+@mutant(p.SECINFO_NO_NAME)
+def secinfononame4_needs_no_access(call: NoName) -> p.SecinfoNoName4Res:
+    """SECINFO_NO_NAME asks for no access to the directory above"""
+    result = call.proceed()
+    if result.status != Nfsstat4.NFS4ERR_ACCESS:
+        return result
+    return p.SecinfoNoName4Res(Nfsstat4.NFS4_OK, [p.Secinfo4(p.AUTH_SYS)])
+
+
+@mutant(p.SECINFO_NO_NAME)
+def secinfononame4_lists_another_flavor(call: NoName) -> p.SecinfoNoName4Res:
+    """SECINFO_NO_NAME lists AUTH_NONE, too, which SECINFO does not"""
+    result = call.proceed()
+    if result.resok4 is None:
+        return result
+    return p.SecinfoNoName4Res(Nfsstat4.NFS4_OK, [*result.resok4, p.Secinfo4(p.AUTH_NONE)])
+
+
+@mutant(p.SECINFO_NO_NAME)
+def secinfononame4_files_have_parents(call: NoName) -> p.SecinfoNoName4Res:
+    """SECINFO_NO_NAME of the parent of a file succeeds"""
+    result = call.proceed()
+    if result.status != Nfsstat4.NFS4ERR_NOTDIR:
+        return result
+    return p.SecinfoNoName4Res(Nfsstat4.NFS4_OK, [p.Secinfo4(p.AUTH_SYS)])

@@ -57,3 +57,12 @@ def verify4_takes_rdattr_error(call: Verify) -> p.Verify4Res:
     """VERIFY compares rdattr_error as any other attribute"""
     result = call.proceed()
     return result if call.args.obj_attributes.rdattr_error is None else p.Verify4Res(Nfsstat4.NFS4_OK)
+
+
+@mutant(p.VERIFY)
+def verify4_of_many_differs(call: Verify) -> p.Verify4Res:
+    """VERIFY of ten attributes or more does not find that they match"""
+    is_many = len(p.names_of(call.args.obj_attributes.attrmask)) >= 10
+    return (
+        restate4(call.proceed(), Nfsstat4.NFS4_OK, Nfsstat4.NFS4ERR_NOT_SAME) if is_many else call.proceed()
+    )

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
@@ -11,7 +13,9 @@ from nfsjudge import expect, must, proves, stated
 from suites.nfs4.attribute_values import (
     expect_attrnotsupp,
     expect_inval_without_value,
+    expect_required_at_once,
     failures,
+    made_object,
     mismatches,
     other_values,
     statuses,
@@ -84,3 +88,12 @@ def test_unsupported(compounds: Compounds, scratch: Nfs4Scratch) -> None:
 def test_without_value(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """NVERIFY of rdattr_error, and of a time that can only be set, fails with INVAL."""
     expect_inval_without_value(compounds, scratch, op.nverify)
+
+
+@MINORS
+@pytest.mark.parametrize("kind", ["file", "directory", "link", "fifo"])
+@proves(NVERIFY_COMPARES, killed_by="nverify4-of-many-differs")
+def test_all_required(compounds: Compounds, scratch: Nfs4Scratch, minor: int, kind: str) -> None:
+    """NVERIFY of all REQUIRED attributes of an object at once, with the values of GETATTR, fails with SAME."""
+    made = made_object(scratch, kind)
+    expect_required_at_once(compounds, scratch, made, minor, op.nverify, Nfsstat4.NFS4ERR_SAME)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
@@ -11,7 +13,9 @@ from nfsjudge import expect, must, proves, stated
 from suites.nfs4.attribute_values import (
     expect_attrnotsupp,
     expect_inval_without_value,
+    expect_required_at_once,
     failures,
+    made_object,
     mismatches,
     other_values,
     statuses,
@@ -96,3 +100,12 @@ def test_unsupported(compounds: Compounds, scratch: Nfs4Scratch) -> None:
 def test_without_value(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """VERIFY of rdattr_error, and of a time that can only be set, fails with INVAL."""
     expect_inval_without_value(compounds, scratch, op.verify)
+
+
+@MINORS
+@pytest.mark.parametrize("kind", ["file", "directory", "link", "fifo"])
+@proves(VERIFY_COMPARES, killed_by="verify4-of-many-differs")
+def test_all_required(compounds: Compounds, scratch: Nfs4Scratch, minor: int, kind: str) -> None:
+    """VERIFY of all REQUIRED attributes of an object at once, with the values of GETATTR, succeeds."""
+    made = made_object(scratch, kind)
+    expect_required_at_once(compounds, scratch, made, minor, op.verify, Nfsstat4.NFS4_OK)
