@@ -18,7 +18,9 @@ Open = Call[p.Open4Args, p.Open4Res]
 
 
 def _is_reclaim(call: AnyCall) -> bool:
-    return bool(call.args.claim.claim == Claim.CLAIM_PREVIOUS if call.operation is p.OPEN else call.args.reclaim)
+    return bool(
+        call.args.claim.claim == Claim.CLAIM_PREVIOUS if call.operation is p.OPEN else call.args.reclaim
+    )
 
 
 @mutant((p.SEQUENCE, p.OPEN, p.LOCK))

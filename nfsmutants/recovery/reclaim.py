@@ -205,5 +205,3 @@ def sequence4_wants_reclaims_once(call: Call[p.Sequence4Args, p.Sequence4Res]) -
         return _flagged(result, is_set=False)
     seen.add(session)
     return result
-
-

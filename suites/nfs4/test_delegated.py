@@ -59,7 +59,9 @@ SEPARATE_STATEIDS = stated(
     "RFC 5661", "10.4", "the stateid of a delegation is separate and distinct from that of the OPEN"
 )
 WORKS_AFTER_THE_RETURN = stated(
-    "RFC 5661", "10.4", "the stateid of the OPEN is valid after the delegation was recalled, while the file is open"
+    "RFC 5661",
+    "10.4",
+    "the stateid of the OPEN is valid after the delegation was recalled, while the file is open",
 )
 _QUIET: t.Final = 0.4
 """Seconds in which no recall must come."""

@@ -65,12 +65,16 @@ RECLAIMED_IS_IN_FORCE = stated(
     harm=Harm.DATA,
 )
 UNRECLAIMED_IS_GONE = stated(
-    "RFC 5661", "18.51.3", "locks that are not reclaimed by the time of RECLAIM_COMPLETE are not reclaimable any more"
-)
-RECORDED_AT_ONCE = should(  # the list of clients is to be in stable storage, and no sentence says from when on
     "RFC 5661",
-    "8.4.2.1",
-    "the list of the clients that may have locks is in stable storage when a lock is granted",
+    "18.51.3",
+    "locks that are not reclaimed by the time of RECLAIM_COMPLETE are not reclaimable any more",
+)
+RECORDED_AT_ONCE = (
+    should(  # the list of clients is to be in stable storage, and no sentence says from when on
+        "RFC 5661",
+        "8.4.2.1",
+        "the list of the clients that may have locks is in stable storage when a lock is granted",
+    )
 )
 _ATTEMPTS: t.Final = 8
 """Parts of leases in which a server notices that a lease has ended, or that a delegation is not returned."""

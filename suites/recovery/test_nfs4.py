@@ -55,7 +55,9 @@ COMMIT4_VERIFIER_CHANGES = must(
     harm=Harm.DATA,
 )
 VERIFIER4_IS_UNIQUE = must("RFC 5661", "18.32.3", "writeverf is unique between instances of the server")
-VERIFIER4_STANDS = must("RFC 5661", "18.32.3", "writeverf is unchanged during a single instance of the server")
+VERIFIER4_STANDS = must(
+    "RFC 5661", "18.32.3", "writeverf is unchanged during a single instance of the server"
+)
 _SYNC: t.Final = {
     "file-sync": (StableHow4.FILE_SYNC4, FILE_SYNC4_IS_STABLE),
     "data-sync": (StableHow4.DATA_SYNC4, DATA_SYNC4_IS_STABLE),
@@ -310,9 +312,9 @@ def test_never_reused(v4: Nfs4Dialect, target: TargetView) -> None:
         lost |= data.lost(v4)
         file = file_again(v4)
         seen = verifier(v4, file)
-        expect(seen, "writeverf after unstable data was lost", field="writeverf", because=VERIFIER4_IS_UNIQUE).satisfies(
-            lambda verf: verf not in lost, "a new verifier"
-        )
+        expect(
+            seen, "writeverf after unstable data was lost", field="writeverf", because=VERIFIER4_IS_UNIQUE
+        ).satisfies(lambda verf: verf not in lost, "a new verifier")
     observe("unstable data after four crashes", "lost" if lost else "kept")
     if not lost:
         skip(LOSES_NOTHING)

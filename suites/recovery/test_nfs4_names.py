@@ -243,9 +243,7 @@ def test_linked(v4: Nfs4Dialect, losses: Losses) -> Steps:
     """A name that LINK has made leads to its file after a crash."""
     file = v4.scratch.file("f", pattern(100))
     yield ARRANGED
-    reply = v4.compounds.compound(
-        op.putfh(file), op.savefh(), op.putfh(v4.scratch.handle), op.link(b"new")
-    )
+    reply = v4.compounds.compound(op.putfh(file), op.savefh(), op.putfh(v4.scratch.handle), op.link(b"new"))
     expect(reply).ok()
     leave_nothing(v4)
     yield CRASH
@@ -263,7 +261,11 @@ def test_setattr(v4: Nfs4Dialect, losses: Losses, field: str) -> Steps:
     """Attributes that SETATTR has set survive a crash."""
     file = v4.scratch.file("f", pattern(5000))
     long_ago = p.Settime4(p.TimeHow4.SET_TO_CLIENT_TIME4, p.Nfstime4(1_000_000_000, 0))
-    asked = {"mode": Fattr4(mode=0o600), "size": Fattr4(size=1234), "time_modify": Fattr4(time_modify_set=long_ago)}
+    asked = {
+        "mode": Fattr4(mode=0o600),
+        "size": Fattr4(size=1234),
+        "time_modify": Fattr4(time_modify_set=long_ago),
+    }
     yield ARRANGED
     expect(v4.compounds.compound(op.putfh(file), op.setattr(asked[field]))).ok()
     known = getattr(v4.scratch.attributes(file, field), field)

@@ -317,5 +317,3 @@ def _is_flagged(session: t.Any) -> bool:
     """Whether SEQUENCE says now that the client has something to reclaim."""
     flags = expect(session.renew()).of(p.SEQUENCE).ok().sr_status_flags
     return bool(flags & p.SEQ4_STATUS_RESTART_RECLAIM_NEEDED)
-
-

@@ -67,7 +67,9 @@ def verifier(v4: Nfs4Dialect, file: bytes) -> bytes:
     return bytes(write_all(v4, file, 0, b"data", StableHow4.UNSTABLE4)[0].writeverf)
 
 
-def commit(v4: Nfs4Dialect, file: bytes, results: list[p.Write4ResOk], offset: int = 0, count: int = 0) -> None:
+def commit(
+    v4: Nfs4Dialect, file: bytes, results: list[p.Write4ResOk], offset: int = 0, count: int = 0
+) -> None:
     """COMMIT, after the WRITEs with these results. SKIP if its verifier is another one: then data may be lost."""
     __tracebackhide__ = True
     reply = v4.compounds.compound(op.putfh(file), op.commit(offset, count))
@@ -152,4 +154,3 @@ class Unstable4:
             if range_of(v4, file_again(v4, name), offset, len(data)) != data:
                 lost.add(verf)
         return lost
-
