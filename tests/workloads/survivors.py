@@ -7,11 +7,20 @@ import typing as t
 from collections.abc import Mapping
 
 GREEN_2: t.Final[Mapping[str, str]] = {
+    "a fileid of 0 is none": """
+        readdir2-dots-have-no-fileid
+    """,
+    "a name like .. that leads elsewhere is a SHOULD (RFC 1094 section 3.2), and counted": """
+        lookup2-finds-the-first-parent lookup2-swaps-the-dots
+    """,
     "another version of NFS, another export or UDP is needed for it": """
         nfs2-cuts-data-over-udp nfs2-over-udp-returns-another-owner
     """,
     "how delegations end is not compared: data is, and a client that waits too long ends the run VOID": """
         nfs2-executes-while-it-recalls nfs2-ignores-delegations
+    """,
+    "how long a page may be is compared for NFSv3 only, by the lint": """
+        readdir2-exceeds-count readdir2-overfills-the-page
     """,
     "it shows after a restart or a crash only": """
         crash-brings-back-cut-data crash-brings-back-data-beyond-the-end crash-brings-back-old-names
@@ -37,11 +46,10 @@ GREEN_2: t.Final[Mapping[str, str]] = {
         statfs2-reports-more-free-than-total statfs2-returns-bsize-0 statfs2-returns-tsize-0
     """,
     "no directory is read like that: its pages, names and changes are others": """
-        readdir2-cuts-long-names readdir2-dots-have-no-fileid readdir2-exceeds-count
-        readdir2-invents-names-for-odd-arguments readdir2-lacks-long-names
+        readdir2-cuts-long-names readdir2-invents-names-for-odd-arguments readdir2-lacks-long-names
         readdir2-lists-non-directories readdir2-never-returns-eof
-        readdir2-omits-names-before-a-directory readdir2-overfills-the-page readdir2-repeats-a-cookie
-        readdir2-returns-cookie-0 readdir2-skips-the-fourth-entry readdir2-treats-cookies-as-positions
+        readdir2-omits-names-before-a-directory readdir2-repeats-a-cookie readdir2-returns-cookie-0
+        readdir2-skips-the-fourth-entry readdir2-treats-cookies-as-positions
     """,
     "no program has such names and objects, or looks at them after such a change": """
         changes2-deny-and-do changes2-refuse-and-clear create2-inverts-group-write
@@ -49,9 +57,8 @@ GREEN_2: t.Final[Mapping[str, str]] = {
         create2-sets-attributes-of-existing create2-size-zero-frees-nothing create2-swaps-times
         create2-truncates-if-size-is-unset create2-truncates-one-page link2-creates-removed-files
         link2-links-directories link2-refuses-and-increases-nlink lookup2-cuts-names-at-nul
-        lookup2-file-is-noent lookup2-finds-names-in-files lookup2-finds-the-first-parent
-        lookup2-follows-links lookup2-follows-paths lookup2-reports-special-files-as-links
-        lookup2-swaps-the-dots lookup2-truncates-large-files mkdir2-inverts-group-write
+        lookup2-file-is-noent lookup2-finds-names-in-files lookup2-follows-links lookup2-follows-paths
+        lookup2-reports-special-files-as-links lookup2-truncates-large-files mkdir2-inverts-group-write
         mkdir2-swaps-times names2-keep-mtime-of-directories names2-keep-one-page
         names2-of-links-leave-a-copy names2-of-links-reach-targets nfs2-accepts-existing-names
         nfs2-creates-in-non-directories nfs2-refuses-a-name-and-creates-another
@@ -63,8 +70,8 @@ GREEN_2: t.Final[Mapping[str, str]] = {
         rename2-over-existing-does-nothing rename2-removes-the-target-first
         rename2-removes-the-target-in-a-first-step rename2-renames-by-dots
         rename2-replaces-full-directories rename2-stays-in-its-directory rename2-to-itself-removes
-        rmdir2-does-nothing rmdir2-dots-empty-the-directory rmdir2-empties-before-it-refuses
-        rmdir2-removes-files rmdir2-removes-full-directories umnt-and-umntall-revoke-handles
+        rmdir2-dots-empty-the-directory rmdir2-empties-before-it-refuses rmdir2-removes-files
+        rmdir2-removes-full-directories umnt-and-umntall-revoke-handles
     """,
     "no program makes such calls": """
         read2-large-counts-skip-a-byte read2-obeys-totalcount read2-reads-non-files
@@ -89,6 +96,9 @@ GREEN_2: t.Final[Mapping[str, str]] = {
         readlink2-denies-everybody remove2-denies-everybody rename2-denies-everybody
         rmdir2-denies-everybody setattr2-denies-everybody statfs2-denies-everybody
         write2-denies-everybody
+    """,
+    "the run names what it could not remove": """
+        rmdir2-does-nothing
     """,
     "who may do what is not compared: a call that is refused ends the run VOID": """
         create2-ignores-permissions setattr2-anybody-changes-the-mode
@@ -134,6 +144,9 @@ GREEN_4: t.Final[Mapping[str, str]] = {
         open4-recalls-with-the-seqid open4-revokes-delegations-at-once open4-takes-any-delegation
         remove4-delays-after-the-return remove4-ignores-delegations
     """,
+    "how long a page may be is compared for NFSv3 only, by the lint": """
+        readdir4-exceeds-maxcount
+    """,
     "it shows after a restart or a crash only": """
         exchangeid4-restart-ends-sessions exchangeid4-restart-keeps-the-id
     """,
@@ -141,7 +154,7 @@ GREEN_4: t.Final[Mapping[str, str]] = {
         restorefh4-keeps-the-current
     """,
     "no directory is read like that: its pages, names and changes are others": """
-        readdir4-counts-cookies-from-one readdir4-dircount-is-a-limit readdir4-exceeds-maxcount
+        readdir4-counts-cookies-from-one readdir4-dircount-is-a-limit
         readdir4-invents-an-entry-for-unknown-cookies readdir4-lacks-long-names readdir4-lists-dots
         readdir4-of-a-file-is-empty readdir4-remembers-attributes-by-session
         readdir4-remembers-filehandles-by-name readdir4-repeats-a-cookie readdir4-small-pages-are-empty
