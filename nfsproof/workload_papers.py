@@ -13,6 +13,7 @@ from nfsjudge.verdict import Verdict
 from nfsproof import workloading
 from nfsproof.exits import Exit, Trouble
 from nfsserver import parse_setting
+from nfstargets import make_target
 from nfstargets.base import TargetError
 from nfstargets.knfsd.client import ClientUnavailable, LinuxClient
 from reports.workloads.paper_pages import merged
@@ -274,6 +275,11 @@ def run(wish: Wish, *, say: Say, progress: Say, runner: Run | None = None) -> in
     """Run the papers on the targets and print their tables; the exit status. Raises Trouble."""
     if wish.kept_only and wish.out is None:
         raise Trouble("--kept needs --out: the folder of the results")
+    for target in () if wish.kept_only or runner else wish.targets:
+        try:
+            make_target(target)  # a name that means nothing is no reason to try each column
+        except TargetError as error:
+            raise Trouble(str(error)) from error
     with contextlib.ExitStack() as stack:
         if runner is None:
             runner = _none if wish.kept_only else stack.enter_context(contextlib.closing(Runner(progress)))

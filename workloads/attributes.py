@@ -23,9 +23,10 @@ from __future__ import annotations
 import functools
 import typing as t
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from nfsclient.files import FileType
+from nfsclient.files import Attributes, FileType
+from nfsclient.protocol import nfs2, nfs3
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4.operations import operation_of
 from nfsclient.sessions.reply import CompoundReply
@@ -137,19 +138,23 @@ class AttributeChecks:
         self._judge_times(item, raw, begun, by)
 
     def _judge_times(self, item: Item, raw: t.Any, begun: int, by: str) -> None:
-        modified, changed = _times_of(raw)
+        modified, changed = _TIMES.get(type(raw), _neutral_times)(raw)
         if modified is None:
             return
-        seen, known, state, now = item.seen, item.modified, item.state, self._ledger.ticks.now
-        if seen is not None and begun > seen[2] and (modified < seen[0] or changed < seen[1]):
-            self._troubles[TIMES_BACK] += 1
+        seen, state = item.seen, item.state
         if seen is None or begun > seen[2]:
-            item.seen = modified, changed, now
-        if state is None or not self._knows_writes or not (state.is_quiet(begun) and item.is_quiet(begun)):
+            if seen is not None and (modified < seen[0] or changed < seen[1]):
+                self._troubles[TIMES_BACK] += 1
+            item.seen = modified, changed, self._ledger.ticks.now
+        if state is None or not self._knows_writes or item.changing or not state.is_quiet(begun):
             return
-        if known is None or known[1] < max(state.quiet_since, item.quiet_since):
-            item.modified = modified, now
-        elif begun > known[1] and modified != known[0]:
+        quiet_since = item.quiet_since
+        if quiet_since > begun:
+            return
+        known = item.modified
+        if known is None or known[1] < quiet_since or known[1] < state.quiet_since:
+            item.modified = modified, self._ledger.ticks.now
+        elif modified != known[0] and begun > known[1]:
             raise _wrong(
                 item, by, f"nobody has modified it since {_show(known[0])}", _show(modified), "mtime"
             )
@@ -190,20 +195,39 @@ def _beyond_request(item: Item) -> int:
     return item.mode & _PERMISSIONS & ~item.requested
 
 
-def _times_of(raw: t.Any) -> tuple[int | None, int]:
-    """(time of the last modification, of the last change) in nanoseconds; None where one of them is not there."""
-    if type(raw) is p.Fattr4:
-        mtime, ctime = raw.time_modify, raw.time_metadata
-    else:
-        mtime, ctime = raw.mtime, raw.ctime
-        if hasattr(mtime, "useconds"):  # NFSv2
-            return (
-                mtime.seconds * _SECOND + mtime.useconds * 1000,
-                ctime.seconds * _SECOND + ctime.useconds * 1000,
-            )
+Times: t.TypeAlias = tuple[int | None, int]
+"""(time of the last modification, of the last change) in nanoseconds; None where one of them is not there."""
+
+
+def _times2(raw: nfs2.Fattr) -> Times:
+    mtime, ctime = raw.mtime, raw.ctime
+    return mtime.seconds * _SECOND + mtime.useconds * 1000, ctime.seconds * _SECOND + ctime.useconds * 1000
+
+
+def _times3(raw: nfs3.Fattr3) -> Times:
+    mtime, ctime = raw.mtime, raw.ctime
+    return mtime.seconds * _SECOND + mtime.nseconds, ctime.seconds * _SECOND + ctime.nseconds
+
+
+def _times4(raw: p.Fattr4) -> Times:
+    mtime, ctime = raw.time_modify, raw.time_metadata
     if mtime is None or ctime is None:
         return None, 0
     return mtime.seconds * _SECOND + mtime.nseconds, ctime.seconds * _SECOND + ctime.nseconds
+
+
+def _neutral_times(raw: Attributes) -> Times:
+    mtime, ctime = raw.mtime, raw.ctime
+    if mtime is None or ctime is None:
+        return None, 0
+    return mtime.seconds * _SECOND + mtime.nseconds, ctime.seconds * _SECOND + ctime.nseconds
+
+
+_TIMES: t.Final[Mapping[type, Callable[[t.Any], Times]]] = {
+    nfs2.Fattr: _times2,
+    nfs3.Fattr3: _times3,
+    p.Fattr4: _times4,
+}
 
 
 def _show(moment: int) -> str:

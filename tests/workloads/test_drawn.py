@@ -71,7 +71,7 @@ def _is_not_red(knobs: dict[str, t.Any], at: int, **more: t.Any) -> Verdict | No
     except Refused:
         return None
     assert outcome.result.verdict is not Verdict.FAIL, outcome.result.reasons
-    assert outcome.left == ()
+    assert outcome.left == () or knobs.keys() & _SLOW  # a server may be too busy to remove anything
     return outcome.result.verdict
 
 

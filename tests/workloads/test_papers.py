@@ -407,3 +407,12 @@ def test_a_small_tree_on_the_embedded_server_follows_the_rules_of_the_table(
     assert counts["GETATTR"] == 5
     assert counts["LOOKUP"] == lookups
     assert counts.get("READDIRPLUS", 0) + counts.get("READDIR", 0) == 5
+
+
+def test_a_target_that_nobody_knows_is_refused_at_once() -> None:
+    said = list[str]()
+    with pytest.raises(Trouble, match="unknown target 'nosuch'"):
+        workload_papers.run(
+            workload_papers.Wish(["nfsv3"], ["nosuch"]), say=said.append, progress=said.append
+        )
+    assert said == []
