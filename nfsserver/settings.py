@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nfsserver.declaring import Value as Value
-from nfsserver.declaring import knob as _knob
+from nfsserver import declaring
+
+Value = declaring.Value
+_knob = declaring.knob
 
 
 @dataclass(frozen=True, slots=True)
