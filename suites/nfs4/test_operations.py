@@ -72,7 +72,7 @@ def test_optional(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> None
 @pytest.mark.parametrize("minor", [2], ids=["4.2"])
 @pytest.mark.parametrize("name", sorted({*named(_is_optional, 2)} - {*named(_is_optional)}))
 @proves(LACKING_IS_NOTSUPP, killed_by="operations4-lacking-is-illegal")
-def test_optional_since(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> None:
+def test_newer(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> None:
     """An OPTIONAL operation that is new in this minor version is not answered by ILLEGAL."""
     _expect_defined(compounds, scratch, name)
 
