@@ -7,31 +7,12 @@ knobs are derived from the declarations (`nfsserver.knobs`).
 
 from __future__ import annotations
 
-import dataclasses
-import typing as t
 from dataclasses import dataclass
 
-Value: t.TypeAlias = int | float | bool | str | None
-"""A value of a knob. None is the default of some."""
+from nfsserver import declaring
 
-
-def _knob(
-    default: Value,
-    meaning: str,
-    *cites: str,
-    draws: tuple[Value, ...],
-    rarely: bool = False,
-    nonstrict: tuple[str, ...] = (),
-    least: float | None = None,
-    most: float | None = None,
-    choices: tuple[str, ...] = (),
-    limit: str | None = None,
-    is_of_rpc: bool = False,
-    of_nfs4: bool = False,
-) -> t.Any:
-    """One knob; `nfsserver.knobs.Knob` says what the parameters mean."""
-    metadata = {name: value for name, value in locals().items() if name != "default"}
-    return dataclasses.field(default=default, metadata=metadata)
+Value = declaring.Value
+_knob = declaring.knob
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,9 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import restate_last
-from nfsmutants.rules import RFC5661_ERRORS
 
 
-@mutant(p.COMPOUND, breaks=RFC5661_ERRORS)
+@mutant(p.COMPOUND)
 def compound4_badxdr_is_inval(call: Call[p.Compound4Args, p.Compound4Res]) -> p.Compound4Res:
     """An operation whose arguments do not match their XDR definition gets INVAL"""
     return restate_last(call.proceed(), Nfsstat4.NFS4ERR_BADXDR, Nfsstat4.NFS4ERR_INVAL)

@@ -7,10 +7,9 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import restate_last
-from nfsmutants.rules import RFC5661_ERRORS
 
 
-@mutant(p.COMPOUND, breaks=RFC5661_ERRORS)
+@mutant(p.COMPOUND)
 def room4_no_room_is_io(call: Call[p.Compound4Args, p.Compound4Res]) -> p.Compound4Res:
     """An operation for which there is no room, or that changes a read-only file system, gets IO"""
     reply = call.proceed()

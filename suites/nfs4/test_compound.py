@@ -110,7 +110,7 @@ def test_illegal(compounds: Compounds, number: int) -> None:
 
 @pytest.mark.parametrize("name", [*named(_needs_session), "illegal"])
 @proves(NOT_IN_SESSION, killed_by="compound4-needs-no-session")
-def test_without_sequence(nfs4: Nfs4, name: str) -> None:
+def test_no_sequence(nfs4: Nfs4, name: str) -> None:
     """An operation that needs a session is refused without SEQUENCE."""
     refusals = [Nfsstat4.NFS4ERR_OP_NOT_IN_SESSION]
     if name == "illegal":

@@ -12,12 +12,11 @@ from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_ow
 from nfsclient.clients.nfs4 import CompoundReply, Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
-from nfsclient.rpc.auth import AuthSys
 from nfsclient.xdr import XdrType
 from nfsjudge import expect, observe, proves, should, skip, stated, unsupported
 from suites.nfs4.opens import BOTH
 from suites.nfs4.retries import need_answer
-from suites.nfs4.test_users import STRANGER
+from suites.nfs4.test_users import STRANGER, client_of, need_distinct
 
 STRANGE_OWNERS_ARE_BADOWNER = should(
     "RFC 5661",
@@ -89,10 +88,10 @@ def test_size(compounds: Compounds, scratch: Nfs4Scratch, name: str) -> None:
 def test_given_away(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """With chown_restricted, a common user cannot make another one the owner of a directory."""
     owner = _need_restricted(scratch)
-    user, on = _common_user(v4), scratch.directory("theirs", mode=0o777)
+    user, on = _common_user(v4, scratch), scratch.directory("given", mode=0o777)
     making = user.compound(op.putfh(on), op.mkdir(_MADE), op.getfh(), op.getattr("owner"))
     if making.status or making.attributes.owner == owner:
-        skip("another user has no directory of its own", making)
+        skip("another user has no separate directory", making)
     reply = need_answer(user.compound(op.putfh(making.handle), op.setattr(Fattr4(owner=owner))))
     observe("owner that a common user gives", reply.status.name)
     expect(scratch.attributes(making.handle, "owner")).field("owner").differs_from(owner)
@@ -103,7 +102,7 @@ def test_given_away(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
 def test_made_for_another(v4: Nfs4Dialect, scratch: Nfs4Scratch, name: str) -> None:
     """With chown_restricted, a common user cannot create an object that belongs to another one."""
     owner = _need_restricted(scratch)
-    user, on = _common_user(v4), scratch.directory("theirs", mode=0o777)
+    user, on = _common_user(v4, scratch), scratch.directory("given", mode=0o777)
     reply = need_answer(user.compound(op.putfh(on), _SETTING[name](Fattr4(owner=owner))))
     observe("owner that a common user gives", reply.status.name)
     made = scratch.lookup(_MADE, directory=on)
@@ -111,8 +110,10 @@ def test_made_for_another(v4: Nfs4Dialect, scratch: Nfs4Scratch, name: str) -> N
         expect(scratch.attributes(made, "owner")).field("owner").differs_from(owner)
 
 
-def _common_user(v4: Nfs4Dialect) -> Compounds:
-    return v4.new_compounds(v4.connections.connect("nfs"), AuthSys(*STRANGER))
+def _common_user(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Compounds:
+    user = client_of(v4, *STRANGER)
+    need_distinct(scratch, user)
+    return user
 
 
 def _need_restricted(scratch: Nfs4Scratch) -> bytes:

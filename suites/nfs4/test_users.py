@@ -34,7 +34,7 @@ GROUPS: t.Final = tuple(range(5001, 5017))
 """All that AUTH_SYS has room for."""
 
 
-def _client_of(v4: Nfs4Dialect, uid: int, gid: int, gids: tuple[int, ...] = ()) -> Compounds:
+def client_of(v4: Nfs4Dialect, uid: int, gid: int, gids: tuple[int, ...] = ()) -> Compounds:
     """A client of another user, on a separate connection."""
     return v4.new_compounds(v4.connections.connect("nfs"), AuthSys(uid, gid, gids))
 
@@ -42,8 +42,8 @@ def _client_of(v4: Nfs4Dialect, uid: int, gid: int, gids: tuple[int, ...] = ()) 
 @proves(MODE_DENIES, killed_by="access4-grants-strangers")
 def test_access(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """ACCESS denies another user a file of mode 0600, and grants one of mode 0644 to be read."""
-    stranger = _client_of(v4, *STRANGER)
-    _need_distinct(scratch, stranger)
+    stranger = client_of(v4, *STRANGER)
+    need_distinct(scratch, stranger)
     private, public = (
         scratch.file("private", b"data", mode=0o600),
         scratch.file("public", b"data", mode=0o644),
@@ -64,8 +64,8 @@ def test_access(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
 @proves(MODE_DENIES, killed_by="open4-asks-no-mode")
 def test_open_denied(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """OPEN by another user of a file of mode 0600 is denied, for reading and for writing."""
-    stranger = _client_of(v4, *STRANGER)
-    _need_distinct(scratch, stranger)
+    stranger = client_of(v4, *STRANGER)
+    need_distinct(scratch, stranger)
     public = scratch.file("public", b"data", mode=0o644)
     if try_open(stranger, public, READ).status != Nfsstat4.NFS4_OK:
         skip("another user cannot open a file of mode 0644")
@@ -75,7 +75,7 @@ def test_open_denied(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
         expect(try_open(stranger, private, access)).refused()
 
 
-def _need_distinct(scratch: Nfs4Scratch, stranger: Compounds) -> None:
+def need_distinct(scratch: Nfs4Scratch, stranger: Compounds) -> None:
     """UNSUPPORTED if files of the other user belong to the user of the run: there is one user then."""
     made = stranger.compound(op.putfh(scratch.handle), op.mkdir(b"theirs"), op.getattr("owner"))
     mine = scratch.attributes(scratch.directory("mine"), "owner").owner
@@ -91,7 +91,7 @@ def _need_mode(scratch: Nfs4Scratch, file: bytes, mode: int) -> None:
 @proves(GROUPS_COUNT, killed_by="auth4-eight-groups-count")
 def test_sixteen_groups(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """A member of sixteen groups reads files of each of them."""
-    member = _client_of(v4, *STRANGER, GROUPS)
+    member = client_of(v4, *STRANGER, GROUPS)
     file = scratch.file("file", b"data", mode=0o640)
     for group in (GROUPS[0], GROUPS[8], GROUPS[15]):
         setting = op.setattr(Fattr4(owner_group=b"%d" % group))

@@ -115,6 +115,16 @@ class TestErrors:
         assert states["READ", "IO"] == "outside"
         assert not nfs3.unlisted
 
+    def test_a_general_reason_is_of_the_pairs_that_are_left(self) -> None:
+        seen = check("nfs4/WRITE/one", statuses=["nfs4.1 WRITE NFS4ERR_STALE"])
+        run = run_of(seen)
+        found = next(each for each in cover_errors([run], read_error_tables()) if each.protocol == "nfs4.1")
+        states = {(pair.operation, pair.error): pair.state for pair in found.pairs}
+        assert states["WRITE", "STALE"] == "provoked"
+        assert states["LOOKUP", "STALE"] == "server"
+        assert states["LAYOUTGET", "BADXDR"] == "server"
+        assert found.refuted == []
+
     def test_errors_of_mount_are_those_of_its_version(self) -> None:
         statuses = ["mount1 MNT UNKNOWN_13", "mount3 MNT MNT3ERR_ACCES", "mount3 MNT MNT3ERR_PERM"]
         mount = cover_errors([run_of(check("mount/mnt/one", statuses=statuses))], read_error_tables())[1]
