@@ -21,7 +21,7 @@ from fixtures.plugin.choosing import check_id_of
 from nfsclient.similar import similar_text
 from nfsproof.exits import Exit
 from nfsproof.selector import Selector, UnknownCheck
-from nfsproof.starter import collect_rarely, home, wants_failed_only
+from nfsproof.starter import home, wants_failed_only
 from nfstargets.clients import is_client
 from reports.idlist import OF_CLIENTS, function_of
 
@@ -50,8 +50,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Replaces what pytest would collect. Nothing named: all checks."""
-    if hasattr(config, "workerinput"):  # a process that the starter has not begun
-        collect_rarely()
     selector = Selector(home() / "suites")
     words: list[str] = getattr(config.option, "file_or_dir", [])  # absent with --help
     if not words:

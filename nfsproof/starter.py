@@ -60,7 +60,16 @@ def run_suite(args: Sequence[str]) -> int:
         *("-c", str(PACKAGE / "_run" / "pytest.toml")),
         # A conftest of the current folder would be read for a check that has the name of a folder there.
         *("--rootdir", str(root), "--noconftest"),
-        *("-p", "xdist.plugin", "-p", "fixtures.plugin", "-p", "nfsproof.selection"),
+        *(
+            "-p",
+            "nfsproof.beginning",
+            "-p",
+            "xdist.plugin",
+            "-p",
+            "fixtures.plugin",
+            "-p",
+            "nfsproof.selection",
+        ),
         *_memory(args),
         *_allure(args),
         *_without_unused(args),

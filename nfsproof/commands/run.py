@@ -91,6 +91,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     """
     starter.collect_rarely()
     starter.put_home_first()
+    starter.keep_code()
     from nfsproof.arguments import ArgumentError, split_target
     from nfstargets import TARGETS
     from nfstargets.clients import KIND
