@@ -15,7 +15,7 @@ from nfsjudge.lint import all_rules
 from nfsjudge.records import CheckRecord, RequirementRecord
 from nfsproof import starter
 from reports import load
-from reports.coverage import Pages, suite_pages
+from reports.coverage.rendering import Pages, suite_pages
 from reports.idlist import known_ids
 from reports.run import Run
 

@@ -19,7 +19,7 @@ from reports.allure import write_allure
 from reports.annotations import annotation_lines
 from reports.causes import plain_causes
 from reports.charts import charts_of
-from reports.coverage import render_coverage
+from reports.coverage.rendering import render_coverage
 from reports.junit import render_junit
 from reports.markdown import render_markdown
 from reports.plain import printable

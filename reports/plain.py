@@ -20,7 +20,8 @@ HIDING = re.compile(
 # What the CI of GitHub, Azure or TeamCity takes for a command: `::add-mask::` where it begins a line, `##[error]`,
 # `##vso[...]` and `##teamcity[...]` wherever they stand.
 _COMMANDS = re.compile(r"(?m)^([^\S\n]*+)(?=::)|(##)(?=\w{0,20}\[)")
-_ILLEGAL_IN_XML = re.compile("[^\t\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# All but \t, \n, \x20-\x7e, \x85, \xa0-\ud7ff, \ue000-\ufffd and what is above; a set of these takes long to compile.
+_ILLEGAL_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 _NUMBERED = re.compile(r"RFC (\d{1,5})")
 _SECTION = re.compile(r"\d+(\.\d+)*")
 _APPENDIX = re.compile(r"(?:Appendix )?([A-Z](?:\.\d+)*)")

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Coverage: which sections of the RFCs, and which pairs of operation and error, have a check."""
+"""Coverage: which sections of the RFCs, and which pairs of operation and error, have a check.
 
-from __future__ import annotations
-
-from reports.coverage.rendering import Pages, render_coverage, suite_pages
-
-__all__ = ["Pages", "render_coverage", "suite_pages"]
+`rendering` makes the pages. It is not imported here: a run only draws its charts from the sections.
+"""

@@ -11,7 +11,7 @@ from nfsjudge.records import CheckRecord, EndRecord, RunRecord, to_line
 from nfsproof import covering
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
-from reports.coverage import Pages
+from reports.coverage.rendering import Pages
 
 
 def records(folder: Path, target: str, *, ended: bool = True) -> Path:
