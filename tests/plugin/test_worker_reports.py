@@ -8,7 +8,7 @@ import typing as t
 import pytest
 
 from fixtures.plugin import worker_reports
-from fixtures.plugin.worker_reports import TOGETHER, phases_of, together
+from fixtures.plugin.worker_reports import TOGETHER, clean_up_of, together, with_set_up
 
 ADDED: t.Final = {"worker_id": "gw1", "item_index": 7}
 """As xdist does."""
@@ -50,8 +50,9 @@ def carried(sent: pytest.TestReport) -> pytest.TestReport:
 def test_three_reports_travel_as_one_and_are_three_again() -> None:
     reports = [report("setup"), report("call", "failed"), report("teardown", nfs_left=["dir"])]
     (sent,) = chosen(*reports)
-    phases = phases_of(carried(sent))
-    assert [phase.when for phase in phases] == ["setup", "call", "teardown"]
+    came = carried(sent)
+    phases = [*with_set_up(came), clean_up_of(came)]
+    assert [phase and phase.when for phase in phases] == ["setup", "call", "teardown"]
     for phase, before in zip(phases, reports, strict=True):
         expected = vars(before) | ADDED
         expected.pop("nfs_around", None)
@@ -71,7 +72,7 @@ def test_three_reports_travel_as_one_and_are_three_again() -> None:
 )
 def test_what_others_want_to_hear_of_travels_alone(reports: list[t.Any]) -> None:
     assert chosen(*reports) == reports
-    assert [phases_of(carried(each))[0].when for each in reports] == [each.when for each in reports]
+    assert [with_set_up(carried(each))[0].when for each in reports] == [each.when for each in reports]
 
 
 def test_with_other_listeners_in_the_controller_each_travels_alone() -> None:
