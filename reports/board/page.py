@@ -8,18 +8,17 @@ import hashlib
 import os
 from collections.abc import Sequence
 from functools import cache
+from html import escape
 from pathlib import Path
+from string import Template
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
-from markupsafe import Markup
-
-from nfsjudge.verdict import VERDICTS
 from reports.board.charts import drawing
-from reports.board.data import SYMBOLS, Board, build
-from reports.board.safe import json_block, visible, visible_line
+from reports.board.data import build
+from reports.board.noscript import noscript
+from reports.board.safe import json_block, visible_line
 from reports.charts import charts_of
-from reports.run import MEANINGS, Run
+from reports.run import Run
 
 _ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = (
@@ -36,7 +35,6 @@ _SCRIPTS = (
     "clients.js",
     "main.js",
 )
-_IN_FULL = ("FAIL", "VOID", "NONSTRICT")
 
 
 def render_board(
@@ -54,20 +52,19 @@ def render_board(
     """
     board = build(runs, _folders(runs, at))
     style, script = style_text(), _script()
-    return _template().render(
+    return _template().substitute(
         policy=_policy(style, script),
-        style=Markup(style),  # noqa: S704  a file of this package
-        script=Markup(script),  # noqa: S704  a file of this package
-        title=_title(runs),
-        index=Markup(json_block(board.index)),  # noqa: S704  escaped by json_block
-        portions=_portions(board),
-        charts=[(visible_line(title), Markup(drawing(svg))) for title, svg in charts],  # noqa: S704  rebuilt
-        workloads=workloads,
-        runs=runs,
-        verdicts=VERDICTS,
-        meanings=MEANINGS,
-        symbols=SYMBOLS,
-        in_full=_IN_FULL,
+        style=style,
+        script=script,
+        title=escape(_title(runs)),
+        index=json_block(board.index),
+        portions="".join(
+            f'<script type="application/json" id="portion-{name}">{json_block(portion)}</script>\n'
+            for name, portion in board.portions.items()
+        ),
+        charts="".join(_figure(visible_line(title), drawing(svg)) for title, svg in charts),
+        workloads=_workloads(workloads),
+        noscript="".join(map(noscript, runs)),
     )
 
 
@@ -76,8 +73,29 @@ def render_html(run: Run) -> str:
     return render_board([run], charts=charts_of([run]))
 
 
-def _portions(board: Board) -> list[tuple[str, Markup]]:
-    return [(name, Markup(json_block(portion))) for name, portion in board.portions.items()]  # noqa: S704  as above
+def _figure(title: str, svg: str) -> str:
+    """A chart that `drawing` has made again."""
+    name = escape(title)
+    return (
+        f'<figure><figcaption>{name}</figcaption><div class="drawing" tabindex="0" role="region" '
+        f'aria-label="{name}">{svg}</div></figure>\n'
+    )
+
+
+def _workloads(views: Sequence[object]) -> str:
+    """The views of workloads, which most pages have not: only those with them take the time to load a template."""
+    if not views:
+        return ""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(_ASSETS),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("workloads.html.j2").render(workloads=views)
 
 
 def _folders(runs: Sequence[Run], at: Path | None) -> list[str | None]:
@@ -101,15 +119,8 @@ def _title(runs: Sequence[Run]) -> str:
 
 @cache
 def _template() -> Template:
-    environment = Environment(
-        loader=FileSystemLoader(_ASSETS),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["visible"] = visible
-    return environment.get_template("board.html.j2")
+    _licence, _, page = (_ASSETS / "board.html").read_text(encoding="utf-8").partition("\n")
+    return Template(page)
 
 
 @cache

@@ -7,6 +7,8 @@ import base64
 import hashlib
 import json
 import re
+import subprocess
+import sys
 import typing as t
 from html.parser import HTMLParser
 from pathlib import Path
@@ -20,6 +22,7 @@ from reports.board.charts import drawing
 from reports.board.safe import clause_url, inside, json_block, visible, visible_line
 from reports.run import Run, from_records
 from tests.board.records import HURTS, SCRIPT, check, ganesha, gone_nfs, hostile
+from tests.waiting import AT_MOST
 
 
 class Page(HTMLParser):
@@ -262,6 +265,13 @@ def test_without_scripts_the_page_tells_what_is_red() -> None:
     for part in ("nfs3/WRITE/never-more", "count is 11", "RFC 1813 section 3.3.7", "a bug of ours"):
         assert part in static
     assert "nfs3/WRITE/keeps-data" not in static
+
+
+def test_a_page_without_workloads_needs_no_language_of_templates() -> None:
+    program = "import sys, reports.board, reports.charts; sys.exit('jinja2' in sys.modules)"
+    subprocess.run(
+        [sys.executable, "-c", program], cwd=Path(__file__).parents[2], check=True, timeout=AT_MOST
+    )
 
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><title>t &amp; u</title><rect width="9" fill="#123"/></svg>'

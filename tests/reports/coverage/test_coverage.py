@@ -13,10 +13,9 @@ import pytest
 from nfsclient.protocol.mount import MountStat3
 from nfsclient.protocol.nfs3 import NFS3, Nfsstat3
 from nfsjudge.records import CheckRecord, EndRecord, FindingRecord, RequirementRecord, RunRecord
-from reports.coverage.rendering import render_coverage, suite_pages
 from reports.coverage.counting import rows_of
 from reports.coverage.errors import cover_errors
-from reports.coverage.rendering import escape_markdown
+from reports.coverage.rendering import escape_markdown, render_coverage, suite_pages
 from reports.coverage.sections import SectionCoverage, cover_sections
 from reports.coverage.tables import read_error_tables, read_tables, unmatched_reasons
 from reports.run import Run
