@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mutants that the checks in suites/nfs4/test_with_nfs3_attributes.py catch: each version has its own attributes."""
+"""Mutants that the checks in suites/nfs4/test_nfs3_attributes.py catch: each version has its own attributes."""
 
 from __future__ import annotations
 
