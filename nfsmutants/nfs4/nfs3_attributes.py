@@ -11,14 +11,16 @@ from nfsclient.xdr import replace
 from nfsmutants.bending import inode_of
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4, succeeded
-from nfsmutants.rules import RFC5661_ATTRIBUTES
 from nfsserver.nfs4.common import compound_of
 
 Getattr = Call[p.Getattr4Args, p.Getattr4Res]
-_OTHER: t.Final[dict[str, t.Callable[[t.Any], t.Any]]] = {
+Other: t.TypeAlias = dict[str, t.Callable[[t.Any], t.Any]]
+_OBJECTS: t.Final[Other] = {
     "type": lambda _: p.NfsFtype4.NF4BLK,
     "size": lambda size: size + 1,
     "numlinks": lambda links: links + 1,
+}
+_VERSIONS: t.Final[Other] = {
     "mode": lambda mode: mode ^ 1,
     "fileid": lambda fileid: fileid + 1,
     "time_modify": lambda time: p.Nfstime4(time.seconds - 1, time.nseconds),
@@ -27,22 +29,33 @@ _OTHER: t.Final[dict[str, t.Callable[[t.Any], t.Any]]] = {
 }
 
 
-@mutant(p.GETATTR, breaks=RFC5661_ATTRIBUTES)
-def getattr4_is_of_another_object(call: Getattr) -> p.Getattr4Res:
-    """GETATTR of one attribute returns another value than NFSv3 does"""
+def _alone(call: Getattr, others: Other) -> p.Getattr4Res:
+    """Another value of an attribute that is asked for alone."""
     asked = p.names_of(call.args.attr_request)
     result = call.proceed()
     known = result.resok4.obj_attributes if result.resok4 is not None else None
-    if known is None or len(asked) != 1 or asked[0] not in _OTHER or getattr(known, asked[0]) is None:
+    if known is None or len(asked) != 1 or asked[0] not in others or getattr(known, asked[0]) is None:
         return result
     name = asked[0]
-    return amend4(result, obj_attributes=known.changed(**{name: _OTHER[name](getattr(known, name))}))
+    return amend4(result, obj_attributes=known.changed(**{name: others[name](getattr(known, name))}))
+
+
+@mutant(p.GETATTR)
+def getattr4_is_of_another_object(call: Getattr) -> p.Getattr4Res:
+    """GETATTR of type, size or numlinks returns another value than NFSv3 does"""
+    return _alone(call, _OBJECTS)
+
+
+@mutant(p.GETATTR)
+def getattr4_has_its_own_modes_and_owners(call: Getattr) -> p.Getattr4Res:
+    """GETATTR of mode, fileid, time_modify or an owner returns another value than NFSv3 does"""
+    return _alone(call, _VERSIONS)
 
 
 _NAMES: t.Final = ("mode", "size", "time_modify")
 
 
-@mutant((p.GETATTR, p.SETATTR, p.WRITE), breaks=RFC5661_ATTRIBUTES)
+@mutant((p.GETATTR, p.SETATTR, p.WRITE))
 def getattr4_remembers_what_nfs4_has_seen(call: AnyCall) -> t.Any:
     """GETATTR of NFSv4 returns mode, size and time_modify of its first time, until NFSv4 changes the object"""
     inode, result = compound_of(call.context).current, call.proceed()
@@ -61,7 +74,7 @@ def getattr4_remembers_what_nfs4_has_seen(call: AnyCall) -> t.Any:
     return amend4(result, obj_attributes=known.changed(**old)) if old else result
 
 
-@mutant((q.GETATTR, q.SETATTR), breaks=RFC5661_ATTRIBUTES)
+@mutant((q.GETATTR, q.SETATTR))
 def getattr3_remembers_what_nfs3_has_seen(call: AnyCall) -> t.Any:
     """GETATTR of NFSv3 returns mode, size and mtime of its first time, until NFSv3 sets some"""
     inode, reply = inode_of(call.server, call.args.object), call.proceed()

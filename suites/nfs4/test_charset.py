@@ -205,8 +205,8 @@ def _folds(scratch: Nfs4Scratch) -> bool:
 def test_normalisation(compounds: Compounds, scratch: Nfs4Scratch, first: str) -> None:
     """A composed and a decomposed name are of two files, or of one: to OPEN, LOOKUP, READ, READDIR and REMOVE alike."""
     composed, decomposed = "ärger".encode(), unicodedata.normalize("NFD", "ärger").encode()
-    one, two = (composed, decomposed) if first == "nfc" else (decomposed, composed)
-    reply = _made(compounds, scratch, one)
+    sent, two = (composed, decomposed) if first == "nfc" else (decomposed, composed)
+    reply = _made(compounds, scratch, sent)
     if reply.status in _REFUSALS:
         skip(f"the server does not take this name: {reply.status}", reply)
     made = expect(reply).ok().handle
@@ -225,10 +225,10 @@ def test_normalisation(compounds: Compounds, scratch: Nfs4Scratch, first: str) -
     other = expect(second).ok().handle
     expect(len(scratch.names()), "number of names").equals(2)
     scratch.write(other, b"other")
-    for name, data in ((one, b"first"), (two, b"other")):
+    for name, data in ((sent, b"first"), (two, b"other")):
         expect_data(scratch.read(scratch.lookup(name) or b""), data)
     expect(compounds.compound(op.putfh(scratch.handle), op.remove(two))).ok()
-    expect(scratch.lookup(one), "the first file").is_present()
+    expect(scratch.lookup(sent), "the first file").is_present()
     expect_data(scratch.read(made), b"first")
 
 
