@@ -91,7 +91,7 @@ def test_same(v3: Nfs3Dialect, v4: Nfs4Dialect, name: str, kind: str) -> None:
 
 @_cases(_OTHERS)
 @proves(OTHERS_ARE_THE_OBJECTS, killed_by="getattr4-has-its-own-modes-and-owners")
-def test_alike(v3: Nfs3Dialect, v4: Nfs4Dialect, name: str, kind: str) -> None:
+def test_both(v3: Nfs3Dialect, v4: Nfs4Dialect, name: str, kind: str) -> None:
     """Mode, fileid, time_modify and numeric owners are the same by both versions, for an object of each type."""
     _expect_same(v3, v4, name, kind)
 
