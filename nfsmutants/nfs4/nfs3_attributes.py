@@ -30,7 +30,7 @@ _VERSIONS: t.Final[Other] = {
 
 
 def _alone(call: Getattr, others: Other) -> p.Getattr4Res:
-    """Another value of an attribute that is asked for alone."""
+    """Another value of an attribute, if the request names no other attribute."""
     asked = p.names_of(call.args.attr_request)
     result = call.proceed()
     known = result.resok4.obj_attributes if result.resok4 is not None else None
