@@ -28,7 +28,7 @@ def shown(
     return amend4(result, obj_attributes=known.changed(**{name: new(inode, value)}))
 
 
-@mutant(p.GETATTR, breaks=RFC5661_ATTRIBUTES)
+@mutant(p.GETATTR)
 def getattr4_links_support_less(call: Getattr) -> p.Getattr4Res:
     """supported_attrs and suppattr_exclcreat of a symbolic link lack the mode"""
     result, inode = call.proceed(), compound_of(call.context).current
@@ -57,7 +57,7 @@ def getattr4_lease_is_of_the_object(call: Getattr) -> p.Getattr4Res:
 
 
 @mutant(p.GETATTR)
-def getattr4_exclcreat_has_unsupported_ones(call: Getattr) -> p.Getattr4Res:
+def getattr4_exclcreat_has_hidden(call: Getattr) -> p.Getattr4Res:
     """suppattr_exclcreat has the attribute hidden, which the server does not support"""
     return shown(call, "suppattr_exclcreat", lambda _, words: p.bitmap(*p.names_of(words), "hidden"))
 

@@ -14,7 +14,7 @@ from nfsmutants.rules import RFC5661_ERRORS
 
 Rename: t.TypeAlias = Callable[[bytes, bool], bytes]
 """Another name for one, which is to be made or found."""
-_WITH_NAMES: t.Final = (p.LOOKUP, p.OPEN, p.REMOVE, p.RENAME, p.SECINFO, p.CREATE, p.LINK)
+WITH_NAMES: t.Final = (p.LOOKUP, p.OPEN, p.REMOVE, p.RENAME, p.SECINFO, p.CREATE, p.LINK)
 _FIELDS: t.Final = {
     p.LOOKUP: ("objname", False),
     p.REMOVE: ("target", False),
@@ -27,7 +27,8 @@ _LONGEST: t.Final = 255
 _FOUND, _MADE = b"file", b"made"
 
 
-def _renamed(call: AnyCall, other: Rename) -> t.Any:
+def renamed(call: AnyCall, other: Rename) -> t.Any:
+    """Proceed with other names: (name, whether it is to be made) -> the name that is taken."""
     if call.operation is p.RENAME:
         old, new = bytes(call.args.oldname), bytes(call.args.newname)
         return call.proceed_with(oldname=other(old, False), newname=other(new, True))
@@ -40,7 +41,7 @@ def _renamed(call: AnyCall, other: Rename) -> t.Any:
     return call.proceed_with(**{field: other(bytes(getattr(call.args, field)), is_made)})
 
 
-@mutant(_WITH_NAMES)
+@mutant(WITH_NAMES)
 def names4_dots_are_directories(call: AnyCall) -> t.Any:
     """An operation finds "." and "..", unless it has made something else of them before"""
 
@@ -51,32 +52,32 @@ def names4_dots_are_directories(call: AnyCall) -> t.Any:
             call.state["made"] = True
         return _other(is_made)
 
-    return _renamed(call, other)
+    return renamed(call, other)
 
 
 def _other(is_made: bool) -> bytes:
     return _MADE if is_made else _FOUND
 
 
-@mutant(_WITH_NAMES)
+@mutant(WITH_NAMES)
 def names4_slashes_are_paths(call: AnyCall) -> t.Any:
     """An operation with a name with a slash finds another entry, or makes something else"""
-    return _renamed(call, lambda name, is_made: _other(is_made) if b"/" in name else name)
+    return renamed(call, lambda name, is_made: _other(is_made) if b"/" in name else name)
 
 
-@mutant(_WITH_NAMES)
+@mutant(WITH_NAMES)
 def names4_long_ones_are_cut(call: AnyCall) -> t.Any:
     """A name that is too long is cut, although no_trunc is true"""
-    return _renamed(call, lambda name, _is_made: name[:_LONGEST])
+    return renamed(call, lambda name, _is_made: name[:_LONGEST])
 
 
-@mutant(_WITH_NAMES, breaks=RFC5661_ERRORS)
+@mutant(WITH_NAMES, breaks=RFC5661_ERRORS)
 def names4_replaces_bad_utf8(call: AnyCall) -> t.Any:
     """Bytes of a new name that are no UTF-8 become a question mark"""
-    return _renamed(call, lambda name, is_made: name.replace(b"\xff", b"?") if is_made else name)
+    return renamed(call, lambda name, is_made: name.replace(b"\xff", b"?") if is_made else name)
 
 
-@mutant(_WITH_NAMES)
+@mutant(WITH_NAMES)
 def names4_dots_are_known(call: AnyCall) -> t.Any:
     """An operation on "." or ".." says that it is a directory"""
     seen: list[bytes] = []
@@ -85,5 +86,5 @@ def names4_dots_are_known(call: AnyCall) -> t.Any:
         seen.append(name)
         return name
 
-    result = _renamed(call, other)
+    result = renamed(call, other)
     return refusal(result, Nfsstat4.NFS4ERR_ISDIR) if {b".", b".."} & {*seen} else result

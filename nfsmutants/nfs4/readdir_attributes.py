@@ -73,7 +73,7 @@ def readdir4_set_only_is_left_out(call: Readdir) -> p.Readdir4Res:
 
 
 @mutant(p.READDIR)
-def readdir4_odd_cookies_skip_one(call: Readdir) -> p.Readdir4Res:
+def readdir4_odd_cookies_skip_an_entry(call: Readdir) -> p.Readdir4Res:
     """READDIR with an odd cookie skips an entry"""
     result = call.proceed()
     if not call.args.cookie & 1 or not call.args.cookie:

@@ -70,3 +70,13 @@ def removexattr4_absent_is_ok(call: Removexattr) -> p.Removexattr4Res:
     if result.rxr_status != Nfsstat4.NFS4ERR_NOXATTR:
         return result
     return p.Removexattr4Res(Nfsstat4.NFS4_OK, _DONE)
+
+
+@mutant(p.GETATTR)
+def getattr4_xattrs_are_not_supported(call: Call[p.Getattr4Args, p.Getattr4Res]) -> p.Getattr4Res:
+    """xattr_support is FALSE, though the operations work"""
+    result = call.proceed()
+    known = result.resok4.obj_attributes if result.resok4 is not None else None
+    if known is None or known.xattr_support is None:
+        return result
+    return amend4(result, obj_attributes=known.changed(xattr_support=False))

@@ -17,12 +17,12 @@ from nfsclient.xdr import XdrType
 from nfsjudge import expect, proves, should, skip, stated
 from suites.nfs4.opens import BOTH, open_file
 
-CHANGE_TELLS_OF_ATTRIBUTES = stated(
+CHANGE_FOLLOWS_ATTRIBUTES = stated(
     "RFC 5661",
     "5.8.1.4",
     "attribute change has another value after an attribute of the object, as its mode or its links, was modified",
 )
-CHANGE_TELLS_OF_ENTRIES = stated(
+CHANGE_FOLLOWS_ENTRIES = stated(
     "RFC 5661",
     "5.8.1.4",
     "attribute change of a directory has another value after its contents were modified",
@@ -117,14 +117,14 @@ def _expect_moves(
 
 
 @pytest.mark.parametrize("which", OF_FILES)
-@proves(CHANGE_TELLS_OF_ATTRIBUTES, killed_by="nfs4-leaves-change-of-files", needs="nfs4_hardlink")
+@proves(CHANGE_FOLLOWS_ATTRIBUTES, killed_by="nfs4-leaves-change-of-files", needs="nfs4_hardlink")
 def test_change_of_file(compounds: Compounds, scratch: Nfs4Scratch, which: str) -> None:
     """A change of an attribute of a file, or of its links, gives its attribute change another value."""
     _expect_moves(compounds, scratch, which, OF_FILES[which], of_directory=False)
 
 
 @pytest.mark.parametrize("which", OF_DIRECTORIES)
-@proves(CHANGE_TELLS_OF_ENTRIES, killed_by="nfs4-leaves-change-of-directories", needs="nfs4_hardlink")
+@proves(CHANGE_FOLLOWS_ENTRIES, killed_by="nfs4-leaves-change-of-directories", needs="nfs4_hardlink")
 def test_change_of_directory(compounds: Compounds, scratch: Nfs4Scratch, which: str) -> None:
     """A change of the entries of a directory, or of its mode, gives its attribute change another value."""
     _expect_moves(compounds, scratch, which, OF_DIRECTORIES[which], of_directory=True)

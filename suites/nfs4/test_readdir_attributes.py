@@ -147,7 +147,7 @@ def _expect_rest(rest: p.Readdir4ResOk, wanted: list[bytes], what: str) -> None:
     expect_names(names, wanted if rest.reply.eof else wanted[: max(1, len(names))], what)
 
 
-@proves(COOKIE_IS_OF_ITS_ENTRY, killed_by="readdir4-odd-cookies-skip-one")
+@proves(COOKIE_IS_OF_ITS_ENTRY, killed_by="readdir4-odd-cookies-skip-an-entry")
 def test_each_cookie(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """With the cookie of each entry, READDIR lists the entries that follow it, and no others."""
     page = _all(compounds, scratch)

@@ -12,7 +12,7 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4, SetxattrOption4
-from nfsjudge import Harm, expect, expect_data, expect_names, must, proves, skip, stated
+from nfsjudge import Harm, expect, expect_data, expect_names, must, proves, skip, stated, unsupported
 
 KEEPS_THE_VALUE = stated(
     "RFC 8276", "8.4.1.3", "GETXATTR obtains the value of the given extended attribute key", harm=Harm.DATA
@@ -43,6 +43,11 @@ REMOVES_THE_KEY = stated(
 )
 REMOVE_NEEDS_A_KEY = must(
     "RFC 8276", "8.4.4.3", "REMOVEXATTR of a key that does not exist gets NFS4ERR_NOXATTR", harm=Harm.SUCCESS
+)
+SUPPORT_IS_TRUE = must(
+    "RFC 8276",
+    "8.4",
+    "xattr_support is TRUE where extended attributes are supported, and where it is not, no operation on them is",
 )
 _4_2: t.Final = pytest.mark.parametrize("minor", [2], ids=["4.2"])
 
@@ -155,3 +160,22 @@ def test_remove_absent(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     set_key(compounds, file, b"other", b"value")  # so that nothing else refuses the next one
     reply = compounds.compound(op.putfh(file), op.removexattr(b"absent"))
     expect(reply).refused(Nfsstat4.NFS4ERR_NOXATTR, because=REMOVE_NEEDS_A_KEY)
+
+
+@_4_2
+@proves(SUPPORT_IS_TRUE, killed_by="getattr4-xattrs-are-not-supported")
+def test_support(compounds: Compounds, scratch: Nfs4Scratch) -> None:
+    """xattr_support is TRUE where the operations work, and where it is not, they are not supported."""
+    file = scratch.file("file")
+    reply = compounds.compound(op.putfh(file), op.listxattrs())
+    known = scratch.attributes(file, "xattr_support")
+    says = bool(known.xattr_support)
+    works = reply.status not in {Nfsstat4.NFS4ERR_NOTSUPP, Nfsstat4.NFS4ERR_OP_ILLEGAL}
+    if says == works and not works:
+        unsupported("the server has no extended attributes")
+    if not says:
+        what = f"xattr_support, where LISTXATTRS answers {reply.status.name}"
+        expect(says, what, of=known, field="xattr_support").is_true()
+    expect(
+        works, f"whether LISTXATTRS is supported ({reply.status.name})", of=reply, field="status"
+    ).is_true()
