@@ -133,7 +133,7 @@ def close4_seqid_zero_is_bad(call: Close) -> p.Close4Res:
 
 
 @mutant((p.OPEN, p.CLOSE))
-def open4_again_is_the_closed_one(call: AnyCall) -> t.Any:
+def open4_again_is_what_was_closed(call: AnyCall) -> t.Any:
     """OPEN by an owner that has closed the file has the access and the denial of before, too"""
     state = compound_of(call.context)
     opens, shares, file = state.states.held.opens, state.states.held.shares, state.current
@@ -144,8 +144,8 @@ def open4_again_is_the_closed_one(call: AnyCall) -> t.Any:
                 call.state[opened.key] = opened.access, opened.deny
         return call.proceed()
     result = call.proceed()
-    opened = opens.find(state.client.id, bytes(call.args.owner.owner), state.current)
-    if opened is not None and opened.key in call.state:
-        access, deny = call.state[opened.key]
-        shares.put(opened.file, opened.key, opened.access | access, opened.deny | deny)
+    again = opens.find(state.client.id, bytes(call.args.owner.owner), state.current)
+    if again is not None and again.key in call.state:
+        access, deny = call.state[again.key]
+        shares.put(again.file, again.key, again.access | access, again.deny | deny)
     return result

@@ -100,7 +100,7 @@ def _is_lost(call: FreeStateid) -> bool:
 
 
 @mutant(p.FREE_STATEID, breaks=RFC5661_FREE_STATEID)
-def freestateid4_expired_is_held(call: FreeStateid) -> p.FreeStateid4Res:
+def freestateid4_expired_has_locks(call: FreeStateid) -> p.FreeStateid4Res:
     """FREE_STATEID of what has expired gets LOCKS_HELD"""
     if _is_lost(call):
         return p.FreeStateid4Res(Nfsstat4.NFS4ERR_LOCKS_HELD)

@@ -225,7 +225,7 @@ def lock4_owners_are_of_all_clients(call: Lock) -> p.Lock4Res:
     """LOCK takes lock-owners of the same bytes for one owner, whichever client they are of"""
     new = call.args.locker.open_owner
     name = b"" if new is None else bytes(new.lock_owner.owner)
-    with overlooked(call.server, lambda owner, _held: owner[1] == name):
+    with overlooked(call.server, lambda owner, _range: owner[1] == name):
         return call.proceed()
 
 
@@ -233,7 +233,7 @@ def lock4_owners_are_of_all_clients(call: Lock) -> p.Lock4Res:
 def lockt4_one_client_is_free(call: Lockt) -> p.Lockt4Res:
     """LOCKT does not look at locks of the same client"""
     me = compound_of(call.context).client.id
-    with overlooked(call.server, lambda owner, _held: owner[0] == me):
+    with overlooked(call.server, lambda owner, _range: owner[0] == me):
         return call.proceed()
 
 
