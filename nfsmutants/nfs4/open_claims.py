@@ -24,9 +24,11 @@ def _is_exclusive4(call: Open) -> bool:
 
 @mutant(p.OPEN)
 def open4_by_handle_needs_a_directory(call: Open) -> p.Open4Res:
-    """OPEN with CLAIM_FH gets NOTDIR, because the current filehandle is no directory"""
-    result = call.proceed()
-    is_meant = call.args.claim.claim is p.OpenClaimType4.CLAIM_FH
+    """OPEN with CLAIM_FH, before a GETFH, gets NOTDIR, because the current filehandle is no directory"""
+    result, state = call.proceed(), compound_of(call.context)
+    later = state.operations[state.index + 1 :]
+    is_followed = bool(later) and isinstance(later[0], p.Getfh4Args)
+    is_meant = is_followed and call.args.claim.claim is p.OpenClaimType4.CLAIM_FH
     return refusal(result, Nfsstat4.NFS4ERR_NOTDIR) if is_meant else result
 
 
