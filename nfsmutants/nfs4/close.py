@@ -9,7 +9,6 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import refusal
-from nfsmutants.rules import RFC5661_CLOSE
 from nfsserver.nfs4.common import compound_of
 
 Close = Call[p.Close4Args, p.Close4Res]
@@ -87,7 +86,7 @@ def read4_takes_locks_of_closed_opens(call: AnyCall) -> t.Any:
 _OK: t.Final = Nfsstat4.NFS4_OK
 
 
-@mutant(p.CLOSE, breaks=RFC5661_CLOSE)
+@mutant(p.CLOSE)
 def close4_leaves_locks(call: Close) -> p.Close4Res:
     """CLOSE succeeds, and leaves the locks of its open"""
     held, file = call.server.states.held, compound_of(call.context).current

@@ -9,7 +9,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import refusal
-from nfsmutants.rules import RFC5661_OPEN, RFC5661_SHARED_IO
+from nfsmutants.rules import RFC5661_SHARED_IO
 from nfsserver.nfs4.common import compound_of
 from nfsserver.state.delegations import Delegation
 
@@ -48,7 +48,7 @@ def open4_exclusive4_is_inval(call: Open) -> p.Open4Res:
     return p.Open4Res(Nfsstat4.NFS4ERR_INVAL) if _is_exclusive4(call) else call.proceed()
 
 
-@mutant(p.OPEN, breaks=RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_exclusive4_forgets_the_verifier(call: Open) -> p.Open4Res:
     """OPEN with EXCLUSIVE4 takes a file that was created with another verifier"""
     return (
@@ -56,7 +56,7 @@ def open4_exclusive4_forgets_the_verifier(call: Open) -> p.Open4Res:
     )
 
 
-@mutant(p.OPEN, breaks=RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_exclusive4_empties(call: Open) -> p.Open4Res:
     """OPEN with EXCLUSIVE4 refuses a file that exists, and empties it"""
     here, result = compound_of(call.context).current, call.proceed()
@@ -79,7 +79,7 @@ def open4_exclusive4_is_for_all(call: Open) -> p.Open4Res:
     return result
 
 
-@mutant(p.OPEN, breaks=RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_verifiers_are_of_clients(call: Open) -> p.Open4Res:
     """OPEN that creates exclusively compares the verifiers of one client only"""
     how, me = call.args.openhow.how, compound_of(call.context).client.id.to_bytes(8, "big")

@@ -18,7 +18,6 @@ from nfsjudge import expect, expect_data, must, proves, skip, stated
 from suites.nfs4.delegations import delegated
 from suites.nfs4.locks import WRITE_LT, lock_range, opened_by_two, test_range
 from suites.nfs4.opens import BOTH, READ, WRITE, another_client, open_again, open_file, try_open
-from suites.nfs4.test_stateids import SPECIAL_IS_NOT_PASSED
 
 RETURNED_IS_CURRENT = must(
     "RFC 5661", "16.2.3.1.2", "an operation that returns a stateid sets the current stateid to it"
@@ -226,11 +225,7 @@ def test_seqid_is_kept(compounds: Compounds, scratch: Nfs4Scratch, operation: st
 
 
 @pytest.mark.parametrize("how", ["putfh", "lookup", "restorefh"])
-@proves(
-    CLEARED_WITH_THE_FILEHANDLE,
-    SPECIAL_IS_NOT_PASSED,
-    killed_by="filehandles4-keep-the-current-stateid",
-)
+@proves(CLEARED_WITH_THE_FILEHANDLE, killed_by="filehandles4-keep-the-current-stateid")
 def test_cleared(compounds: Compounds, scratch: Nfs4Scratch, how: str) -> None:
     """CLOSE with the current stateid is refused if PUTFH, LOOKUP or RESTOREFH came after the OPEN."""
     file = scratch.file("file", b"data")
@@ -243,7 +238,7 @@ def test_cleared(compounds: Compounds, scratch: Nfs4Scratch, how: str) -> None:
     sent = (op.putfh(file), *before, _opening(), *ways[how], op.close(_CURRENT))
     reply = _noted(compounds, file, compounds.compound(*sent))
     expect(reply, because=CLEARED_WITH_THE_FILEHANDLE).refused(
-        Nfsstat4.NFS4ERR_BAD_STATEID, because=SPECIAL_IS_NOT_PASSED
+        Nfsstat4.NFS4ERR_BAD_STATEID, because=CLEARED_WITH_THE_FILEHANDLE
     )
     stateid = expect(reply).of(p.OPEN).ok().stateid
     expect(compounds.compound(op.putfh(file), op.read(stateid, 0, 4))).ok()
