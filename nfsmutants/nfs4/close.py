@@ -9,7 +9,6 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import refusal
-from nfsmutants.rules import RFC5661_CLOSE
 from nfsserver.nfs4.common import compound_of
 
 Close = Call[p.Close4Args, p.Close4Res]
@@ -87,7 +86,7 @@ def read4_takes_locks_of_closed_opens(call: AnyCall) -> t.Any:
 _OK: t.Final = Nfsstat4.NFS4_OK
 
 
-@mutant(p.CLOSE, breaks=RFC5661_CLOSE)
+@mutant(p.CLOSE)
 def close4_leaves_locks(call: Close) -> p.Close4Res:
     """CLOSE succeeds, and leaves the locks of its open"""
     held, file = call.server.states.held, compound_of(call.context).current
@@ -133,7 +132,7 @@ def close4_seqid_zero_is_bad(call: Close) -> p.Close4Res:
 
 
 @mutant((p.OPEN, p.CLOSE))
-def open4_again_is_the_closed_one(call: AnyCall) -> t.Any:
+def open4_again_is_what_was_closed(call: AnyCall) -> t.Any:
     """OPEN by an owner that has closed the file has the access and the denial of before, too"""
     state = compound_of(call.context)
     opens, shares, file = state.states.held.opens, state.states.held.shares, state.current
@@ -144,8 +143,8 @@ def open4_again_is_the_closed_one(call: AnyCall) -> t.Any:
                 call.state[opened.key] = opened.access, opened.deny
         return call.proceed()
     result = call.proceed()
-    opened = opens.find(state.client.id, bytes(call.args.owner.owner), state.current)
-    if opened is not None and opened.key in call.state:
-        access, deny = call.state[opened.key]
-        shares.put(opened.file, opened.key, opened.access | access, opened.deny | deny)
+    again = opens.find(state.client.id, bytes(call.args.owner.owner), state.current)
+    if again is not None and again.key in call.state:
+        access, deny = call.state[again.key]
+        shares.put(again.file, again.key, again.access | access, again.deny | deny)
     return result

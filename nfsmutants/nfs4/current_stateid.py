@@ -9,7 +9,6 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.with_stateid import TAKING, stateid_of
-from nfsmutants.rules import RFC5661_CURRENT_STATEID
 from nfsserver.nfs4.common import compound_of, plain
 
 
@@ -88,7 +87,7 @@ def close4_current_has_no_seqid(call: AnyCall) -> t.Any:
     return call.proceed_with(open_stateid=p.Stateid4(0, known.other))
 
 
-@mutant((p.PUTFH, p.LOOKUP, p.RESTOREFH), breaks=RFC5661_CURRENT_STATEID)
+@mutant((p.PUTFH, p.LOOKUP, p.RESTOREFH))
 def filehandles4_keep_the_current_stateid(call: AnyCall) -> t.Any:
     """PUTFH, LOOKUP and RESTOREFH leave the current stateid as it is"""
     return _setting_nothing(call)

@@ -65,7 +65,7 @@ def sequence4_flags_expiry_forever(call: Sequence) -> p.Sequence4Res:
     return amend4(result, sr_status_flags=_flags(result) | flags)
 
 
-@mutant(p.WRITE, breaks=RFC5661_EXPIRY)
+@mutant(p.WRITE)
 def write4_takes_expired_stateids(call: Call[p.Write4Args, p.Write4Res]) -> p.Write4Res:
     """WRITE with a stateid that has expired is done"""
     result, inode = call.proceed(), compound_of(call.context).current
@@ -75,13 +75,13 @@ def write4_takes_expired_stateids(call: Call[p.Write4Args, p.Write4Res]) -> p.Wr
     return p.Write4Res(_OK, p.Write4ResOk(len(call.args.data), p.StableHow4.FILE_SYNC4, bytes(8)))
 
 
-@mutant(p.WRITE, breaks=RFC5661_EXPIRY)
+@mutant(p.WRITE)
 def write4_expired_is_access(call: Call[p.Write4Args, p.Write4Res]) -> p.Write4Res:
     """WRITE with a stateid that has expired gets ACCESS"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_EXPIRED, Nfsstat4.NFS4ERR_ACCESS)
 
 
-@mutant(p.TEST_STATEID, breaks=RFC5661_EXPIRY)
+@mutant(p.TEST_STATEID)
 def teststateid4_expired_is_valid(call: Call[p.TestStateid4Args, p.TestStateid4Res]) -> p.TestStateid4Res:
     """TEST_STATEID says of a stateid that has expired that it is valid"""
     result = call.proceed()
@@ -100,7 +100,7 @@ def _is_lost(call: FreeStateid) -> bool:
 
 
 @mutant(p.FREE_STATEID, breaks=RFC5661_FREE_STATEID)
-def freestateid4_expired_is_held(call: FreeStateid) -> p.FreeStateid4Res:
+def freestateid4_expired_has_locks(call: FreeStateid) -> p.FreeStateid4Res:
     """FREE_STATEID of what has expired gets LOCKS_HELD"""
     if _is_lost(call):
         return p.FreeStateid4Res(Nfsstat4.NFS4ERR_LOCKS_HELD)

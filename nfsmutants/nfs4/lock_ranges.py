@@ -12,7 +12,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.lock import overlooked
-from nfsmutants.rules import RFC5661_LOCK, RFC5661_LOCK_OWNERS, RFC5661_LOCKT
+from nfsmutants.rules import RFC5661_ERRORS, RFC5661_LOCKT, RFC5661_SHARED_IO, RFC5661_STATE_OWNERS
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import compound_of
 from nfsserver.state.locks import Lock as ServerLock
@@ -73,7 +73,7 @@ def _wider(server: ServerApi) -> Iterator[None]:
 # ---------------------------------------------------------------- of two clients
 
 
-@mutant(p.LOCK, breaks=RFC5661_LOCK)
+@mutant(p.LOCK, breaks=RFC5661_ERRORS)
 def lock4_first_byte_is_free(call: Lock) -> p.Lock4Res:
     """LOCK whose last byte is the first one of another lock is not denied by that"""
     end = _span(call)[1]
@@ -81,7 +81,7 @@ def lock4_first_byte_is_free(call: Lock) -> p.Lock4Res:
         return call.proceed()
 
 
-@mutant(p.LOCK, breaks=RFC5661_LOCK)
+@mutant(p.LOCK, breaks=RFC5661_ERRORS)
 def lock4_last_byte_is_free(call: Lock) -> p.Lock4Res:
     """LOCK whose first byte is the last one of another lock is not denied by that"""
     start = _span(call)[0]
@@ -89,14 +89,14 @@ def lock4_last_byte_is_free(call: Lock) -> p.Lock4Res:
         return call.proceed()
 
 
-@mutant(p.LOCK, breaks=RFC5661_LOCK)
+@mutant(p.LOCK, breaks=RFC5661_SHARED_IO)
 def lock4_touching_conflicts(call: Lock) -> p.Lock4Res:
     """LOCK of a range is denied by a lock that only touches it"""
     with _wider(call.server):
         return call.proceed()
 
 
-@mutant(p.LOCKT, breaks=RFC5661_LOCKT)
+@mutant(p.LOCKT)
 def lockt4_first_byte_is_free(call: Lockt) -> p.Lockt4Res:
     """LOCKT whose last byte is the first one of another lock does not find that"""
     end = _span(call)[1]
@@ -104,7 +104,7 @@ def lockt4_first_byte_is_free(call: Lockt) -> p.Lockt4Res:
         return call.proceed()
 
 
-@mutant(p.LOCKT, breaks=RFC5661_LOCKT)
+@mutant(p.LOCKT)
 def lockt4_touching_conflicts(call: Lockt) -> p.Lockt4Res:
     """LOCKT of a range is denied by a lock that only touches it"""
     with _wider(call.server):
@@ -225,15 +225,15 @@ def lock4_owners_are_of_all_clients(call: Lock) -> p.Lock4Res:
     """LOCK takes lock-owners of the same bytes for one owner, whichever client they are of"""
     new = call.args.locker.open_owner
     name = b"" if new is None else bytes(new.lock_owner.owner)
-    with overlooked(call.server, lambda owner, _held: owner[1] == name):
+    with overlooked(call.server, lambda owner, _range: owner[1] == name):
         return call.proceed()
 
 
-@mutant(p.LOCKT, breaks=RFC5661_LOCKT)
+@mutant(p.LOCKT, breaks=RFC5661_STATE_OWNERS)
 def lockt4_one_client_is_free(call: Lockt) -> p.Lockt4Res:
     """LOCKT does not look at locks of the same client"""
     me = compound_of(call.context).client.id
-    with overlooked(call.server, lambda owner, _held: owner[0] == me):
+    with overlooked(call.server, lambda owner, _range: owner[0] == me):
         return call.proceed()
 
 
@@ -254,7 +254,7 @@ def _of_other_open(call: Lock) -> ServerLock | None:
     return own if is_other else None
 
 
-@mutant(p.LOCK, breaks=RFC5661_LOCK_OWNERS)
+@mutant(p.LOCK)
 def lock4_owners_are_of_one_open(call: Lock) -> p.Lock4Res:
     """LOCK is denied by a lock that the same lock-owner has by another open"""
     own, span = _of_other_open(call), _span(call)
@@ -266,7 +266,7 @@ def lock4_owners_are_of_one_open(call: Lock) -> p.Lock4Res:
     return p.Lock4Res(_DENIED, denied=denied)
 
 
-@mutant(p.LOCK, breaks=RFC5661_LOCK_OWNERS)
+@mutant(p.LOCK)
 def lock4_opens_keep_their_locks(call: Lock) -> p.Lock4Res:
     """LOCK by another open of the same lock-owner leaves what that has locked as it was"""
     if _of_other_open(call) is None:

@@ -9,7 +9,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import refusal
-from nfsmutants.rules import RFC5661_OPEN, RFC5661_SHARED_IO
+from nfsmutants.rules import RFC5661_SHARED_IO
 from nfsserver.nfs4.common import compound_of
 from nfsserver.state.delegations import Delegation
 
@@ -24,9 +24,11 @@ def _is_exclusive4(call: Open) -> bool:
 
 @mutant(p.OPEN)
 def open4_by_handle_needs_a_directory(call: Open) -> p.Open4Res:
-    """OPEN with CLAIM_FH gets NOTDIR, because the current filehandle is no directory"""
-    result = call.proceed()
-    is_meant = call.args.claim.claim is p.OpenClaimType4.CLAIM_FH
+    """OPEN with CLAIM_FH, before a GETFH, gets NOTDIR, because the current filehandle is no directory"""
+    result, state = call.proceed(), compound_of(call.context)
+    later = state.operations[state.index + 1 :]
+    is_followed = bool(later) and isinstance(later[0], p.Getfh4Args)
+    is_meant = is_followed and call.args.claim.claim is p.OpenClaimType4.CLAIM_FH
     return refusal(result, Nfsstat4.NFS4ERR_NOTDIR) if is_meant else result
 
 
@@ -46,7 +48,7 @@ def open4_exclusive4_is_inval(call: Open) -> p.Open4Res:
     return p.Open4Res(Nfsstat4.NFS4ERR_INVAL) if _is_exclusive4(call) else call.proceed()
 
 
-@mutant(p.OPEN, breaks=RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_exclusive4_forgets_the_verifier(call: Open) -> p.Open4Res:
     """OPEN with EXCLUSIVE4 takes a file that was created with another verifier"""
     return (
@@ -54,7 +56,7 @@ def open4_exclusive4_forgets_the_verifier(call: Open) -> p.Open4Res:
     )
 
 
-@mutant(p.OPEN, breaks=RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_exclusive4_empties(call: Open) -> p.Open4Res:
     """OPEN with EXCLUSIVE4 refuses a file that exists, and empties it"""
     here, result = compound_of(call.context).current, call.proceed()
@@ -77,7 +79,7 @@ def open4_exclusive4_is_for_all(call: Open) -> p.Open4Res:
     return result
 
 
-@mutant(p.OPEN, breaks=RFC5661_OPEN)
+@mutant(p.OPEN)
 def open4_verifiers_are_of_clients(call: Open) -> p.Open4Res:
     """OPEN that creates exclusively compares the verifiers of one client only"""
     how, me = call.args.openhow.how, compound_of(call.context).client.id.to_bytes(8, "big")

@@ -9,7 +9,6 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4, restate4
-from nfsmutants.rules import RFC5661_REMOVE
 from nfsserver.nfs4.common import compound_of
 
 Remove = Call[p.Remove4Args, p.Remove4Res]
@@ -25,13 +24,13 @@ def _without_denials(call: Remove) -> p.Remove4Res:
         del vars(states)["require_removable"]
 
 
-@mutant(p.REMOVE, breaks=RFC5661_REMOVE)
+@mutant(p.REMOVE)
 def remove4_ignores_denials(call: Remove) -> p.Remove4Res:
     """REMOVE does not look at what opens deny"""
     return _without_denials(call)
 
 
-@mutant(p.REMOVE, breaks=RFC5661_REMOVE)
+@mutant(p.REMOVE)
 def remove4_open_is_access(call: Remove) -> p.Remove4Res:
     """REMOVE that an open prevents gets ACCESS"""
     return restate4(call.proceed(), _OPEN, Nfsstat4.NFS4ERR_ACCESS)

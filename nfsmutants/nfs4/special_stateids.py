@@ -12,7 +12,6 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import refusal, restate4
 from nfsmutants.nfs4.with_stateid import SUCCESS, TAKING, stateid_of
-from nfsmutants.rules import RFC5661_SHARED_IO
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import compound_of
 from nfsserver.state.shares import Share
@@ -92,13 +91,13 @@ def changes4_bypass_denials(call: AnyCall) -> t.Any:
     return _ignoring_denials(call, p.READ_BYPASS_STATEID)
 
 
-@mutant((p.READ, p.WRITE), breaks=RFC5661_SHARED_IO)
+@mutant((p.READ, p.WRITE))
 def data4_denied_is_access(call: AnyCall) -> t.Any:
     """READ and WRITE that a share reservation denies get ACCESS"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_LOCKED, Nfsstat4.NFS4ERR_ACCESS)
 
 
-@mutant((p.OPEN, p.READ, p.WRITE), breaks=RFC5661_SHARED_IO)
+@mutant((p.OPEN, p.READ, p.WRITE))
 def data4_denied_forever(call: AnyCall) -> t.Any:
     """READ and WRITE with the anonymous stateid are denied once somebody has denied them, also after its CLOSE"""
     result, here = call.proceed(), compound_of(call.context).current
@@ -128,13 +127,13 @@ def _denied_by_itself(call: AnyCall, kind: str) -> t.Any:
     return refusal(result, Nfsstat4.NFS4ERR_LOCKED) if is_meant and denied == Share.BOTH else result
 
 
-@mutant((p.READ, p.WRITE), breaks=RFC5661_SHARED_IO)
+@mutant((p.READ, p.WRITE))
 def data4_denies_the_owner(call: AnyCall) -> t.Any:
     """READ and WRITE with the stateid of an open are denied by that open itself"""
     return _denied_by_itself(call, "open")
 
 
-@mutant((p.READ, p.WRITE), breaks=RFC5661_SHARED_IO)
+@mutant((p.READ, p.WRITE))
 def data4_denies_lock_owners(call: AnyCall) -> t.Any:
     """READ and WRITE with the stateid of a lock-owner are denied by the open that the locks are in"""
     return _denied_by_itself(call, "lock")

@@ -91,7 +91,7 @@ def teststateid4_without_locks_is_bad(call: TestStateid) -> p.TestStateid4Res:
 
 
 @mutant(p.TEST_STATEID)
-def teststateid4_stops_at_a_bad_one(call: TestStateid) -> p.TestStateid4Res:
+def teststateid4_stops_at_a_bad_stateid(call: TestStateid) -> p.TestStateid4Res:
     """TEST_STATEID fails with BAD_STATEID if one of several stateids is bad"""
     result = call.proceed()
     codes = [] if result.tsr_resok4 is None else result.tsr_resok4.tsr_status_codes

@@ -53,13 +53,13 @@ LOCKS_DO_NOT_OUTLIVE = must(
     "CLOSE fails if any locks would exist after it",
     harm=Harm.SUCCESS,
 )
-REFUSAL_IS_LOCKS_HELD = must(
+REFUSED_WITH_LOCKS = must(
     "RFC 5661", "9.8", "CLOSE that fails because locks would exist after it gets NFS4ERR_LOCKS_HELD"
 )
 CLOSE_SERVES_AFTER_LOCKU = stated(
     "RFC 5661", "18.2.3", "CLOSE releases the open, once the client has released all of its locks"
 )
-RETURNS_THE_INVALID_ONE = should(
+RETURNS_THE_INVALID_STATEID = should(
     "RFC 5661", "18.2.4", "CLOSE should return the invalid special stateid: other 0, seqid NFS4_UINT32_MAX"
 )
 ANOTHER_OPEN_IS_NEW = stated(
@@ -156,7 +156,7 @@ def test_locked(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> 
     if reply.status == Nfsstat4.NFS4_OK:
         expect(test_range(other, file, WRITE_LT, 0, 10), because=LOCKS_DO_NOT_OUTLIVE).ok()
         return
-    expect(reply).refused(Nfsstat4.NFS4ERR_LOCKS_HELD, because=REFUSAL_IS_LOCKS_HELD)
+    expect(reply).refused(Nfsstat4.NFS4ERR_LOCKS_HELD, because=REFUSED_WITH_LOCKS)
     expect(test_range(other, file, WRITE_LT, 0, 10)).refused(Nfsstat4.NFS4ERR_DENIED)
     expect(compounds.compound(op.putfh(file), op.read(opened.stateid, 0, 4))).ok()
 
@@ -173,7 +173,7 @@ def test_after_locku(compounds: Compounds, scratch: Nfs4Scratch) -> None:
 # ---------------------------------------------------------------- the stateid
 
 
-@proves(RETURNS_THE_INVALID_ONE, killed_by="close4-returns-the-stateid")
+@proves(RETURNS_THE_INVALID_STATEID, killed_by="close4-returns-the-stateid")
 def test_returned(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """CLOSE returns the invalid special stateid."""
     opened = open_file(compounds, scratch.file("file"))
@@ -205,7 +205,7 @@ def test_seqid_zero(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     expect(tested).refused()
 
 
-@proves(ANOTHER_OPEN_IS_NEW, killed_by="open4-again-is-the-closed-one")
+@proves(ANOTHER_OPEN_IS_NEW, killed_by="open4-again-is-what-was-closed")
 def test_opened_again(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """An OPEN by the same owner after CLOSE has no access or denial of before."""
     file, owner = scratch.file("file", b"data"), new_state_owner()

@@ -18,7 +18,6 @@ from nfsjudge import expect, expect_data, must, proves, skip, stated
 from suites.nfs4.delegations import delegated
 from suites.nfs4.locks import WRITE_LT, lock_range, opened_by_two, test_range
 from suites.nfs4.opens import BOTH, READ, WRITE, another_client, open_again, open_file, try_open
-from suites.nfs4.test_stateids import SPECIAL_IS_NOT_PASSED
 
 RETURNED_IS_CURRENT = must(
     "RFC 5661", "16.2.3.1.2", "an operation that returns a stateid sets the current stateid to it"
@@ -165,7 +164,7 @@ def test_in_open_downgrade(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4S
     open_file(compounds, file, READ, owner=owner)
     downgrade = op.open_downgrade(_CURRENT, p.OPEN4_SHARE_ACCESS_READ)
     reply = _noted(compounds, file, compounds.compound(op.putfh(file), _opening(WRITE, owner), downgrade))
-    if reply.of(p.OPEN).resok4.stateid.seqid == 1:
+    if expect(reply).of(p.OPEN).ok().stateid.seqid == 1:
         skip("a second OPEN by the same owner gets a stateid with another other field")
     expect(reply).ok()
     expect(try_open(another_client(v4), file, READ, p.OPEN4_SHARE_DENY_WRITE)).ok()
@@ -178,7 +177,7 @@ def test_in_free_stateid(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     freeing = op.free_stateid(_CURRENT)
     reply = _noted(compounds, file, compounds.compound(op.putfh(file), _opening(), freeing))
     expect(reply).refused(Nfsstat4.NFS4ERR_LOCKS_HELD, because=STANDS_FOR_THE_LAST)
-    stateid = reply.of(p.OPEN).resok4.stateid
+    stateid = expect(reply).of(p.OPEN).ok().stateid
     expect(compounds.compound(op.putfh(file), op.read(stateid, 0, 4))).ok()
 
 
@@ -211,7 +210,7 @@ def test_seqid_is_zero(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     expect_data(result.data, b"data"[: len(result.data)])
 
 
-@pytest.mark.parametrize("operation", ["close", "open_downgrade"])
+@pytest.mark.parametrize("operation", ["close", "downgrade"])
 @proves(SOME_COMPARE_THE_SEQID, killed_by="close4-current-has-no-seqid")
 def test_seqid_is_kept(compounds: Compounds, scratch: Nfs4Scratch, operation: str) -> None:
     """CLOSE or OPEN_DOWNGRADE with a current stateid of before an upgrade fails with OLD_STATEID, and does nothing."""
@@ -226,26 +225,22 @@ def test_seqid_is_kept(compounds: Compounds, scratch: Nfs4Scratch, operation: st
 
 
 @pytest.mark.parametrize("how", ["putfh", "lookup", "restorefh"])
-@proves(
-    CLEARED_WITH_THE_FILEHANDLE,
-    SPECIAL_IS_NOT_PASSED,
-    killed_by="filehandles4-keep-the-current-stateid",
-)
+@proves(CLEARED_WITH_THE_FILEHANDLE, killed_by="filehandles4-keep-the-current-stateid")
 def test_cleared(compounds: Compounds, scratch: Nfs4Scratch, how: str) -> None:
     """CLOSE with the current stateid is refused if PUTFH, LOOKUP or RESTOREFH came after the OPEN."""
     file = scratch.file("file", b"data")
     before = [op.savefh()] if how == "restorefh" else []
-    away: list[XdrType] = {
+    ways: dict[str, list[XdrType]] = {
         "putfh": [op.putfh(file)],
         "lookup": [op.putfh(scratch.handle), op.lookup(b"file")],
         "restorefh": [op.restorefh()],
-    }[how]
-    sent = (op.putfh(file), *before, _opening(), *away, op.close(_CURRENT))
+    }
+    sent = (op.putfh(file), *before, _opening(), *ways[how], op.close(_CURRENT))
     reply = _noted(compounds, file, compounds.compound(*sent))
     expect(reply, because=CLEARED_WITH_THE_FILEHANDLE).refused(
-        Nfsstat4.NFS4ERR_BAD_STATEID, because=SPECIAL_IS_NOT_PASSED
+        Nfsstat4.NFS4ERR_BAD_STATEID, because=CLEARED_WITH_THE_FILEHANDLE
     )
-    stateid = reply.of(p.OPEN).resok4.stateid
+    stateid = expect(reply).of(p.OPEN).ok().stateid
     expect(compounds.compound(op.putfh(file), op.read(stateid, 0, 4))).ok()
 
 

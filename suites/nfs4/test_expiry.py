@@ -219,7 +219,9 @@ def test_flag_stays(target: TargetView, v4: Nfs4Dialect) -> Waiting[None]:
 
 @side_by_side(short_lease=True)
 @proves(
-    LOST_CAN_BE_FREED, FREED_IS_BAD, killed_by=("freestateid4-expired-is-held", "freestateid4-expired-stays")
+    LOST_CAN_BE_FREED,
+    FREED_IS_BAD,
+    killed_by=("freestateid4-expired-has-locks", "freestateid4-expired-stays"),
 )
 def test_freed(target: TargetView, v4: Nfs4Dialect) -> Waiting[None]:
     """FREE_STATEID of what has expired succeeds, and the stateid is bad afterwards."""

@@ -68,7 +68,7 @@ SAVED_WITH_THE_FILEHANDLE = stated(
     "SAVEFH and RESTOREFH save and restore the current filehandle and the current stateid as a set",
 )
 
-FIRST_IS_ONE = stated(
+FIRST_SEQID = stated(
     "RFC 5661",
     "8.2.2",
     "when a set of locks is first created, the server returns a stateid with a seqid of one",
@@ -207,7 +207,7 @@ WITH_STATEID: dict[str, t.Callable[[p.Stateid4], XdrType]] = {
 }
 """Operations with a stateid, of a file that is open for reading and writing: the stateid is all that may be wrong."""
 _OF_OPENS = list(WITH_STATEID)[:6]
-_OF_LOCKS = {
+_OF_LOCKS: dict[str, t.Callable[[p.Stateid4], XdrType]] = {
     "lock": lambda stateid: op.lock_more(stateid, WRITE_LT, 20, 10),
     "locku": lambda stateid: op.locku(stateid, 0, 10),
 }
@@ -386,7 +386,7 @@ def test_delegation_out_of_place(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiti
 
 
 @pytest.mark.parametrize("kind", ["open", "lock"])
-@proves(FIRST_IS_ONE, killed_by="stateids4-begin-with-two")
+@proves(FIRST_SEQID, killed_by="stateids4-begin-with-two")
 def test_first_seqid(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None:
     """The first stateid of an owner for a file has a seqid of 1."""
     opened = open_file(compounds, scratch.file("file"), BOTH)

@@ -134,7 +134,7 @@ def test_unlocked(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     expect(codes(compounds, unlocked), "status codes", field="tsr_status_codes").equals([Nfsstat4.NFS4_OK])
 
 
-@proves(A_STATUS_FOR_EACH, killed_by="teststateid4-stops-at-a-bad-one")
+@proves(A_STATUS_FOR_EACH, killed_by="teststateid4-stops-at-a-bad-stateid")
 def test_goes_on(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """Bad stateids do not end TEST_STATEID, nor its compound: all that follow have their status."""
     opened = open_file(compounds, scratch.file("file"), BOTH)

@@ -16,7 +16,7 @@ from nfsjudge.lint import all_rules
 from nfsmutants import Mutant, all_mutants
 
 ROOT = Path(__file__).resolve().parents[2]
-HELPERS = {"bending", "calls", "headers"}
+HELPERS = {"bending", "calls", "headers", "with_stateid"}
 """Modules of a protocol's folder that declare no mutants."""
 
 
