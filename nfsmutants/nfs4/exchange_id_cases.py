@@ -9,7 +9,6 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4, refusal
-from nfsmutants.rules import RFC5661_EXCHANGE_ID
 from nfsserver.nfs4.common import compound_of, principal_of
 from nfsserver.state.records import Client
 
@@ -171,7 +170,7 @@ def _restarts(call: AnyCall) -> bool:
     return old is not None
 
 
-@mutant((p.CREATE_SESSION, p.OPEN), breaks=RFC5661_EXCHANGE_ID)
+@mutant((p.CREATE_SESSION, p.OPEN))
 def open4_denials_outlive_restarts(call: AnyCall) -> t.Any:
     """What a client denies others is denied until its lease ends, though it has restarted"""
     if call.operation is p.CREATE_SESSION:
@@ -187,7 +186,7 @@ def open4_denials_outlive_restarts(call: AnyCall) -> t.Any:
     return call.proceed()
 
 
-@mutant((p.CREATE_SESSION, p.LOCKT), breaks=RFC5661_EXCHANGE_ID)
+@mutant((p.CREATE_SESSION, p.LOCKT))
 def lockt4_locks_outlive_restarts(call: AnyCall) -> t.Any:
     """Locks of a client exclude others until its lease ends, though it has restarted"""
     if call.operation is p.CREATE_SESSION:

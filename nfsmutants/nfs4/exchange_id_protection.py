@@ -9,7 +9,6 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4, StateProtectHow4
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4, names_in, restate_last, sequence_of
-from nfsmutants.rules import RFC5661_EXCHANGE_ID
 from nfsserver.nfs4.common import principal_of
 
 ExchangeId = Call[p.ExchangeId4Args, p.ExchangeId4Res]
@@ -34,8 +33,8 @@ def exchangeid4_completes_ssv(call: ExchangeId) -> p.ExchangeId4Res:
     return _unprotected(call)
 
 
-@mutant(p.EXCHANGE_ID, breaks=RFC5661_EXCHANGE_ID)
-def exchangeid4_protects_unasked(call: ExchangeId) -> p.ExchangeId4Res:
+@mutant(p.EXCHANGE_ID)
+def exchangeid4_protects_everybody(call: ExchangeId) -> p.ExchangeId4Res:
     """EXCHANGE_ID says that the state is protected by a machine credential"""
     ops = p.StateProtectOps4([], [])
     protection = p.StateProtect4R(StateProtectHow4.SP4_MACH_CRED, spr_mach_ops=ops)
@@ -50,7 +49,7 @@ def _strangers(call: AnyCall, record: t.Any) -> bool:
 _PERM: t.Final = Nfsstat4.NFS4ERR_PERM
 
 
-@mutant((p.BIND_CONN_TO_SESSION, p.DESTROY_SESSION, p.DESTROY_CLIENTID), breaks=RFC5661_EXCHANGE_ID)
+@mutant((p.BIND_CONN_TO_SESSION, p.DESTROY_SESSION, p.DESTROY_CLIENTID))
 def sessions4_are_of_their_user(call: AnyCall) -> t.Any:
     """Sessions and client ids are bound to and ended by their user only, without state protection, too"""
     args, states = call.args, call.server.states
@@ -70,7 +69,7 @@ def _sessions(states: t.Any) -> t.Iterator[t.Any]:
     return (session for client in states.clients for session in client.sessions.values())
 
 
-@mutant(p.COMPOUND, breaks=RFC5661_EXCHANGE_ID)
+@mutant(p.COMPOUND)
 def sequence4_sessions_are_of_their_user(call: Call[p.Compound4Args, p.Compound4Res]) -> p.Compound4Res:
     """A session executes requests of the user who made its client only"""
     sent = sequence_of(call.args)

@@ -12,7 +12,7 @@ from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import accepted, refusal, restate_last, sequence_of
 from nfsmutants.nfs4.sequence import LastRequest, execute_as_next, execute_retries, note, slot_before
-from nfsmutants.rules import RFC5661_SLOTS
+from nfsmutants.rules import RFC5661_RETRIES
 
 Compound = Call[p.Compound4Args, p.Compound4Res]
 _UNCACHED: t.Final = Nfsstat4.NFS4ERR_RETRY_UNCACHED_REP
@@ -91,7 +91,7 @@ def sequence4_forgets_what_is_too_big(call: Compound) -> p.Compound4Res:
     return _uncached(reply)
 
 
-@mutant(p.COMPOUND, breaks=RFC5661_SLOTS)
+@mutant(p.COMPOUND)
 def sequence4_replies_are_for_everybody(call: Compound) -> p.Compound4Res:
     """A retry gets the cached reply, whichever user sends it"""
     sent = sequence_of(call.args)
@@ -109,7 +109,19 @@ def sequence4_false_retries_are_misordered(call: Compound) -> p.Compound4Res:
     return restate_last(call.proceed(), Nfsstat4.NFS4ERR_SEQ_FALSE_RETRY, Nfsstat4.NFS4ERR_SEQ_MISORDERED)
 
 
-@mutant(p.COMPOUND, breaks=RFC5661_SLOTS)
+@mutant(p.COMPOUND, breaks=RFC5661_RETRIES)
+def sequence4_retries_elsewhere_are_badslot(call: Compound) -> p.Compound4Res:
+    """A retry on another connection than that of the original gets BADSLOT"""
+    sent = sequence_of(call.args)
+    key = (sent.sa_sessionid, sent.sa_slotid, sent.sa_sequenceid) if sent is not None else None
+    first, reply = call.state.setdefault(key, call.context.channel), call.proceed()
+    if sent is None or first is call.context.channel or not reply.resarray:
+        return reply
+    status = Nfsstat4.NFS4ERR_BADSLOT
+    return replace(reply, status=status, resarray=[refusal(reply.resarray[0], status)])
+
+
+@mutant(p.COMPOUND)
 def sequence4_connections_have_caches(call: Compound) -> p.Compound4Res:
     """A retry on another connection than that of the original is executed, while that connection is open"""
     sent, known = slot_before(call)

@@ -86,13 +86,13 @@ def attributes4_take_any_nseconds(call: Call[t.Any, t.Any]) -> t.Any:
 @wire_mutant()
 def compound4_ignores_second_elements(message: Message) -> Answer:
     """Of two equal elements in an array for one, the second is ignored"""
-    data, two, one = message.data, b"\0\0\0\2", b"\0\0\0\1"
+    data, two, single = message.data, b"\0\0\0\2", b"\0\0\0\1"
     at = data.find(two)
     while at >= 0:
         rest = data[at + 4 :]
         for size in (4, *range(24, len(rest) // 2 + 1, 4)):
             element = rest[:size]
             if len(element) == size and any(element[:4]) and rest[size : 2 * size] == element:
-                return message.proceed(data[:at] + one + element + rest[2 * size :])
+                return message.proceed(data[:at] + single + element + rest[2 * size :])
         at = data.find(two, at + 4)
     return message.proceed()

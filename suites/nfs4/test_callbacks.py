@@ -32,11 +32,13 @@ from suites.nfs4.delegations import (
 PROGRAM_IS_THAT_OF_THE_SESSION = must(
     "RFC 5661", "18.36.3", "callbacks have the program number csa_cb_program of CREATE_SESSION"
 )
-MINOR_VERSION_IS_ONE = must("RFC 5661", "18.36.3", "a CB_COMPOUND to a client of NFSv4.1 has minor version 1")
+MINOR_VERSION_IS_FIXED = must(
+    "RFC 5661", "18.36.3", "a CB_COMPOUND to a client of NFSv4.1 has minor version 1"
+)
 CREDENTIALS_ARE_OFFERED = stated(
     "RFC 5661", "18.36.3", "callbacks have one of the credentials that csa_sec_parms of CREATE_SESSION has"
 )
-FIRST_CALLBACK_IS_ONE = must(
+FIRST_CALLBACK_IS_NUMBERED = must(
     "RFC 5661", "18.36.4", "the first CB_SEQUENCE on a slot of a new session has sequence id 1"
 )
 CALLBACKS_COUNT = stated(
@@ -66,7 +68,7 @@ def _of_user() -> p.CallbackSecParms4:
 
 
 def _holder(v4: Nfs4Dialect, program: int | None = None, **more: t.Any) -> Session:
-    """A client with a backchannel of its own form. SKIP where the server takes no connection for callbacks."""
+    """A client with a backchannel of this form. SKIP where the server takes no connection for callbacks."""
     nfs4 = v4.client(v4.connections.connect("nfs"))
     if program is not None:
         nfs4.callbacks.use(program)
@@ -98,12 +100,12 @@ def test_program(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[None]:
 
 
 @side_by_side
-@proves(MINOR_VERSION_IS_ONE, killed_by="callbacks4-have-minor-version-2")
+@proves(MINOR_VERSION_IS_FIXED, killed_by="callbacks4-have-minor-version-2")
 def test_minor_version(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[None]:
     """A callback to a session of NFSv4.1 has minor version 1."""
     holder = _holder(v4)
     holder.nfs4.callbacks.router.minors = frozenset({1})
-    yield from _recalled(v4, scratch, holder, MINOR_VERSION_IS_ONE)
+    yield from _recalled(v4, scratch, holder, MINOR_VERSION_IS_FIXED)
 
 
 _OFFERED: t.Final[dict[str, tuple[Sequence[p.CallbackSecParms4], Sequence[object]]]] = {
@@ -121,7 +123,8 @@ def test_credential(v4: Nfs4Dialect, scratch: Nfs4Scratch, offered: str) -> Wait
     parms, allowed = _OFFERED[offered]
     holder = _holder(v4, sec_parms=parms)
     yield from _recalled(v4, scratch, holder, CREDENTIALS_ARE_OFFERED)
-    expect(holder.nfs4.callbacks.credential, "credential of the callback").one_of(*allowed)
+    found = holder.nfs4.callbacks.credential
+    expect(found, "credential of the callback").one_of(*allowed)
 
 
 def _expect_not_refused(holder: Session, *statuses: Nfsstat4) -> None:
@@ -131,7 +134,7 @@ def _expect_not_refused(holder: Session, *statuses: Nfsstat4) -> None:
 
 
 @side_by_side
-@proves(FIRST_CALLBACK_IS_ONE, killed_by="callbacks4-begin-with-2")
+@proves(FIRST_CALLBACK_IS_NUMBERED, killed_by="callbacks4-begin-with-2")
 def test_first_number(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[None]:
     """The first callback of a session has sequence id 1."""
     holder = _holder(v4)

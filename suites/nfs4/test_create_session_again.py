@@ -28,7 +28,7 @@ OLDER_IS_MISORDERED = stated(
     "18.36.4",
     "a sequence id that is neither that of the last CREATE_SESSION nor the next one gets NFS4ERR_SEQ_MISORDERED",
 )
-HAS_A_CACHE_OF_ITS_OWN = must(
+HAS_A_SEPARATE_CACHE = must(
     "RFC 5661",
     "18.36.4",
     "the reply cache of CREATE_SESSION is separate from that of the session of a SEQUENCE in front of it",
@@ -98,7 +98,7 @@ _WAYS: t.Final = {
 
 
 @pytest.mark.parametrize("way", _WAYS)
-@proves(HAS_A_CACHE_OF_ITS_OWN, killed_by="createsession4-sessions-have-other-caches")
+@proves(HAS_A_SEPARATE_CACHE, killed_by="createsession4-sessions-have-other-caches")
 def test_replay_inside(v4: Nfs4Dialect, nfs4: Nfs4, way: str) -> None:
     """CREATE_SESSION sent again in a session, in another one or without any, makes no other session."""
     carriers = {"session": another_session(v4), "other": another_session(v4)}

@@ -272,8 +272,8 @@ def test_restart_releases_lock(v4: Nfs4Dialect, nfs4: Nfs4, scratch: Nfs4Scratch
 # ---------------------------------------------------------------- owners
 
 
-def _expect_two_clients(nfs4: Nfs4, one: bytes, two: bytes) -> None:
-    first, second = (expect(nfs4.exchange_id(new_owner(each))).ok() for each in (one, two))
+def _expect_two_clients(nfs4: Nfs4, *owners: bytes) -> None:
+    first, second = (expect(nfs4.exchange_id(new_owner(each))).ok() for each in owners)
     expect(second).field("eir_clientid", "client id of the second").differs_from(first.eir_clientid)
     for made in (first, second):
         expect(nfs4.create_session(made.eir_clientid, made.eir_sequenceid)).ok()
@@ -291,8 +291,7 @@ _ENDS: t.Final = {
 def test_owners_differ(nfs4: Nfs4, ends: str) -> None:
     """Two owners that differ in their ends only are two clients, and both can make a session."""
     whose = bytes(new_owner().co_ownerid)
-    one, two = _ENDS[ends]
-    _expect_two_clients(nfs4, whose + one, whose + two)
+    _expect_two_clients(nfs4, *(whose + end for end in _ENDS[ends]))
 
 
 @proves(OWNERS_ARE_STRINGS, killed_by="exchangeid4-owners-end-at-nul")

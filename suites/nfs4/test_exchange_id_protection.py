@@ -89,7 +89,7 @@ def test_ssv_without(nfs4: Nfs4, lacking: str) -> None:
     _expect_refused(nfs4, _LACKING[lacking]())
 
 
-@proves(NONE_IS_NONE, killed_by="exchangeid4-protects-unasked")
+@proves(NONE_IS_NONE, killed_by="exchangeid4-protects-everybody")
 def test_no_protection(nfs4: Nfs4) -> None:
     """The result for a client that wants no protection of its state says SP4_NONE."""
     result = expect(nfs4.exchange_id(new_owner())).ok()
