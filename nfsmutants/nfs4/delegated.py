@@ -49,7 +49,8 @@ def calls4_recall_from_the_holder(call: AnyCall) -> t.Any:
 
 def _is_delegation(call: AnyCall, *, recalled: bool = False) -> bool:
     return any(
-        delegation.other == bytes(call.args.stateid.other) and (not recalled or delegation.recalled_at is not None)
+        delegation.other == bytes(call.args.stateid.other)
+        and (not recalled or delegation.recalled_at is not None)
         for delegation in delegations_of(call)
     )
 
@@ -93,7 +94,9 @@ def open4_claims_nothing_under_recall(call: Open) -> p.Open4Res:
     """OPEN with CLAIM_DELEGATE_CUR or CLAIM_DELEG_CUR_FH gets BAD_STATEID once the delegation is recalled"""
     result = call.proceed()
     is_recalled = any(delegation.recalled_at is not None for delegation in delegations_of(call))
-    return p.Open4Res(Nfsstat4.NFS4ERR_BAD_STATEID) if call.args.claim.claim in _CUR and is_recalled else result
+    return (
+        p.Open4Res(Nfsstat4.NFS4ERR_BAD_STATEID) if call.args.claim.claim in _CUR and is_recalled else result
+    )
 
 
 @mutant((p.OPEN, p.DELEGRETURN))

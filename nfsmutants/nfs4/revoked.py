@@ -51,7 +51,9 @@ def sequence4_tells_revocations_once(call: Sequence) -> p.Sequence4Res:
     result, seen = call.proceed(), call.state
     if not _is_flagged(result):
         return result
-    is_first = seen.setdefault(bytes(call.args.sa_sessionid), call.args.sa_sequenceid) == call.args.sa_sequenceid
+    is_first = (
+        seen.setdefault(bytes(call.args.sa_sessionid), call.args.sa_sequenceid) == call.args.sa_sequenceid
+    )
     return _flagged(result, is_set=is_first)
 
 
@@ -78,7 +80,9 @@ def _lost(call: Call[t.Any, t.Any], stateid: p.Stateid4) -> Delegation | None:
 
 
 @mutant(p.FREE_STATEID)
-def freestateid4_keeps_what_was_revoked(call: Call[p.FreeStateid4Args, p.FreeStateid4Res]) -> p.FreeStateid4Res:
+def freestateid4_keeps_what_was_revoked(
+    call: Call[p.FreeStateid4Args, p.FreeStateid4Res],
+) -> p.FreeStateid4Res:
     """FREE_STATEID of a revoked delegation gets LOCKS_HELD"""
     if _lost(call, call.args.fsa_stateid) is None:
         return call.proceed()

@@ -31,7 +31,9 @@ def _granting(result: p.Open4Res, *, is_write: bool) -> p.Open4Res:
         write = p.OpenWriteDelegation4(_STATEID, False, _LIMIT, _NOBODY)
         made = p.OpenDelegation4(Type.OPEN_DELEGATE_WRITE, write=write)
     else:
-        made = p.OpenDelegation4(Type.OPEN_DELEGATE_READ, read=p.OpenReadDelegation4(_STATEID, False, _NOBODY))
+        made = p.OpenDelegation4(
+            Type.OPEN_DELEGATE_READ, read=p.OpenReadDelegation4(_STATEID, False, _NOBODY)
+        )
     return amend4(result, delegation=made)
 
 

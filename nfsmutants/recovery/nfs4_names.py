@@ -79,7 +79,9 @@ def open4_exclusive_accepts_older_files(call: AnyCall) -> t.Any:
 def open4_crash_brings_back_cut_data(call: AnyCall) -> t.Any:
     """A crash undoes the truncation by OPEN of an existing file"""
     strike(call)
-    inode = _entry(compound_of(call.context).current, call.args.claim.file) if call.operation is p.OPEN else None
+    inode = (
+        _entry(compound_of(call.context).current, call.args.claim.file) if call.operation is p.OPEN else None
+    )
     if inode is not None and inode.data is not None:
         data, old = inode.data, inode.data.read(0, inode.size)
         at_the_crash(call, lambda: data.write(0, old, stable=True))
@@ -146,5 +148,3 @@ def setattr4_is_lost_in_a_crash(call: AnyCall) -> t.Any:
         changes = Changes(mode=inode.mode, size=size, mtime=inode.mtime)
         at_the_crash(call, lambda: inode.fs.setattr(SUPERUSER, inode, changes), of=inode)
     return call.proceed()
-
-

@@ -189,7 +189,7 @@ def _flagged(result: p.Sequence4Res, *, is_set: bool) -> p.Sequence4Res:
 
 @mutant(p.SEQUENCE)
 def sequence4_wants_reclaims_for_ever(call: Call[p.Sequence4Args, p.Sequence4Res]) -> p.Sequence4Res:
-    """SEQUENCE returns RESTART_RECLAIM_NEEDED to a client that had state before a restart, also when it has reclaimed it"""
+    """SEQUENCE returns RESTART_RECLAIM_NEEDED to a client that had state before a restart, for ever"""
     result = call.proceed()
     client = _client_of(call.server.states, call.args.sa_sessionid)
     return _flagged(result, is_set=client is not None and client.may_reclaim)
@@ -205,5 +205,3 @@ def sequence4_wants_reclaims_once(call: Call[p.Sequence4Args, p.Sequence4Res]) -
         return _flagged(result, is_set=False)
     seen.add(session)
     return result
-
-

@@ -79,7 +79,7 @@ def test_other_session(v4: Nfs4Dialect) -> Waiting[None]:
 @side_by_side
 @proves(DOWN_IS_OF_THE_SESSION, killed_by="sequence4-path-down-in-every-session")
 def test_whole_session(v4: Nfs4Dialect) -> Waiting[None]:
-    """CB_PATH_DOWN_SESSION is not set in a session with a backchannel when another one of the client has lost its own."""
+    """CB_PATH_DOWN_SESSION is not set in a session with a backchannel when another one has lost its own."""
     first, second = _two_sessions(v4)
     yield from _down(v4, first)
     down = _flags(second) & p.SEQ4_STATUS_CB_PATH_DOWN_SESSION

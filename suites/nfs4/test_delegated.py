@@ -25,6 +25,7 @@ from suites.nfs4.delegations import (
     seconds_to_see_nothing,
 )
 from suites.nfs4.locks import WRITE_LT
+from suites.nfs4.opens import BOTH
 from suites.nfs4.test_write import NEEDS_WRITE_ACCESS
 
 pytestmark = pytest.mark.late
@@ -59,7 +60,9 @@ SEPARATE_STATEIDS = stated(
     "RFC 5661", "10.4", "the stateid of a delegation is separate and distinct from that of the OPEN"
 )
 WORKS_AFTER_THE_RETURN = stated(
-    "RFC 5661", "10.4", "the stateid of the OPEN is valid after the delegation was recalled, while the file is open"
+    "RFC 5661",
+    "10.4",
+    "the stateid of the OPEN is valid after the delegation was recalled, while the file is open",
 )
 _QUIET: t.Final = 0.4
 """Seconds in which no recall must come."""
@@ -67,7 +70,7 @@ _KINDS = pytest.mark.parametrize("access", [*ACCESS.values()], ids=[*ACCESS])
 
 Own: t.TypeAlias = Callable[[Granted, bytes], Sequence[XdrType]]
 _OWN: t.Final[dict[str, Own]] = {
-    "open": lambda granted, _: (op.putfh(granted.file), op.open(None, _BOTH, owner=new_state_owner())),
+    "open": lambda granted, _: (op.putfh(granted.file), op.open(None, BOTH, owner=new_state_owner())),
     "setattr": lambda granted, _: (op.putfh(granted.file), op.setattr(Fattr4(mode=0o640))),
     "read": lambda granted, _: (op.putfh(granted.file), op.read(op.ANONYMOUS, 0, 1)),
     "write": lambda granted, _: (op.putfh(granted.file), op.write(op.ANONYMOUS, 0, b"x")),
@@ -76,7 +79,6 @@ _OWN: t.Final[dict[str, Own]] = {
     "getattr": lambda granted, _: (op.putfh(granted.file), op.getattr("size", "change")),
     "remove": lambda _, where: (op.putfh(where), op.remove(b"file")),
 }
-_BOTH: t.Final = p.OPEN4_SHARE_ACCESS_BOTH | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG
 
 
 @side_by_side
@@ -157,7 +159,7 @@ def test_claim(v4: Nfs4Dialect, scratch: Nfs4Scratch, claim: str) -> Waiting[Non
         where, what = scratch.handle, op.claim_delegate_cur(granted.stateid, b"file")
     else:
         where, what = granted.file, op.claim_deleg_cur_fh(granted.stateid)
-    opening = op.open(what, _BOTH, owner=new_state_owner())
+    opening = op.open(what, BOTH, owner=new_state_owner())
     reply = granted.holder.compound(op.putfh(where), opening)
     granted.need_kept()
     expect(reply).ok()
@@ -170,7 +172,7 @@ def test_claim(v4: Nfs4Dialect, scratch: Nfs4Scratch, claim: str) -> Waiting[Non
 def test_claimed(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[None]:
     """A file that was opened by CLAIM_DELEG_CUR_FH is open after the delegation is returned."""
     granted, conflict = yield from _under_recall(v4, scratch, size=4)
-    opening = op.open(op.claim_deleg_cur_fh(granted.stateid), _BOTH, owner=new_state_owner())
+    opening = op.open(op.claim_deleg_cur_fh(granted.stateid), BOTH, owner=new_state_owner())
     stateid = expect(granted.holder.compound(op.putfh(granted.file), opening)).ok().stateid
     granted.give_back()
     yield from conflict.succeeds()

@@ -20,7 +20,9 @@ BELONGS_TO_THE_CLAIMS = must(
     "a server without DELEGPURGE does not support CLAIM_DELEGATE_PREV, nor CLAIM_DELEG_PREV_FH",
 )
 CLIENTID_IS_IGNORED = must(
-    "RFC 5661", "18.5.3", "the server ignores the client id in the arguments of DELEGPURGE: that of the session counts"
+    "RFC 5661",
+    "18.5.3",
+    "the server ignores the client id in the arguments of DELEGPURGE: that of the session counts",
 )
 
 
@@ -35,7 +37,10 @@ def test_claims(compounds: Compounds, scratch: Nfs4Scratch, claim: str) -> None:
         return
     file = scratch.file("file")
     if claim == "name":
-        where, what = scratch.handle, p.OpenClaim4(p.OpenClaimType4.CLAIM_DELEGATE_PREV, file_delegate_prev=b"file")
+        where, what = (
+            scratch.handle,
+            p.OpenClaim4(p.OpenClaimType4.CLAIM_DELEGATE_PREV, file_delegate_prev=b"file"),
+        )
     else:
         where, what = file, p.OpenClaim4(p.OpenClaimType4.CLAIM_DELEG_PREV_FH)
     reply = through_grace(compounds, op.putfh(where), op.open(what, READ, owner=new_state_owner()))

@@ -20,7 +20,9 @@ LOCKS_WAIT_FOR_IT = stated(
 )
 
 NEEDED_FOR_ONE = stated(
-    "RFC 5661", "18.51.3", "a current filehandle is required only if rca_one_fs is TRUE: it names the file system"
+    "RFC 5661",
+    "18.51.3",
+    "a current filehandle is required only if rca_one_fs is TRUE: it names the file system",
 )
 
 

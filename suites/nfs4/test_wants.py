@@ -23,7 +23,9 @@ from suites.nfs4.delegations import ACCESS, delegated
 from suites.nfs4.opens import BOTH, READ, another_client, open_file
 
 UNWANTED_IS_NOT_GRANTED = stated(
-    "RFC 5661", "18.16.3", "OPEN4_SHARE_ACCESS_WANT_NO_DELEG and WANT_CANCEL mean that the client wants no delegation"
+    "RFC 5661",
+    "18.16.3",
+    "OPEN4_SHARE_ACCESS_WANT_NO_DELEG and WANT_CANCEL mean that the client wants no delegation",
 )
 REASON_IS_GIVEN = must(
     "RFC 5661",

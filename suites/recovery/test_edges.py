@@ -8,6 +8,7 @@ waits for ends the grace period that another one needs.
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -23,7 +24,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.protocol.nfs4 import OpenDelegationType4 as Type
 from nfsjudge import Harm, expect, expect_data, must, observe, proves, should, skip, stated
 from suites.nfs3.contents import pattern
-from suites.nfs4.delegations import ACCESS, delegated
+from suites.nfs4.delegations import ACCESS, Lease, delegated
 from suites.nfs4.leases import kept_leases, lease_to_wait_for, need_all, parts
 from suites.nfs4.locks import WRITE_LT, test_range, try_lock
 from suites.nfs4.minors import MINORS
@@ -65,12 +66,16 @@ RECLAIMED_IS_IN_FORCE = stated(
     harm=Harm.DATA,
 )
 UNRECLAIMED_IS_GONE = stated(
-    "RFC 5661", "18.51.3", "locks that are not reclaimed by the time of RECLAIM_COMPLETE are not reclaimable any more"
-)
-RECORDED_AT_ONCE = should(  # the list of clients is to be in stable storage, and no sentence says from when on
     "RFC 5661",
-    "8.4.2.1",
-    "the list of the clients that may have locks is in stable storage when a lock is granted",
+    "18.51.3",
+    "locks that are not reclaimed by the time of RECLAIM_COMPLETE are not reclaimable any more",
+)
+RECORDED_AT_ONCE = (
+    should(  # the list of clients is to be in stable storage, and no sentence says from when on
+        "RFC 5661",
+        "8.4.2.1",
+        "the list of the clients that may have locks is in stable storage when a lock is granted",
+    )
 )
 _ATTEMPTS: t.Final = 8
 """Parts of leases in which a server notices that a lease has ended, or that a delegation is not returned."""
@@ -84,7 +89,7 @@ def _grace_ends(target: TargetView, v4: Nfs4Dialect) -> None:
 
 
 def _by_and_by(
-    target: TargetView, lease: float, attempt: t.Callable[[], CompoundReply], renew: t.Callable[[], object]
+    target: TargetView, lease: float, attempt: Callable[[], CompoundReply], renew: Callable[[], object]
 ) -> None:
     """Let a lease pass, and more, until the attempt succeeds. SKIP if it never does."""
     for _ in range(_ATTEMPTS):
@@ -94,6 +99,11 @@ def _by_and_by(
         if attempt().status == Nfsstat4.NFS4_OK:
             return
     skip("the server gives the file to nobody else, long after the lease is over")
+
+
+def _renew(kept: Sequence[Lease]) -> None:
+    for lease in kept:
+        lease.renew()
 
 
 def _use(session: Session, file: bytes) -> CompoundReply:
@@ -127,7 +137,7 @@ def test_expired(crashing: TargetView, v4: Nfs4Dialect) -> None:
     file, since = v4.scratch.file("f", b"data"), v4.connections.now()
     had, other = former(v4, deny=DENY_BOTH, file=file), another_session(v4)
     kept = kept_leases(v4, lease, since, other)
-    _by_and_by(crashing, lease, lambda: _use(other, file), lambda: [lease.renew() for lease in kept])
+    _by_and_by(crashing, lease, lambda: _use(other, file), lambda: _renew(kept))
     need_all(kept)
     leave(crashing)
     crashing.crash()
@@ -151,7 +161,7 @@ def test_expired_lock(crashing: TargetView, v4: Nfs4Dialect) -> None:
             expect(other.compound(op.putfh(file), op.locku(reply.stateid, 0, 10))).ok()
         return reply
 
-    _by_and_by(crashing, lease, attempt, lambda: [lease.renew() for lease in kept])
+    _by_and_by(crashing, lease, attempt, lambda: _renew(kept))
     need_all(kept)
     leave(crashing)
     crashing.crash()

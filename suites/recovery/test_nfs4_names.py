@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Names and attributes that NFSv4.1 has changed survive a crash (RFC 7530 section 14.3; RFC 5661 has no such section)."""
+"""Names and attributes that NFSv4.1 has changed survive a crash (RFC 7530 section 14.3, which RFC 5661 lacks)."""
 
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable
 
 import pytest
 
@@ -12,8 +13,8 @@ from fixtures.checks.dialects.nfs4 import Nfs4Dialect, new_state_owner, through_
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, NfsFtype4, Nfsstat4
-from nfsjudge import Harm, Part, expect, expect_data, expect_names, must, proves, should, skip
 from nfsclient.xdr import XdrType
+from nfsjudge import Harm, Part, expect, expect_data, expect_names, must, proves, should, skip
 from suites.losses import Losses
 from suites.nfs3.contents import pattern
 from suites.nfs4.minors import MINORS
@@ -41,7 +42,7 @@ EXCLUSIVE4_IS_COMPARED = must(  # "Otherwise, the request is rejected with the e
     harm=Harm.DATA,
 )
 _VERIFIER, _OTHER = b"verifier", b"another!"
-_MODES: t.Final = {
+_MODES: t.Final[dict[str, Callable[[], p.Createhow4]]] = {
     "unchecked": op.unchecked,
     "guarded": op.guarded,
     "exclusive": lambda: op.exclusive(_VERIFIER),
@@ -243,9 +244,7 @@ def test_linked(v4: Nfs4Dialect, losses: Losses) -> Steps:
     """A name that LINK has made leads to its file after a crash."""
     file = v4.scratch.file("f", pattern(100))
     yield ARRANGED
-    reply = v4.compounds.compound(
-        op.putfh(file), op.savefh(), op.putfh(v4.scratch.handle), op.link(b"new")
-    )
+    reply = v4.compounds.compound(op.putfh(file), op.savefh(), op.putfh(v4.scratch.handle), op.link(b"new"))
     expect(reply).ok()
     leave_nothing(v4)
     yield CRASH
@@ -263,7 +262,11 @@ def test_setattr(v4: Nfs4Dialect, losses: Losses, field: str) -> Steps:
     """Attributes that SETATTR has set survive a crash."""
     file = v4.scratch.file("f", pattern(5000))
     long_ago = p.Settime4(p.TimeHow4.SET_TO_CLIENT_TIME4, p.Nfstime4(1_000_000_000, 0))
-    asked = {"mode": Fattr4(mode=0o600), "size": Fattr4(size=1234), "time_modify": Fattr4(time_modify_set=long_ago)}
+    asked = {
+        "mode": Fattr4(mode=0o600),
+        "size": Fattr4(size=1234),
+        "time_modify": Fattr4(time_modify_set=long_ago),
+    }
     yield ARRANGED
     expect(v4.compounds.compound(op.putfh(file), op.setattr(asked[field]))).ok()
     known = getattr(v4.scratch.attributes(file, field), field)

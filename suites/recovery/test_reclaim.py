@@ -168,10 +168,8 @@ def test_completed(v4: Nfs4Dialect, target: TargetView, what: str) -> Steps:
     yield CRASH
     session, opened = returned(v4, had)
     expect(session.compound(op.reclaim_complete())).ok()
-    if what == "open":
-        reply = reclaim_open(session, had, opened.handle)
-    else:
-        reply = lock_again(session, opened, owner)
+    is_open = what == "open"
+    reply = reclaim_open(session, had, opened.handle) if is_open else lock_again(session, opened, owner)
     expect(reply).refused(Nfsstat4.NFS4ERR_NO_GRACE, because=RECLAIMS_END)
 
 
@@ -266,7 +264,7 @@ def test_own_lock_waits(v4: Nfs4Dialect, target: TargetView) -> Steps:
 @proves(OLD_STATES_ARE_GONE, killed_by="teststateid4-old-instances-are-valid")
 def test_old_stateid(v4: Nfs4Dialect, target: TargetView, kind: str) -> Steps:
     """A stateid of before the crash is not valid for a new client id."""
-    had, owner = locker(v4)
+    had, _ = locker(v4)
     old = had.stateid
     if kind == "lock":
         reply = had.session.compound(
@@ -317,5 +315,3 @@ def _is_flagged(session: t.Any) -> bool:
     """Whether SEQUENCE says now that the client has something to reclaim."""
     flags = expect(session.renew()).of(p.SEQUENCE).ok().sr_status_flags
     return bool(flags & p.SEQ4_STATUS_RESTART_RECLAIM_NEEDED)
-
-

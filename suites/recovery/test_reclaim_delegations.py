@@ -86,7 +86,9 @@ def test_granted(v4: Nfs4Dialect, target: TargetView, kind: str) -> Steps:
     result = reply.of(p.OPEN).resok4
     assert result is not None
     given = result.delegation.read or result.delegation.write
-    observe("reclaimed delegation", "recalled at once" if given is not None and given.recall else "not recalled")
+    observe(
+        "reclaimed delegation", "recalled at once" if given is not None and given.recall else "not recalled"
+    )
     expect(result).field("delegation.delegation_type", "delegation").equals(_TYPES[kind])
 
 

@@ -67,7 +67,9 @@ def verifier(v4: Nfs4Dialect, file: bytes) -> bytes:
     return bytes(write_all(v4, file, 0, b"data", StableHow4.UNSTABLE4)[0].writeverf)
 
 
-def commit(v4: Nfs4Dialect, file: bytes, results: list[p.Write4ResOk], offset: int = 0, count: int = 0) -> None:
+def commit(
+    v4: Nfs4Dialect, file: bytes, results: list[p.Write4ResOk], offset: int = 0, count: int = 0
+) -> None:
     """COMMIT, after the WRITEs with these results. SKIP if its verifier is another one: then data may be lost."""
     __tracebackhide__ = True
     reply = v4.compounds.compound(op.putfh(file), op.commit(offset, count))
@@ -85,7 +87,7 @@ def leave_nothing(v4: Nfs4Dialect) -> None:
 
 
 def again(v4: Nfs4Dialect) -> Nfs4Scratch:
-    """The scratch directory of the check, by a new connection. SKIP if it is lost: `recovery/nfs4_names` judges that."""
+    """The scratch directory of the check, by a new connection. SKIP if it is lost."""
     scratch = v4.scratch
     v4.move_scratch(scratch)
     reply = v4.compounds.compound(op.putfh(v4.root), op.lookup(scratch.name), op.getfh())
@@ -152,4 +154,3 @@ class Unstable4:
             if range_of(v4, file_again(v4, name), offset, len(data)) != data:
                 lost.add(verf)
         return lost
-
