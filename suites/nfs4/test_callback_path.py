@@ -37,7 +37,7 @@ _PAUSE: t.Final = 0.2
 
 
 def _two_sessions(v4: Nfs4Dialect) -> tuple[Session, Session]:
-    """Two sessions of a client, each with a backchannel on a connection of its own; the first has lost its own."""
+    """Two sessions of a client, each with a backchannel on a separate connection; the first has lost its own."""
     first = v4.client(v4.connections.connect("nfs")).establish(callbacks=True)
     assert first.client is not None
     first.client.nfs4 = v4.client(v4.connections.connect("nfs"))

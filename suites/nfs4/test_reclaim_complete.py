@@ -19,7 +19,7 @@ LOCKS_WAIT_FOR_IT = stated(
     "a non-reclaim operation that obtains a lock gets NFS4ERR_GRACE before RECLAIM_COMPLETE",
 )
 
-NEEDED_FOR_ONE = stated(
+FILEHANDLE_NAMES_IT = stated(
     "RFC 5661",
     "18.51.3",
     "a current filehandle is required only if rca_one_fs is TRUE: it names the file system",
@@ -60,10 +60,10 @@ def test_one_file_system(nfs4: Nfs4, compounds: Compounds, scratch: Nfs4Scratch)
 
 
 @MINORS
-@proves(NEEDED_FOR_ONE, killed_by="reclaimcomplete4-wants-a-filehandle")
+@proves(FILEHANDLE_NAMES_IT, killed_by="reclaimcomplete4-wants-a-filehandle")
 def test_filehandle(nfs4: Nfs4) -> None:
     """RECLAIM_COMPLETE of all file systems needs no current filehandle; that of one does: NOFILEHANDLE."""
     session = nfs4.new_client().create_session()
     reply = session.compound(op.reclaim_complete(one_fs=True))
-    expect(reply).refused(Nfsstat4.NFS4ERR_NOFILEHANDLE, because=NEEDED_FOR_ONE)
+    expect(reply).refused(Nfsstat4.NFS4ERR_NOFILEHANDLE, because=FILEHANDLE_NAMES_IT)
     expect(session.compound(op.reclaim_complete())).ok()

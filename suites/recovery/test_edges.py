@@ -366,8 +366,8 @@ def test_library(crashing: TargetView, v4: Nfs4Dialect) -> None:
         skip(f"the client could not go on: {error}")
     seen = file_again(v4)
     expect_data(v4.scratch.read(seen), data + b"more", because=VERIFIER4_CHANGES_ON_LOSS)
-    held = client.live.held.locks_of(file.opened, file.opened.owner)
-    if held is None or held.lost:
+    locks = client.live.held.locks_of(file.opened, file.opened.owner)
+    if locks is None or locks.lost:
         skip("the server has let the client reclaim no lock")
     reply = test_range(another_session(v4), seen, WRITE_LT, 9, 1)
     expect(reply).refused(Nfsstat4.NFS4ERR_DENIED, because=RECLAIMED_IS_IN_FORCE)

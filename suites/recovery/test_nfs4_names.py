@@ -226,7 +226,7 @@ def test_renamed(v4: Nfs4Dialect, losses: Losses, kind: str) -> Steps:
 @across(CRASH, "RENAME")
 @proves(CHANGES4_ARE_SYNCHRONOUS, killed_by="rename4-crash-empties-the-file")
 def test_replaced(v4: Nfs4Dialect, losses: Losses) -> Steps:
-    """A file that RENAME has put in the place of another one has its data after a crash."""
+    """A file that RENAME has put over another one has its data after a crash."""
     v4.scratch.file("f", pattern(100))
     v4.scratch.file("source", pattern(5000, salt=1))
     yield ARRANGED

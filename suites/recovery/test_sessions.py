@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Client ids and sessions of before a restart of the server (RFC 5661 sections 2.4, 2.10.13 and 8.4.2).
 
-A server may keep them: then what is asked for here succeeds, and the checks end as SKIP or pass.
+A server may keep them: then these requests succeed, and the checks end as SKIP or pass.
 """
 
 from __future__ import annotations
