@@ -69,7 +69,7 @@ def _not_returned(
     granted = yield from delegated(v4, scratch, ACCESS["write"], size=4)
     conflict = conflicting_open(granted)
     yield from conflict.need_callback(p.CbRecall4Args)
-    yield from conflict.outlasts(parts(lease))
+    yield from conflict.outlasts((*parts(lease), lease / 4))
     return granted, (yield from conflict.ends(seconds_for(v4, _NOTICES)))
 
 
@@ -107,7 +107,7 @@ def test_flag(target: TargetView, v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Wait
 
 
 @side_by_side(short_lease=True)
-@proves(FLAGGED_UNTIL_FREED, killed_by="sequence4-tells-revocations-once")
+@proves(FLAGGED_UNTIL_FREED, killed_by="sequence4-tells-revocations-until-tested")
 def test_flag_stays(target: TargetView, v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[None]:
     """RECALLABLE_STATE_REVOKED is set in later replies as well, while the stateid is not freed."""
     granted = yield from _revoked(target, v4, scratch)
