@@ -91,9 +91,9 @@ def teststateid4_revoked_is_valid(call: Call[p.TestStateid4Args, p.TestStateid4R
     return amend4(result, tsr_status_codes=[Nfsstat4.NFS4_OK] * len(call.args.ts_stateids))
 
 
-@mutant(p.WRITE)
-def write4_takes_revoked_delegations(call: Call[p.Write4Args, p.Write4Res]) -> p.Write4Res:
-    """WRITE with the stateid of a revoked delegation is executed"""
+@mutant(p.READ)
+def read4_takes_revoked_delegations(call: Call[p.Read4Args, p.Read4Res]) -> p.Read4Res:
+    """READ with the stateid of a revoked delegation is executed"""
     if _lost(call, call.args.stateid) is None:
         return call.proceed()
     return call.proceed_with(stateid=p.ANONYMOUS_STATEID)
