@@ -122,7 +122,7 @@ def test_opened(v4: Nfs4Dialect, losses: Losses, mode: str) -> Steps:
 @across(CRASH, "OPEN")
 @pytest.mark.parametrize("mode", ["unchecked", "guarded", "exclusive4_1"])
 @proves(CHANGES4_ARE_SYNCHRONOUS, killed_by="open4-crash-forgets-modes")
-def test_opened_mode(v4: Nfs4Dialect, losses: Losses, mode: str) -> Steps:
+def test_mode(v4: Nfs4Dialect, losses: Losses, mode: str) -> Steps:
     """A file that OPEN has created has its mode after a crash."""
     v4.scratch  # noqa: B018  (made before the act)
     yield ARRANGED
@@ -139,7 +139,7 @@ def test_opened_mode(v4: Nfs4Dialect, losses: Losses, mode: str) -> Steps:
 @across(CRASH, "OPEN")
 @pytest.mark.parametrize("mode", ["exclusive", "exclusive4_1"])
 @proves(EXCLUSIVE4_VERIFIER_IS_STABLE, killed_by="open4-exclusive-forgets-at-restart")
-def test_exclusive_repeat(v4: Nfs4Dialect, losses: Losses, mode: str) -> Steps:
+def test_repeated(v4: Nfs4Dialect, losses: Losses, mode: str) -> Steps:
     """An exclusive creation that is repeated after a crash succeeds."""
     v4.scratch  # noqa: B018  (made before the act)
     yield ARRANGED
@@ -161,7 +161,7 @@ def test_exclusive_repeat(v4: Nfs4Dialect, losses: Losses, mode: str) -> Steps:
 @across(CRASH, "OPEN")
 @pytest.mark.parametrize("mode", ["exclusive", "exclusive4_1"])
 @proves(EXCLUSIVE4_IS_COMPARED, killed_by="open4-exclusive-accepts-older-files")
-def test_exclusive_other(v4: Nfs4Dialect, losses: Losses, mode: str) -> Steps:
+def test_compared(v4: Nfs4Dialect, losses: Losses, mode: str) -> Steps:
     """An exclusive creation with another verifier is refused after a crash as before."""
     v4.scratch  # noqa: B018  (made before the act)
     yield ARRANGED

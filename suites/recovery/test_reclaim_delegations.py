@@ -111,7 +111,7 @@ def test_known(v4: Nfs4Dialect, target: TargetView, kind: str) -> Steps:
 
 
 @MINORS
-@pytest.mark.parametrize("claim", ["name", "filehandle"])
+@pytest.mark.parametrize("claim", ["name", "fh"])
 @across(CRASH, STATE)
 @proves(CLAIMS_IN_GRACE, killed_by="open4-delegate-cur-waits-for-grace")
 def test_claim(v4: Nfs4Dialect, target: TargetView, claim: str) -> Steps:
