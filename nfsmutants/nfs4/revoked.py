@@ -7,7 +7,7 @@ import typing as t
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsmutants.form import Call, mutant
+from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4
 from nfsserver.nfs4.common import compound_of
 from nfsserver.state.delegations import Delegation
@@ -18,13 +18,12 @@ Sequence = Call[p.Sequence4Args, p.Sequence4Res]
 _REVOKED: t.Final = p.SEQ4_STATUS_RECALLABLE_STATE_REVOKED
 
 
-@mutant(p.OPEN)
-def open4_waits_for_ever(call: Open) -> p.Open4Res:
+@mutant((p.OPEN, p.SEQUENCE))
+def open4_waits_for_ever(call: AnyCall) -> t.Any:
     """OPEN that meets a delegation waits for its return, however long that takes"""
-    states, inode = call.server.states, compound_of(call.context).current
-    for delegation in states.held.delegations.of_file(inode):
-        if delegation.recalled_at is not None:
-            delegation.recalled_at = states.now()
+    states = call.server.states
+    for delegation in states.held.delegations.overdue(states.now(), 0.0):
+        delegation.recalled_at = states.now()
     return call.proceed()
 
 
@@ -35,26 +34,20 @@ def _flagged(result: p.Sequence4Res, *, is_set: bool) -> p.Sequence4Res:
     return amend4(result, sr_status_flags=flags | (_REVOKED if is_set else 0))
 
 
-def _is_flagged(result: p.Sequence4Res) -> bool:
-    return result.sr_resok4 is not None and bool(result.sr_resok4.sr_status_flags & _REVOKED)
-
-
 @mutant(p.SEQUENCE)
 def sequence4_is_silent_about_revocations(call: Sequence) -> p.Sequence4Res:
     """SEQUENCE never returns RECALLABLE_STATE_REVOKED"""
     return _flagged(call.proceed(), is_set=False)
 
 
-@mutant(p.SEQUENCE)
-def sequence4_tells_revocations_once(call: Sequence) -> p.Sequence4Res:
-    """SEQUENCE returns RECALLABLE_STATE_REVOKED once in a session"""
-    result, seen = call.proceed(), call.state
-    if not _is_flagged(result):
+@mutant((p.SEQUENCE, p.TEST_STATEID))
+def sequence4_tells_revocations_until_tested(call: AnyCall) -> t.Any:
+    """SEQUENCE does not return RECALLABLE_STATE_REVOKED any more once the client has sent TEST_STATEID"""
+    result, tested = call.proceed(), call.state
+    if call.operation is p.TEST_STATEID:
+        tested["tested"] = True
         return result
-    is_first = (
-        seen.setdefault(bytes(call.args.sa_sessionid), call.args.sa_sequenceid) == call.args.sa_sequenceid
-    )
-    return _flagged(result, is_set=is_first)
+    return _flagged(result, is_set=False) if "tested" in tested else result
 
 
 @mutant(p.SEQUENCE)
@@ -98,9 +91,9 @@ def teststateid4_revoked_is_valid(call: Call[p.TestStateid4Args, p.TestStateid4R
     return amend4(result, tsr_status_codes=[Nfsstat4.NFS4_OK] * len(call.args.ts_stateids))
 
 
-@mutant(p.WRITE)
-def write4_takes_revoked_delegations(call: Call[p.Write4Args, p.Write4Res]) -> p.Write4Res:
-    """WRITE with the stateid of a revoked delegation is executed"""
+@mutant(p.READ)
+def read4_takes_revoked_delegations(call: Call[p.Read4Args, p.Read4Res]) -> p.Read4Res:
+    """READ with the stateid of a revoked delegation is executed"""
     if _lost(call, call.args.stateid) is None:
         return call.proceed()
     return call.proceed_with(stateid=p.ANONYMOUS_STATEID)

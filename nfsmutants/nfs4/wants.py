@@ -53,8 +53,8 @@ def open4_delegates_to_who_wants_none(call: Open) -> p.Open4Res:
     """OPEN grants read delegations to clients with a backchannel that want none"""
     unwanted = {p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG, p.OPEN4_SHARE_ACCESS_WANT_CANCEL}
     result = call.proceed()
-    is_asked = _wants(call) in unwanted and has_backchannel(call.server, compound_of(call.context).client.id)
-    return _granting(result, is_write=False) if is_asked else result
+    is_wanted = _wants(call) in unwanted and has_backchannel(call.server, compound_of(call.context).client.id)
+    return _granting(result, is_write=False) if is_wanted else result
 
 
 @mutant(p.OPEN)
@@ -88,30 +88,30 @@ def _others(call: Open) -> Share:
 
 
 @mutant(p.OPEN)
-def open4_delegates_beside_writers(call: Open) -> p.Open4Res:
+def open4_delegates_against_writers(call: Open) -> p.Open4Res:
     """OPEN grants read delegations of files that others have open for writing"""
     result = call.proceed()
-    is_asked = _wants(call) == p.OPEN4_SHARE_ACCESS_WANT_READ_DELEG and _others(call) & Share.WRITE
-    return _granting(result, is_write=False) if is_asked else result
+    is_wanted = _wants(call) == p.OPEN4_SHARE_ACCESS_WANT_READ_DELEG and _others(call) & Share.WRITE
+    return _granting(result, is_write=False) if is_wanted else result
 
 
 @mutant(p.OPEN)
-def open4_delegates_writing_beside_readers(call: Open) -> p.Open4Res:
+def open4_delegates_writing_against_readers(call: Open) -> p.Open4Res:
     """OPEN grants write delegations of files that others have open for reading"""
     result = call.proceed()
-    is_asked = _wants(call) == p.OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG and _others(call) == Share.READ
-    return _granting(result, is_write=True) if is_asked else result
+    is_wanted = _wants(call) == p.OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG and _others(call) == Share.READ
+    return _granting(result, is_write=True) if is_wanted else result
 
 
 @mutant(p.OPEN)
-def open4_delegates_writing_beside_delegations(call: Open) -> p.Open4Res:
+def open4_delegates_writing_against_delegations(call: Open) -> p.Open4Res:
     """OPEN grants write delegations of files of which others have read delegations"""
     compound = compound_of(call.context)
     delegations = call.server.states.held.delegations.of_file(compound.current)
     has_others = any(delegation.client != compound.client.id for delegation in delegations)
     result = call.proceed()
-    is_asked = _wants(call) == p.OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG and has_others
-    return _granting(result, is_write=True) if is_asked else result
+    is_wanted = _wants(call) == p.OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG and has_others
+    return _granting(result, is_write=True) if is_wanted else result
 
 
 @mutant(p.OPEN)

@@ -65,7 +65,7 @@ def _known_or_bad(call: Open, result: p.Open4Res) -> p.Open4Res:
 
 @mutant((p.RECLAIM_COMPLETE, p.OPEN))
 def reclaimcomplete4_forgets_the_client(call: AnyCall) -> t.Any:
-    """After its RECLAIM_COMPLETE, the server has no record of a client, and lets it reclaim nothing after the next restart"""
+    """After its RECLAIM_COMPLETE a client has no record, and after the next restart it can reclaim nothing"""
     result = call.proceed()
     if call.operation is p.OPEN:
         return _known_or_bad(call, result)

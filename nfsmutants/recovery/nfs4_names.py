@@ -20,8 +20,8 @@ _EXCLUSIVE: t.Final = frozenset({p.Createmode4.EXCLUSIVE4, p.Createmode4.EXCLUSI
 
 
 def _entry(directory: Inode | None, name: bytes | None) -> Inode | None:
-    is_one = directory is not None and directory.directory is not None and name is not None
-    return directory.directory.get(bytes(name)) if is_one else None  # type: ignore[union-attr,arg-type]
+    is_there = directory is not None and directory.directory is not None and name is not None
+    return directory.directory.get(bytes(name)) if is_there else None  # type: ignore[union-attr,arg-type]
 
 
 @mutant((p.CREATE, _BACK))
@@ -118,7 +118,7 @@ def rename4_crash_brings_back_the_old_name(call: AnyCall) -> t.Any:
 
 @mutant((p.RENAME, _BACK))
 def rename4_crash_empties_the_file(call: AnyCall) -> t.Any:
-    """A crash empties a file that RENAME has put in the place of another one"""
+    """A crash empties a file that RENAME has put over another one"""
     strike(call)
     moved = _entry(compound_of(call.context).saved, call.args.oldname) if call.operation is p.RENAME else None
     if moved is not None and moved.data is not None:

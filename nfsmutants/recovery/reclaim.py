@@ -12,6 +12,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.protocol.nfs4 import OpenClaimType4 as Claim
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4, restate4, succeeded
+from nfsmutants.rules import RFC5661_GRACE
 from nfsserver.fs.permissions import SUPERUSER
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import compound_of
@@ -59,7 +60,7 @@ def lock4_reclaims_are_bad(call: Lock) -> p.Lock4Res:
     return p.Lock4Res(Nfsstat4.NFS4ERR_RECLAIM_BAD) if call.args.reclaim else call.proceed()
 
 
-@mutant(p.RECLAIM_COMPLETE)
+@mutant(p.RECLAIM_COMPLETE, breaks=RFC5661_GRACE)
 def reclaimcomplete4_ends_the_grace_period(
     call: Call[p.ReclaimComplete4Args, p.ReclaimComplete4Res],
 ) -> p.ReclaimComplete4Res:
@@ -189,7 +190,7 @@ def _flagged(result: p.Sequence4Res, *, is_set: bool) -> p.Sequence4Res:
 
 @mutant(p.SEQUENCE)
 def sequence4_wants_reclaims_for_ever(call: Call[p.Sequence4Args, p.Sequence4Res]) -> p.Sequence4Res:
-    """SEQUENCE returns RESTART_RECLAIM_NEEDED to a client that had state before a restart, also when it has reclaimed it"""
+    """SEQUENCE returns RESTART_RECLAIM_NEEDED to a client that had state before a restart, for ever"""
     result = call.proceed()
     client = _client_of(call.server.states, call.args.sa_sessionid)
     return _flagged(result, is_set=client is not None and client.may_reclaim)

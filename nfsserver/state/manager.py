@@ -282,3 +282,5 @@ class StateManager:
                 self.destroy(client)
             elif holds and not self._terms().courteous:
                 self.expire(client.id)
+        for delegation in self.held.delegations.overdue(now, self.lease):
+            self.revoke_delegation(delegation)  # who waits for it may make no further call

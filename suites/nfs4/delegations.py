@@ -475,8 +475,12 @@ class Conflict:
         """Let these parts of a lease pass without another attempt; all leases are renewed after each."""
         for part in parts:
             yield Wait(part)
-            for lease in self._leases:
-                lease.renew()
+            self.renew()
+
+    def renew(self) -> None:
+        """Renew all leases."""
+        for lease in self._leases:
+            lease.renew()
 
     # ------------------------------------------------------------ what is waited for
 

@@ -37,7 +37,7 @@ _PAUSE: t.Final = 0.2
 
 
 def _two_sessions(v4: Nfs4Dialect) -> tuple[Session, Session]:
-    """Two sessions of a client, each with a backchannel on a connection of its own; the first has lost its own."""
+    """Two sessions of a client, each with a backchannel on a separate connection; the first has lost its own."""
     first = v4.client(v4.connections.connect("nfs")).establish(callbacks=True)
     assert first.client is not None
     first.client.nfs4 = v4.client(v4.connections.connect("nfs"))
@@ -79,7 +79,7 @@ def test_other_session(v4: Nfs4Dialect) -> Waiting[None]:
 @side_by_side
 @proves(DOWN_IS_OF_THE_SESSION, killed_by="sequence4-path-down-in-every-session")
 def test_whole_session(v4: Nfs4Dialect) -> Waiting[None]:
-    """CB_PATH_DOWN_SESSION is not set in a session with a backchannel when another one of the client has lost its own."""
+    """CB_PATH_DOWN_SESSION is not set in a session with a backchannel when another one has lost its own."""
     first, second = _two_sessions(v4)
     yield from _down(v4, first)
     down = _flags(second) & p.SEQ4_STATUS_CB_PATH_DOWN_SESSION

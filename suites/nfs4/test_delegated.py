@@ -25,6 +25,7 @@ from suites.nfs4.delegations import (
     seconds_to_see_nothing,
 )
 from suites.nfs4.locks import WRITE_LT
+from suites.nfs4.opens import BOTH, READ
 from suites.nfs4.test_write import NEEDS_WRITE_ACCESS
 
 pytestmark = pytest.mark.late
@@ -69,7 +70,7 @@ _KINDS = pytest.mark.parametrize("access", [*ACCESS.values()], ids=[*ACCESS])
 
 Own: t.TypeAlias = Callable[[Granted, bytes], Sequence[XdrType]]
 _OWN: t.Final[dict[str, Own]] = {
-    "open": lambda granted, _: (op.putfh(granted.file), op.open(None, _BOTH, owner=new_state_owner())),
+    "open": lambda granted, _: (op.putfh(granted.file), op.open(None, BOTH, owner=new_state_owner())),
     "setattr": lambda granted, _: (op.putfh(granted.file), op.setattr(Fattr4(mode=0o640))),
     "read": lambda granted, _: (op.putfh(granted.file), op.read(op.ANONYMOUS, 0, 1)),
     "write": lambda granted, _: (op.putfh(granted.file), op.write(op.ANONYMOUS, 0, b"x")),
@@ -78,15 +79,14 @@ _OWN: t.Final[dict[str, Own]] = {
     "getattr": lambda granted, _: (op.putfh(granted.file), op.getattr("size", "change")),
     "remove": lambda _, where: (op.putfh(where), op.remove(b"file")),
 }
-_BOTH: t.Final = p.OPEN4_SHARE_ACCESS_BOTH | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG
 
 
 @side_by_side
 @pytest.mark.parametrize("call", _OWN)
 @proves(OWN_CALLS_NEED_NONE, killed_by="calls4-recall-from-the-holder")
 def test_own_call(v4: Nfs4Dialect, scratch: Nfs4Scratch, call: str) -> Waiting[None]:
-    """What the holder of a write delegation does to the file itself recalls nothing."""
-    granted = yield from delegated(v4, scratch, ACCESS["write"])
+    """What the holder of a delegation does to the file itself recalls nothing."""
+    granted = yield from delegated(v4, scratch, ACCESS["write" if call == "write" else "read"])
     reply = granted.holder.compound(*_OWN[call](granted, scratch.handle))
     yield Wait(seconds_to_see_nothing(v4, _QUIET), lambda: bool(recalls(granted.holder)))
     expect(len(recalls(granted.holder)), "CB_RECALLs").equals(0)
@@ -141,9 +141,11 @@ def test_stateid(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Waiting[
 # ---------------------------------------------------------------- while it is recalled
 
 
-def _under_recall(v4: Nfs4Dialect, scratch: Nfs4Scratch, size: int = 0) -> Waiting[tuple[Granted, Conflict]]:
-    """A write delegation that OPEN by another client has recalled, and that OPEN."""
-    granted = yield from delegated(v4, scratch, ACCESS["write"], size=size)
+def _under_recall(
+    v4: Nfs4Dialect, scratch: Nfs4Scratch, kind: str, size: int = 0
+) -> Waiting[tuple[Granted, Conflict]]:
+    """A delegation that OPEN by another client has recalled, and that OPEN."""
+    granted = yield from delegated(v4, scratch, ACCESS[kind], size=size)
     conflict = conflicting_open(granted)
     yield from conflict.need_callback(p.CbRecall4Args)
     return granted, conflict
@@ -154,12 +156,12 @@ def _under_recall(v4: Nfs4Dialect, scratch: Nfs4Scratch, size: int = 0) -> Waiti
 @proves(CLAIMS_UNDER_RECALL, killed_by="open4-claims-nothing-under-recall")
 def test_claim(v4: Nfs4Dialect, scratch: Nfs4Scratch, claim: str) -> Waiting[None]:
     """OPEN with CLAIM_DELEGATE_CUR or CLAIM_DELEG_CUR_FH succeeds while the delegation is recalled."""
-    granted, conflict = yield from _under_recall(v4, scratch)
+    granted, conflict = yield from _under_recall(v4, scratch, "read")
     if claim == "name":
         where, what = scratch.handle, op.claim_delegate_cur(granted.stateid, b"file")
     else:
         where, what = granted.file, op.claim_deleg_cur_fh(granted.stateid)
-    opening = op.open(what, _BOTH, owner=new_state_owner())
+    opening = op.open(what, READ, owner=new_state_owner())
     reply = granted.holder.compound(op.putfh(where), opening)
     granted.need_kept()
     expect(reply).ok()
@@ -171,8 +173,8 @@ def test_claim(v4: Nfs4Dialect, scratch: Nfs4Scratch, claim: str) -> Waiting[Non
 @proves(WORKS_AFTER_THE_RETURN, killed_by="delegreturn4-closes-what-was-claimed")
 def test_claimed(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[None]:
     """A file that was opened by CLAIM_DELEG_CUR_FH is open after the delegation is returned."""
-    granted, conflict = yield from _under_recall(v4, scratch, size=4)
-    opening = op.open(op.claim_deleg_cur_fh(granted.stateid), _BOTH, owner=new_state_owner())
+    granted, conflict = yield from _under_recall(v4, scratch, "read", 4)
+    opening = op.open(op.claim_deleg_cur_fh(granted.stateid), READ, owner=new_state_owner())
     stateid = expect(granted.holder.compound(op.putfh(granted.file), opening)).ok().stateid
     granted.give_back()
     yield from conflict.succeeds()
@@ -183,7 +185,7 @@ def test_claimed(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[None]:
 @proves(FLUSH_UNDER_RECALL, killed_by="write4-refuses-recalled-delegations")
 def test_flush(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[None]:
     """WRITE with the stateid of a write delegation succeeds while that is recalled, and its data stays."""
-    granted, conflict = yield from _under_recall(v4, scratch)
+    granted, conflict = yield from _under_recall(v4, scratch, "write")
     reply = granted.holder.compound(op.putfh(granted.file), op.write(granted.stateid, 0, b"data"))
     granted.need_kept()
     result = expect(reply).of(p.WRITE).ok()
@@ -196,7 +198,7 @@ def test_flush(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[None]:
 @proves(LOCKS_UNDER_RECALL, killed_by="lock4-is-denied-under-recall")
 def test_lock(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[None]:
     """LOCK by the holder of a write delegation succeeds while that is recalled."""
-    granted, conflict = yield from _under_recall(v4, scratch)
+    granted, conflict = yield from _under_recall(v4, scratch, "write")
     locking = op.lock(granted.opened, WRITE_LT, 0, 10, owner=new_state_owner())
     reply = granted.holder.compound(op.putfh(granted.file), locking)
     granted.need_kept()

@@ -19,6 +19,12 @@ LOCKS_WAIT_FOR_IT = stated(
     "a non-reclaim operation that obtains a lock gets NFS4ERR_GRACE before RECLAIM_COMPLETE",
 )
 
+FILEHANDLE_NAMES_IT = stated(
+    "RFC 5661",
+    "18.51.3",
+    "a current filehandle is required only if rca_one_fs is TRUE: it names the file system",
+)
+
 
 @MINORS
 @proves(SECOND_IS_ALREADY, killed_by="reclaimcomplete4-always-succeeds")
@@ -39,3 +45,25 @@ def test_open_before(nfs4: Nfs4, compounds: Compounds, scratch: Nfs4Scratch) -> 
     new = nfs4.new_client().create_session()
     reply = new.compound(op.putfh(file), op.open(None, owner=new_state_owner()))
     expect(reply).status(Nfsstat4.NFS4ERR_GRACE)
+
+
+@MINORS
+@proves(LOCKS_WAIT_FOR_IT, killed_by="reclaimcomplete4-of-a-file-system-counts")
+def test_one_file_system(nfs4: Nfs4, compounds: Compounds, scratch: Nfs4Scratch) -> None:
+    """After RECLAIM_COMPLETE of one file system only, a new OPEN still fails with GRACE."""
+    file = scratch.file("file")
+    expect(compounds.renew()).ok()
+    new = nfs4.new_client().create_session()
+    expect(new.compound(op.putfh(file), op.reclaim_complete(one_fs=True))).ok()
+    reply = new.compound(op.putfh(file), op.open(None, owner=new_state_owner()))
+    expect(reply).status(Nfsstat4.NFS4ERR_GRACE)
+
+
+@MINORS
+@proves(FILEHANDLE_NAMES_IT, killed_by="reclaimcomplete4-wants-a-filehandle")
+def test_filehandle(nfs4: Nfs4) -> None:
+    """RECLAIM_COMPLETE of all file systems needs no current filehandle; that of one does: NOFILEHANDLE."""
+    session = nfs4.new_client().create_session()
+    reply = session.compound(op.reclaim_complete(one_fs=True))
+    expect(reply).refused(Nfsstat4.NFS4ERR_NOFILEHANDLE, because=FILEHANDLE_NAMES_IT)
+    expect(session.compound(op.reclaim_complete())).ok()

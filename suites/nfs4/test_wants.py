@@ -131,8 +131,8 @@ def test_contention(v4: Nfs4Dialect, scratch: Nfs4Scratch, wanted: str) -> None:
 # ---------------------------------------------------------------- none against others
 
 
-@proves(NONE_AGAINST_OTHERS, killed_by="open4-delegates-beside-writers")
-def test_beside_writer(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
+@proves(NONE_AGAINST_OTHERS, killed_by="open4-delegates-against-writers")
+def test_against_writer(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """No read delegation is granted of a file that another client has open for writing."""
     file = scratch.file("file")
     open_file(another_client(v4), file, BOTH)
@@ -140,8 +140,8 @@ def test_beside_writer(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     expect(given).field("delegation_type", "delegation").one_of(*_NONE)
 
 
-@proves(NONE_AGAINST_OTHERS, killed_by="open4-delegates-writing-beside-readers")
-def test_beside_reader(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
+@proves(NONE_AGAINST_OTHERS, killed_by="open4-delegates-writing-against-readers")
+def test_against_reader(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """No write delegation is granted of a file that another client has open for reading."""
     file = scratch.file("file")
     open_file(another_client(v4), file, READ)
@@ -150,8 +150,8 @@ def test_beside_reader(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
 
 
 @side_by_side
-@proves(NONE_AGAINST_OTHERS, killed_by="open4-delegates-writing-beside-delegations")
-def test_beside_delegation(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[None]:
+@proves(NONE_AGAINST_OTHERS, killed_by="open4-delegates-writing-against-delegations")
+def test_against_delegation(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[None]:
     """No write delegation is granted of a file while another client has a read delegation of it."""
     granted = yield from delegated(v4, scratch, ACCESS["read"])
     reply = _callable(v4).compound(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Clients of NFSv4.1 that come back after a restart of the server, and reclaim what they had (RFC 5661 section 8.4.2).
 
-A check has `Former`s: clients of its own with an open file each, which it does not close. Before the crash it calls
-`leave`: a server in a virtual machine may have their records in memory only (`TargetView.sync`). After it, `back` is the
-same client on a new connection: the same owner with the same verifier, a new client id, no RECLAIM_COMPLETE yet.
+A check has `Former`s: clients with an open file each, which they do not close. Before the crash it calls `leave`: a
+server in a virtual machine may have their records in memory only (`TargetView.sync`). After it, `back` is the same
+client on a new connection: the same owner with the same verifier, a new client id, no RECLAIM_COMPLETE yet.
 
 A server may refuse any reclaim with NO_GRACE: because it keeps no record of its clients, because it suspects an edge
 condition, because its grace period is over (section 8.4.3). So `need_reclaimed` ends a check as SKIP then. Whatever

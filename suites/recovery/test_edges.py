@@ -8,6 +8,7 @@ waits for ends the grace period that another one needs.
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -23,7 +24,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.protocol.nfs4 import OpenDelegationType4 as Type
 from nfsjudge import Harm, expect, expect_data, must, observe, proves, should, skip, stated
 from suites.nfs3.contents import pattern
-from suites.nfs4.delegations import ACCESS, delegated
+from suites.nfs4.delegations import ACCESS, Lease, conflicting_open, delegated, seconds_for
 from suites.nfs4.leases import kept_leases, lease_to_wait_for, need_all, parts
 from suites.nfs4.locks import WRITE_LT, test_range, try_lock
 from suites.nfs4.minors import MINORS
@@ -76,6 +77,8 @@ RECORDED_AT_ONCE = (
         "the list of the clients that may have locks is in stable storage when a lock is granted",
     )
 )
+_NOTICES: t.Final = 30.0
+"""Seconds after a lease in which a server revokes what was not returned."""
 _ATTEMPTS: t.Final = 8
 """Parts of leases in which a server notices that a lease has ended, or that a delegation is not returned."""
 
@@ -88,7 +91,7 @@ def _grace_ends(target: TargetView, v4: Nfs4Dialect) -> None:
 
 
 def _by_and_by(
-    target: TargetView, lease: float, attempt: t.Callable[[], CompoundReply], renew: t.Callable[[], object]
+    target: TargetView, lease: float, attempt: Callable[[], CompoundReply], renew: Callable[[], object]
 ) -> None:
     """Let a lease pass, and more, until the attempt succeeds. SKIP if it never does."""
     for _ in range(_ATTEMPTS):
@@ -98,6 +101,11 @@ def _by_and_by(
         if attempt().status == Nfsstat4.NFS4_OK:
             return
     skip("the server gives the file to nobody else, long after the lease is over")
+
+
+def _renew(kept: Sequence[Lease]) -> None:
+    for lease in kept:
+        lease.renew()
 
 
 def _use(session: Session, file: bytes) -> CompoundReply:
@@ -131,7 +139,7 @@ def test_expired(crashing: TargetView, v4: Nfs4Dialect) -> None:
     file, since = v4.scratch.file("f", b"data"), v4.connections.now()
     had, other = former(v4, deny=DENY_BOTH, file=file), another_session(v4)
     kept = kept_leases(v4, lease, since, other)
-    _by_and_by(crashing, lease, lambda: _use(other, file), lambda: [lease.renew() for lease in kept])
+    _by_and_by(crashing, lease, lambda: _use(other, file), lambda: _renew(kept))
     need_all(kept)
     leave(crashing)
     crashing.crash()
@@ -155,7 +163,7 @@ def test_expired_lock(crashing: TargetView, v4: Nfs4Dialect) -> None:
             expect(other.compound(op.putfh(file), op.locku(reply.stateid, 0, 10))).ok()
         return reply
 
-    _by_and_by(crashing, lease, attempt, lambda: [lease.renew() for lease in kept])
+    _by_and_by(crashing, lease, attempt, lambda: _renew(kept))
     need_all(kept)
     leave(crashing)
     crashing.crash()
@@ -186,15 +194,17 @@ def test_revoked(crashing: TargetView, v4: Nfs4Dialect) -> None:
     """A delegation that was revoked for another client's OPEN cannot be reclaimed after a crash."""
     lease = lease_to_wait_for(crashing, v4)
     granted = wait_out(delegated(v4, v4.scratch, ACCESS["write"], b"f"), v4.connections.loop)
-    holder, other = granted.holder, another_session(v4)
+    holder = granted.holder
     assert holder.client is not None
     had = Former(holder, holder.client.owner, b"f", granted.file, granted.opened, new_state_owner(), BOTH, 0)
 
-    def renew() -> None:
-        holder.renew()
-        other.renew()
-
-    _by_and_by(crashing, lease, lambda: _use(other, granted.file), renew)
+    conflict = conflicting_open(granted)
+    for part in (*parts(lease), lease / 4):
+        crashing.pass_time(part)
+        conflict.renew()
+    reply = wait_out(conflict.ends(seconds_for(v4, _NOTICES)), v4.connections.loop)
+    if reply is None or reply.status != Nfsstat4.NFS4_OK:
+        skip("the server has not revoked the delegation a lease after its recall, and more")
     leave(crashing)
     crashing.crash()
     file, session = file_again(v4), back(v4, had, callbacks=True)
@@ -360,8 +370,8 @@ def test_library(crashing: TargetView, v4: Nfs4Dialect) -> None:
         skip(f"the client could not go on: {error}")
     seen = file_again(v4)
     expect_data(v4.scratch.read(seen), data + b"more", because=VERIFIER4_CHANGES_ON_LOSS)
-    held = client.live.held.locks_of(file.opened, file.opened.owner)
-    if held is None or held.lost:
+    locks = client.live.held.locks_of(file.opened, file.opened.owner)
+    if locks is None or locks.lost:
         skip("the server has let the client reclaim no lock")
     reply = test_range(another_session(v4), seen, WRITE_LT, 9, 1)
     expect(reply).refused(Nfsstat4.NFS4ERR_DENIED, because=RECLAIMED_IS_IN_FORCE)

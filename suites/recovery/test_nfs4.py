@@ -15,7 +15,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs3
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import StableHow4
-from nfsjudge import Harm, expect, expect_data, must, observe, proves, show, skip, stated
+from nfsjudge import Harm, expect, expect_data, expect_that, must, observe, proves, show, skip, stated
 from nfsjudge.expect import fail
 from nfsjudge.survival import Content
 from nfsjudge.survival import Level as Stability
@@ -245,8 +245,7 @@ def test_write_and_commit(v4: Nfs4Dialect, target: TargetView, ending: str) -> S
     file = file_again(v4)
     known = verifier(v4, file)
     reply = v4.compounds.compound(op.putfh(file), op.commit())
-    expect(reply).of(p.COMMIT).ok()
-    expect(reply.of(p.COMMIT).resok4).field("writeverf").equals(known)
+    expect(expect(reply).of(p.COMMIT).ok()).field("writeverf").equals(known)
     if target.has("nfs3"):
         observe("write verifiers of NFSv3 and NFSv4", "equal" if known == _of_nfs3(v4, target) else "differ")
 
@@ -311,10 +310,9 @@ def test_never_reused(v4: Nfs4Dialect, target: TargetView) -> None:
         target.crash()
         lost |= data.lost(v4)
         file = file_again(v4)
-        seen = verifier(v4, file)
-        expect(
-            seen, "writeverf after unstable data was lost", field="writeverf", because=VERIFIER4_IS_UNIQUE
-        ).satisfies(lambda verf: verf not in lost, "a new verifier")
+        is_new = verifier(v4, file) not in lost
+        what = "writeverf after unstable data was lost under others"
+        expect_that(is_new, "a new verifier", "one of those", what, because=VERIFIER4_IS_UNIQUE)
     observe("unstable data after four crashes", "lost" if lost else "kept")
     if not lost:
         skip(LOSES_NOTHING)

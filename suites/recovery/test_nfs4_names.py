@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Names and attributes that NFSv4.1 has changed survive a crash (RFC 7530 section 14.3; RFC 5661 has no such section)."""
+"""Names and attributes that NFSv4.1 has changed survive a crash (RFC 7530 section 14.3, which RFC 5661 lacks)."""
 
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable
 
 import pytest
 
@@ -12,8 +13,8 @@ from fixtures.checks.dialects.nfs4 import Nfs4Dialect, new_state_owner, through_
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, NfsFtype4, Nfsstat4
-from nfsjudge import Harm, Part, expect, expect_data, expect_names, must, proves, should, skip
 from nfsclient.xdr import XdrType
+from nfsjudge import Harm, Part, expect, expect_data, expect_names, must, proves, should, skip
 from suites.losses import Losses
 from suites.nfs3.contents import pattern
 from suites.nfs4.minors import MINORS
@@ -41,7 +42,7 @@ EXCLUSIVE4_IS_COMPARED = must(  # "Otherwise, the request is rejected with the e
     harm=Harm.DATA,
 )
 _VERIFIER, _OTHER = b"verifier", b"another!"
-_MODES: t.Final = {
+_MODES: t.Final[dict[str, Callable[[], p.Createhow4]]] = {
     "unchecked": op.unchecked,
     "guarded": op.guarded,
     "exclusive": lambda: op.exclusive(_VERIFIER),
@@ -121,7 +122,7 @@ def test_opened(v4: Nfs4Dialect, losses: Losses, mode: str) -> Steps:
 @across(CRASH, "OPEN")
 @pytest.mark.parametrize("mode", ["unchecked", "guarded", "exclusive4_1"])
 @proves(CHANGES4_ARE_SYNCHRONOUS, killed_by="open4-crash-forgets-modes")
-def test_opened_mode(v4: Nfs4Dialect, losses: Losses, mode: str) -> Steps:
+def test_mode(v4: Nfs4Dialect, losses: Losses, mode: str) -> Steps:
     """A file that OPEN has created has its mode after a crash."""
     v4.scratch  # noqa: B018  (made before the act)
     yield ARRANGED
@@ -138,7 +139,7 @@ def test_opened_mode(v4: Nfs4Dialect, losses: Losses, mode: str) -> Steps:
 @across(CRASH, "OPEN")
 @pytest.mark.parametrize("mode", ["exclusive", "exclusive4_1"])
 @proves(EXCLUSIVE4_VERIFIER_IS_STABLE, killed_by="open4-exclusive-forgets-at-restart")
-def test_exclusive_repeat(v4: Nfs4Dialect, losses: Losses, mode: str) -> Steps:
+def test_repeated(v4: Nfs4Dialect, losses: Losses, mode: str) -> Steps:
     """An exclusive creation that is repeated after a crash succeeds."""
     v4.scratch  # noqa: B018  (made before the act)
     yield ARRANGED
@@ -160,7 +161,7 @@ def test_exclusive_repeat(v4: Nfs4Dialect, losses: Losses, mode: str) -> Steps:
 @across(CRASH, "OPEN")
 @pytest.mark.parametrize("mode", ["exclusive", "exclusive4_1"])
 @proves(EXCLUSIVE4_IS_COMPARED, killed_by="open4-exclusive-accepts-older-files")
-def test_exclusive_other(v4: Nfs4Dialect, losses: Losses, mode: str) -> Steps:
+def test_compared(v4: Nfs4Dialect, losses: Losses, mode: str) -> Steps:
     """An exclusive creation with another verifier is refused after a crash as before."""
     v4.scratch  # noqa: B018  (made before the act)
     yield ARRANGED
@@ -225,7 +226,7 @@ def test_renamed(v4: Nfs4Dialect, losses: Losses, kind: str) -> Steps:
 @across(CRASH, "RENAME")
 @proves(CHANGES4_ARE_SYNCHRONOUS, killed_by="rename4-crash-empties-the-file")
 def test_replaced(v4: Nfs4Dialect, losses: Losses) -> Steps:
-    """A file that RENAME has put in the place of another one has its data after a crash."""
+    """A file that RENAME has put over another one has its data after a crash."""
     v4.scratch.file("f", pattern(100))
     v4.scratch.file("source", pattern(5000, salt=1))
     yield ARRANGED

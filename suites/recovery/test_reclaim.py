@@ -7,7 +7,7 @@ import typing as t
 
 import pytest
 
-from fixtures.checks.across import CRASH, Pause, Steps, across
+from fixtures.checks.across import CRASH, Steps, across
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect, new_state_owner
 from fixtures.checks.target import TargetView
 from nfsclient.clients.nfs4 import operations as op
@@ -19,7 +19,6 @@ from suites.nfs4.locks import WRITE_LT
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, another_session, try_open
 from suites.nfs4.test_two_clients import RECLAIMS_END
-from suites.recovery.either import ENDINGS
 from suites.recovery.reclaims import (
     DENY_BOTH,
     MAY_BE_RECLAIMED,
@@ -68,27 +67,25 @@ STATE: t.Final = "STATE"
 
 
 @MINORS
-@ENDINGS
-@across("ending", STATE)
+@across(CRASH, STATE)
 @proves(MAY_BE_RECLAIMED, killed_by="open4-reclaims-are-bad")
-def test_open(v4: Nfs4Dialect, target: TargetView, ending: str) -> Steps:
-    """An open of before a crash or a restart is granted again to its client."""
+def test_open(v4: Nfs4Dialect, target: TargetView) -> Steps:
+    """An open of before a crash is granted again to its client."""
     had = former(v4, deny=DENY_BOTH)
     leave(target)
-    yield Pause(ending)
+    yield CRASH
     file = file_again(v4)
     need_reclaimed(reclaim_open(back(v4, had), had, file))
 
 
 @MINORS
-@ENDINGS
-@across("ending", STATE)
+@across(CRASH, STATE)
 @proves(MAY_BE_RECLAIMED, killed_by="lock4-reclaims-are-bad")
-def test_lock(v4: Nfs4Dialect, target: TargetView, ending: str) -> Steps:
-    """A byte-range lock of before a crash or a restart is granted again to its client."""
+def test_lock(v4: Nfs4Dialect, target: TargetView) -> Steps:
+    """A byte-range lock of before a crash is granted again to its client."""
     had, owner = locker(v4)
     leave(target)
-    yield Pause(ending)
+    yield CRASH
     session, opened = returned(v4, had)
     need_reclaimed(lock_again(session, opened, owner))
 
@@ -168,10 +165,8 @@ def test_completed(v4: Nfs4Dialect, target: TargetView, what: str) -> Steps:
     yield CRASH
     session, opened = returned(v4, had)
     expect(session.compound(op.reclaim_complete())).ok()
-    if what == "open":
-        reply = reclaim_open(session, had, opened.handle)
-    else:
-        reply = lock_again(session, opened, owner)
+    is_open = what == "open"
+    reply = reclaim_open(session, had, opened.handle) if is_open else lock_again(session, opened, owner)
     expect(reply).refused(Nfsstat4.NFS4ERR_NO_GRACE, because=RECLAIMS_END)
 
 
@@ -266,7 +261,7 @@ def test_own_lock_waits(v4: Nfs4Dialect, target: TargetView) -> Steps:
 @proves(OLD_STATES_ARE_GONE, killed_by="teststateid4-old-instances-are-valid")
 def test_old_stateid(v4: Nfs4Dialect, target: TargetView, kind: str) -> Steps:
     """A stateid of before the crash is not valid for a new client id."""
-    had, owner = locker(v4)
+    had, _ = locker(v4)
     old = had.stateid
     if kind == "lock":
         reply = had.session.compound(

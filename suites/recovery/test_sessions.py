@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Client ids and sessions of before a restart of the server (RFC 5661 sections 2.4, 2.10.13 and 8.4.2).
 
-A server may keep them: then what is asked for here succeeds, and the checks end as SKIP or pass.
+A server may keep them: then these requests succeed, and the checks end as SKIP or pass.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _WITH_SESSION: t.Final[dict[str, Callable[[Nfs4, Session], CompoundReply]]] = {
     "bind": lambda nfs4, old: nfs4.compound(op.bind_conn_to_session(old.id)),
 }
 _WITH_CLIENT: t.Final[dict[str, Callable[[Nfs4, int, int], CompoundReply]]] = {
-    "create_session": lambda nfs4, old, sequence: nfs4.compound(op.create_session(old, sequence)),
+    "create": lambda nfs4, old, sequence: nfs4.compound(op.create_session(old, sequence)),
     "destroy": lambda nfs4, old, _: nfs4.compound(op.destroy_clientid(old)),
 }
 

@@ -87,7 +87,7 @@ def leave_nothing(v4: Nfs4Dialect) -> None:
 
 
 def again(v4: Nfs4Dialect) -> Nfs4Scratch:
-    """The scratch directory of the check, by a new connection. SKIP if it is lost: `recovery/nfs4_names` judges that."""
+    """The scratch directory of the check, by a new connection. SKIP if it is lost."""
     scratch = v4.scratch
     v4.move_scratch(scratch)
     reply = v4.compounds.compound(op.putfh(v4.root), op.lookup(scratch.name), op.getfh())
