@@ -99,6 +99,14 @@ def read4_takes_revoked_delegations(call: Call[p.Read4Args, p.Read4Res]) -> p.Re
     return call.proceed_with(stateid=p.ANONYMOUS_STATEID)
 
 
+@mutant((p.WRITE, p.SETATTR))
+def changes4_take_revoked_delegations(call: AnyCall) -> t.Any:
+    """WRITE and SETATTR with the stateid of a revoked delegation are executed"""
+    if _lost(call, call.args.stateid) is None:
+        return call.proceed()
+    return call.proceed_with(stateid=p.ANONYMOUS_STATEID)
+
+
 @mutant(p.OPEN)
 def open4_claims_revoked_delegations(call: Open) -> p.Open4Res:
     """OPEN with CLAIM_DELEG_CUR_FH takes the stateid of a revoked delegation"""

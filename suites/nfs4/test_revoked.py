@@ -8,6 +8,7 @@ so these checks wait for a lease and more. Where it is not revoked by then, all 
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable
 
 import pytest
 
@@ -16,7 +17,8 @@ from fixtures.checks.side_by_side import Waiting, side_by_side
 from fixtures.checks.target import TargetView
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
-from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
+from nfsclient.xdr import XdrType
 from nfsjudge import expect, expect_that, observe, proves, skip, stated
 from suites.nfs4.delegations import (
     ACCESS,
@@ -61,20 +63,22 @@ _NOTICES: t.Final = 30.0
 
 
 def _not_returned(
-    target: TargetView, v4: Nfs4Dialect, scratch: Nfs4Scratch
+    target: TargetView, v4: Nfs4Dialect, scratch: Nfs4Scratch, access: str = "read"
 ) -> Waiting[tuple[Granted, Status | None]]:
-    """A read delegation that was recalled a lease ago and more, and how the OPEN that needs it ended."""
+    """A delegation that was recalled a lease ago and more, and how the OPEN that needs it ended."""
     lease = lease_to_wait_for(target, v4)
-    granted = yield from delegated(v4, scratch, ACCESS["read"], size=4)
+    granted = yield from delegated(v4, scratch, ACCESS[access], size=4)
     conflict = conflicting_open(granted)
     yield from conflict.need_callback(p.CbRecall4Args)
     yield from conflict.outlasts((*parts(lease), lease / 4))
     return granted, (yield from conflict.ends(seconds_for(v4, _NOTICES)))
 
 
-def _revoked(target: TargetView, v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[Granted]:
+def _revoked(
+    target: TargetView, v4: Nfs4Dialect, scratch: Nfs4Scratch, access: str = "read"
+) -> Waiting[Granted]:
     """The same, of a server that has revoked it. SKIP otherwise."""
-    granted, reply = yield from _not_returned(target, v4, scratch)
+    granted, reply = yield from _not_returned(target, v4, scratch, access)
     if reply is None or reply.status != Nfsstat4.NFS4_OK:
         skip("the server has not revoked the delegation a lease after its recall, and more")
     return granted
@@ -156,6 +160,24 @@ def test_read(target: TargetView, v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Wait
     granted = yield from _revoked(target, v4, scratch)
     reply = granted.holder.compound(op.putfh(granted.file), op.read(granted.stateid, 0, 4))
     expect(reply).refused(*_LOST, because=REVOKED_IS_INVALID)
+
+
+_CHANGES: t.Final[dict[str, Callable[[p.Stateid4], XdrType]]] = {
+    "write": lambda stateid: op.write(stateid, 0, b"more"),
+    "setattr": lambda stateid: op.setattr(Fattr4(size=1), stateid),
+}
+
+
+@side_by_side(short_lease=True)
+@pytest.mark.parametrize("what", _CHANGES)
+@proves(REVOKED_IS_INVALID, killed_by="changes4-take-revoked-delegations")
+def test_changes(target: TargetView, v4: Nfs4Dialect, scratch: Nfs4Scratch, what: str) -> Waiting[None]:
+    """WRITE, or SETATTR of the size, with the stateid of a revoked delegation is refused."""
+    granted = yield from _revoked(target, v4, scratch, "write")
+    reply = granted.holder.compound(op.putfh(granted.file), _CHANGES[what](granted.stateid))
+    expect(reply).refused(*_LOST, because=REVOKED_IS_INVALID)
+    returned = granted.holder.compound(op.putfh(granted.file), op.delegreturn(granted.stateid))
+    observe("DELEGRETURN of a revoked delegation", returned.status.name)
 
 
 @side_by_side(short_lease=True)
