@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nfsclient.rpc.exchange import Exchange, Segment
+from nfsclient.xdr import Unread
 from nfsjudge import pcapng
 from nfsjudge.answers import describe_error
 from nfsjudge.placing import Flow, Message, Placing, flow_of, made_up
@@ -130,7 +131,7 @@ def _commented(
     placing = Placing(exchanges, whole)
     made_by_check = {
         *own,
-        *(exchange.local for exchange in exchanges if exchange.procedure is None and exchange.call),
+        *(exchange.local for exchange in exchanges if _is_made_by_check(exchange) and exchange.call),
     }
     found = [
         _Commented(segment, _is_own(segment, made_by_check), comments=_aside(segment)) for segment in whole
@@ -168,6 +169,13 @@ def _add_faults(found: list[_Commented], faults: Sequence[Fault]) -> None:
             place.comments.append(fault.text)
 
 
+def _is_made_by_check(exchange: Exchange) -> bool:
+    """Whether a check has made the call from bytes, or the arguments of an operation in it."""
+    if exchange.procedure is None:
+        return True
+    return exchange.is_compound and any(isinstance(step.args, Unread) for step in exchange.steps)
+
+
 def _is_own(segment: Segment, own: Collection[str]) -> bool:
     return segment.sent and not segment.end and segment.local in own
 
@@ -183,7 +191,7 @@ def _own_but_typed(found: list[_Commented], placing: Placing) -> None:
         return
 
     def is_typed(message: Message) -> bool:
-        return message.exchange is not None and placing.exchanges[message.exchange].procedure is not None
+        return message.exchange is not None and not _is_made_by_check(placing.exchanges[message.exchange])
 
     left = {place for place, _, _ in placing.left(is_typed)}
     for at in own - left:

@@ -129,7 +129,7 @@ def test_write_to_read(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[None]:
 @side_by_side
 @_KINDS
 @proves(SEPARATE_STATEIDS, killed_by="open4-delegates-with-its-own-stateid")
-def test_stateid(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Waiting[None]:
+def test_valid_stateid(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Waiting[None]:
     """A delegation has another stateid than the OPEN that it came with."""
     granted = yield from delegated(v4, scratch, access)
     expect(bytes(granted.stateid.other), "other field of its stateid", field="other").differs_from(

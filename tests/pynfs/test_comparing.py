@@ -76,7 +76,6 @@ def test_only_pynfs_is_red_and_the_clause_of_our_check_is_shown() -> None:
 @pytest.mark.parametrize(
     ("code", "checks", "said"),
     [
-        ("XATT1", (), "we lack a check: the attribute xattr_support"),
         ("CSESS22", (), "we think otherwise: a server may grant as many slots as the client wants (RFC 5661"),
         ("GETLAYOUT1", (), "we do not test pNFS: devices and layouts"),
         ("DESCID1", (), "not in the run of nfsproof: nfs4/DESTROY_CLIENTID/destroys"),
