@@ -7,8 +7,9 @@ import typing as t
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4, StateProtectHow4
+from nfsclient.xdr import replace
 from nfsmutants.form import AnyCall, Call, mutant
-from nfsmutants.nfs4.bending import amend4, names_in, restate_last, sequence_of
+from nfsmutants.nfs4.bending import amend4, names_in, refusal, sequence_of
 from nfsserver.nfs4.common import principal_of
 
 ExchangeId = Call[p.ExchangeId4Args, p.ExchangeId4Res]
@@ -71,10 +72,11 @@ def _sessions(states: t.Any) -> t.Iterator[t.Any]:
 
 @mutant(p.COMPOUND)
 def sequence4_sessions_are_of_their_user(call: Call[p.Compound4Args, p.Compound4Res]) -> p.Compound4Res:
-    """A session executes requests of the user who made its client only"""
+    """SEQUENCE refuses requests of other users than the one who made the client"""
     sent = sequence_of(call.args)
     for session in _sessions(call.server.states):
         is_it = sent is not None and session.id == bytes(sent.sa_sessionid)
         if is_it and _strangers(call, session.client) and "GETATTR" in names_in(call.args):
-            return restate_last(call.proceed(), Nfsstat4.NFS4_OK, Nfsstat4.NFS4ERR_ACCESS)
+            reply, status = call.proceed(), Nfsstat4.NFS4ERR_ACCESS
+            return replace(reply, status=status, resarray=[refusal(reply.resarray[0], status)])
     return call.proceed()

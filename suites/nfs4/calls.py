@@ -290,5 +290,5 @@ WITH_HANDLE: t.Final = tuple(
 """Those that work on a filehandle, but for the optional ones that are hard to arrange."""
 ARRANGED: t.Final = tuple(named(lambda call: call.succeeds))
 """Those that succeed in a session with what `Call.arranged` creates."""
-IN_SESSIONS: t.Final = tuple(named(lambda call: call.operation is not p.SEQUENCE))
-"""Those that may follow a SEQUENCE, if only to be refused."""
+IN_SESSIONS: t.Final = tuple(named(lambda call: call.operation not in {p.SEQUENCE, p.BIND_CONN_TO_SESSION}))
+"""Those that may follow a SEQUENCE, if only to be refused for what they name."""

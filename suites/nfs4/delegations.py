@@ -99,6 +99,8 @@ class Lease:
         self.seconds = seconds
         self._now = now
         self._renewed = since
+        self._lapsed = False
+        """Whether it may have ended before it was renewed."""
 
     @property
     def due(self) -> float:
@@ -121,12 +123,16 @@ class Lease:
         if reply.status != Nfsstat4.NFS4_OK:
             self.need()
         expect(reply, because=LEASE_IS_RENEWED).ok()
+        self._lapsed = self._lapsed or self._is_late()  # by the time of the reply
         self._renewed = sent
 
     def need(self) -> None:
         """SKIP unless the lease has lasted until now."""
-        if self._now() - self._renewed >= self.seconds * _MARGIN:
+        if self._lapsed or self._is_late():
             skip("this machine, or the server, was too slow to renew a lease")
+
+    def _is_late(self) -> bool:
+        return self._now() - self._renewed >= self.seconds * _MARGIN
 
 
 class Granted:

@@ -47,19 +47,20 @@ _NOTICES: t.Final = 60.0
 _LATER: t.Final = frozenset({Nfsstat4.NFS4ERR_SHARE_DENIED, Nfsstat4.NFS4ERR_DENIED, Nfsstat4.NFS4ERR_DELAY})
 
 
-def _lease_of(v4: Nfs4Dialect) -> float:
+def lease_of(v4: Nfs4Dialect) -> float:
+    """Seconds of the lease, as the server says."""
     found = expect(v4.session.compound(op.putrootfh(), op.getattr("lease_time"))).ok().attributes.lease_time
     return float(found or 0)
 
 
 def lease_to_wait_for(target: TargetView, v4: Nfs4Dialect) -> float:
     """Seconds of the lease, which is short from now on if it can be set. SKIP where it is too long to wait for."""
-    lease = _lease_of(v4)
+    lease = lease_of(v4)
     is_waited_for = v4.connections.wait_for(1.0) > 0
     if is_waited_for and lease > _BEARABLE and target.can_set_lease:
         target.set_lease(_SHORT)
         v4.end_sessions()  # the service may have been started again
-        lease = _lease_of(v4)
+        lease = lease_of(v4)
         if lease > _BEARABLE:
             skip(f"the lease is {lease:g} s, although it was set to {_SHORT} s")
     if is_waited_for and lease > _LONGEST:

@@ -13,15 +13,16 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.sessions.slots import next_sequence_id
-from nfsjudge import expect, must, observe, proves, skip, stated
+from nfsjudge import Part, expect, must, observe, proves, should, skip, stated
 from suites.nfs4.opens import another_session
 from suites.nfs4.principals import holder_of, need_two_principals, stranger_of
 from suites.nfs4.test_create_session import REPLAY_IS_CACHED
 
-FIRST_SLOT_IS_MISORDERED = stated(
+FIRST_SLOT_IS_MISORDERED = should(
     "RFC 5661",
     "18.36.4",
     "before the first session, the sequence id below eir_sequenceid has the cached result NFS4ERR_SEQ_MISORDERED",
+    part=Part.IMPLEMENTATION,
 )
 OLDER_IS_MISORDERED = stated(
     "RFC 5661",
@@ -33,15 +34,17 @@ HAS_A_SEPARATE_CACHE = must(
     "18.36.4",
     "the reply cache of CREATE_SESSION is separate from that of the session of a SEQUENCE in front of it",
 )
-FAILURE_CHANGES_NO_RECORD = stated(
+FAILURE_CHANGES_NO_RECORD = should(
     "RFC 5661",
     "18.36.4",
     "if the session is not created, no client record is changed, neither the new one nor that of before",
+    part=Part.IMPLEMENTATION,
 )
-CONFIRMED_BY_ITS_PRINCIPAL = stated(
+CONFIRMED_BY_ITS_PRINCIPAL = should(
     "RFC 5661",
     "18.36.4",
     "CREATE_SESSION by another principal than that of EXCHANGE_ID confirms nothing: NFS4ERR_CLID_INUSE",
+    part=Part.IMPLEMENTATION,
 )
 NOT_OF_THE_SENDING_SESSION = stated(
     "RFC 5661",

@@ -57,7 +57,7 @@ def test_ends(compounds: Compounds, operations: Operations, name: str) -> None:
     _expect_answer(compounds.compound(*operations), name)
 
 
-@pytest.mark.parametrize("name", ["sequence", *IN_SESSIONS])
+@pytest.mark.parametrize("name", ["sequence", "bind_conn_to_session", *IN_SESSIONS])
 @proves(DELAY_ENDS, killed_by="delay4-never-ends")
 def test_refusal(compounds: Compounds, knobs: KnobsView, name: str) -> None:
     """An operation that names nothing gets DELAY once, and then what it gets without."""

@@ -81,6 +81,7 @@ def _revoked(
     granted, reply = yield from _not_returned(target, v4, scratch, access)
     if reply is None or reply.status != Nfsstat4.NFS4_OK:
         skip("the server has not revoked the delegation a lease after its recall, and more")
+    granted.lease.need()
     return granted
 
 

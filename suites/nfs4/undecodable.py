@@ -16,8 +16,8 @@ _REFUSED: t.Final = (RpcRejected, ConnectionLost, RpcTimeout)
 """What a server may do with a call that it cannot decode: refuse it, close the connection, or drop it."""
 _SOON: t.Final = 2.0
 """Seconds in which a call is answered or dropped, on a server of the usual speed."""
-_MORE: t.Final = 1 << 16
-"""Elements that a count announces besides those that are there."""
+_MORE: t.Final = 16
+"""Elements that a count announces besides those that are there: a name is not too long by them."""
 _WORD: t.Final = 4
 Slowness: t.TypeAlias = Callable[[], float]
 

@@ -18,15 +18,15 @@ from fixtures.checks.target import TargetView
 from nfsclient.clients.nfs4 import CompoundReply, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.errors import NfsClientError
-from nfsclient.nfs4 import NfsClient
+from nfsclient.nfs4 import NfsClient, NfsFile
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.protocol.nfs4 import OpenDelegationType4 as Type
 from nfsjudge import Harm, expect, expect_data, must, observe, proves, should, skip, stated
 from suites.nfs3.contents import pattern
 from suites.nfs4.delegations import ACCESS, Lease, conflicting_open, delegated, seconds_for
-from suites.nfs4.leases import kept_leases, lease_to_wait_for, need_all, parts
-from suites.nfs4.locks import WRITE_LT, test_range, try_lock
+from suites.nfs4.leases import kept_leases, lease_of, lease_to_wait_for, need_all, parts
+from suites.nfs4.locks import WRITE_LT, try_lock
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, Opened, another_session, open_file, try_open
 from suites.recovery.reclaims import (
@@ -103,6 +103,24 @@ def _by_and_by(
     skip("the server gives the file to nobody else, long after the lease is over")
 
 
+def _lasting(
+    v4: Nfs4Dialect, session: Session, since: float, attempt: Callable[[], CompoundReply]
+) -> CompoundReply:
+    """The reply to a request of another client that waits for the end of the grace period, while `session` is renewed.
+
+    SKIP if the lease of `session` may have ended meanwhile; `since` is a time before its last request.
+    """
+    kept = kept_leases(v4, lease_of(v4), since, session)
+
+    def renewed() -> CompoundReply:
+        _renew(kept)
+        return attempt()
+
+    reply = v4.grace.retry(renewed)
+    need_all(kept)
+    return reply
+
+
 def _renew(kept: Sequence[Lease]) -> None:
     for lease in kept:
         lease.renew()
@@ -115,6 +133,14 @@ def _use(session: Session, file: bytes) -> CompoundReply:
         writing = op.write(reply.stateid, 0, b"else")
         expect(session.compound(op.putfh(file), writing, op.close(reply.stateid))).ok()
     return reply
+
+
+def _need_use(v4: Nfs4Dialect, file: bytes) -> None:
+    """Another client uses the file. SKIP where the open of before the crash keeps it out."""
+    reply = _use(another_session(v4), file)
+    if reply.status == Nfsstat4.NFS4ERR_SHARE_DENIED:
+        skip("the server has kept the open")
+    expect(reply).ok()
 
 
 def _refuse(v4: Nfs4Dialect, had: Former, owner: bytes = b"") -> None:
@@ -180,7 +206,7 @@ def test_missed(crashing: TargetView, v4: Nfs4Dialect) -> None:
     crashing.crash()
     file = file_again(v4)
     _grace_ends(crashing, v4)
-    expect(_use(another_session(v4), file)).ok()
+    _need_use(v4, file)
     leave(crashing)
     crashing.crash()
     _refuse(v4, had)
@@ -228,7 +254,7 @@ def test_late(crashing: TargetView, v4: Nfs4Dialect) -> None:
     crashing.crash()
     file = file_again(v4)
     _grace_ends(crashing, v4)
-    expect(_use(another_session(v4), file)).ok()
+    _need_use(v4, file)
     _refuse(v4, had)
 
 
@@ -294,9 +320,11 @@ def test_share(crashing: TargetView, v4: Nfs4Dialect) -> None:
     leave(crashing)
     crashing.crash()
     session, opened = returned(v4, had)
+    since = v4.connections.now()
     expect(session.compound(op.reclaim_complete())).ok()
     _grace_ends(crashing, v4)
-    reply = try_open(another_session(v4), opened.handle, READ)
+    other, opening = another_session(v4), op.open(None, READ, owner=new_state_owner())
+    reply = _lasting(v4, session, since, lambda: other.compound(op.putfh(opened.handle), opening))
     expect(reply).refused(Nfsstat4.NFS4ERR_SHARE_DENIED, because=RECLAIMED_IS_IN_FORCE)
 
 
@@ -310,9 +338,11 @@ def test_lock(crashing: TargetView, v4: Nfs4Dialect) -> None:
     crashing.crash()
     session, opened = returned(v4, had)
     need_reclaimed(lock_again(session, opened, owner))
+    since = v4.connections.now()
     expect(session.compound(op.reclaim_complete())).ok()
     _grace_ends(crashing, v4)
-    reply = test_range(another_session(v4), opened.handle, WRITE_LT, 9, 1)
+    other, testing = another_session(v4), op.lockt(WRITE_LT, 9, 1, owner=new_state_owner())
+    reply = _lasting(v4, session, since, lambda: other.compound(op.putfh(opened.handle), testing))
     expect(reply).refused(Nfsstat4.NFS4ERR_DENIED, because=RECLAIMED_IS_IN_FORCE)
 
 
@@ -342,9 +372,24 @@ def test_given_up(crashing: TargetView, v4: Nfs4Dialect) -> None:
     leave(crashing)
     crashing.crash()
     file = file_again(v4)
-    expect(back(v4, had).compound(op.reclaim_complete())).ok()
+    session = back(v4, had)
+    if session.state.clientid == had.id:
+        skip("the server has kept the client, and so its open")
+    expect(session.compound(op.reclaim_complete())).ok()
     _grace_ends(crashing, v4)
     expect(try_open(another_session(v4), file, BOTH)).ok()
+
+
+def _need_lock(client: NfsClient, file: NfsFile) -> None:
+    """Renew the lease of the client by a READ. SKIP unless it has its lock then."""
+    file.seek(0)
+    try:
+        file.read(4)
+    except NfsClientError as error:
+        skip(f"the client could not go on: {error}")
+    locks = client.live.held.locks_of(file.opened, file.opened.owner)
+    if locks is None or locks.lost:
+        skip("the client has no lock any more, or the server has let it reclaim none")
 
 
 @MINORS
@@ -370,9 +415,13 @@ def test_library(crashing: TargetView, v4: Nfs4Dialect) -> None:
         skip(f"the client could not go on: {error}")
     seen = file_again(v4)
     expect_data(v4.scratch.read(seen), data + b"more", because=VERIFIER4_CHANGES_ON_LOSS)
-    locks = client.live.held.locks_of(file.opened, file.opened.owner)
-    if locks is None or locks.lost:
-        skip("the server has let the client reclaim no lock")
-    reply = test_range(another_session(v4), seen, WRITE_LT, 9, 1)
+    other, testing = another_session(v4), op.lockt(WRITE_LT, 9, 1, owner=new_state_owner())
+
+    def attempt() -> CompoundReply:
+        _need_lock(client, file)
+        return other.compound(op.putfh(seen), testing)
+
+    reply = v4.grace.retry(attempt)
+    _need_lock(client, file)
     expect(reply).refused(Nfsstat4.NFS4ERR_DENIED, because=RECLAIMED_IS_IN_FORCE)
     client.close()

@@ -196,12 +196,13 @@ def test_open_in_grace(v4: Nfs4Dialect, target: TargetView) -> Steps:
     """A new OPEN in the grace period gets nothing that another client may still reclaim."""
     had = former(v4, deny=DENY_BOTH)
     leave(target)
+    since = v4.connections.now()
     yield CRASH
     file = file_again(v4)
     session, other = back(v4, had), another_session(v4)
     reply = other.compound(op.putfh(file), op.open(None, BOTH, owner=new_state_owner()))
     observe("OPEN in the grace period", reply.status.name)
-    need_excluded(reply, reclaim_open(session, had, file))
+    need_excluded(v4, since, reply, reclaim_open(session, had, file))
 
 
 @MINORS
@@ -212,13 +213,14 @@ def test_lock_in_grace(v4: Nfs4Dialect, target: TargetView) -> Steps:
     had, owner = locker(v4)
     other = former(v4, file=had.file)
     leave(target)
+    since = v4.connections.now()
     yield CRASH
     second, theirs = returned(v4, other)
     session, opened = returned(v4, had)
     expect(second.compound(op.reclaim_complete())).ok()
     reply = lock_again(second, theirs, new_state_owner(), reclaim=False)
     observe("LOCK in the grace period", reply.status.name)
-    need_excluded(reply, lock_again(session, opened, owner))
+    need_excluded(v4, since, reply, lock_again(session, opened, owner))
 
 
 @MINORS
@@ -232,12 +234,13 @@ def test_io_in_grace(v4: Nfs4Dialect, target: TargetView, operation: str) -> Ste
     if v4.compounds.compound(op.putfh(had.file), using).status == Nfsstat4.NFS4_OK:
         skip("share reservations do not keep the anonymous stateid from the file")
     leave(target)
+    since = v4.connections.now()
     yield CRASH
     file = file_again(v4)
     session, other = back(v4, had), another_session(v4)
     reply = other.compound(op.putfh(file), using)
     observe(f"{operation.upper()} in the grace period", reply.status.name)
-    need_excluded(reply, reclaim_open(session, had, file))
+    need_excluded(v4, since, reply, reclaim_open(session, had, file))
 
 
 @MINORS

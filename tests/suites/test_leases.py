@@ -17,19 +17,26 @@ from suites.nfs4.delegations import Lease
 class _Forgets:
     """A session that the server answers after some seconds, with BADSESSION."""
 
+    status = Nfsstat4.NFS4ERR_BADSESSION
+
     def __init__(self, seconds: float) -> None:
         self.now = 1.1
         self._seconds = seconds
 
     def renew(self) -> CompoundReply:
         self.now += self._seconds
-        refused = p.Sequence4Res(Nfsstat4.NFS4ERR_BADSESSION)
         args = p.Compound4Args(b"", 1, [])
-        return CompoundReply(args, p.Compound4Res(Nfsstat4.NFS4ERR_BADSESSION, b"", [refused]))
+        return CompoundReply(args, p.Compound4Res(self.status, b"", [p.Sequence4Res(self.status)]))
 
 
-def _lease(answers_after: float) -> Lease:
-    session = _Forgets(answers_after)
+class _Remembers(_Forgets):
+    """One that it answers with success."""
+
+    status = Nfsstat4.NFS4_OK
+
+
+def _lease(answers_after: float, kind: type[_Forgets] = _Forgets) -> Lease:
+    session = kind(answers_after)
     return Lease(t.cast("t.Any", session), 3.0, 0.0, lambda: session.now)
 
 
@@ -41,3 +48,16 @@ def test_a_session_that_is_forgotten_within_its_lease_is_red() -> None:
 def test_a_request_that_may_have_arrived_after_the_lease_proves_nothing() -> None:
     with pytest.raises(Skipped):
         _lease(2.0).keep()
+
+
+def test_a_lease_that_may_have_ended_before_it_was_renewed_proves_nothing() -> None:
+    lease = _lease(2.0, _Remembers)
+    lease.keep()
+    with pytest.raises(Skipped):
+        lease.need()
+
+
+def test_a_lease_that_was_renewed_in_time_is_there() -> None:
+    lease = _lease(0.1, _Remembers)
+    lease.keep()
+    lease.need()
