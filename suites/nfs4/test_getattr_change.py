@@ -113,14 +113,22 @@ def _expect_moves(
 
 
 @pytest.mark.parametrize("which", OF_FILES)
-@proves(CHANGE_FOLLOWS_ATTRIBUTES, killed_by="nfs4-leaves-change-of-files", needs="nfs4_hardlink")
+@proves(
+    CHANGE_FOLLOWS_ATTRIBUTES,
+    killed_by=("nfs4-leaves-change-of-files", "getattr4-change-stands-without-times"),
+    needs="nfs4_hardlink",
+)
 def test_change_of_file(compounds: Compounds, scratch: Nfs4Scratch, which: str) -> None:
     """A change of an attribute of a file, or of its links, gives its attribute change another value."""
     _expect_moves(compounds, scratch, which, OF_FILES[which], of_directory=False)
 
 
 @pytest.mark.parametrize("which", OF_DIRECTORIES)
-@proves(CHANGE_FOLLOWS_ENTRIES, killed_by="nfs4-leaves-change-of-directories", needs="nfs4_hardlink")
+@proves(
+    CHANGE_FOLLOWS_ENTRIES,
+    killed_by=("nfs4-leaves-change-of-directories", "getattr4-change-stands-without-times"),
+    needs="nfs4_hardlink",
+)
 def test_change_of_directory(compounds: Compounds, scratch: Nfs4Scratch, which: str) -> None:
     """A change of the entries of a directory, or of its mode, gives its attribute change another value."""
     _expect_moves(compounds, scratch, which, OF_DIRECTORIES[which], of_directory=True)

@@ -35,7 +35,7 @@ def _nothing(_: int) -> None:
 def expect_moves(
     scratch: Nfs4Scratch,
     judged: bytes,
-    act: Callable[[int], None],
+    act: Callable[[int], object],
     what: str,
     *,
     prepare: Callable[[int], None] = _nothing,
