@@ -10,6 +10,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import amend4, restate4
+from nfsmutants.nfs4.getattr_values import shown
 from nfsmutants.nfs4.names import WITH_NAMES, renamed
 from nfsmutants.rules import RFC5661_CHARACTERS
 from nfsserver.fs.rules import PARENT
@@ -48,9 +49,11 @@ def create4_texts_are_any_bytes(call: Call[p.Create4Args, p.Create4Res]) -> p.Cr
     return call.proceed_with("objtype", linkdata=bytes(text).decode(errors="replace").encode())
 
 
-@mutant((p.CREATE, p.READLINK))
+@mutant((p.CREATE, p.GETATTR, p.READLINK))
 def readlink4_repairs_texts(call: AnyCall) -> t.Any:
-    """A symbolic link may have any text, and READLINK repairs what is no UTF-8"""
+    """A symbolic link may have any text (fs_charset_cap), and READLINK repairs what is no UTF-8"""
+    if call.operation is p.GETATTR:
+        return shown(call, "fs_charset_cap", lambda _, __: p.FSCHARSET_CAP4_CONTAINS_NON_UTF8)
     if call.operation is p.READLINK:
         return amend4(call.proceed(), link=lambda it: bytes(it.link).decode(errors="replace").encode())
     text = call.args.objtype.linkdata

@@ -7,10 +7,11 @@ import typing as t
 
 from nfsclient.protocol import nfs4 as p
 from nfsmutants.form import AnyCall, Call, mutant
-from nfsmutants.nfs4.bending import succeeded
+from nfsmutants.nfs4.bending import amend4, succeeded
 from nfsserver.fs import Inode
 from nfsserver.nfs4.common import compound_of
 
+Getattr = Call[p.Getattr4Args, p.Getattr4Res]
 Setattr = Call[p.Setattr4Args, p.Setattr4Res]
 _OF_LINKS: t.Final = (p.SETATTR, p.LINK, p.REMOVE)
 _OF_ENTRIES: t.Final = (p.SETATTR, p.CREATE, p.LINK, p.REMOVE, p.RENAME)
@@ -60,6 +61,16 @@ def setattr4_size_leaves_time_modify(call: Setattr) -> p.Setattr4Res:
         return call.proceed()
     result: p.Setattr4Res = _keeping(call, inode, "mtime")
     return result
+
+
+@mutant(p.GETATTR)
+def getattr4_change_stands_without_times(call: Getattr) -> p.Getattr4Res:
+    """change is the same for ever, and time_metadata is not supported"""
+    result = call.proceed()
+    known = result.resok4.obj_attributes if result.resok4 is not None else None
+    if known is None or known.change is None:
+        return result
+    return amend4(result, obj_attributes=known.changed(change=1, time_metadata=None))
 
 
 @mutant(p.SETATTR)

@@ -21,6 +21,8 @@ _OBJECTS: t.Final[Other] = {
     "numlinks": lambda links: links + 1,
 }
 _VERSIONS: t.Final[Other] = {
+    "size": _OBJECTS["size"],
+    "numlinks": _OBJECTS["numlinks"],
     "mode": lambda mode: mode ^ 1,
     "fileid": lambda fileid: fileid + 1,
     "time_modify": lambda time: p.Nfstime4(time.seconds - 1, time.nseconds),
@@ -48,7 +50,7 @@ def getattr4_is_of_another_object(call: Getattr) -> p.Getattr4Res:
 
 @mutant(p.GETATTR)
 def getattr4_has_its_own_modes_and_owners(call: Getattr) -> p.Getattr4Res:
-    """GETATTR of mode, fileid, time_modify or an owner returns another value than NFSv3 does"""
+    """GETATTR of anything but the type returns another value than NFSv3 does"""
     return _alone(call, _VERSIONS)
 
 

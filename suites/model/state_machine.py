@@ -350,7 +350,10 @@ class StateMachine:
 
     def _look_at_shares(self, access: int, what: str) -> None:
         reply = self._run(_OBSERVER, self._opening(_OBSERVER, access, 0), op.close(op.CURRENT))
-        is_ok = reply.status == Nfsstat4.NFS4_OK
+        opened = next((result.resok4 for result in reply if isinstance(result, p.Open4Res)), None)
+        is_ok = opened is not None  # whatever CLOSE answers
+        if opened is not None and reply.status != Nfsstat4.NFS4_OK:
+            self._run(_OBSERVER, op.close(opened.stateid))
         if self._file.is_denied(_OBSERVER, access, 0):
             self._claim(not is_ok, StateProperty.SHARES, what, "NFS4ERR_SHARE_DENIED", reply)
         elif reply.status == Nfsstat4.NFS4ERR_SHARE_DENIED:

@@ -150,7 +150,7 @@ def test_locked(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> 
     """CLOSE of an open with locks leaves no lock, or fails and leaves the file open."""
     file, other = scratch.file("file", b"data"), another_client(v4)
     opened = open_file(compounds, file, BOTH)
-    lock_range(compounds, opened, WRITE_LT, 0, 10)
+    locked = lock_range(compounds, opened, WRITE_LT, 0, 10)
     reply = compounds.compound(op.putfh(file), op.close(opened.stateid))
     observe("CLOSE with locks", reply.status.name)
     if reply.status == Nfsstat4.NFS4_OK:
@@ -158,7 +158,7 @@ def test_locked(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch) -> 
         return
     expect(reply).refused(Nfsstat4.NFS4ERR_LOCKS_HELD, because=REFUSED_WITH_LOCKS)
     expect(test_range(other, file, WRITE_LT, 0, 10)).refused(Nfsstat4.NFS4ERR_DENIED)
-    expect(compounds.compound(op.putfh(file), op.read(opened.stateid, 0, 4))).ok()
+    expect(compounds.compound(op.putfh(file), op.read(locked, 0, 4))).ok()
 
 
 @proves(CLOSE_SERVES_AFTER_LOCKU, killed_by="close4-refuses-lock-owners")

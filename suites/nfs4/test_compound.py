@@ -164,13 +164,6 @@ def test_no_filehandle(compounds: Compounds, scratch: Nfs4Scratch, name: str) ->
     expect(reply).refused(Nfsstat4.NFS4ERR_NOFILEHANDLE, because=NEEDS_A_FILEHANDLE)
 
 
-@proves(NEEDS_A_FILEHANDLE, killed_by="compound4-begins-at-the-root")
-def test_reclaim_of_nowhere(compounds: Compounds) -> None:
-    """RECLAIM_COMPLETE of one file system fails with NOFILEHANDLE if there is no current filehandle."""
-    reply = need_answer(compounds.compound(op.reclaim_complete(one_fs=True)))
-    expect(reply).refused(Nfsstat4.NFS4ERR_NOFILEHANDLE, because=NEEDS_A_FILEHANDLE)
-
-
 _KEEPING: dict[str, dict[str, list[XdrType]]] = {
     "file": {
         "ACCESS": [op.access(p.ACCESS4_READ)],

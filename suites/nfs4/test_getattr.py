@@ -15,6 +15,7 @@ from nfsclient.protocol.nfs4 import ATTRIBUTES, Nfsstat4
 from nfsclient.xdr import XdrType
 from nfsjudge import expect, must, observe, proves, skip, stated, unsupported
 from suites.nfs4.minors import MINORS
+from suites.nfs4.ticks import expect_moves
 
 REQUIRED_ARE_RETURNED = must(
     "RFC 5661",
@@ -200,11 +201,9 @@ def test_type(compounds: Compounds, scratch: Nfs4Scratch, kind: str) -> None:
 @proves(CHANGES_WITH_THE_OBJECT, killed_by="getattr4-change-stands")
 def test_change(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """change of a file is another one after a WRITE, and of a directory after a new entry."""
-    file = scratch.file("file")
-    before = scratch.attributes(file, "change").change, scratch.attributes(None, "change").change
-    scratch.write(file, b"data")
-    scratch.file("another")
-    expect(scratch.attributes(file, "change")).field("change", "change of the file").differs_from(before[0])
-    expect(scratch.attributes(None, "change")).field("change", "change of the directory").differs_from(
-        before[1]
+    here = scratch.directory("here")
+    file = scratch.file("file", directory=here)
+    expect_moves(scratch, file, lambda number: scratch.write(file, b"data %d" % number), "WRITE")
+    expect_moves(
+        scratch, here, lambda number: scratch.file(f"another-{number}", directory=here), "a new entry"
     )

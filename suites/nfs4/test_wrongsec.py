@@ -27,10 +27,9 @@ NEVER_WRONGSEC = must(
 
 
 def _injecting(here: bytes, file: bytes) -> dict[str, list[XdrType]]:
-    """Operations that make a filehandle the current one."""
+    """Operations that make a filehandle the current one. The root, which is not among them, has its own policy."""
     return {
         "PUTFH": [op.putfh(file), op.getfh()],
-        "PUTROOTFH": [op.putrootfh(), op.getfh()],
         "LOOKUP": [op.putfh(here), op.lookup(b"file")],
         "LOOKUPP": [op.putfh(here), op.lookupp()],
         "RESTOREFH": [op.putfh(file), op.savefh(), op.putfh(here), op.restorefh(), op.getattr("type")],

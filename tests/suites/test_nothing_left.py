@@ -73,6 +73,7 @@ def test_a_run_leaves_nothing(tmp_path: Path, checks: tuple[str, ...], busy: int
         return result
 
     target = EmbeddedTarget()
+    target.knobs = {"lease_time": 2.0}
     with closing(Loop()) as loop:
         target.loop = loop
         target.start()
