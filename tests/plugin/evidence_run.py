@@ -85,7 +85,7 @@ def run_with_evidence(folder: Path, workers: int | None = None) -> EvidenceRun:
         cwd=ROOT,
         env=environment,
         capture_output=True,
-        timeout=AT_MOST,
+        timeout=AT_MOST * (4 if every == 1 else 1),
         check=False,
     )
     assert result.returncode == 0, result.stdout.decode()[-2000:]
