@@ -161,7 +161,7 @@ def _refuse(v4: Nfs4Dialect, had: Former, owner: bytes = b"") -> None:
 @proves(EDGES_ARE_SEEN, killed_by="state4-does-not-record-losses")
 def test_expired(crashing: TargetView, v4: Nfs4Dialect) -> None:
     """What a client has lost with its lease, and another one had since, it cannot reclaim after a crash."""
-    lease = lease_to_wait_for(crashing, v4)
+    lease = lease_to_wait_for(crashing, v4, is_alone=True)
     file, since = v4.scratch.file("f", b"data"), v4.connections.now()
     had, other = former(v4, deny=DENY_BOTH, file=file), another_session(v4)
     kept = kept_leases(v4, lease, since, other)
@@ -177,7 +177,7 @@ def test_expired(crashing: TargetView, v4: Nfs4Dialect) -> None:
 @proves(EDGES_ARE_SEEN, killed_by="state4-does-not-record-losses")
 def test_expired_lock(crashing: TargetView, v4: Nfs4Dialect) -> None:
     """The same of a byte-range lock."""
-    lease = lease_to_wait_for(crashing, v4)
+    lease = lease_to_wait_for(crashing, v4, is_alone=True)
     file, since = v4.scratch.file("f", b"data"), v4.connections.now()
     (had, owner), other = locker(v4, file=file), another_session(v4)
     theirs = open_file(other, file, BOTH)
@@ -218,7 +218,7 @@ def test_missed(crashing: TargetView, v4: Nfs4Dialect) -> None:
 @proves(EDGES_ARE_SEEN, killed_by="state4-does-not-record-losses")
 def test_revoked(crashing: TargetView, v4: Nfs4Dialect) -> None:
     """A delegation that was revoked for another client's OPEN cannot be reclaimed after a crash."""
-    lease = lease_to_wait_for(crashing, v4)
+    lease = lease_to_wait_for(crashing, v4, is_alone=True)
     granted = wait_out(delegated(v4, v4.scratch, ACCESS["write"], b"f"), v4.connections.loop)
     holder = granted.holder
     assert holder.client is not None
@@ -280,7 +280,7 @@ def test_twice(crashing: TargetView, v4: Nfs4Dialect) -> None:
 @proves(LASTS_FOR_A_LEASE, killed_by="state4-ends-grace-early")
 def test_in_time(crashing: TargetView, v4: Nfs4Dialect) -> None:
     """A client that comes back half a lease after a crash can reclaim, if another one could before."""
-    lease = lease_to_wait_for(crashing, v4)
+    lease = lease_to_wait_for(crashing, v4, is_alone=True)
     had, first = former(v4), former(v4, b"g")
     leave(crashing)
     crashing.crash()
