@@ -233,8 +233,10 @@ class Linter:
         for unit in units:
             self._judge(unit, None, is_replayed=False)
         world.source = Source(number, exchange.credential)
+        # Of a reply that was not sent, or was lost, nobody knows whether the server has it.
+        is_answered = exchange.reply is not None and exchange.received_at is not None
         for unit in units:
-            unit.protocol.learn(world, unit.step, [], is_shared=False)
+            unit.protocol.learn(world, unit.step, [], is_shared=not is_answered)
 
     def _is_replayed(self, units: Sequence[_Unit]) -> bool:
         """Whether a call with the same XID, or the same request in a session, was made before."""

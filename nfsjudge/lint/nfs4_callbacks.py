@@ -59,13 +59,13 @@ def _sequence_of(args: t.Any) -> p.CbSequence4Args | None:
 
 
 def learn(world: World, step: Step | None, views: Sequence[View], *, is_shared: bool) -> None:  # noqa: ARG001
-    """Take in where a slot is after a callback."""
+    """Take in where a slot is after a callback. `is_shared`: the answer was perhaps not sent."""
     state = world.state4
     if step is None or step.args is None:
         state.slot_called = None
     elif step.operation is p.CB_SEQUENCE:
         state.slot_called = bytes(step.args.csa_sessionid), step.args.csa_slotid
-        if step.result is None:
+        if step.result is None or is_shared:
             state.called_back.pop(state.slot_called, None)
         elif p.status_of(step.result) == OK:
             if len(state.called_back) >= MOST_STATEIDS:

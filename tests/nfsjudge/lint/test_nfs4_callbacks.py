@@ -105,10 +105,14 @@ def test_another_callback_by_a_sequence_id_that_was_refused_is_legal(recalled: R
     assert recalled.findings() == {}
 
 
-def test_what_follows_a_callback_without_an_answer_is_not_judged(recalled: Recalled) -> None:
+@pytest.mark.parametrize("was_made", [False, True], ids=["no-answer", "not-sent"])
+def test_what_follows_a_callback_without_an_answer_is_not_judged(recalled: Recalled, was_made: bool) -> None:
+    """A client may make an answer and not send it: the server does not know of it."""
     recalled.recall(b"a", b"b")
     first, second = recalled.callbacks
-    first.result = first.reply = None
+    first.reply = None
+    if not was_made:
+        first.result = None
     second.args = replace(
         second.args,
         argarray=[replace(second.args.argarray[0], csa_sequenceid=1), *second.args.argarray[1:]],
