@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from nfsclient.clients.patience import Patience
 from nfsclient.protocol import nfs4
 from nfsclient.replay import Replay
 from nfsclient.rpc.loop import Loop
@@ -149,6 +150,14 @@ def shape(stream: list[bytes], transport: str) -> tuple[object, ...]:
     return ("tcp", *found, len(whole) - end)
 
 
+class _Impatient:
+    """A delegation that a script has left is in the way of its clean-up: nobody waits for its end here."""
+
+    @staticmethod
+    def of(loop: Loop) -> Patience:
+        return Patience.of(loop, first=0.001, longest=0.001, total=0.01)
+
+
 def sent_by(script: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[object, ...]]:
     """The shapes of what a script sends, connection by connection, to a new server on its own loop."""
     loop, taps = Loop(), list[tuple[str, list[bytes]]]()
@@ -173,6 +182,7 @@ def sent_by(script: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[obje
     url = f"nfs://127.0.0.1{EXPORT}?uid=0&gid=0&rpcbindport={server.port}"
     with monkeypatch.context() as patched:
         patched.setattr("nfsclient.replay.Loop", lambda: loop)
+        patched.setattr("nfsclient.replay.nfs4.Patience", _Impatient)
         patched.setattr(Replay, "connect", tapped)
         patched.setattr(Replay, "__init__", partialmethod(Replay.__init__, say=said, timeout=0.2))
         patched.setattr(Replay, "receive_record", at_once)
