@@ -28,10 +28,10 @@ def sequence4_failed_requests_keep_the_slot(call: Compound) -> p.Compound4Res:
 
 @mutant(p.COMPOUND, breaks=RFC5661_SLOTS)
 def sequence4_limits_move_the_slot(call: Compound) -> p.Compound4Res:
-    """A request that SEQUENCE refuses because it is too large moves the sequence id of its slot"""
+    """A request that is too large moves its slot if SEQUENCE refuses it, and leaves it if another operation does"""
     sent, reply = sequence_of(call.args), call.proceed()
-    if sent is None or reply.status not in _LIMITS or len(reply.resarray) != 1:
+    if sent is None or reply.status not in _LIMITS:
         return reply
     session = call.server.states.sessions.require(bytes(sent.sa_sessionid))
-    session.slots[sent.sa_slotid].sequence_id += 1
+    session.slots[sent.sa_slotid].sequence_id += 1 if len(reply.resarray) == 1 else -1
     return reply
