@@ -34,7 +34,7 @@ def test_silence_counts_by_the_clock_of_the_target() -> None:
         return Silent(time[0] + SILENCE)
 
     connections = SimpleNamespace(
-        loop=SimpleNamespace(catch_up=lambda: None),
+        loop=SimpleNamespace(catch_up=lambda: None, clock=lambda: 0.0, run_until=lambda *_: None),
         now=lambda: time[0],
         wait_for=lambda seconds: 0.0,
         call_timeout=1.0,
