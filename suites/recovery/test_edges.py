@@ -360,7 +360,10 @@ def test_use(crashing: TargetView, v4: Nfs4Dialect) -> None:
     using = op.write(opened.stateid, 0, b"more"), op.read(opened.stateid, 0, 4)
     reply = v4.grace.retry(lambda: session.compound(op.putfh(opened.handle), *using))
     expect(reply).ok()
-    expect_data(bytes(expect(reply).of(p.READ).ok().data), b"more")
+    written = expect(reply).of(p.WRITE).ok().count  # a server may write less than it was sent
+    if not written:
+        skip("the server writes no byte")
+    expect_data(bytes(expect(reply).of(p.READ).ok().data)[:written], b"more"[:written])
 
 
 @MINORS
@@ -385,7 +388,7 @@ def _need_lock(client: NfsClient, file: NfsFile) -> None:
     file.seek(0)
     try:
         file.read(4)
-    except NfsClientError as error:
+    except (NfsClientError, OSError) as error:
         skip(f"the client could not go on: {error}")
     locks = client.live.held.locks_of(file.opened, file.opened.owner)
     if locks is None or locks.lost:
@@ -402,16 +405,20 @@ def _need_lock(client: NfsClient, file: NfsFile) -> None:
 def test_library(crashing: TargetView, v4: Nfs4Dialect) -> None:
     """The client of nfsproof goes on over a crash: its file is open and locked, and has all that was written."""
     path = v4.connections.address.export.encode() + b"/" + v4.scratch.name
-    client = NfsClient(v4.connections.connect("nfs"), minor=v4.minor, path=path)
-    file, data = client.open("f", "w+"), pattern(20_000)
-    file.lock(0, 10)
-    file.write(data)
+    data = pattern(20_000)
+    try:
+        client = NfsClient(v4.connections.connect("nfs"), minor=v4.minor, path=path)
+        file = client.open("f", "w+")
+        file.lock(0, 10)
+        file.write(data)
+    except (NfsClientError, OSError) as error:
+        skip(f"the client cannot open, lock and write its file: {error}")
     leave(crashing)
     crashing.crash()
     try:
         file.write(b"more")
         file.flush()
-    except NfsClientError as error:
+    except (NfsClientError, OSError) as error:
         skip(f"the client could not go on: {error}")
     seen = file_again(v4)
     expect_data(v4.scratch.read(seen), data + b"more", because=VERIFIER4_CHANGES_ON_LOSS)
