@@ -171,10 +171,14 @@ def test_metadata_time(compounds: Compounds, scratch: Nfs4Scratch, which: str) -
     here = scratch.directory("here")
     file = scratch.file("file", b"data", directory=here)
     scratch.link(file, b"made-1", directory=here)
+    # A server may have one time for both: then they stay equal.
+    compounds.compound(op.putfh(file), op.setattr(Fattr4(time_modify_set=p.client_time(1_000_000_000))))
     before = scratch.attributes(file, "time_metadata").time_metadata
     if before is None:
         skip("the server does not support time_metadata")
     need_tick(scratch, before)
     _act(compounds, OF_FILES[which](here, file, 1 if which != "link" else 2), which)
-    after = scratch.attributes(file, "time_metadata")
+    after = scratch.attributes(file, "time_metadata", "time_modify")
+    if after.time_metadata == before == after.time_modify:
+        skip("the server has one time for both, that of the last modification")
     expect(after).field("time_metadata", f"time_metadata after another {which}").differs_from(before)
