@@ -36,14 +36,15 @@ class Heard(t.TypedDict):
 
 
 _heard: dict[tuple[str, int, int, int], Heard] = {}
-_of_paused: dict[int, dict[tuple[str, int, int, int], Heard]] = {}
-"""Ports of clients that belong to a check that pauses -> what was heard in it."""
+_of_paused: dict[tuple[str, int], dict[tuple[str, int, int, int], Heard]] = {}
+"""Transport and port of a client that belongs to a check that pauses -> what was heard in it. A socket for datagrams
+may have the port of a connection, and so may a later connection."""
 
 
 def _of(transport: str, sock: socket.socket, client: int, number: int = 0) -> Heard:
     port = sock.getsockname()[1]
     key = (transport, client, port, number)
-    return _of_paused.get(client, _heard).setdefault(
+    return _of_paused.get((transport, client), _heard).setdefault(
         key, Heard(transport=transport, client=client, port=port, received=[], sent=[], closed=False)
     )
 
@@ -80,6 +81,7 @@ class _Stream(socket.socket):
     def close(self) -> None:
         if self.fileno() >= 0:
             _of("tcp", self, self.client, self.number)["closed"] = True
+            _of_paused.pop(("tcp", self.client), None)
         super().close()
 
 
@@ -130,14 +132,14 @@ def pytest_configure() -> None:
         clients = took_own(self)
         of_check = list(paused.values())[-1]  # whose traffic was taken just before
         for client in clients:
-            _of_paused[int(client.core.local.rpartition(":")[2])] = of_check
+            _of_paused[client.core.transport, int(client.core.local.rpartition(":")[2])] = of_check
         return clients
 
     def put(self: Traffic, taken: Book) -> None:
         put_back(self, taken)
         of_check = paused.pop(id(taken.exchanges), {})
-        for port in [port for port, heard in _of_paused.items() if heard is of_check]:
-            del _of_paused[port]
+        for place in [place for place, heard in _of_paused.items() if heard is of_check]:
+            del _of_paused[place]
         _heard.clear()
         _heard.update(of_check)
 
