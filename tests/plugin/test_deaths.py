@@ -23,6 +23,7 @@ from fixtures.stage.deaths import Deaths
 from fixtures.stage.reviving import run_restart
 from fixtures.stage.traffic import Traffic
 from nfsclient.errors import ConnectFailed, ConnectionLost
+from nfsjudge.lint import Happening
 from tests.plugin.conftest import ROOT, Outcome, Suite
 from tests.plugin.test_plugin_verdicts import check
 
@@ -285,6 +286,23 @@ def test_a_verifier_that_changed_before_the_call_shows_nothing() -> None:
     answering = _Answering(now=_committed(1, 2))
     assert _shown(answering, _committed(1, 1), in_check=(_committed(1, 2, at=0.5),)) is None
     assert _shown(answering, _committed(1, 1), in_check=(_committed(1, 2, at=2.0),)) is not None
+
+
+def test_what_a_check_saw_before_others_restarted_the_server_shows_nothing() -> None:
+    """It paused meanwhile, and has its turn afterwards: what it saw is not of this instance."""
+    now = [1.0]
+    traffic = Traffic(t.cast("t.Any", SimpleNamespace(clock=lambda: now[0])), t.cast("t.Any", None))
+    traffic.exchanges.append(_committed(1, 1, at=0.5))
+    paused = traffic.take()
+    traffic.happened(Happening.RESTART, "set_lease")
+    traffic.clear()
+    now[0] = 2.0
+    traffic.put(paused)
+    traffic.clear()
+    assert traffic.verifiers_before == {}
+    traffic.exchanges.append(_committed(1, 2, at=1.5))
+    traffic.clear()
+    assert traffic.verifiers_before == {1: bytes([2]) * 8}
 
 
 def test_without_a_verifier_refused_connections_show_a_death_unless_one_survived() -> None:

@@ -55,7 +55,7 @@ class Started:
 
     def liveness(self, restarts: int = 0) -> Liveness:
         reviver: t.Any = SimpleNamespace(can_revive=True, revive=self.take_time)
-        traffic: t.Any = SimpleNamespace(verifiers_before={})
+        traffic: t.Any = SimpleNamespace(forget_verifiers=lambda: None)
         dialects: t.Any = SimpleNamespace(forget_roots=self.take_time)
         made = Liveness(self.life, self.connections, traffic, dialects, reviver)
         made.lock = t.cast(
