@@ -12,6 +12,7 @@ from nfsmutants.nfs4.bending import amend4, names_in, refusal, with_result
 from nfsmutants.nfs4.with_stateid import SUCCESS, TAKING, kind_of, proceed_with, stateid_of
 from nfsmutants.rules import RFC5661_STATEIDS
 from nfsserver.nfs4.common import compound_of
+from nfsserver.state.stateids import State, Stateid, special
 
 Read = Call[p.Read4Args, p.Read4Res]
 Close = Call[p.Close4Args, p.Close4Res]
@@ -226,10 +227,26 @@ def stateids4_begin_with_two(call: AnyCall) -> t.Any:
     return amend4(result, name, seqid=made.changed().seqid) if given.seqid == 1 else result
 
 
-@mutant(p.OPEN)
-def open4_gives_the_same_stateid_again(call: Call[p.Open4Args, p.Open4Res]) -> p.Open4Res:
-    """OPEN of a file that nobody has open returns the other of the stateid that was closed last"""
+@mutant((p.OPEN, p.CLOSE))
+def open4_gives_the_same_stateid_again(call: AnyCall) -> t.Any:
+    """A new open gets the other of the stateid that was closed last"""
+    if call.operation is p.CLOSE:
+        result = call.proceed()
+        if result.open_stateid is not None:
+            call.state["closed"] = bytes(call.args.open_stateid.other)
+        return result
     stateids = call.server.states.held.stateids
-    if call.args.openhow.how is None and not len(stateids):
-        vars(stateids)["_last"] = 0
-    return call.proceed()
+
+    def add(state: State) -> None:
+        type(stateids).add(stateids, state)
+        closed = call.state.pop("closed", None)
+        if closed is not None and special(Stateid(1, closed)) is None:
+            stateids.remove(state)
+            state.other = closed
+            stateids.restore(state)
+
+    vars(stateids)["add"] = add
+    try:
+        return call.proceed()
+    finally:
+        del vars(stateids)["add"]
