@@ -144,6 +144,7 @@ class WaitingCalls(DeadlineMember, TransportMiddleware):
             if not self._waiting:
                 self._until = call.connection.server.loop.clock() + _PAUSE
             self._waiting.append(call)
+            call.connection.unanswered += 1
             self.watch(call.connection.server.loop)
         finally:
             self._current = outer
@@ -152,6 +153,7 @@ class WaitingCalls(DeadlineMember, TransportMiddleware):
         self._seen = self._returned()
         calls, self._waiting = self._waiting, []
         for call in calls:
+            call.connection.unanswered -= 1
             self._answer(call)
             if call.connection is not current and call.connection in call.connection.server.connections:
                 call.connection.on_writable()  # the reply; `current` sends its output itself
@@ -160,6 +162,8 @@ class WaitingCalls(DeadlineMember, TransportMiddleware):
 
     def forget(self) -> None:
         """The service restarts: what waits is lost."""
+        for call in self._waiting:
+            call.connection.unanswered -= 1
         self._waiting.clear()
         self._seen = 0
         self.unwatch()

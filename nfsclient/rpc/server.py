@@ -161,7 +161,7 @@ class RpcServer:
         self.next_look = now + self.idle / _ROUNDS
         for connection in list(self.connections):
             connection.rounds += 1
-            if connection.rounds > _ROUNDS:
+            if connection.rounds > _ROUNDS and not connection.unanswered:
                 connection.close()
 
     def close_when_idle_for(self, seconds: float | None) -> None:
@@ -292,6 +292,8 @@ class Connection(_ServerMember):
         """When the client last sent something, or read some of its replies, by the clock of the loop."""
         self.rounds = 0
         """How often the server has looked for idle connections since then."""
+        self.unanswered = 0
+        """Calls that are answered later: with one of them, the connection is not idle."""
         self._assembler = server.make_assembler()
         self._calls: deque[Record] = deque()
         """Messages that wait because too much output does; they are all of one receive."""

@@ -91,6 +91,20 @@ def test_call_of_nfs3_waits(rig4: Rig4, held: Held) -> None:
     assert client.wait(pending).status == nfs3.Nfsstat3.NFS3_OK
 
 
+def test_connection_of_a_call_that_waits_is_not_idle(rig4: Rig4, held: Held) -> None:
+    rig4.server.knobs.update(idle_close=0.2)
+    client, idle = rig4.rpc(), rig4.rpc()
+    pending = client.submit(nfs3.SETATTR, nfs3.Setattr3Args(held.file, nfs3.Sattr3(mode=0o600)))
+    rig4.loop.run_until(lambda: not idle.is_open, rig4.loop.clock() + 10)
+    assert not idle.is_open
+    assert client.is_open
+    assert pending.error is None
+    rig4.clock.advance(seconds=100)  # the lease of the holder is over
+    assert client.wait(pending).status == nfs3.Nfsstat3.NFS3_OK
+    rig4.loop.run_until(lambda: not client.is_open, rig4.loop.clock() + 10)
+    assert not client.is_open
+
+
 def test_datagram_does_not_wait(rig4: Rig4, held: Held) -> None:
     made = rig4.nfs3(proto="udp")
     assert made.write(held.file, 0, b"x").status == nfs3.Nfsstat3.NFS3ERR_JUKEBOX
