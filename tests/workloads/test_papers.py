@@ -215,6 +215,24 @@ def test_without_delegations_no_reason_is_about_them() -> None:
     assert row.cells[0].reason == "It is local. The tree is larger."
 
 
+def test_few_delegations_are_named() -> None:
+    plan = dataclasses.replace(PLAN, version="4.1", policy="delegated")
+    wider = Table(
+        name="t",
+        title="t",
+        columns=(Column("delegations", plan),),
+        rows=(Row("OPEN", Kind.CALLS, (10,), calls("OPEN")),),
+        reasons=(Reason(("OPEN",), ("delegations",), "It is local.", needs_delegations=True),),
+    )
+    run = dataclasses.replace(measured(1.0, OPEN=100), events={result.GRANTED: 3})
+    filled = fill(wider, {plan: [run]})
+    assert filled.lacking == {"delegations": "the server granted 3 delegations for 100 OPENs"}
+    assert (
+        filled.rows[0].cells[0].reason
+        == "The server granted few delegations: what it granted none for goes to it."
+    )
+
+
 def test_a_page_keeps_what_was_not_run_again() -> None:
     older = "# P\n\n## A\n\n### T\n\nabout\n\n#### On x\n\n1\n\n#### On y\n\n2\n\n## B\n\n### U\n\n#### On x\n\n3\n"
     newer = "# P\n\nnew\n\n## A\n\n### T\n\nmore\n\n#### On y\n\n20\n\n#### On z\n\n4\n\n## C\n\n### V\n\n5\n"

@@ -11,6 +11,10 @@ from workloads.papers.model import TOLERANCE, Column, Kind, Plan, Row, Table
 from workloads.result import GRANTED, Result
 
 _UNGRANTED = "the server granted no delegation"
+_FEW = 0.25
+"""Delegations for each OPEN: below it, a table with delegations says that there were few."""
+_NOTHING_IS_LOCAL = "The server granted no delegation: all goes to the server, and nothing is recalled."
+_LITTLE_IS_LOCAL = "The server granted few delegations: what it granted none for goes to it."
 Measured = Mapping[Plan, "Sequence[Result] | str"]
 """The results of each plan, or why there are none."""
 
@@ -84,11 +88,21 @@ def fill(table: Table, measured: Measured) -> Filled:
             lacking[column.name] = f"{table.theirs}: {of}"
     for column, each in zip(table.columns, results, strict=True):
         is_delegated = column.plan is not None and column.plan.policy == "delegated"
-        if each and is_delegated and not any(run.events.get(GRANTED) for run in each):
-            lacking.setdefault(column.name, _UNGRANTED)
+        missing = _missing_delegations(each) if is_delegated else ""
+        if missing:
+            lacking.setdefault(column.name, missing)
     theirs = [() if isinstance(of, str) else of for of in references]
     rows = (_fill_row(table, row, results, theirs, lacking) for row in table.rows)
     return Filled(table, tuple(row for row in rows if not _is_empty(table, row)), lacking)
+
+
+def _missing_delegations(runs: Sequence[Result]) -> str:
+    """That the server granted no delegation, or few: Linux grants as many as it has memory for. Empty: it did."""
+    granted = sum(run.events.get(GRANTED, 0) for run in runs)
+    opens = sum(run.calls.get("OPEN", 0) for run in runs)
+    if runs and not granted:
+        return _UNGRANTED
+    return f"the server granted {granted} delegations for {opens} OPENs" if granted < _FEW * opens else ""
 
 
 def _is_empty(table: Table, row: FilledRow) -> bool:
@@ -122,16 +136,15 @@ def _fill_row(
     for column, theirs, mine in zip(table.columns, paper, ours, strict=True):
         cell = Cell(row.kind, theirs, mine)
         if cell.is_off:
-            is_ungranted = lacking.get(column.name) == _UNGRANTED
+            missing = lacking.get(column.name, "")
+            is_ungranted = missing.startswith("the server granted")
             texts = [
                 reason.text
                 for reason in table.reasons
                 if reason.holds(row.name, column.name) and not (is_ungranted and reason.needs_delegations)
             ]
             if is_ungranted and (not texts or (mine or 0) > (theirs or 0)):
-                texts.insert(
-                    0, "The server granted no delegation: all goes to the server, and nothing is recalled."
-                )
+                texts.insert(0, _NOTHING_IS_LOCAL if missing == _UNGRANTED else _LITTLE_IS_LOCAL)
             cell = Cell(row.kind, theirs, mine, " ".join(texts))
         cells.append(cell)
     return FilledRow(row, tuple(cells), table.columns[base].name)
