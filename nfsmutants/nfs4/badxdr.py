@@ -10,6 +10,6 @@ from nfsmutants.nfs4.bending import restate_last
 
 
 @mutant(p.COMPOUND)
-def compound4_badxdr_is_inval(call: Call[p.Compound4Args, p.Compound4Res]) -> p.Compound4Res:
-    """An operation whose arguments do not match their XDR definition gets INVAL"""
-    return restate_last(call.proceed(), Nfsstat4.NFS4ERR_BADXDR, Nfsstat4.NFS4ERR_INVAL)
+def compound4_badxdr_is_serverfault(call: Call[p.Compound4Args, p.Compound4Res]) -> p.Compound4Res:
+    """An operation whose arguments do not match their XDR definition gets SERVERFAULT"""
+    return restate_last(call.proceed(), Nfsstat4.NFS4ERR_BADXDR, Nfsstat4.NFS4ERR_SERVERFAULT)

@@ -212,7 +212,10 @@ def test_with_mode(compounds: Compounds, scratch: Nfs4Scratch) -> None:
 def test_at_creation(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """CREATE with an ACL, and without a mode, makes an object with the mode that the ACL yields."""
     _need(scratch)
-    making = op.mkdir(b"made", Fattr4(acl=ACLS["755"]))
+    owner, *others = ACLS["755"]
+    # Who may write a POSIX directory may remove entries: without DELETE_CHILD a server may grant less (6.2.1.3.1).
+    acl = [Nfsace4(owner.type, owner.flag, owner.access_mask | p.ACE4_DELETE_CHILD, owner.who), *others]
+    making = op.mkdir(b"made", Fattr4(acl=acl))
     reply = compounds.compound(op.putfh(scratch.handle), making, op.getfh())
     _need_taken(reply)
     if "acl" not in p.names_of(reply.of(p.CREATE).resok4.attrset):  # type: ignore[union-attr]

@@ -55,8 +55,8 @@ _WANTED: t.Final = {
     "any": p.OPEN4_SHARE_ACCESS_WANT_ANY_DELEG,
 }
 _UNWANTED: t.Final = {
-    "no_deleg": (p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG, Why.WND4_NOT_WANTED),
-    "cancel": (p.OPEN4_SHARE_ACCESS_WANT_CANCEL, Why.WND4_CANCELLED),
+    "no_deleg": (p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG, (Why.WND4_NOT_WANTED,)),
+    "cancel": (p.OPEN4_SHARE_ACCESS_WANT_CANCEL, (Why.WND4_CANCELLED, Why.WND4_NOT_WANTED)),
 }
 _OF_THE_REQUEST: t.Final = frozenset({Why.WND4_NOT_WANTED, Why.WND4_CANCELLED})
 
@@ -97,9 +97,9 @@ def test_unwanted(v4: Nfs4Dialect, scratch: Nfs4Scratch, flag: str) -> None:
 @pytest.mark.parametrize("flag", _UNWANTED)
 @proves(REASON_FITS, killed_by="open4-names-resources-as-the-reason")
 def test_unwanted_reason(v4: Nfs4Dialect, scratch: Nfs4Scratch, flag: str) -> None:
-    """The reason for no delegation is NOT_WANTED after WANT_NO_DELEG, and CANCELLED after WANT_CANCEL."""
+    """The reason for no delegation is NOT_WANTED after WANT_NO_DELEG, and this or CANCELLED after WANT_CANCEL."""
     given = _opened(_callable(v4), scratch.file("file"), READ & 3 | _UNWANTED[flag][0])
-    expect(_reason(given), "ond_why", of=given, field="od_whynone.ond_why").equals(_UNWANTED[flag][1])
+    expect(_reason(given), "ond_why", of=given, field="od_whynone.ond_why").one_of(*_UNWANTED[flag][1])
 
 
 @pytest.mark.parametrize("wanted", _WANTED)
