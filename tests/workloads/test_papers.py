@@ -180,57 +180,48 @@ def test_without_the_base_another_column_is_it() -> None:
     assert "v2: this server has no NFSv2" in table_text(made)
 
 
-def test_a_server_without_delegations_is_named() -> None:
-    plan = dataclasses.replace(PLAN, version="4.1", policy="delegated")
-    wider = Table(
-        name="t",
-        title="t",
-        columns=(Column("v4.1 delegations", plan),),
-        rows=(Row("LOOKUP", Kind.CALLS, (10,), calls("LOOKUP")),),
+DELEGATED = dataclasses.replace(PLAN, version="4.1", policy="delegated")
+
+
+def delegated_table(name: str, *reasons: Reason) -> Table:
+    """One row, of calls of a procedure, and one column, with delegations."""
+    row = Row(name, Kind.CALLS, (10,), calls(name))
+    return Table(
+        name="t", title="t", columns=(Column("delegations", DELEGATED),), rows=(row,), reasons=reasons
     )
-    run = measured(1.0, LOOKUP=10)
-    assert fill(wider, {plan: [run]}).lacking == {"v4.1 delegations": "the server granted no delegation"}
+
+
+def test_a_server_without_delegations_is_named() -> None:
+    table, run = delegated_table("LOOKUP"), measured(1.0, LOOKUP=10)
+    assert fill(table, {DELEGATED: [run]}).lacking == {"delegations": "the server granted no delegation"}
     granted = dataclasses.replace(run, events={result.GRANTED: 3})
-    assert fill(wider, {plan: [granted]}).lacking == {}
+    assert fill(table, {DELEGATED: [granted]}).lacking == {}
 
 
 def test_without_delegations_no_reason_is_about_them() -> None:
-    plan = dataclasses.replace(PLAN, version="4.1", policy="delegated")
-    wider = Table(
-        name="t",
-        title="t",
-        columns=(Column("delegations", plan),),
-        rows=(Row("LOOKUP", Kind.CALLS, (10,), calls("LOOKUP")),),
-        reasons=(
-            Reason(("LOOKUP",), ("delegations",), "It is local.", needs_delegations=True),
-            Reason(("LOOKUP",), ("*",), "The tree is larger."),
-        ),
+    table = delegated_table(
+        "LOOKUP",
+        Reason(("LOOKUP",), ("delegations",), "It is local.", needs_delegations=True),
+        Reason(("LOOKUP",), ("*",), "The tree is larger."),
     )
     run = measured(1.0, LOOKUP=20)
-    (row,) = fill(wider, {plan: [run]}).rows
+    (row,) = fill(table, {DELEGATED: [run]}).rows
     assert row.cells[0].reason.startswith("The server granted no delegation")
     assert row.cells[0].reason.endswith("The tree is larger.")
     granted = dataclasses.replace(run, events={result.GRANTED: 3})
-    (row,) = fill(wider, {plan: [granted]}).rows
+    (row,) = fill(table, {DELEGATED: [granted]}).rows
     assert row.cells[0].reason == "It is local. The tree is larger."
 
 
 def test_few_delegations_are_named() -> None:
-    plan = dataclasses.replace(PLAN, version="4.1", policy="delegated")
-    wider = Table(
-        name="t",
-        title="t",
-        columns=(Column("delegations", plan),),
-        rows=(Row("OPEN", Kind.CALLS, (10,), calls("OPEN")),),
-        reasons=(Reason(("OPEN",), ("delegations",), "It is local.", needs_delegations=True),),
+    table = delegated_table(
+        "OPEN", Reason(("OPEN",), ("delegations",), "It is local.", needs_delegations=True)
     )
     run = dataclasses.replace(measured(1.0, OPEN=100), events={result.GRANTED: 3})
-    filled = fill(wider, {plan: [run]})
+    filled = fill(table, {DELEGATED: [run]})
     assert filled.lacking == {"delegations": "the server granted 3 delegations for 100 OPENs"}
-    assert (
-        filled.rows[0].cells[0].reason
-        == "The server granted few delegations: what it granted none for goes to it."
-    )
+    reason = filled.rows[0].cells[0].reason
+    assert reason == "The server granted few delegations: what it granted none for goes to it."
 
 
 def test_a_page_keeps_what_was_not_run_again() -> None:

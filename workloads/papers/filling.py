@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from workloads.papers.model import TOLERANCE, Column, Kind, Plan, Row, Table
 from workloads.result import GRANTED, Result
 
-_UNGRANTED = "the server granted no delegation"
 _FEW = 0.25
 """Delegations for each OPEN: below it, a table with delegations says that there were few."""
 _NOTHING_IS_LOCAL = "The server granted no delegation: all goes to the server, and nothing is recalled."
@@ -86,23 +85,27 @@ def fill(table: Table, measured: Measured) -> Filled:
     for column, of in zip(table.columns, references, strict=True):
         if isinstance(of, str):
             lacking[column.name] = f"{table.theirs}: {of}"
+    short: dict[str, str] = {}
+    """Columns with fewer delegations than the paper's -> why that is more calls."""
     for column, each in zip(table.columns, results, strict=True):
         is_delegated = column.plan is not None and column.plan.policy == "delegated"
-        missing = _missing_delegations(each) if is_delegated else ""
-        if missing:
-            lacking.setdefault(column.name, missing)
+        missing = _missing_delegations(each) if is_delegated else None
+        if missing is not None and column.name not in lacking:
+            lacking[column.name], short[column.name] = missing
     theirs = [() if isinstance(of, str) else of for of in references]
-    rows = (_fill_row(table, row, results, theirs, lacking) for row in table.rows)
+    rows = (_fill_row(table, row, results, theirs, short) for row in table.rows)
     return Filled(table, tuple(row for row in rows if not _is_empty(table, row)), lacking)
 
 
-def _missing_delegations(runs: Sequence[Result]) -> str:
-    """That the server granted no delegation, or few: Linux grants as many as it has memory for. Empty: it did."""
+def _missing_delegations(runs: Sequence[Result]) -> tuple[str, str] | None:
+    """That the server granted no delegation, or few, and what follows. Linux grants as many as it has memory for."""
     granted = sum(run.events.get(GRANTED, 0) for run in runs)
     opens = sum(run.calls.get("OPEN", 0) for run in runs)
     if runs and not granted:
-        return _UNGRANTED
-    return f"the server granted {granted} delegations for {opens} OPENs" if granted < _FEW * opens else ""
+        return "the server granted no delegation", _NOTHING_IS_LOCAL
+    if granted < _FEW * opens:
+        return f"the server granted {granted} delegations for {opens} OPENs", _LITTLE_IS_LOCAL
+    return None
 
 
 def _is_empty(table: Table, row: FilledRow) -> bool:
@@ -122,7 +125,7 @@ def _fill_row(
     row: Row,
     results: Sequence[Sequence[Result]],
     references: Sequence[Sequence[Result]],
-    lacking: Mapping[str, str],
+    short: Mapping[str, str],
 ) -> FilledRow:
     ours = [statistics.median(map(row.measure, each)) if each else None for each in results]
     paper: Sequence[float | None] = [
@@ -136,15 +139,14 @@ def _fill_row(
     for column, theirs, mine in zip(table.columns, paper, ours, strict=True):
         cell = Cell(row.kind, theirs, mine)
         if cell.is_off:
-            missing = lacking.get(column.name, "")
-            is_ungranted = missing.startswith("the server granted")
+            more_calls = short.get(column.name)
             texts = [
                 reason.text
                 for reason in table.reasons
-                if reason.holds(row.name, column.name) and not (is_ungranted and reason.needs_delegations)
+                if reason.holds(row.name, column.name) and not (more_calls and reason.needs_delegations)
             ]
-            if is_ungranted and (not texts or (mine or 0) > (theirs or 0)):
-                texts.insert(0, _NOTHING_IS_LOCAL if missing == _UNGRANTED else _LITTLE_IS_LOCAL)
+            if more_calls and (not texts or (mine or 0) > (theirs or 0)):
+                texts.insert(0, more_calls)
             cell = Cell(row.kind, theirs, mine, " ".join(texts))
         cells.append(cell)
     return FilledRow(row, tuple(cells), table.columns[base].name)
