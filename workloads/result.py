@@ -33,6 +33,8 @@ _LARGEST_FILE = 64 << 20
 KINDS = ("script", "rate")
 GRANTED = "delegations granted"
 """The event of a delegation that came with an OPEN."""
+BY_LINT = "lint: "
+"""How a reason begins that a finding of the lint is, and not wrong data or a run that ended early."""
 JUDGED = "calls that the lint judged"
 """The event of a call that was in the sample of the lint, if it does not judge all."""
 SEEN = "calls of all phases"
@@ -276,6 +278,11 @@ class Result:
     def is_wrong(self) -> bool:
         """Whether data was wrong, or the lint found a breach that is FAIL."""
         return bool(self.checks.failed) or any(each.verdict is Verdict.FAIL for each in self.findings)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all was done and all data was right: PASS, or FAIL by nothing but the lint."""
+        return not self.checks.failed and all(each.startswith(BY_LINT) for each in self.reasons)
 
     @property
     def seconds(self) -> float:

@@ -27,6 +27,7 @@ from workloads.engine import Interrupted
 from workloads.histogram import Histogram
 from workloads.mounted import MountWorker
 from workloads.result import (
+    BY_LINT,
     GRANTED,
     JUDGED,
     SEEN,
@@ -406,14 +407,14 @@ class _Made:
 
     def _verdict(self, checks: DataChecks, findings: Iterable[LintFinding]) -> tuple[Verdict, list[str]]:
         wrong = [_reason_of(each["wrong"]) for each in self.all if "wrong" in each]
-        broken = [f"lint: {each.rule}: {each.text}" for each in findings if each.verdict is Verdict.FAIL]
-        if wrong or broken or checks.failed:
-            return Verdict.FAIL, [*wrong, *broken][:100]
+        broken = [f"{BY_LINT}{each.rule}: {each.text}" for each in findings if each.verdict is Verdict.FAIL]
         stopped = [
             f"{each['stopped']['kind']}: {each['stopped']['text']}" for each in self.all if "stopped" in each
         ]
         if self.interrupted:
             stopped.append("interrupted: the run was stopped from outside")
+        if wrong or broken or checks.failed:
+            return Verdict.FAIL, [*wrong, *stopped, *broken][:100]
         return (Verdict.VOID, stopped[:100]) if stopped else (Verdict.PASS, [])
 
     def _judged(self) -> dict[str, int]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from nfsjudge.verdict import Verdict
 from nfsproof import workload_papers
 from nfsproof.exits import Exit, Trouble
 from nfsproof.workload_papers import carry_out, filled, folder_of, run_plan
@@ -377,6 +378,32 @@ def test_kept_results_are_printed_without_a_run(tmp_path: Path, monkeypatch: pyt
     assert "v2: the server does not have NFSv2" in "\n".join(lines).splitlines()
     with pytest.raises(Trouble, match="--kept needs --out"):
         workload_papers.run(dataclasses.replace(wish, out=None), say=lines.append, progress=lines.append)
+
+
+def broke_a_rule(*reasons: str) -> Result:
+    """A result of 50 LOOKUPs with a finding of the lint."""
+    finding = result.LintFinding(rule="lint/nfs3/readdir-count", verdict=Verdict.FAIL, text="8212 bytes")
+    return dataclasses.replace(
+        measured(1.0, LOOKUP=50), findings=(finding,), verdict=Verdict.FAIL, reasons=reasons
+    )
+
+
+def test_a_broken_rule_of_the_lint_takes_the_times_away_and_leaves_the_counts() -> None:
+    red = broke_a_rule("lint: lint/nfs3/readdir-count: 8212 bytes")
+    made = carry_out(PAPER, "x", lambda plan, _target: red if plan is PLAN else measured(1.0, LOOKUP=100))
+    assert made.is_wrong
+    made_table = fill(table(), made.measured())
+    time, lookup, *_ = made_table.rows
+    assert (time.cells[1].ours, lookup.cells[1].ours) == (None, 50)
+    assert made_table.lacking["v3"] == (
+        "FAIL: lint: lint/nfs3/readdir-count: 8212 bytes; what was counted stands here, without times"
+    )
+
+
+def test_a_run_that_broke_a_rule_and_ended_early_is_no_number() -> None:
+    red = broke_a_rule("full: NFS3ERR_NOSPC", "lint: lint/nfs3/readdir-count: 8212 bytes")
+    made = carry_out(PAPER, "x", lambda _plan, _target: red)
+    assert not made.results
 
 
 def test_wrong_data_in_the_second_repeat_takes_the_numbers_away() -> None:

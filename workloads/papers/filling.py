@@ -13,6 +13,8 @@ from workloads.result import GRANTED, Result
 _FEW = 0.25
 """Delegations for each OPEN: below it, a table with delegations says that there were few."""
 _NOTHING_IS_LOCAL = "The server granted no delegation: all goes to the server, and nothing is recalled."
+_ONLY_COUNTS = "what was counted stands here, without times"
+"""Of a run that did all its work with right data, and broke a rule of the lint: what is fast and wrong has no time."""
 _LITTLE_IS_LOCAL = "The server granted few delegations: what it granted none for goes to it."
 Measured = Mapping[Plan, "Sequence[Result] | str"]
 """The results of each plan, or why there are none."""
@@ -82,6 +84,9 @@ def fill(table: Table, measured: Measured) -> Filled:
     lacking = {
         column.name: each for column, each in zip(table.columns, found, strict=True) if isinstance(each, str)
     }
+    for column, each in zip(table.columns, results, strict=True):
+        if red := _broken_rules(each):
+            lacking[column.name] = f"{red}; {_ONLY_COUNTS}"
     for column, of in zip(table.columns, references, strict=True):
         if isinstance(of, str):
             lacking[column.name] = f"{table.theirs}: {of}"
@@ -95,6 +100,11 @@ def fill(table: Table, measured: Measured) -> Filled:
     theirs = [() if isinstance(of, str) else of for of in references]
     rows = (_fill_row(table, row, results, theirs, short) for row in table.rows)
     return Filled(table, tuple(row for row in rows if not _is_empty(table, row)), lacking)
+
+
+def _broken_rules(runs: Sequence[Result]) -> str:
+    """The verdict and the reasons of the first run that is not PASS; nothing if all are."""
+    return next((f"{run.verdict}: {'; '.join(run.reasons)}" for run in runs if run.reasons), "")
 
 
 def _missing_delegations(runs: Sequence[Result]) -> tuple[str, str] | None:
@@ -127,6 +137,8 @@ def _fill_row(
     references: Sequence[Sequence[Result]],
     short: Mapping[str, str],
 ) -> FilledRow:
+    if row.kind.is_relative:
+        results = [() if _broken_rules(each) else each for each in results]
     ours = [statistics.median(map(row.measure, each)) if each else None for each in results]
     paper: Sequence[float | None] = [
         statistics.median(map(row.measure, each)) if each else printed
