@@ -15,6 +15,7 @@ import contextlib
 import heapq
 import itertools
 import socket
+import sys
 import typing as t
 from collections import OrderedDict
 from dataclasses import dataclass, replace
@@ -39,6 +40,9 @@ _EVERYBODY: t.Final = b"\xff" * 6
 _RESET_OFFSETS: t.Final = {"next": 0, "inside": 100, "outside": 0x4000_0000}
 _FRAMES_AT_ONCE: t.Final = 64
 _LONGEST: t.Final = 65_535
+_MOST_NOTES: t.Final = socket.CMSG_SPACE(20)
+"""Room for a struct tpacket_auxdata; its first word is the status."""
+_CHECKSUM_NOT_READY: t.Final = 8
 _MOST_CAME: t.Final = 256
 """Datagrams whose frames are kept while their messages wait; of more, the oldest are made again."""
 
@@ -168,11 +172,14 @@ class _Port:
     def on_readable(self) -> None:
         for _ in range(_FRAMES_AT_ONCE):
             try:
-                frame, address = self._tap.recvfrom(_LONGEST)
+                frame, notes, _, address = self._tap.recvmsg(_LONGEST, _MOST_NOTES)
             except OSError:
                 return
             if address[2] != socket.PACKET_OUTGOING:
-                self._bridge.received(frame, _other(self._side))
+                lacks_checksum = any(
+                    int.from_bytes(note[2][:4], sys.byteorder) & _CHECKSUM_NOT_READY for note in notes
+                )
+                self._bridge.received(f.with_checksum(frame) if lacks_checksum else frame, _other(self._side))
 
     def next_deadline(self) -> float | None:
         """One of the two has the deadline of the bridge."""

@@ -2,7 +2,7 @@
 """Reads as much of IPv4, UDP and TCP as a bridge must know to pass a frame, or to give it to a rule. No sockets.
 
 It makes nothing: what no rule wants passes as the frames that came, and what a rule wants is made by scapy
-(`nfsfaults.packet.making`).
+(`nfsfaults.packet.making`). It completes checksums, which a virtual machine may leave to the device that it does not have.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ _ETHERNET: t.Final = 14
 _IP = struct.Struct("!BBHHHBBH4s4s")
 _UDP = struct.Struct("!HHHH")
 _TCP = struct.Struct("!HHIIBBHHH")
+_CHECKSUMS: t.Final = {TCP: 16, UDP: 6}
+"""Where in their headers the checksum stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,20 @@ def read_tcp(packet: IpPacket) -> Segment | None:
     if not _TCP.size <= head <= len(packet.payload):
         return None
     return Segment(Ports(source, destination), number, flags, packet.payload[head:])
+
+
+def with_checksum(frame: bytes) -> bytes:
+    """A frame whose TCP or UDP checksum was left to a device: the sum of the pseudo header stands in its place."""
+    packet = read_ip(frame)
+    at = _CHECKSUMS.get(packet.protocol, 0) if packet is not None else 0
+    if packet is None or packet.is_fragment or len(packet.payload) < at + 2:
+        return frame
+    total = sum(word for (word,) in struct.iter_unpack("!H", packet.payload + bytes(len(packet.payload) % 2)))
+    while total > 0xFFFF:
+        total = (total & 0xFFFF) + (total >> 16)
+    made = total ^ 0xFFFF or 0xFFFF  # over UDP, 0 stands for none
+    place = _ETHERNET + (frame[_ETHERNET] & 15) * 4 + at
+    return frame[:place] + made.to_bytes(2, "big") + frame[place + 2 :]
 
 
 class Reassembler:

@@ -67,6 +67,8 @@ _NEWUSER, _NEWNET = 0x1000_0000, 0x4000_0000
 _EVERYTHING: t.Final = 3
 """ETH_P_ALL."""
 _BUFFER: t.Final = 4 << 20
+_SOL_PACKET: t.Final = 263
+_PACKET_AUXDATA: t.Final = 8
 _OWN: t.Final = Path("/proc/self/ns/net")
 
 
@@ -117,6 +119,7 @@ def _join(networks: _Networks, place: Place) -> list[socket.socket]:
     if place.device:
         networks.enter(networks.sides["server"])
         there = _tap(place.device)
+        there.setsockopt(_SOL_PACKET, _PACKET_AUXDATA, 1)  # it says which checksums the server has left out
         networks.enter(networks.bridge)
         return [_tap("client"), there]
     device = f"nfs{os.getpid()}" if place.is_here else "eth0"

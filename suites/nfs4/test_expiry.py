@@ -83,9 +83,14 @@ _EXPIRED: t.Final = p.SEQ4_STATUS_EXPIRED_ALL_STATE_REVOKED | p.SEQ4_STATUS_EXPI
 _LOST: t.Final = _EXPIRED | p.SEQ4_STATUS_ADMIN_STATE_REVOKED
 _REVOKED: t.Final = frozenset({Nfsstat4.NFS4ERR_EXPIRED, Nfsstat4.NFS4ERR_ADMIN_REVOKED})
 _BEYOND_HELP: t.Final = frozenset(
-    {Nfsstat4.NFS4ERR_BADSESSION, Nfsstat4.NFS4ERR_DEADSESSION, Nfsstat4.NFS4ERR_STALE_CLIENTID}
+    {
+        Nfsstat4.NFS4ERR_BADSESSION,
+        Nfsstat4.NFS4ERR_DEADSESSION,
+        Nfsstat4.NFS4ERR_STALE_CLIENTID,
+        Nfsstat4.NFS4ERR_EXPIRED,  # not listed for SEQUENCE, which is no verdict; it hides no loss
+    }
 )
-"""What SEQUENCE answers where the server has ended the session of an expired client."""
+"""What SEQUENCE answers where the server has ended the session of an expired client, or is about to."""
 
 
 class _Expired(t.NamedTuple):
@@ -105,12 +110,12 @@ class _Expired(t.NamedTuple):
     """By which the other client reads the file: that of its lock, if it has one (locks may be mandatory)."""
 
     def heard(self) -> CompoundReply:
-        """The reply to the next SEQUENCE of the client. SKIP where its session has ended, which is right as well."""
+        """The reply to the next SEQUENCE of the client. SKIP where its session has ended: it hides no loss."""
         need_all(self.kept)
         reply = self.silent.renew()
         observe("SEQUENCE after the lease", reply.status.name)
         if reply.status in _BEYOND_HELP:
-            skip(f"the server has ended the session of a client whose lease is over: {reply.status.name}")
+            skip(f"the server refuses the session of a client whose lease is over: {reply.status.name}")
         expect(reply).ok()
         observe("flags after the lease", f"{flags_of(reply):#x}")
         return reply

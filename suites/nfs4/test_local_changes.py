@@ -51,7 +51,7 @@ def _size(granted: Granted) -> int:
     return expect(reply).ok().attributes.size or 0
 
 
-@side_by_side
+@side_by_side(keeps_control=True)
 @pytest.mark.late
 @pytest.mark.parametrize("access", [*ACCESS.values()], ids=[*ACCESS])
 @pytest.mark.parametrize("how", ["touch", "remove"])
@@ -96,7 +96,7 @@ def test_recall(target: TargetView, v4: Nfs4Dialect, how: str, access: int) -> W
         skip("the change on the server has not ended after DELEGRETURN")
 
 
-@side_by_side
+@side_by_side(keeps_control=True)
 @proves(CHANGE_TELLS, killed_by="getattr4-change-stands")
 def test_change_attribute(target: TargetView, scratch: Nfs4Scratch, v4: Nfs4Dialect) -> Waiting[None]:
     """A file that has grown without NFS, as its size shows, has another change attribute."""

@@ -151,5 +151,6 @@ def test_wrong(compounds: Compounds, scratch: Nfs4Scratch, case: str) -> None:
     reply = compounds.compound(*wrong.operations(handle, scratch.handle))
     expect_names(scratch.names(), [_NAMES[wrong.kind]])
     is_of_open = case in {"open-directory", "open-link", "open-fifo"}
-    because = OPEN_NAMES_THE_TYPE if is_of_open else _CLAUSES[wrong.status]
-    expect(reply).refused(wrong.status, *_ALSO.get(case, ()), because=because)
+    clause = _CLAUSES[wrong.status]
+    because = OPEN_NAMES_THE_TYPE if is_of_open else clause
+    expect(reply, because=clause).refused(wrong.status, *_ALSO.get(case, ()), because=because)

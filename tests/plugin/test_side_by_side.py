@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import typing as t
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from fixtures.checks.side_by_side import Wait, Waiting, wait_out
+from fixtures.checks.side_by_side import Wait, Waiting, side_by_side, wait_out
+from fixtures.plugin import waiting
 from nfsclient.rpc.loop import Loop
 from tests.plugin.conftest import Outcome, Suite
 from tests.plugin.test_plugin_xdist import TWO
@@ -92,6 +95,25 @@ def test_checks_that_want_the_target_for_themselves_wait_apart(suite: Suite) -> 
     outcome = suite.run()
     assert log_of(outcome, "a") == ["a begins", "c begins"]
     assert log_of(outcome, "b")[4:] == ["b begins", "d begins"]
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_who_keeps_a_control_is_in_company_only_with_a_server_in_this_process(
+    monkeypatch: pytest.MonkeyPatch, is_here: bool
+) -> None:
+    """Elsewhere others would wait for the control on the spot, and leases would run out meanwhile."""
+
+    def item(*, keeps_control: bool) -> t.Any:
+        def steps() -> Waiting[None]:
+            yield Wait(1)
+
+        function = side_by_side(keeps_control=keeps_control)(steps)
+        return SimpleNamespace(function=function, stash=pytest.Stash(), get_closest_marker=lambda _name: None)
+
+    monkeypatch.setattr(waiting, "plan_of", lambda _item: object())
+    usual, keeper = item(keeps_control=False), item(keeps_control=True)
+    assert waiting._may_join(usual, usual, is_here=is_here)
+    assert waiting._may_join(keeper, usual, is_here=is_here) == is_here
 
 
 def test_what_goes_wrong_is_of_that_check_only(suite: Suite) -> None:

@@ -19,7 +19,8 @@ from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Nonconformance, Skipped, Unsupported
 from nfsmutants.nfs4.bending import refusal
 from suites.nfs3.permissions import STRANGER
-from suites.nfs4 import test_limits, test_open, test_sequence, test_stateids, test_two_clients
+from suites.nfs4 import test_expiry, test_limits, test_open, test_sequence, test_stateids, test_two_clients
+from suites.nfs4.opens import open_file
 from tests.nfsserver.conftest import ROOT_USER, Rig, make_rig, rig, root
 
 __all__ = ["make_rig", "rig", "root"]
@@ -180,3 +181,15 @@ def test_a_read_of_nothing_before_the_end_is_no_lost_data(four: t.Any) -> None:
         test_limits.test_within_maxfilesize(session, four.scratch(session), "2g")
     assert found.value.requirement is not None
     assert not found.value.requirement.is_red(found.value.outcome)
+
+
+@pytest.mark.parametrize("status", [Nfsstat4.NFS4ERR_BADSESSION, Nfsstat4.NFS4ERR_EXPIRED])
+def test_a_session_may_end_with_the_lease(four: t.Any, status: Nfsstat4) -> None:
+    """SEQUENCE says so, some servers with an error of other operations: no loss stays hidden (section 8.4.3)."""
+    session, other = four.new_session(), four.new_session()
+    file = four.scratch(session).file("file", b"data")
+    opened = open_file(session, file)
+    found = test_expiry._Expired(90, session, opened, opened.stateid, opened, other, [])
+    _answer(four.rig, p.SEQUENCE, status, lambda *_: True)
+    with pytest.raises(Skipped, match="refuses the session"):
+        found.heard()
