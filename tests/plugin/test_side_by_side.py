@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from fixtures.checks.side_by_side import Wait, Waiting, wait_out
+from fixtures.plugin import waiting
 from nfsclient.rpc.loop import Loop
 from tests.plugin.conftest import Outcome, Suite
+from tests.plugin.test_interrupted import Server, serve
 from tests.plugin.test_plugin_xdist import TWO
 from tests.waiting import AT_MOST
+
+__all__ = ["serve"]
 
 IMPORTS = """
 from fixtures.checks.side_by_side import Wait, answered, side_by_side
@@ -132,6 +137,42 @@ def test_a_call_that_takes_long_is_waited_for_together(suite: Suite) -> None:
     asks = "expect((yield from answered(rpc_connect('nfs'), p.GETATTR, p.Getattr3Args(scratch.handle)))).ok()"
     suite.write(IMPORTS + check("a", before=asks, fixtures="nfs3, scratch, rpc_connect") + check("b"))
     assert set(suite.run().verdicts.values()) == {"PASS"}
+
+
+def mute(name: str) -> str:
+    """A check whose call the server never answers."""
+    asks = "expect((yield from answered(rpc_connect('nfs'), p.COMMIT, p.Commit3Args(file, 0, 0)))).ok()"
+    return check(name, before=asks, fixtures="nfs3, scratch, rpc_connect").replace("Wait(10)", "Wait(0.1)")
+
+
+@pytest.mark.parametrize(("must_be_last_for", "without_a_reply"), [(0.0, 1), (1000.0, 2)])
+def test_a_call_without_a_reply_is_repeated_unless_its_check_was_alone_in_the_end(
+    suite: Suite,
+    serve: Callable[..., Server],
+    monkeypatch: pytest.MonkeyPatch,
+    must_be_last_for: float,
+    without_a_reply: int,
+) -> None:
+    monkeypatch.setattr(waiting, "_LAST", must_be_last_for)
+    server = serve("mute-commit", now=True)
+    suite.write(IMPORTS + check("a").replace("Wait(10)", "Wait(0.1)") + mute("b"))
+    outcome = suite.run("--target", server.url, "--call-timeout=2", "--evidence", "always")
+    assert outcome.verdicts == {"a": "PASS", "b": "FAIL"}
+    assert outcome.checks["b"].expected == ["a reply within 2 s"]
+    assert outcome.checks["b"].capture
+    assert f", {without_a_reply} without a reply" in outcome.text
+
+
+def test_a_procedure_that_is_never_answered_has_a_verdict_in_company_too(
+    suite: Suite, serve: Callable[..., Server]
+) -> None:
+    """Who waited first runs again, and waits as long as any first call; only the others wait less."""
+    server = serve("mute-commit", now=True)
+    suite.write(IMPORTS + mute("a") + mute("b"))
+    outcome = suite.run("--target", server.url, "--call-timeout=4")
+    assert outcome.verdicts["a"] == "FAIL"
+    assert outcome.checks["a"].expected == ["a reply within 4 s"]
+    assert outcome.verdicts["b"] in {"VOID", "FAIL"}  # FAIL if this machine is so busy that it waits as long
 
 
 FIXTURES = """
