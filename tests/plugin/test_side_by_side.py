@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from fixtures.checks.side_by_side import Wait, Waiting, wait_out
-from fixtures.plugin import waiting
 from nfsclient.rpc.loop import Loop
 from tests.plugin.conftest import Outcome, Suite
 from tests.plugin.test_interrupted import Server, serve
@@ -145,22 +144,43 @@ def mute(name: str) -> str:
     return check(name, before=asks, fixtures="nfs3, scratch, rpc_connect").replace("Wait(10)", "Wait(0.1)")
 
 
-@pytest.mark.parametrize(("must_be_last_for", "without_a_reply"), [(0.0, 1), (1000.0, 2)])
-def test_a_call_without_a_reply_is_repeated_unless_its_check_was_alone_in_the_end(
-    suite: Suite,
-    serve: Callable[..., Server],
-    monkeypatch: pytest.MonkeyPatch,
-    must_be_last_for: float,
-    without_a_reply: int,
+def test_a_call_without_a_reply_is_not_repeated_if_no_reply_comes_when_all_others_have_ended(
+    suite: Suite, serve: Callable[..., Server]
 ) -> None:
-    monkeypatch.setattr(waiting, "_LAST", must_be_last_for)
     server = serve("mute-commit", now=True)
-    suite.write(IMPORTS + check("a").replace("Wait(10)", "Wait(0.1)") + mute("b"))
+    suite.write(IMPORTS + check("a").replace("Wait(10)", "Wait(3)") + mute("b"))
     outcome = suite.run("--target", server.url, "--call-timeout=2", "--evidence", "always")
     assert outcome.verdicts == {"a": "PASS", "b": "FAIL"}
     assert outcome.checks["b"].expected == ["a reply within 2 s"]
     assert outcome.checks["b"].capture
-    assert f", {without_a_reply} without a reply" in outcome.text
+    assert ", 1 without a reply" in outcome.text
+
+
+@pytest.mark.parametrize(
+    ("late", "times"), [("pass", 1), ("rpc.core.strays.append(bytes(8))", 2), ("rpc.close()", 2)]
+)
+def test_a_call_whose_reply_comes_late_is_repeated(suite: Suite, late: str, times: int) -> None:
+    """Also one whose connection is closed since."""
+    ends = f"""yield Wait(1)
+    rpc = rpc_connect("nfs")
+    rpc.call(p.NULL, p.NULL.args())
+    {late}
+    error = RpcTimeout("NULL", 1.0)
+    error.exchange = v3.connections.exchanges[-1]
+    raise error"""
+    fixtures = "nfs3, v3, scratch, rpc_connect"
+    suite.write(IMPORTS + check("a", after=ends, fixtures=fixtures) + check("b"))
+    outcome = suite.run()
+    assert outcome.verdicts == {"a": "FAIL", "b": "PASS"}
+    assert log_of(outcome, "a").count("a begins") == times
+
+
+def test_two_checks_without_a_reply_are_repeated(suite: Suite, serve: Callable[..., Server]) -> None:
+    """The call of each may have been in the way of the other."""
+    server = serve("mute-commit", now=True)
+    suite.write(IMPORTS + mute("a") + mute("b"))
+    outcome = suite.run("--target", server.url, "--call-timeout=1")
+    assert ", 4 without a reply" in outcome.text
 
 
 def test_a_procedure_that_is_never_answered_has_a_verdict_in_company_too(
