@@ -7,7 +7,7 @@ import typing as t
 
 import pytest
 
-from fixtures.stage.limits import Limits, NeverAnswered, NotAsked, as_time
+from fixtures.stage.limits import Limits, NeverAnswered, NotAsked, OfCheck, as_time
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.errors import ConnectionLost, RpcTimeout
 from nfsclient.protocol import nfs4 as p4
@@ -204,3 +204,24 @@ def test_while_a_check_cleans_up_what_is_never_answered_is_called_once(run: Run)
 )
 def test_times_are_printed_as_they_are_given(seconds: float, text: str) -> None:
     assert as_time(seconds) == text
+
+
+def test_a_check_that_runs_again_has_all_of_its_time(run: Run) -> None:
+    for check in ("a", "b"):
+        run.call(check, READ)
+        run.call("other", WRITE, answered=True)
+    run.limits.forgive(OfCheck("a"))
+    run.call("c", READ)
+    assert run.given() is not None  # b has not been answered, and does not run again
+    run.limits.forgive(OfCheck(cleaning="b"))
+    run.limits.forgive(OfCheck("c"))
+    run.call("a", READ)
+    assert run.given() is None
+
+
+def test_one_that_runs_again_is_none_of_those_without_an_answer(run: Run) -> None:
+    run.call("a", READ)
+    run.limits.forgive(OfCheck("a"))
+    assert run.call("a", READ)
+    assert run.call("b", READ)
+    assert not run.call("c", READ)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,8 +14,11 @@ from fixtures.checks.side_by_side import Wait, Waiting, side_by_side, wait_out
 from fixtures.plugin import waiting
 from nfsclient.rpc.loop import Loop
 from tests.plugin.conftest import Outcome, Suite
+from tests.plugin.test_interrupted import Server, serve
 from tests.plugin.test_plugin_xdist import TWO
 from tests.waiting import AT_MOST
+
+__all__ = ["serve"]
 
 IMPORTS = """
 from fixtures.checks.side_by_side import Wait, answered, side_by_side
@@ -154,6 +158,63 @@ def test_a_call_that_takes_long_is_waited_for_together(suite: Suite) -> None:
     asks = "expect((yield from answered(rpc_connect('nfs'), p.GETATTR, p.Getattr3Args(scratch.handle)))).ok()"
     suite.write(IMPORTS + check("a", before=asks, fixtures="nfs3, scratch, rpc_connect") + check("b"))
     assert set(suite.run().verdicts.values()) == {"PASS"}
+
+
+def mute(name: str) -> str:
+    """A check whose call the server never answers."""
+    asks = "expect((yield from answered(rpc_connect('nfs'), p.COMMIT, p.Commit3Args(file, 0, 0)))).ok()"
+    return check(name, before=asks, fixtures="nfs3, scratch, rpc_connect").replace("Wait(10)", "Wait(0.1)")
+
+
+def test_a_call_without_a_reply_is_not_repeated_if_no_reply_comes_when_all_others_have_ended(
+    suite: Suite, serve: Callable[..., Server]
+) -> None:
+    server = serve("mute-commit", now=True)
+    suite.write(IMPORTS + check("a").replace("Wait(10)", "Wait(3)") + mute("b"))
+    outcome = suite.run("--target", server.url, "--call-timeout=2", "--evidence", "always")
+    assert outcome.verdicts == {"a": "PASS", "b": "FAIL"}
+    assert outcome.checks["b"].expected == ["a reply within 2 s"]
+    assert outcome.checks["b"].capture
+    assert ", 1 without a reply" in outcome.text
+
+
+@pytest.mark.parametrize(
+    ("late", "times"), [("pass", 1), ("rpc.core.strays.append(bytes(8))", 2), ("rpc.close()", 2)]
+)
+def test_a_call_whose_reply_comes_late_is_repeated(suite: Suite, late: str, times: int) -> None:
+    """Also one whose connection is closed since."""
+    ends = f"""yield Wait(1)
+    rpc = rpc_connect("nfs")
+    rpc.call(p.NULL, p.NULL.args())
+    {late}
+    error = RpcTimeout("NULL", 1.0)
+    error.exchange = v3.connections.exchanges[-1]
+    raise error"""
+    fixtures = "nfs3, v3, scratch, rpc_connect"
+    suite.write(IMPORTS + check("a", after=ends, fixtures=fixtures) + check("b"))
+    outcome = suite.run()
+    assert outcome.verdicts == {"a": "FAIL", "b": "PASS"}
+    assert log_of(outcome, "a").count("a begins") == times
+
+
+def test_two_checks_without_a_reply_are_repeated(suite: Suite, serve: Callable[..., Server]) -> None:
+    """The call of each may have been in the way of the other."""
+    server = serve("mute-commit", now=True)
+    suite.write(IMPORTS + mute("a") + mute("b"))
+    outcome = suite.run("--target", server.url, "--call-timeout=1")
+    assert ", 4 without a reply" in outcome.text
+
+
+def test_a_procedure_that_is_never_answered_has_a_verdict_in_company_too(
+    suite: Suite, serve: Callable[..., Server]
+) -> None:
+    """Who waited first runs again, and waits as long as any first call; only the others wait less."""
+    server = serve("mute-commit", now=True)
+    suite.write(IMPORTS + mute("a") + mute("b"))
+    outcome = suite.run("--target", server.url, "--call-timeout=4")
+    assert outcome.verdicts["a"] == "FAIL"
+    assert outcome.checks["a"].expected == ["a reply within 4 s"]
+    assert outcome.verdicts["b"] in {"VOID", "FAIL"}  # FAIL if this machine is so busy that it waits as long
 
 
 FIXTURES = """
