@@ -91,6 +91,8 @@ class DelegatedMachine(StateMachine):
         self._counted = granted
         self._links_count = links_count
         self._attempts: list[Attempt] = []
+        self._claimed: list[Owner] = []
+        """Who has opened the file by the claim of a delegation that is not returned yet."""
         self._is_repeated = False
         """Whether the call of NFSv3 that has just ended was made more than once."""
 
@@ -155,6 +157,7 @@ class DelegatedMachine(StateMachine):
                 return reply
         for each in in_the_way or list(self._file.delegations):
             self._give_back(each, f"DELEGRETURN of {each}, which is recalled")
+        self._use_claimed()
         return self._last(step, begin, attempt, is_due=bool(in_the_way))
 
     def _send(self, begin: Callable[[], Attempt], in_the_way: Sequence[Delegation]) -> Attempt:
@@ -297,6 +300,14 @@ class DelegatedMachine(StateMachine):
         wanted = READ | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG
         opening = op.open(claiming, wanted, 0, owner=self._name_of(step.owner))
         self._opened(_as(step, "OPEN", DELEGATION, READ), self._run(step.owner, opening))
+        self._claimed.append(step.owner)
+
+    def _use_claimed(self) -> None:
+        """What was opened by the claim of a delegation is open after its return (section 10.4)."""
+        claimed, self._claimed = self._claimed, []
+        for owner in claimed:
+            if owner in self._file.opens:
+                self._read(StateStep(owner=owner, verb="READ", length=8))
 
     def _stateid_for(self, step: StateStep) -> p.Stateid4:
         if step.how == DELEGATION:
@@ -436,7 +447,7 @@ class DelegatedMachine(StateMachine):
             name = self._place.name + suffix
             by3 = other.look_up(self._patience.call, self._place.directory3, name)
             by4 = self._clients[0].once(self._patience.call, op.putfh(self._place.directory), op.lookup(name))
-            is_there = suffix in names
+            is_there = suffix in names or suffix in self._file.replaced
             for which, reply in ((StateProperty.NAMES_NFS3, by3), (StateProperty.NAMES, by4)):
                 if int(reply.status) in {0, 2}:
                     expected = "success" if is_there else "NOENT"

@@ -39,6 +39,8 @@ class DelegatedFile(File):
         self.delegations: list[Delegation] = []
         self.names = [b""]
         """What follows the name of the program. The oldest comes first."""
+        self.replaced: list[bytes] = []
+        """The names that another file has now."""
         self._made = 0
 
     def new_name(self) -> bytes:
@@ -90,8 +92,10 @@ class DelegatedFile(File):
                 self.names.append(new)
             case "RENAME":
                 self.names[0] = new
-            case "REMOVE" | "REPLACE":
+            case "REMOVE":
                 self.names.pop(0)
+            case "REPLACE":
+                self.replaced.append(self.names.pop(0))
 
 
 def may_do(file: DelegatedFile, step: StateStep) -> bool:
