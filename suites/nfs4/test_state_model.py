@@ -95,4 +95,6 @@ def test_delegations(v4: Nfs4Dialect, seed: int) -> None:
 def test_with_nfs3(v3: Nfs3Dialect, v4: Nfs4Dialect, seed: int) -> None:
     """In random programs with NFSv4.1, calls of NFSv3 wait for delegations, and leave the right data and names."""
     ground = DelegatedGround(v4, v3)
-    DelegatedCampaign(ground, time.monotonic, name="state", group="with NFSv3", seed=seed).judge(DELEGATED_PROGRAMS)
+    DelegatedCampaign(ground, time.monotonic, name="state", group="with NFSv3", seed=seed).judge(
+        DELEGATED_PROGRAMS
+    )
