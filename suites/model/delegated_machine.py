@@ -48,6 +48,8 @@ from suites.model.state_things import END, NFS3_CLIENT, READ, WRITE, File, Owner
 _REVOKED: t.Final = frozenset(
     {Nfsstat4.NFS4ERR_DELEG_REVOKED, Nfsstat4.NFS4ERR_EXPIRED, Nfsstat4.NFS4ERR_ADMIN_REVOKED}
 )
+_RENEWAL: t.Final = 1.0
+"""Seconds after which leases are renewed while something is waited for."""
 _HANDLE_IS_GONE: t.Final = frozenset({70, 10001, 10014})
 """STALE, BADHANDLE, FHEXPIRED: a server may say so after a RENAME."""
 _DONE_BEFORE: t.Final = {
@@ -93,6 +95,8 @@ class DelegatedMachine(StateMachine):
         self._attempts: list[Attempt] = []
         self._claimed: list[Owner] = []
         """Who has opened the file by the claim of a delegation that is not returned yet."""
+        self._unknown: set[int] = set()
+        """Bytes that a call of NFSv3 may still write."""
         self._is_repeated = False
         """Whether the call of NFSv3 that has just ended was made more than once."""
 
@@ -176,6 +180,8 @@ class DelegatedMachine(StateMachine):
     def _judge(self, step: StateStep, attempt: Attempt, in_the_way: Sequence[Delegation]) -> t.Any:
         """The reply, None if there is none, or only that it is to be sent again. Success is wrong."""
         reply = attempt.reply() if attempt.is_over() else None
+        if reply is not None and reply.status in LATER and self._is_denied(step):
+            return reply
         if reply is None or reply.status in LATER:
             self._is_repeated = self._is_repeated or reply is not None
             return None
@@ -192,6 +198,10 @@ class DelegatedMachine(StateMachine):
             raise Inconclusive
         return reply
 
+    def _is_denied(self, step: StateStep) -> bool:
+        """Whether JUKEBOX may be how a server refuses what opens or locks deny."""
+        return step.how == NFS3 and not self._file.delegations and self._file.excludes(step)
+
     def _has_changed(self, step: StateStep) -> bool:
         """CREATE of a file that exists may leave it as it is, and then needs no recall."""
         if step.verb != "CREATE" or self._other is None:
@@ -206,21 +216,29 @@ class DelegatedMachine(StateMachine):
         deadline = loop.clock() + (self._patience.end if is_due else self._patience.recall)
         was_jukebox, reply = False, None
         while loop.clock() < deadline:
-            loop.run_until(attempt.is_over, deadline)
-            reply = attempt.reply() if attempt.is_over() else None
+            if not loop.run_until(attempt.is_over, min(deadline, loop.clock() + _RENEWAL)):
+                self._renew()
+                continue
+            reply = attempt.reply()
             if reply is not None and reply.status not in LATER:
                 return reply
             was_jukebox = step.how == NFS3 and reply is not None
             self._is_repeated = self._is_repeated or reply is not None
             loop.run_until(lambda: False, min(deadline, loop.clock() + self._patience.pause))
-            if attempt.is_over():
-                attempt = self._send(begin, ())
+            self._renew()
+            attempt = self._send(begin, ())
         if is_due:
             which = StateProperty.ENDS_NFS3 if was_jukebox else StateProperty.ENDS
             what = f"{step.words()}, after the delegation in its way was returned"
             answered = reply if reply is not None else _Silence()
             self._claim(False, which, what, "an end", answered)
         raise Inconclusive
+
+    def _renew(self) -> None:
+        """Keep the leases of all clients while something is waited for."""
+        self._patience.renew()
+        for player in self._clients:
+            player.once(self._patience.call)
 
     # ------------------------------------------------------------ delegations
 
@@ -393,6 +411,8 @@ class DelegatedMachine(StateMachine):
             (self._was_read if step.verb == "READ" else self._was_written)(step, reply)
         elif reply.status == 0 or was_done:
             self._was_done(step, reply, new)
+        elif step.how == NFS3 and reply.status in LATER:
+            self._may_be_done_later(step)
         elif not (file.opens and (file.excludes(step) or step.verb in OF_NAMES)):
             self._refused(step, reply)
             if step.how == NFS3:
@@ -420,6 +440,21 @@ class DelegatedMachine(StateMachine):
                     raise Inconclusive
                 if size == 0:
                     file.data.clear()
+
+    def _may_be_done_later(self, step: StateStep) -> None:
+        """A server that answers JUKEBOX may go on with the call, at any time (RFC 1813 section 2.6)."""
+        if step.verb == "WRITE" and step.offset + step.length <= len(self._file.data):
+            self._unknown |= set(range(step.offset, step.offset + step.length))
+        elif step.verb != "READ":
+            raise Inconclusive
+
+    def _compare(
+        self, step: StateStep, seen: bytes, which: StateProperty, reply: Answered, *, is_end: bool
+    ) -> None:
+        known = bytearray(seen)
+        for at in self._unknown & set(range(step.offset, step.offset + len(seen))):
+            known[at - step.offset : at - step.offset + 1] = self._file.data[at : at + 1]
+        super()._compare(step, bytes(known), which, reply, is_end=is_end)
 
     def _is_done(self, step: StateStep, reply: CompoundReply, *, is_write: bool) -> bool:
         """Without an open, a share reservation or a lock of whomever may be in the way."""

@@ -36,6 +36,8 @@ class Patience:
     """Between two attempts."""
     call: float
     """The time limit of a call that the server may hold."""
+    renew: Callable[[], object]
+    """Renews the lease of the check, which makes the files."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from fixtures.checks.dialects.nfs3 import Nfs3Dialect
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect
-from fixtures.stage.connections import Connections
 from nfsclient.clients.nfs4 import CompoundError
 from nfsjudge import observe, skip
 from suites.model.campaign import Campaign, Playing, Program
@@ -78,7 +77,7 @@ class DelegatedGround:
         self._directory3 = self._look_up(v3) if v3 is not None else b""
         links = v4.scratch.attributes(None, "numlinks").numlinks
         self.links_count = links is not None
-        self.patience = _patience(v4.connections)
+        self.patience = _patience(v4)
 
     def _look_up(self, v3: Nfs3Dialect) -> bytes:
         status, found = v3.lookup(v3.root, self._v4.scratch.name)
@@ -119,12 +118,12 @@ class DelegatedGround:
         self._v4.scratch.file(name)
 
 
-def _patience(connections: Connections) -> Patience:
-    wait = connections.wait_for
-    call = connections.call_timeout + wait(16.0)
+def _patience(v4: Nfs4Dialect) -> Patience:
+    wait, renew = v4.connections.wait_for, v4.session.renew
+    call = v4.connections.call_timeout + wait(16.0)
     if not wait(1.0):
-        return Patience(recall=0.1, reply=0.003, end=0.5, pause=0.002, call=call)
-    return Patience(recall=wait(2.0), reply=0.05, end=wait(8.0), pause=0.1, call=call)
+        return Patience(recall=0.1, reply=0.003, end=0.5, pause=0.002, call=call, renew=renew)
+    return Patience(recall=wait(2.0), reply=0.05, end=wait(8.0), pause=0.1, call=call, renew=renew)
 
 
 class DelegatedCampaign(StateCampaign):
