@@ -11,7 +11,7 @@ Whatever a delegation of another client is in the way of (`DelegatedFile.in_the_
     any other error               nothing was done
 
 After DELEGRETURN it is done, or refused for what opens and locks say. A server may recall, or answer DELAY, at any
-time for reasons of its own: then all delegations are returned, and if that does not help, the program ends.
+time without a reason: then all delegations are returned, and if that does not help, the program ends.
 
 Calls of NFSv3 have no open, and no share reservation binds them: success is legal, and so is refusal, where an open of
 NFSv4 denies it or has locked the bytes. Which of the two has come decides what the data are from then on.

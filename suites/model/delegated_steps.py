@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs of two clients that may get delegations of a file, and of one of NFSv3 beside them, drawn at random.
+"""Programs of two clients that may get delegations of a file, and of one of NFSv3 in addition, drawn at random.
 
 A server that grants nothing runs the same programs: the steps that need a delegation are left out there.
 """
