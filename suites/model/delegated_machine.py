@@ -343,6 +343,8 @@ class DelegatedMachine(StateMachine):
                 self._need_alive(each)
         if step.how == DELEGATION:
             found = self._file.of_client(step.owner.client)
+            if step.verb == "WRITE" and found is not None and not found.is_write:
+                return  # as it must be
             is_recalled = found is not None and self._is_recalled(found)
             which = StateProperty.FLUSHED if is_recalled and step.verb == "WRITE" else StateProperty.SERVED
             which = StateProperty.CLAIMED if step.verb == "OPEN" else which
@@ -455,6 +457,13 @@ class DelegatedMachine(StateMachine):
         for at in self._unknown & set(range(step.offset, step.offset + len(seen))):
             known[at - step.offset : at - step.offset + 1] = self._file.data[at : at + 1]
         super()._compare(step, bytes(known), which, reply, is_end=is_end)
+
+    def _was_written(self, step: StateStep, reply: CompoundReply) -> None:
+        found = self._file.of_client(step.owner.client)
+        if step.how == DELEGATION and found is not None and not found.is_write and reply.status == 0:
+            self._need_alive(found)
+            self._claim(False, StateProperty.READ_ONLY, step.words(), "NFS4ERR_OPENMODE", reply)
+        super()._was_written(step, reply)
 
     def _is_done(self, step: StateStep, reply: CompoundReply, *, is_write: bool) -> bool:
         """Without an open, a share reservation or a lock of whomever may be in the way."""

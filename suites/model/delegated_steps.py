@@ -78,6 +78,8 @@ class DelegatedDrawing:
         owner = Owner(client, rng.choice((0, 1)))
         if owner in self._file.opens:
             yield StateStep(owner=owner, verb="CLOSE")
+        if len(self._file.names) == 1 and rng.random() < 0.5:
+            yield StateStep(owner=owner, verb="LINK")  # so that REMOVE leaves a name
         yield self._opening(owner, _BOTH if wants_write else READ)
         if rng.random() < 0.3:
             yield StateStep(owner=owner, verb="CLOSE")
@@ -85,13 +87,12 @@ class DelegatedDrawing:
     def _opening(self, owner: Owner, access: int) -> StateStep:
         rng = self._random
         want = rng.choice(_WANTS)
-        if access == READ and want == p.OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG:
-            want = 0
+        is_in_the_way = any(each.client != owner.client for each in self._file.delegations)
         return StateStep(
             owner=owner,
             verb="OPEN",
             access=access,
-            deny=rng.choice((0,) * 8 + (READ, WRITE)),
+            deny=rng.choice((0,) * (2 if is_in_the_way else 8) + (READ, WRITE)),
             want=want,
             late=rng.choice((-1, 0, 1, 2, 3)),
             salt=rng.randint(1, 255),

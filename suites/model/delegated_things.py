@@ -52,6 +52,11 @@ class DelegatedFile(File):
         """The delegation that a client has."""
         return next((each for each in self.delegations if each.client == client), None)
 
+    def may_write_by(self, delegation: Delegation) -> bool:
+        """Whether it is clear what WRITE by a delegation gets: a read delegation adds nothing to an open for it."""
+        opens = (opening for owner, opening in self.opens.items() if owner.client == delegation.client)
+        return delegation.is_write or not any(opening.access & WRITE for opening in opens)
+
     def has_open(self, client: int) -> bool:
         """Whether a client has the file open."""
         return any(owner.client == client for owner in self.opens)
@@ -104,7 +109,7 @@ def may_do(file: DelegatedFile, step: StateStep) -> bool:
     found = file.of_client(client)
     if step.verb in {"READ", "WRITE"} and step.how:
         return {
-            DELEGATION: found is not None and (found.is_write or step.verb == "READ"),
+            DELEGATION: found is not None and (step.verb == "READ" or file.may_write_by(found)),
             ANONYMOUS: found is None
             and not file.has_open(client),  # section 10.4.1: not while it has an open
             NFS3: client == NFS3_CLIENT,
@@ -142,7 +147,9 @@ def imitate_delegated(file: DelegatedFile, step: StateStep) -> None:
         case "LINK" | "RENAME" | "REMOVE" | "REPLACE":
             file.apply_to_names(step, file.new_name())
         case "WRITE":
-            file.write(step.offset, step.data)
+            found = file.of_client(client)
+            if step.how != DELEGATION or (found is not None and found.is_write):
+                file.write(step.offset, step.data)
         case "SETATTR" if step.how == NFS3:
             file.data = file.data[: step.length].ljust(step.length, b"\0")
         case "CREATE":

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from nfsjudge import Harm, Requirement, stated
 from suites.model.claims import V3, V4, Property
-from suites.nfs4 import test_delegated, test_delegation, test_lock, test_lockt, test_wants
+from suites.nfs4 import test_delegated, test_delegation, test_lock, test_lockt, test_wants, test_write
 from suites.nfs4.delegations import CONFLICT_RECALLS, OTHERS_GO_ON_SOON
 from suites.nfs4.other_versions import OTHERS_WAIT, READS_CONFLICT
 
@@ -38,6 +38,8 @@ class StateProperty(enum.StrEnum):
     """No delegation is granted that opens or delegations of others contradict."""
     SERVED = "served"
     """READ and WRITE with the stateid of a delegation."""
+    READ_ONLY = "read only"
+    """WRITE with the stateid of a read delegation fails."""
     FLUSHED = "flushed"
     """The same while it is recalled."""
     CLAIMED = "claimed"
@@ -88,6 +90,7 @@ CLAIMS: t.Final[Mapping[StateProperty, Requirement]] = {
     StateProperty.ENDS: CONFLICT_RECALLS,
     StateProperty.GRANTS: test_wants.NONE_AGAINST_OTHERS,
     StateProperty.SERVED: test_delegated.STATEID_IS_FOR_IO,
+    StateProperty.READ_ONLY: test_write.NEEDS_WRITE_ACCESS,
     StateProperty.FLUSHED: test_delegated.FLUSH_UNDER_RECALL,
     StateProperty.CLAIMED: test_delegated.CLAIMS_UNDER_RECALL,
     StateProperty.RETURNED: test_delegation.RETURNED_IS_BAD,
@@ -110,7 +113,7 @@ GROUPS: t.Final[Mapping[str, frozenset[StateProperty]]] = {
     "delegations": frozenset(
         {
             *(StateProperty.EXCLUDES, StateProperty.ENDS, StateProperty.GRANTS, StateProperty.RETURNED),
-            *(StateProperty.SERVED, StateProperty.FLUSHED, StateProperty.CLAIMED),
+            *(StateProperty.SERVED, StateProperty.FLUSHED, StateProperty.CLAIMED, StateProperty.READ_ONLY),
             *(StateProperty.STATE_STAYS, StateProperty.DATA),
         }
     ),
