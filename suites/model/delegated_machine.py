@@ -50,6 +50,9 @@ _REVOKED: t.Final = frozenset(
 )
 _RENEWAL: t.Final = 1.0
 """Seconds after which leases are renewed while something is waited for."""
+_NOENT: t.Final = 2
+_MOST_GONE: t.Final = 3
+"""Names that are gone, and looked for."""
 _HANDLE_IS_GONE: t.Final = frozenset({70, 10001, 10014})
 """STALE, BADHANDLE, FHEXPIRED: a server may say so after a RENAME."""
 _DONE_BEFORE: t.Final = {
@@ -134,6 +137,7 @@ class DelegatedMachine(StateMachine):
             self._do_without_open(step)
         else:
             super()._do(step)
+        self._use_claimed()
 
     def _look(self, step: StateStep) -> None:
         """Nobody looks: it would recall what is delegated."""
@@ -161,7 +165,6 @@ class DelegatedMachine(StateMachine):
                 return reply
         for each in in_the_way or list(self._file.delegations):
             self._give_back(each, f"DELEGRETURN of {each}, which is recalled")
-        self._use_claimed()
         return self._last(step, begin, attempt, is_due=bool(in_the_way))
 
     def _send(self, begin: Callable[[], Attempt], in_the_way: Sequence[Delegation]) -> Attempt:
@@ -321,7 +324,10 @@ class DelegatedMachine(StateMachine):
         self._claimed.append(step.owner)
 
     def _use_claimed(self) -> None:
-        """What was opened by the claim of a delegation is open after its return (section 10.4)."""
+        """What was opened by the claim of a delegation is open after its return (section 10.4).
+
+        The step that has recalled the delegation is done by then, so it is known what the data are.
+        """
         claimed, self._claimed = self._claimed, []
         for owner in claimed:
             if owner in self._file.opens:
@@ -486,14 +492,15 @@ class DelegatedMachine(StateMachine):
             self._look_at_names(self._other)
 
     def _look_at_names(self, other: Nfs3Player) -> None:
-        names = self._file.names
-        for suffix in (*names, self._file.new_name(), b"" if b"" not in names else b"-0"):
+        file, limit = self._file, self._patience.call
+        for number, suffix in enumerate((*file.names, *file.replaced, *file.gone[-_MOST_GONE:])):
             name = self._place.name + suffix
-            by3 = other.look_up(self._patience.call, self._place.directory3, name)
-            by4 = self._clients[0].once(self._patience.call, op.putfh(self._place.directory), op.lookup(name))
-            is_there = suffix in names or suffix in self._file.replaced
-            for which, reply in ((StateProperty.NAMES_NFS3, by3), (StateProperty.NAMES, by4)):
-                if int(reply.status) in {0, 2}:
+            by3 = other.look_up(limit, self._place.directory3, name)
+            by4 = self._clients[0].once(limit, op.putfh(self._place.directory), op.lookup(name))
+            seen = [(StateProperty.NAMES_NFS3, by3), (StateProperty.NAMES, by4)]
+            for which, reply in seen if number % 2 else reversed(seen):
+                if int(reply.status) in {0, _NOENT}:
+                    is_there = suffix not in file.gone
                     expected = "success" if is_there else "NOENT"
                     what = f"LOOKUP of {name.decode()} after all steps"
                     self._claim((reply.status == 0) is is_there, which, what, expected, reply)

@@ -39,6 +39,8 @@ class DelegatedFile(File):
         self.delegations: list[Delegation] = []
         self.names = [b""]
         """What follows the name of the program. The oldest comes first."""
+        self.gone: list[bytes] = []
+        """The names that nothing has any more."""
         self.replaced: list[bytes] = []
         """The names that another file has now."""
         self._made = 0
@@ -96,9 +98,10 @@ class DelegatedFile(File):
             case "LINK":
                 self.names.append(new)
             case "RENAME":
+                self.gone.append(self.names[0])
                 self.names[0] = new
             case "REMOVE":
-                self.names.pop(0)
+                self.gone.append(self.names.pop(0))
             case "REPLACE":
                 self.replaced.append(self.names.pop(0))
 

@@ -94,7 +94,14 @@ def test_delegations(v4: Nfs4Dialect, seed: int) -> None:
 @pytest.mark.late
 @proves(
     *claims_of("with NFSv3"),
-    killed_by=("nfs3-ignores-delegations", "nfs3-delays-after-the-return", "write4-puts-the-file-back"),
+    killed_by=(
+        "nfs3-ignores-delegations",
+        "nfs3-executes-while-it-recalls",
+        "nfs3-delays-after-the-return",
+        "read3-caches-data-by-connection",
+        "write4-puts-the-file-back",
+        "rename3-keeps-the-old-name",
+    ),
 )
 def test_with_nfs3(v3: Nfs3Dialect, v4: Nfs4Dialect, seed: int) -> None:
     """In random programs with NFSv4.1, calls of NFSv3 wait for delegations, and leave the right data and names."""
