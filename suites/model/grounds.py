@@ -132,7 +132,9 @@ class Ground234:
     def join(self, *, recorded: bool) -> list[Player]:
         """Three clients, on new connections."""
         rpc, user = client_of(self._v2, 3, recorded=recorded)
-        return [*self._two.join(recorded=recorded), Player2(self._v2.client(rpc, user))]
+        others, made = self._two.join(recorded=recorded), Player2(self._v2.client(rpc, user))
+        made.learn_times(others)
+        return [*others, made]
 
     def directory(self, name: str, players: Sequence[Player]) -> dict[str, bytes]:
         """A new, empty directory, made by NFSv3. SKIP if the others do not find it."""

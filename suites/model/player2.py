@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Iterable
 from dataclasses import replace
 
 from nfsclient.clients import Nfs2
@@ -59,6 +60,12 @@ class Player2(Player):
 
     def __init__(self, nfs2: Nfs2) -> None:
         self._nfs2 = nfs2
+
+    def learn_times(self, others: Iterable[Player]) -> None:
+        """NFSv2 does not say how accurate times are, nor whether they can be set: other versions of the server do."""
+        for other in others:
+            self.time_delta = max(self.time_delta, other.time_delta)
+            self.can_set_times = self.can_set_times and other.can_set_times
 
     def copies_sent(self) -> int:
         """As of `Player`."""

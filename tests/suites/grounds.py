@@ -54,10 +54,14 @@ class LocalGround:
 
     def join(self, *, recorded: bool) -> list[Player]:
         """Two clients, on new connections."""
-        return [
+        made: list[Player] = [
             {"v2": self._player2, "v3": self._player3, "v4": self._player4}[version](number)
             for number, version in enumerate(self._versions)
         ]
+        for player in made:
+            if isinstance(player, Player2):
+                player.learn_times([each for each in made if each is not player])
+        return made
 
     def _player2(self, number: int) -> Player2:
         return Player2(Nfs2(self.rpc(number)))

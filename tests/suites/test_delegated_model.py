@@ -219,7 +219,7 @@ def test_a_right_server_passes(stage: Make, knobs: str) -> None:
 
 
 def test_nothing_is_claimed_of_a_revoked_delegation(stage: Make) -> None:
-    """A check of its own judges whether it had to wait: the server says that the delegation was revoked."""
+    """Another check judges whether it had to wait: the server says that the delegation was revoked."""
     made = stage(mutants=["open4-revokes-delegations-at-once"])
     _run(made, range(8))
     assert made.granted

@@ -392,6 +392,12 @@ def test_nfs2_gets_the_steps_that_it_has() -> None:
     assert (cut.size, cut.mode) == (10, 0o600)
 
 
+def test_times_of_nfs2_are_as_coarse_as_those_of_the_others(ground: Make) -> None:
+    place = ground("v3", "v4", "v2", knobs={"time_granularity": 2000.0})
+    campaign(place, "attributes").judge(6)
+    assert place.join(recorded=False)[2].time_delta > SECOND
+
+
 def test_what_one_version_breaks_others_see(ground: Make) -> None:
     place = ground("v3", "v4", "v2", mutants=["getattr2-reports-one-link-too-many"])
     with running(None), pytest.raises(Nonconformance, match=r"nlink of .* by NFSv2") as found:
