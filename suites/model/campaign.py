@@ -127,7 +127,7 @@ class Campaign:
 
     def draw(self, seed: str, deck: Deck) -> Program:
         """A program."""
-        return Drawing(seed, deck, is_root=self._is_root).program()
+        return Drawing(seed, deck, is_root=self._is_root, clients=len(self._players)).program()
 
     def machine(self, name: str, players: t.Any, experience: Experience) -> Playing:
         """What runs a program: `name` is new."""

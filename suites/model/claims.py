@@ -9,7 +9,17 @@ from collections.abc import Mapping
 
 from nfsjudge import Harm, Requirement, should, stated
 from nfsjudge.lint.nfs3_rules import COOKIES_DIFFER
-from suites.clauses import FILEID_IS_UNIQUE, FILEID_STAYS, MTIME_STAYS
+from suites.clauses import (
+    DATA_IS_CURRENT,
+    FILEID_IS_UNIQUE,
+    FILEID_STAYS,
+    LISTS_ARE_CURRENT,
+    MTIME_IS_OF_DATA,
+    MTIME_STAYS,
+    NAMES_ARE_CURRENT,
+)
+from suites.nfs2.clauses import NLINK_COUNTS_NAMES, SYMLINK_TEXT_IS_KEPT
+from suites.nfs2.test_with_nfs3 import V3_SEES_SAME_ATTRIBUTES, V3_SEES_SAME_DATA
 from suites.nfs3 import clauses as v3
 from suites.nfs3.test_create import GUARDED_KEEPS_EXISTING
 from suites.nfs3.test_setattr_size import SIZE_CHANGE_UPDATES_MTIME
@@ -203,7 +213,28 @@ V4: t.Final[Claims] = {
         harm=Harm.OBJECT,
     ),
 }
-CLAIMS: t.Final[Mapping[str, Claims]] = {"v3": V3, "v4": V4}
+V2: t.Final[Claims] = {
+    Property.NAMES: NAMES_ARE_CURRENT.of("2"),
+    Property.LISTED: LISTS_ARE_CURRENT.of("2"),
+    Property.TYPE: V3_SEES_SAME_ATTRIBUTES,
+    Property.SIZE: stated(
+        "RFC 1094",
+        "2.3.5",
+        "size is the size of the file in bytes, whichever version has changed it last",
+        harm=Harm.DATA,
+    ),
+    Property.DATA: DATA_IS_CURRENT.of("2"),
+    Property.GAP: V3_SEES_SAME_DATA,
+    Property.EXTENSION: V3_SEES_SAME_DATA,
+    Property.TEXT: SYMLINK_TEXT_IS_KEPT,
+    Property.NLINK: NLINK_COUNTS_NAMES,
+    Property.SET: V3_SEES_SAME_ATTRIBUTES,
+    Property.MTIME_SET: V3_SEES_SAME_ATTRIBUTES,
+    Property.MTIME_STAYS: MTIME_STAYS.of("2"),
+    Property.WRITE_MOVES_MTIME: MTIME_IS_OF_DATA.of("2"),
+}
+"""What RFC 1094 says of files that other versions change as well: no more than this is judged of NFSv2."""
+CLAIMS: t.Final[Mapping[str, Claims]] = {"v2": V2, "v3": V3, "v4": V4}
 
 
 def claims_of(group: str, *versions: Claims) -> tuple[Requirement, ...]:

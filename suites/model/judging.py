@@ -77,7 +77,9 @@ class Judge:
         """Raise `Broken` unless the property holds; keep it for later if it is only NONSTRICT."""
         if holds or which in self.weak or which not in self._judged:
             return
-        requirement = CLAIMS[player.version][which]
+        requirement = CLAIMS[player.version].get(which)
+        if requirement is None:
+            return
         broken = Broken(which, requirement, f"{what} by {player.title}", expected, observed)
         broken.subject, broken.field = getattr(answer.reply, "res", answer.reply), field
         broken.may_pass = may_pass

@@ -17,7 +17,7 @@ from nfsclient.errors import ProcUnavail, SystemErr
 from nfsjudge import show
 from suites.model.claims import Property
 from suites.model.judging import Broken, Judge
-from suites.model.players import Inconclusive, Player
+from suites.model.players import Inconclusive, Player, Silence
 from suites.model.seen import Answer
 from suites.model.steps import MAKING, Program, Step, possible
 from suites.model.things import Kind, Thing, World
@@ -105,10 +105,13 @@ class Machine:
             for step in program:
                 if self._is_over():
                     break
-                if possible(self.world, step) and not self._experience.is_hopeless(step):
-                    self.done.append(step)
-                    self._try(step)
+                made = self._players[step.client - 1].adapt(step, self.world)
+                if made is not None and possible(self.world, made) and not self._experience.is_hopeless(made):
+                    self.done.append(made)
+                    self._try(made)
             self._look_at_everything()
+        except Silence:
+            self._experience.is_busy = True
         except Inconclusive:
             return
 
@@ -196,7 +199,9 @@ class Machine:
 
     def _do(self, step: Step) -> None:
         self._judge.just_set = None
-        player, other = self._players[step.client - 1], self._players[2 - step.client]
+        player = self._players[step.client - 1]
+        others = [each for each in self._players if each is not player]
+        other = others[step.witness % len(others)]
         if step.verb in MAKING:
             is_new = self.world.find(step.path) is None
             done = self._make(player, other, step) if is_new else self._make_again(player, step)
@@ -214,7 +219,8 @@ class Machine:
                 "ACCESS": self._access,
             }[step.verb](player, step)
         if done:
-            self._look_at_change(other, step)
+            for each in others:
+                self._look_at_change(each, step)
         self._look_at_witness(other, step)
 
     def _make(self, player: Player, other: Player, step: Step) -> bool:

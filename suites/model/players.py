@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 
 from suites.model.seen import Answer, Entry
 from suites.model.steps import Step
+from suites.model.things import World
 
 SECOND: t.Final = 1_000_000_000
 MOST_PAGES: t.Final = 60
@@ -29,6 +30,10 @@ class Inconclusive(Exception):
     """The server refuses or withholds what a program needs: it ends here, and is judged as far as it came."""
 
 
+class Silence(Inconclusive):
+    """A call has no reply, which is what NFSv2 has in place of JUKEBOX."""
+
+
 class Player(ABC):
     """One client, on a separate connection. Objects are named by their handles."""
 
@@ -45,6 +50,10 @@ class Player(ABC):
     def copies_sent(self) -> int:
         """How many calls this client has sent again: as `suites.replies.copies_sent`."""
         return 0
+
+    def adapt(self, step: Step, world: World) -> Step | None:
+        """The step as this version can make it; None if it cannot."""
+        return step
 
     @abstractmethod
     def getattr(self, handle: bytes) -> Answer:

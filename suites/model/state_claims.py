@@ -8,7 +8,10 @@ import typing as t
 from collections.abc import Mapping
 
 from nfsjudge import Harm, Requirement, stated
-from suites.nfs4 import test_lock, test_lockt
+from suites.model.claims import V3, V4, Property
+from suites.nfs4 import test_delegated, test_delegation, test_lock, test_lockt, test_wants, test_write
+from suites.nfs4.delegations import CONFLICT_RECALLS, OTHERS_GO_ON_SOON
+from suites.nfs4.other_versions import OTHERS_WAIT, READS_CONFLICT
 
 
 class StateProperty(enum.StrEnum):
@@ -27,6 +30,29 @@ class StateProperty(enum.StrEnum):
     STATE_STAYS = "state stays"
     """The stateid of an open or of locks is good until its owner ends it."""
     DATA = "data"
+    EXCLUDES = "excludes"
+    """What a delegation of another client is in the way of is not done before that is returned."""
+    ENDS = "ends"
+    """After its return it is done, or refused for other reasons."""
+    GRANTS = "grants"
+    """No delegation is granted that opens or delegations of others contradict."""
+    SERVED = "served"
+    """READ and WRITE with the stateid of a delegation."""
+    READ_ONLY = "read only"
+    """WRITE with the stateid of a read delegation fails."""
+    FLUSHED = "flushed"
+    """The same while it is recalled."""
+    CLAIMED = "claimed"
+    """OPEN by the claim of a delegation that is recalled."""
+    RETURNED = "returned"
+    """DELEGRETURN of a delegation that is out."""
+    EXCLUDES_NFS3 = "excludes NFSv3"
+    EXCLUDES_READ3 = "excludes READ of NFSv3"
+    ENDS_NFS3 = "ends for NFSv3"
+    """After the return, a call that JUKEBOX has put off goes on soon."""
+    DATA_NFS3 = "data by NFSv3"
+    NAMES_NFS3 = "names by NFSv3"
+    NAMES = "names"
 
 
 SHARES_LAST = stated(
@@ -60,6 +86,20 @@ CLAIMS: t.Final[Mapping[StateProperty, Requirement]] = {
     StateProperty.LOCKS_END: test_lockt.NOTHING_HELD_IS_OK,
     StateProperty.STATE_STAYS: STATE_STAYS,
     StateProperty.DATA: LOCKED_DATA,
+    StateProperty.EXCLUDES: CONFLICT_RECALLS,
+    StateProperty.ENDS: CONFLICT_RECALLS,
+    StateProperty.GRANTS: test_wants.NONE_AGAINST_OTHERS,
+    StateProperty.SERVED: test_delegated.STATEID_IS_FOR_IO,
+    StateProperty.READ_ONLY: test_write.NEEDS_WRITE_ACCESS,
+    StateProperty.FLUSHED: test_delegated.FLUSH_UNDER_RECALL,
+    StateProperty.CLAIMED: test_delegated.CLAIMS_UNDER_RECALL,
+    StateProperty.RETURNED: test_delegation.RETURNED_IS_BAD,
+    StateProperty.EXCLUDES_NFS3: OTHERS_WAIT,
+    StateProperty.EXCLUDES_READ3: READS_CONFLICT,
+    StateProperty.ENDS_NFS3: OTHERS_GO_ON_SOON,
+    StateProperty.DATA_NFS3: V3[Property.DATA],
+    StateProperty.NAMES_NFS3: V3[Property.NAMES],
+    StateProperty.NAMES: V4[Property.NAMES],
 }
 GROUPS: t.Final[Mapping[str, frozenset[StateProperty]]] = {
     "shares": frozenset({StateProperty.SHARES, StateProperty.SHARES_END, StateProperty.STATE_STAYS}),
@@ -70,9 +110,23 @@ GROUPS: t.Final[Mapping[str, frozenset[StateProperty]]] = {
         }
     ),
     "data": frozenset({StateProperty.DATA}),
+    "delegations": frozenset(
+        {
+            *(StateProperty.EXCLUDES, StateProperty.ENDS, StateProperty.GRANTS, StateProperty.RETURNED),
+            *(StateProperty.SERVED, StateProperty.FLUSHED, StateProperty.CLAIMED, StateProperty.READ_ONLY),
+            *(StateProperty.STATE_STAYS, StateProperty.DATA),
+        }
+    ),
+    "with NFSv3": frozenset(
+        {
+            *(StateProperty.EXCLUDES_NFS3, StateProperty.EXCLUDES_READ3, StateProperty.ENDS_NFS3),
+            *(StateProperty.DATA_NFS3, StateProperty.DATA),
+            *(StateProperty.NAMES_NFS3, StateProperty.NAMES),
+        }
+    ),
 }
 
 
 def claims_of(group: str) -> tuple[Requirement, ...]:
     """The clauses that a check proves."""
-    return tuple(CLAIMS[each] for each in StateProperty if each in GROUPS[group])
+    return tuple(dict.fromkeys(CLAIMS[each] for each in StateProperty if each in GROUPS[group]))

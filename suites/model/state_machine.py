@@ -29,7 +29,8 @@ from nfsclient.clients.nfs4 import CompoundReply, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import NfsLockType4, Nfsstat4
-from nfsclient.xdr import XdrType
+from nfsclient.xdr import XdrEnum, XdrType
+from nfsjudge import show
 from suites.model.judging import Broken
 from suites.model.machine import Experience
 from suites.model.players import Inconclusive
@@ -37,13 +38,20 @@ from suites.model.state_claims import CLAIMS, StateProperty
 from suites.model.state_steps import StateStep, possible
 from suites.model.state_things import END, READ, SIZE, WRITE, File, Opening, Owner, end_of
 
-_OBSERVER: t.Final = Owner(2, 2)
+OBSERVER: t.Final = Owner(2, 2)
 """An owner that never keeps anything."""
 _IDLE: t.Final = 2.0
 """Seconds between two calls of a client within which no lease ends."""
-_LATER: t.Final = frozenset({Nfsstat4.NFS4ERR_DELAY, Nfsstat4.NFS4ERR_GRACE})
-_UNKNOWN: t.Final = frozenset({Nfsstat4.NFS4ERR_BAD_STATEID, Nfsstat4.NFS4ERR_OLD_STATEID})
+LATER: t.Final[frozenset[int]] = frozenset({Nfsstat4.NFS4ERR_DELAY, Nfsstat4.NFS4ERR_GRACE})
+UNKNOWN: t.Final[frozenset[int]] = frozenset({Nfsstat4.NFS4ERR_BAD_STATEID, Nfsstat4.NFS4ERR_OLD_STATEID})
 _OF_RANGES: t.Final = frozenset({Nfsstat4.NFS4ERR_LOCK_RANGE, Nfsstat4.NFS4ERR_LOCK_NOTSUPP})
+
+
+class Answered(t.Protocol):
+    """A reply of whichever version."""
+
+    @property
+    def status(self) -> XdrEnum: ...
 
 
 class StatePlayer:
@@ -66,13 +74,17 @@ class StatePlayer:
         """The open-owner, which is the lock-owner as well."""
         return f"{self._salt} {program} {owner.number}".encode()
 
-    def run(self, *operations: XdrType) -> CompoundReply:
-        """A compound. Raises `Inconclusive` if the server asks to come back until all patience is used up."""
-        reply = through_grace(self.session, *operations)
+    def note_call(self) -> None:
+        """A call was made, which has renewed the lease."""
         now = self._clock()
         self.was_idle |= now - self._active > _IDLE
         self._active = now
-        if reply.status in _LATER:
+
+    def run(self, *operations: XdrType) -> CompoundReply:
+        """A compound. Raises `Inconclusive` if the server asks to come back until all patience is used up."""
+        reply = through_grace(self.session, *operations)
+        self.note_call()
+        if reply.status in LATER:
             raise Inconclusive
         return reply
 
@@ -96,7 +108,7 @@ class StateMachine:
         self._experience = experience
         self._judged = judged
         self._is_over = is_over
-        self._file = File()
+        self._file = self._new_file()
         self._stateids: dict[Owner, p.Stateid4] = {}
         self._lock_stateids: dict[Owner, p.Stateid4] = {}
         self.weak: dict[StateProperty, Broken] = {}
@@ -110,14 +122,21 @@ class StateMachine:
             for step in program:
                 if self._is_over():
                     break
-                if possible(self._file, step) and not self._experience.is_hopeless(step):
+                if self._is_possible(step) and not self._experience.is_hopeless(step):
                     self.done.append(step)
                     self._do(step)
                     self._look(step)
+            self._look_at_the_end()
         except Inconclusive:
             return
         finally:
             self._close_all()
+
+    def _new_file(self) -> File:
+        return File()
+
+    def _is_possible(self, step: StateStep) -> bool:
+        return possible(self._file, step)
 
     # ------------------------------------------------------------ calls and claims
 
@@ -125,24 +144,22 @@ class StateMachine:
         self._experience.calls += 1
         return self._players[owner.client - 1].run(op.putfh(self._handle), *operations)
 
-    def _claim(
-        self, holds: bool, which: StateProperty, what: str, expected: str, reply: CompoundReply
-    ) -> None:
+    def _claim(self, holds: bool, which: StateProperty, what: str, expected: str, reply: Answered) -> None:
         if holds or which not in self._judged or which in self.weak:
             return
-        broken = Broken(which, CLAIMS[which], what, expected, reply.status.name)
-        broken.subject, broken.field = reply.res, "status"
+        broken = Broken(which, CLAIMS[which], what, expected, show(reply.status))
+        broken.subject, broken.field = getattr(reply, "res", reply), "status"
         if broken.is_red:
             raise broken
         self.weak[which] = broken
 
-    def _refused(self, step: StateStep, reply: CompoundReply) -> None:
+    def _refused(self, step: StateStep, reply: Answered) -> None:
         """The server does not do what nothing is in the way of: whether it may is not the business of this model.
 
         But it must know the stateids that are in effect.
         """
         self._experience.refused[step.verb, step.how] += 1
-        if reply.status in _UNKNOWN:
+        if reply.status in UNKNOWN:
             if not self._players[step.owner.client - 1].was_idle:
                 self._claim(False, StateProperty.STATE_STAYS, step.words(), "no error of the stateid", reply)
             raise Inconclusive
@@ -169,8 +186,11 @@ class StateMachine:
         return op.open(None, wanted, deny, owner=self._name_of(owner))
 
     def _open(self, step: StateStep) -> None:
+        self._opened(step, self._run(step.owner, self._opening(step.owner, step.access, step.deny)))
+
+    def _opened(self, step: StateStep, reply: CompoundReply) -> None:
+        """Judge the reply to OPEN, and note what it has opened."""
         owner, file = step.owner, self._file
-        reply = self._run(owner, self._opening(owner, step.access, step.deny))
         is_denied, is_ok = file.is_denied(owner, step.access, step.deny), reply.status == Nfsstat4.NFS4_OK
         if is_denied:
             self._claim(not is_ok, StateProperty.SHARES, step.words(), "NFS4ERR_SHARE_DENIED", reply)
@@ -187,10 +207,13 @@ class StateMachine:
         known = self._stateids.get(owner)
         self._stateids[owner] = result.stateid
         file.opens.setdefault(owner, Opening([])).parts.append((step.access, step.deny))
-        if result.delegation.read is not None or result.delegation.write is not None:
-            raise Inconclusive  # it would be in the way of the others
+        self._granted(step, result.delegation, reply)
         if known is not None and known.other != result.stateid.other:
             raise Inconclusive  # a server that keeps each OPEN of an owner apart
+
+    def _granted(self, _step: StateStep, delegation: p.OpenDelegation4, _reply: CompoundReply) -> None:
+        if delegation.read is not None or delegation.write is not None:
+            raise Inconclusive  # it would be in the way of the others
 
     def _downgrade(self, step: StateStep) -> None:
         owner = step.owner
@@ -294,34 +317,44 @@ class StateMachine:
     def _read(self, step: StateStep) -> None:
         if step.length <= 0:
             return
-        stateid = self._stateids[step.owner]
-        reply = self._run(step.owner, op.read(stateid, step.offset, step.length))
-        if not self._is_done(step, reply, is_write=False):
-            return
-        result = reply.of(p.READ).resok4
-        assert result is not None
+        self._was_read(
+            step, self._run(step.owner, op.read(self._stateid_for(step), step.offset, step.length))
+        )
+
+    def _was_read(self, step: StateStep, reply: CompoundReply) -> None:
+        if self._is_done(step, reply, is_write=False):
+            result = reply.of(p.READ).resok4
+            assert result is not None
+            self._compare(step, bytes(result.data), StateProperty.DATA, reply, is_end=result.eof)
+
+    def _compare(
+        self, step: StateStep, seen: bytes, which: StateProperty, reply: Answered, *, is_end: bool
+    ) -> None:
+        """The bytes of a READ, which may be short."""
         wanted = bytes(self._file.data[step.offset : step.offset + step.length])
-        seen = bytes(result.data)
-        if not wanted.startswith(seen) or (len(seen) < len(wanted) and result.eof):
-            broken = Broken(
-                StateProperty.DATA, CLAIMS[StateProperty.DATA], step.words(), wanted.hex(), seen.hex()
-            )
-            broken.subject, broken.field = reply.res, None
-            if StateProperty.DATA in self._judged:
-                raise broken
+        if wanted.startswith(seen) and (len(seen) == len(wanted) or not is_end):
+            return
+        broken = Broken(
+            which, CLAIMS[which], step.words(), wanted.hex() or "no bytes", seen.hex() or "no bytes"
+        )
+        broken.subject, broken.field = getattr(reply, "res", reply), None
+        if which in self._judged:
+            raise broken
+
+    def _stateid_for(self, step: StateStep) -> p.Stateid4:
+        return self._stateids[step.owner]
 
     def _write(self, step: StateStep) -> None:
         if step.length <= 0:
             return
-        data = bytes([step.salt]) * step.length
-        reply = self._run(
-            step.owner, op.write(self._stateids[step.owner], step.offset, data, p.StableHow4.FILE_SYNC4)
-        )
+        writing = op.write(self._stateid_for(step), step.offset, step.data, p.StableHow4.FILE_SYNC4)
+        self._was_written(step, self._run(step.owner, writing))
+
+    def _was_written(self, step: StateStep, reply: CompoundReply) -> None:
         if self._is_done(step, reply, is_write=True):
             result = reply.of(p.WRITE).resok4
             assert result is not None
-            count = min(result.count, step.length)
-            self._file.data[step.offset : step.offset + count] = data[:count]
+            self._file.write(step.offset, step.data[: result.count])
 
     def _is_done(self, step: StateStep, reply: CompoundReply, *, is_write: bool) -> bool:
         """Whether I/O was done. LOCKED is wrong where nobody else has locked the bytes."""
@@ -335,6 +368,9 @@ class StateMachine:
 
     # ------------------------------------------------------------ what there is
 
+    def _look_at_the_end(self) -> None:
+        """After the last step, while everything is still open."""
+
     def _look(self, step: StateStep) -> None:
         """Ask as somebody who has nothing, and keeps nothing."""
         if step.verb in {"LOCK", "LOCKU", "CLOSE"}:
@@ -343,18 +379,18 @@ class StateMachine:
                 for is_write in (True, False):
                     kind = "WRITE_LT" if is_write else "READ_LT"
                     what = f"LOCKT {kind} of byte {byte} by another after {step.words()}"
-                    self._ask(_OBSERVER, byte, 1, is_write=is_write, what=what)
+                    self._ask(OBSERVER, byte, 1, is_write=is_write, what=what)
         if step.verb in {"OPEN", "CLOSE", "OPEN_DOWNGRADE"}:
             for access, name in ((READ, "reading"), (WRITE, "writing")):
                 self._look_at_shares(access, f"OPEN for {name} by another after {step.words()}")
 
     def _look_at_shares(self, access: int, what: str) -> None:
-        reply = self._run(_OBSERVER, self._opening(_OBSERVER, access, 0), op.close(op.CURRENT))
+        reply = self._run(OBSERVER, self._opening(OBSERVER, access, 0), op.close(op.CURRENT))
         opened = next((result.resok4 for result in reply if isinstance(result, p.Open4Res)), None)
         is_ok = opened is not None  # whatever CLOSE answers
         if opened is not None and reply.status != Nfsstat4.NFS4_OK:
-            self._run(_OBSERVER, op.close(opened.stateid))
-        if self._file.is_denied(_OBSERVER, access, 0):
+            self._run(OBSERVER, op.close(opened.stateid))
+        if self._file.is_denied(OBSERVER, access, 0):
             self._claim(not is_ok, StateProperty.SHARES, what, "NFS4ERR_SHARE_DENIED", reply)
         elif reply.status == Nfsstat4.NFS4ERR_SHARE_DENIED:
             self._claim(False, StateProperty.SHARES_END, what, "success", reply)

@@ -8,9 +8,26 @@ import typing as t
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from nfsclient.protocol import nfs4 as p
 from suites.model.state_things import END, READ, SIZE, WRITE, File, Opening, Owner, end_of
 
-Verb: t.TypeAlias = t.Literal["OPEN", "CLOSE", "OPEN_DOWNGRADE", "LOCK", "LOCKU", "LOCKT", "READ", "WRITE"]
+Verb: t.TypeAlias = t.Literal[
+    "OPEN",
+    "CLOSE",
+    "OPEN_DOWNGRADE",
+    "LOCK",
+    "LOCKU",
+    "LOCKT",
+    "READ",
+    "WRITE",
+    "DELEGRETURN",
+    "SETATTR",
+    "CREATE",
+    "LINK",
+    "RENAME",
+    "REPLACE",
+    "REMOVE",
+]
 SHORTEST: t.Final = 15
 LONGEST: t.Final = 40
 """Steps in a program."""
@@ -32,6 +49,19 @@ _DOWNGRADES: t.Final = (
     ((READ, READ), (WRITE, 0)),
 )
 """Access and deny of two OPENs of an owner; OPEN_DOWNGRADE goes back to the first."""
+NFS3: t.Final = "NFSv3"
+DELEGATION, ANONYMOUS = "delegation", "anonymous"
+_BY: t.Final = {
+    DELEGATION: " with the stateid of its delegation",
+    ANONYMOUS: " with the anonymous stateid",
+}
+WANTS: t.Final = {
+    p.OPEN4_SHARE_ACCESS_WANT_READ_DELEG: ", wants a read delegation",
+    p.OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG: ", wants a write delegation",
+    p.OPEN4_SHARE_ACCESS_WANT_ANY_DELEG: ", wants a delegation",
+    p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG: "",
+}
+"""The want flags of OPEN, in words."""
 _ACCESS: t.Final = ("NONE", "READ", "WRITE", "BOTH")
 
 
@@ -50,22 +80,43 @@ class StateStep:
     salt: int = 0
     """Which byte WRITE writes."""
     how: str = ""
+    """Of READ and WRITE: by which stateid, if not by that of the open; "NFSv3": all calls of that client."""
+    want: int = 0
+    """Of OPEN: the want flags for delegations."""
+    late: int = 0
+    """Calls that who has a delegation makes before it is returned for this step; -1: it is not returned for it."""
+
+    @property
+    def data(self) -> bytes:
+        """What WRITE sends."""
+        return bytes([self.salt]) * self.length
 
     def words(self) -> str:
         """For people: ``owner A of client 2: LOCK WRITE_LT 10 bytes at 20``."""
-        return f"{self.owner}: {self.verb}{self._what()}"
+        return f"{self.owner}: {self.verb}{self._what()}{self._late()}"
+
+    def _late(self) -> str:
+        if self.late < 0:
+            return ", put off if a delegation is in the way"
+        return f"; a delegation in the way is returned after {self.late} calls" if self.late else ""
 
     def _what(self) -> str:
         length = "all bytes" if self.length == END else f"{self.length} bytes"
         match self.verb:
             case "OPEN" | "OPEN_DOWNGRADE":
-                return f" access {_ACCESS[self.access]}, deny {_ACCESS[self.deny]}"
+                return f" access {_ACCESS[self.access]}, deny {_ACCESS[self.deny]}{WANTS.get(self.want, '')}"
             case "LOCK" | "LOCKT":
                 return f" {'WRITE_LT' if self.is_write else 'READ_LT'} {length} at {self.offset}"
-            case "CLOSE":
-                return ""
-            case _:
+            case "READ" | "WRITE":
+                return f" {length} at {self.offset}{_BY.get(self.how, '')}"
+            case "SETATTR":
+                return f" size {self.length}" if self.how == NFS3 else " mode"
+            case "REPLACE":
+                return ": RENAME of another file over a name"
+            case "LOCKU":
                 return f" {length} at {self.offset}"
+            case _:
+                return ""
 
 
 def possible(file: File, step: StateStep) -> bool:

@@ -18,16 +18,20 @@ SIZE: t.Final = 64
 END: t.Final = (1 << 64) - 1
 """As the length of a lock: through the end of the file, however long it is. As an offset: after the last byte."""
 
+NFS3_CLIENT: t.Final = 3
+
 
 class Owner(t.NamedTuple):
     """One of the owners of one of the clients."""
 
     client: int
-    """1 or 2."""
+    """1 or 2; 3 is the client of NFSv3."""
     number: int
 
     def __str__(self) -> str:
-        return f"owner {'AB'[self.number]} of client {self.client}"
+        if self.client == NFS3_CLIENT:
+            return "a client of NFSv3"
+        return f"owner {'ABC'[self.number]} of client {self.client}"
 
 
 class Range(t.NamedTuple):
@@ -97,6 +101,12 @@ class File:
     def __init__(self) -> None:
         self.opens: dict[Owner, Opening] = {}
         self.data = bytearray(SIZE)
+
+    def write(self, offset: int, data: bytes) -> None:
+        """What WRITE has done: a gap before the data is zeros."""
+        if data:
+            self.data += bytes(max(0, offset - len(self.data)))
+            self.data[offset : offset + len(data)] = data
 
     def others(self, owner: Owner) -> Iterator[Opening]:
         """The opens of all others."""

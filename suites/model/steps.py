@@ -77,7 +77,7 @@ class Step:
     """One call, in a few calls where a server takes data in pieces, and what is looked at after it."""
 
     client: int
-    """1 or 2. The other one looks at what has changed."""
+    """From 1. The others look at what has changed."""
     verb: Verb
     path: str
     other: str = ""
@@ -175,9 +175,16 @@ class Drawing:
     """Draws a program: a model of the names goes along, so that most steps are possible."""
 
     def __init__(
-        self, seed: str, deck: Deck | None = None, *, is_root: bool = False, limit: int = LONGEST
+        self,
+        seed: str,
+        deck: Deck | None = None,
+        *,
+        is_root: bool = False,
+        limit: int = LONGEST,
+        clients: int = 2,
     ) -> None:
         """`deck`: phrases that come next, shared by programs. `is_root`: owners may be set."""
+        self._clients = clients
         self._random = random.Random(seed)
         self._is_root = is_root
         self._world = World()
@@ -198,7 +205,7 @@ class Drawing:
     def _step(self, verb: Verb, path: str, other: str = "", **values: t.Any) -> Step:
         rng = self._random
         return Step(
-            client=rng.randint(1, 2),
+            client=rng.randint(1, self._clients),
             verb=verb,
             path=path,
             other=other,
@@ -333,7 +340,7 @@ class Drawing:
         rng, where = self._random, path.rpartition("/")[0]
         # An odd witness lists with attributes.
         first = replace(self._step("LIST", where), witness=1)
-        other = 3 - first.client
+        other = first.client % self._clients + 1
         yield first
         yield replace(self._step("WRITE", path, offset=rng.choice(OFFSETS), size=4097, level=2), client=other)
         yield replace(first, witness=3)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Random programs of two clients by NFSv4.1, and of one by NFSv3 and one by NFSv4.1. No file stays open.
+"""Random programs of two clients by NFSv4.1, of one by NFSv3 and one by NFSv4.1, and of one by each version.
+
+No file stays open.
 
 After each call the other client sees what a model of the RFCs allows.
 """
@@ -8,13 +10,14 @@ from __future__ import annotations
 
 import time
 
+from fixtures.checks.dialects.nfs2 import Nfs2Dialect
 from fixtures.checks.dialects.nfs3 import Nfs3Dialect
 from fixtures.checks.dialects.nfs4 import Nfs4Dialect
 from fixtures.checks.target import TargetView
 from nfsjudge import proves
 from suites.model.campaign import Campaign
-from suites.model.claims import V3, V4, Property, claims_of
-from suites.model.grounds import Ground4, Ground34, lacking
+from suites.model.claims import V2, V3, V4, Property, claims_of
+from suites.model.grounds import Ground4, Ground34, Ground234, lacking
 
 
 def _judge(v4: Nfs4Dialect, target: TargetView, seed: int, group: str) -> None:
@@ -105,3 +108,52 @@ def test_data_with_nfs3(v3: Nfs3Dialect, v4: Nfs4Dialect, target: TargetView, se
 def test_attributes_with_nfs3(v3: Nfs3Dialect, v4: Nfs4Dialect, target: TargetView, seed: int) -> None:
     """After each call of a client by NFSv3 or of one by NFSv4.1, both see the attributes that it has left."""
     _judge_with(v3, v4, target, seed, "attributes")
+
+
+# ---------------------------------------------------------------- with NFSv2 and NFSv3
+
+
+def _judge_all(
+    v2: Nfs2Dialect, v3: Nfs3Dialect, v4: Nfs4Dialect, target: TargetView, seed: int, group: str
+) -> None:
+    __tracebackhide__ = True
+    lacks, ground = lacking(target, "v2", "v3", "v4"), Ground234(v2, v3, v4)
+    Campaign(ground, time.monotonic, name="v2 v3 v4", group=group, seed=seed, lacks=lacks).judge()
+
+
+@proves(
+    V2[Property.NAMES],
+    V2[Property.LISTED],
+    killed_by=("lookup2-remembers-names-by-connection", "readdir2-lists-removed-entries"),
+)
+def test_names_by_all(
+    v2: Nfs2Dialect, v3: Nfs3Dialect, v4: Nfs4Dialect, target: TargetView, seed: int
+) -> None:
+    """After each call of a client by NFSv2, NFSv3 or NFSv4.1, all three find the names that there are, each once."""
+    _judge_all(v2, v3, v4, target, seed, "names")
+
+
+@proves(
+    *(V2[each] for each in (Property.SIZE, Property.DATA)),
+    killed_by=("getattr2-rounds-the-size", "write2-zeroes-the-last-byte", "read2-inverts-the-data"),
+)
+def test_data_by_all(
+    v2: Nfs2Dialect, v3: Nfs3Dialect, v4: Nfs4Dialect, target: TargetView, seed: int
+) -> None:
+    """After each call of a client by NFSv2, NFSv3 or NFSv4.1, all three read the data and the size that it has left."""
+    _judge_all(v2, v3, v4, target, seed, "data")
+
+
+@proves(
+    *(V2[each] for each in (Property.SET, Property.NLINK, Property.MTIME_STAYS, Property.WRITE_MOVES_MTIME)),
+    killed_by=(
+        "getattr2-reports-one-link-too-many",
+        "setattr2-sets-only-the-first-field",
+        "getattr2-keeps-old-mtime",
+    ),
+)
+def test_attributes_by_all(
+    v2: Nfs2Dialect, v3: Nfs3Dialect, v4: Nfs4Dialect, target: TargetView, seed: int
+) -> None:
+    """After each call of a client by NFSv2, NFSv3 or NFSv4.1, all three see the attributes that it has left."""
+    _judge_all(v2, v3, v4, target, seed, "attributes")

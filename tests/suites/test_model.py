@@ -16,8 +16,9 @@ from nfsjudge import Nonconformance
 from nfsjudge.outcome import running
 from nfsmutants.bending import amend, change
 from suites.model.campaign import Campaign
-from suites.model.claims import CLAIMS, GROUPS, Property, claims_of
+from suites.model.claims import CLAIMS, GROUPS, V2, V3, V4, Property, claims_of
 from suites.model.judging import Broken, Judge
+from suites.model.player2 import Player2
 from suites.model.player3 import Player3
 from suites.model.players import SECOND, Inconclusive
 from suites.model.seen import Answer, Seen
@@ -114,15 +115,19 @@ def test_each_property_is_judged_by_one_group_and_has_a_clause() -> None:
     judged = [which for group in GROUPS.values() for which in group]
     assert sorted(judged) == sorted(Property)
     assert {which for claims in CLAIMS.values() for which in claims} == set(Property)
-    assert all(claims_of(group, claims) for group in GROUPS for claims in CLAIMS.values())
+    assert all(claims_of(group, claims) for group in GROUPS for claims in (V3, V4))
+    assert all(claims_of(group, V2) for group in GROUPS if group != "change")  # NFSv2 has no such thing
 
 
 # ---------------------------------------------------------------- on servers
 
 
+_VERSIONS: t.Final = [("v3", "v3"), ("v4", "v4"), ("v3", "v4"), ("v3", "v4", "v2")]
+
+
 @pytest.mark.parametrize("group", GROUPS)
-@pytest.mark.parametrize("versions", [("v3", "v3"), ("v4", "v4"), ("v3", "v4")], ids="+".join)
-def test_a_right_server_passes(ground: Make, versions: tuple[str, str], group: str) -> None:
+@pytest.mark.parametrize("versions", _VERSIONS, ids="+".join)
+def test_a_right_server_passes(ground: Make, versions: tuple[str, ...], group: str) -> None:
     made = campaign(ground(*versions), group)
     made.judge(1)
     assert made.steps >= 20
@@ -157,8 +162,8 @@ AWKWARD: t.Final[dict[str, dict[str, t.Any]]] = {
 
 
 @pytest.mark.parametrize("knobs", AWKWARD)
-@pytest.mark.parametrize("versions", [("v3", "v3"), ("v4", "v4"), ("v3", "v4")], ids="+".join)
-def test_a_right_but_awkward_server_passes(ground: Make, versions: tuple[str, str], knobs: str) -> None:
+@pytest.mark.parametrize("versions", _VERSIONS, ids="+".join)
+def test_a_right_but_awkward_server_passes(ground: Make, versions: tuple[str, ...], knobs: str) -> None:
     place = ground(*versions, knobs=AWKWARD[knobs])
     for group in GROUPS:
         campaign(place, group).judge(1)
@@ -360,3 +365,41 @@ def test_a_server_whose_handles_are_paths_is_judged_after_a_rename(ground: Make)
         made.judge(4)
         steps.append(made.steps)
     assert steps[0] == steps[1] > 60
+
+
+# ---------------------------------------------------------------- three versions
+
+
+def _adapted(step: Step, size: int | None = 10) -> Step | None:
+    world = World()
+    if size is not None:
+        world.add("a", Thing("file", data=bytearray(size)))
+    return Player2.adapt(t.cast("Player2", None), step, world)
+
+
+def test_nfs2_gets_the_steps_that_it_has() -> None:
+    assert _adapted(Step(client=3, verb="COMMIT", path="a")) is None
+    assert _adapted(Step(client=3, verb="CREATE", path="a", how="UNCHECKED")) is None
+    made = _adapted(Step(client=3, verb="CREATE", path="a", how="EXCLUSIVE"), None)
+    assert made is not None
+    assert made.how == "GUARDED"
+    written = _adapted(Step(client=3, verb="WRITE", path="a", offset=50, size=5, level=0))
+    assert written is not None
+    assert (written.offset, written.level) == (10, 2)
+    assert _adapted(Step(client=3, verb="SETATTR", path="a", mtime=-1)) is None
+    cut = _adapted(Step(client=3, verb="SETATTR", path="a", size=50, mode=0o600))
+    assert cut is not None
+    assert (cut.size, cut.mode) == (10, 0o600)
+
+
+def test_times_of_nfs2_are_as_coarse_as_those_of_the_others(ground: Make) -> None:
+    place = ground("v3", "v4", "v2", knobs={"time_granularity": 2000.0})
+    campaign(place, "attributes").judge(6)
+    assert place.join(recorded=False)[2].time_delta > SECOND
+
+
+def test_what_one_version_breaks_others_see(ground: Make) -> None:
+    place = ground("v3", "v4", "v2", mutants=["getattr2-reports-one-link-too-many"])
+    with running(None), pytest.raises(Nonconformance, match=r"nlink of .* by NFSv2") as found:
+        campaign(place, "attributes").judge(8)
+    assert found.value.requirement is CLAIMS["v2"][Property.NLINK]
