@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import socket
 import typing as t
 from contextlib import closing
@@ -82,9 +83,13 @@ def test_timers_of_asyncio_are_in_order_and_not_early() -> None:
     async def run() -> list[tuple[int, bool]]:
         loop, seen = asyncio.get_running_loop(), list[tuple[int, bool]]()
         begin, done = loop.time(), asyncio.Event()
+
+        def note(at: float, number: int) -> None:
+            seen.append((number, loop.time() >= at - 1e-6))
+
         for number in (3, 1, 2):
             at = begin + number * 3e-4
-            loop.call_at(at, lambda at=at, number=number: seen.append((number, loop.time() >= at - 1e-6)))
+            loop.call_at(at, functools.partial(note, at, number))
         loop.call_at(begin + 2e-3, done.set)
         await done.wait()
         return seen
