@@ -110,7 +110,7 @@ def _bytes(context: click.Context, option: click.Parameter, text: str) -> int:
     "--out",
     type=_PATH,
     metavar="DIR",
-    help="Write sensitivity.json and curves.csv there after each point; points that are there are kept.",
+    help="Write sensitivity.json and curves.csv there after each point, and curves.svg; points that it has are kept.",
 )
 @click.option(
     "--dry-run", is_flag=True, help="Say what would be measured and how long it takes, and do nothing."
@@ -170,6 +170,7 @@ def _measure(target: str, *, dry_run: bool, **wanted: t.Any) -> int:
     from nfstargets.spelling import as_url
     from reports.workloads.inferred import model_text
     from reports.workloads.studied import study_text
+    from reports.workloads.study_charts import study_chart
     from workloads.safety import Limits
     from workloads.sensitivity.curves import FEWEST
     from workloads.sensitivity.inferring import infer
@@ -198,13 +199,24 @@ def _measure(target: str, *, dry_run: bool, **wanted: t.Any) -> int:
     study, status = sensing.run(wish, say=click.echo, progress=progress)
     click.echo("")
     click.echo(study_text(study))
-    curve = mean_curve(study, Setting())
+    curve, model = mean_curve(study, Setting()), None
     if len(curve) >= FEWEST:
         try:
-            click.echo(model_text(infer(curve)))
+            found = infer(curve)
+            model = found.server
+            click.echo(model_text(found))
         except Refused as error:
             click.echo(f"no model: {error}")
+    if wish.out is not None and (picture := study_chart(study, model)):
+        _write(wish.out / "curves.svg", picture)
     return int(status)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Trouble(f"cannot write {path}: {error.strerror}") from error
 
 
 def _silent(_text: str) -> None:

@@ -10,6 +10,7 @@ import typing as t
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -20,6 +21,7 @@ from nfsproof.exits import Exit, Trouble
 from nfsproof.fault_plans import parse_plan
 from nfstargets import TargetAddress
 from reports.workloads.studied import study_text
+from reports.workloads.study_charts import study_chart
 from tests.workloads.samples import ENVIRONMENT, rate
 from workloads.engine import Drain, Start, Until, Work
 from workloads.result import Result
@@ -33,6 +35,7 @@ from workloads.tallying import Rate, Tally
 from workloads.trouble import Refused
 
 _SERVICE: t.Final = 900e-6
+_SVG: t.Final = "{http://www.w3.org/2000/svg}"
 
 
 def _point(setting: Setting, share: float, offered: float, delivered: float, response: float) -> Measured:
@@ -226,6 +229,48 @@ def test_arrivals_count_what_they_meet() -> None:
                 wanted.steps.close()
             wanted = program.send(None)
     assert (rate.tally.arrivals, rate.tally.met) == (8, sum(range(2, 10)))
+
+
+# ---------------------------------------------------------------- the picture
+
+
+def test_a_picture_has_a_panel_for_each_knob_and_tells_settings_apart_without_colour() -> None:
+    server = Server(service=_SERVICE, delay=1e-3)
+    settings = [Setting(), Setting("latency", 500.0), Setting("latency", 4000.0), Setting("bandwidth", 2.5)]
+    study = _study(*(point for setting in settings for point in _curve(setting, server)))
+    svg = ET.fromstring(study_chart(study, server))
+    names = [each.text for each in svg.iter(f"{_SVG}text") if each.get("class") in {"name", "caption"}]
+    assert names == [
+        *("response time by latency", "base", "latency 500 µs", "latency 4000 µs", "model of base"),
+        *("response time by bandwidth", "base", "bandwidth 2.5 MB/s", "model of base"),
+    ]
+    assert svg.get("width") == "400"
+    curves = [group for group in svg.iter(f"{_SVG}g") if group.get("class") == "curve"]
+    assert len(curves) == 5
+    looks = set()
+    for group in curves[:3]:
+        line = group.find(f"{_SVG}polyline")
+        assert line is not None
+        marks = [each.tag for each in group if each.tag in {f"{_SVG}circle", f"{_SVG}polygon"}]
+        assert len(marks) == len(SHARES) + 1
+        assert len([each for each in group.iter(f"{_SVG}line") if each.get("class") == "error"]) == len(
+            SHARES
+        )
+        looks.add((line.get("stroke-dasharray"), line.get("stroke")))
+    assert len(looks) == 3
+    assert {stroke for _, stroke in looks} == {"currentColor"}
+    places = [
+        tuple(map(float, place.split(",")))
+        for line in svg.iter(f"{_SVG}polyline")
+        for place in line.attrib["points"].split()
+    ]
+    assert all(0 <= x <= 400 and 0 <= y <= float(svg.attrib["height"]) for x, y in places)
+
+
+def test_a_picture_of_base_alone_and_of_nothing() -> None:
+    study = _study(*_curve(Setting(), Server(service=_SERVICE)))
+    assert "response time<" in study_chart(study)
+    assert study_chart(_study()) == ""
 
 
 # ---------------------------------------------------------------- the file

@@ -147,7 +147,7 @@ class Study:
 
 
 def chosen(number: int) -> tuple[float, ...]:
-    """So many of `SHARES`, the first and the last among them."""
+    """This number of `SHARES`, the first and the last among them."""
     last = len(SHARES) - 1
     return tuple(SHARES[round(at * last / (number - 1))] for at in range(number))
 
