@@ -70,6 +70,8 @@ class Wish:
     limits: Limits
     out: Path | None
     label: str
+    queue: str = ""
+    """Times of the embedded server, as of `nfsproof serve --queue`."""
     knobs: tuple[str, ...] = ()
     """Of the embedded server."""
 
@@ -118,9 +120,10 @@ def _serving(wish: Wish) -> Iterator[TargetAddress]:
         words = wish.target
         if words == "embedded":
             knobs = [f"--knob={each}" for each in wish.knobs]
+            knobs += [f"--queue={wish.queue}"] if wish.queue else []
             words = stack.enter_context(_started(["serve", "--port=0", *knobs], _URL, 0))
-        elif wish.knobs:
-            raise Refused(f"only the embedded server has knobs, not {wish.target}")
+        elif wish.knobs or wish.queue:
+            raise Refused(f"only the embedded server has knobs and a queue, not {wish.target}")
         target = make_target(words)
         if not target.serves:
             raise Refused(f"{wish.target} is a client; a study needs a server")

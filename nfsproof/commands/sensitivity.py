@@ -105,6 +105,8 @@ def _bytes(context: click.Context, option: click.Parameter, text: str) -> int:
 @click.option(
     "--label", default="", metavar="NAME", help="Name of the target in the study, instead of its address."
 )
+@click.option("--queue", default="", metavar="NAME=VALUE,...",
+              help="Times of the embedded server, in ms: see nfsproof serve --queue.")  # fmt: skip
 @click.option("--knob", "knobs", multiple=True, metavar="NAME=VALUE", help="A knob of the embedded server.")
 @click.option(
     "--out",

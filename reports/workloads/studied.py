@@ -65,9 +65,10 @@ def _laws(study: Study, found: list[Row]) -> Iterator[str]:
     if overhead is not None:
         yield (
             f"peak over o:     1 / ({_interval(overhead.service, 1e6)} µs + {_interval(overhead.messages, 1)} o), "
-            f"r² {overhead.r2:.2f} (paper: 2.4 o)"
+            f"r² {overhead.r2:.2f}"
         )
-        yield "                 o is a serial delay of the proxy for each message, not of the server's host"
+        yield "                 o is a serial delay of the proxy in each direction, which alone makes 1 / o."
+        yield "                 That of the paper, of the server's processor, made 1 / (service + 2.4 o)"
     if any(row.setting.knob == "bandwidth" for row in found):
         steeper = studies.steeper_at(found)
         what = "at none of these" if steeper is None else f"from {steeper:g} MB/s down"

@@ -115,7 +115,27 @@ def test_overhead_lowers_the_peak_by_the_number_of_messages() -> None:
     assert law.messages.estimate == pytest.approx(2.4, rel=2e-3)
     peaks = [row.peak for row in studies.rows(study)]
     assert peaks == sorted(peaks, reverse=True)
-    assert "µs + 2.4 (2.4 to 2.4) o), r² 1.00 (paper: 2.4 o)" in study_text(study)
+    assert "µs + 2.4 (2.4 to 2.4) o), r² 1.00" in study_text(study)
+
+
+def test_an_overhead_that_is_not_the_limit_is_left_out() -> None:
+    """The proxy is next to the server: the peak is the lower one of both."""
+    study = _study(
+        *(
+            _point(
+                Setting("overhead", o) if o else Setting(),
+                PEAK,
+                0.0,
+                min(3300.0, 1e6 / o if o else 3300.0),
+                1e-3,
+            )
+            for o in (0.0, 100.0, 300.0, 600.0, 1200.0, 2400.0)
+        )
+    )
+    law = studies.overhead_law(study)
+    assert law is not None
+    assert law.messages.estimate == pytest.approx(1)
+    assert law.service.estimate == pytest.approx(0, abs=1e-9)
 
 
 def test_bandwidth_does_not_matter_until_it_does() -> None:

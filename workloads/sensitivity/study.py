@@ -37,6 +37,8 @@ PEAK: t.Final = 0.0
 """The share of a point that is a closed loop."""
 _MOST_LAG: t.Final = 0.1
 _LITTLE: t.Final = 0.2
+_LIMITS: t.Final = 0.9
+"""Share of the peak of base below which an overhead is seen to be the limit."""
 _FEWEST_SECONDS: t.Final = 5
 
 
@@ -237,13 +239,18 @@ def latency_law(study: Study) -> Line | None:
 
 
 def overhead_law(study: Study) -> OverheadLaw | None:
-    """Saturation over overhead: times in seconds; None for fewer than three settings."""
+    """Peak over overhead, where it is the limit: times in seconds; None for fewer than three such settings.
+
+    A serial delay of the proxy is next to the server, not in its processor: while one message waits, the server
+    works on others. So the peak is the lower one of both, and a small overhead does not show.
+    """
+    most = _LIMITS * max(study.peaks(Setting()), default=0.0)
     points = [
         (setting.value / 1e6, peak)
         for setting in study.settings
-        if setting.knob in {"base", "overhead"}
+        if setting.knob == "overhead"
         for peak in study.peaks(setting)
-        if peak
+        if 0 < peak < most
     ]
     return fit_overhead(points) if len({x for x, _ in points}) > 2 else None
 
