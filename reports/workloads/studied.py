@@ -46,7 +46,7 @@ def _lines(study: Study) -> Iterator[str]:
 def _cells(row: Row) -> tuple[str, ...]:
     base = slope = r2 = UNKNOWN
     if row.signature is not None:
-        base = duration(1000 * row.signature.base)
+        base = duration(1000 * row.signature.base) if row.has_base else UNKNOWN
         if row.signature.slope is not None:
             slope, r2 = _interval(row.signature.slope.slope, 1000), f"{row.signature.slope.r2:.2f}"
     peak = digits(row.peak) if row.peak else UNKNOWN

@@ -200,6 +200,8 @@ class Row:
     peak: float
     """The median of its closed loops; 0 if there is none."""
     refused: int
+    has_base: bool
+    """Whether a point at the lowest load is used: a base of higher loads would be none."""
 
 
 def rows(study: Study) -> list[Row]:
@@ -211,9 +213,9 @@ def _row(study: Study, setting: Setting) -> Row:
     curve = tuple(each.point for each in study.used(setting))
     peaks = sorted(study.peaks(setting))
     refused = sum(bool(each.refused) for each in study.points if each.task.setting == setting)
-    return Row(
-        setting, curve, signature(curve) if curve else None, peaks[len(peaks) // 2] if peaks else 0.0, refused
-    )
+    has_base = any(each.share == min(study.shares) for each in study.used(setting))
+    peak = peaks[len(peaks) // 2] if peaks else 0.0
+    return Row(setting, curve, signature(curve) if curve else None, peak, refused, has_base)
 
 
 def mean_curve(study: Study, setting: Setting) -> list[Point]:
@@ -232,9 +234,9 @@ def latency_law(study: Study) -> Line | None:
     points = list[tuple[float, float]]()
     for setting in study.settings:
         used = study.used(setting)
-        if setting.knob in {"base", "latency"} and used:
-            first = min(each.share for each in used)
-            points += [(setting.value, each.response) for each in used if each.share == first]
+        if setting.knob in {"base", "latency"}:
+            lowest = min(study.shares)
+            points += [(setting.value, each.response) for each in used if each.share == lowest]
     return fit_line(points) if len({x for x, _ in points}) > 2 else None
 
 
