@@ -119,6 +119,14 @@ class _Held:
     until: float
 
 
+@dataclass(slots=True)
+class WayOut:
+    """Where messages leave one after the other."""
+
+    free_at: float = 0.0
+    """When the link can take the next message."""
+
+
 @dataclass
 class _Direction:
     """One way through a flow."""
@@ -128,8 +136,7 @@ class _Direction:
     held: list[_Held] = field(default_factory=list)
     writes: deque[Event] = field(default_factory=deque)
     """What has passed both stages, by time."""
-    free_at: float = 0.0
-    """When the link can take the next message."""
+    way_out: WayOut = field(default_factory=WayOut)
     busy_until: float = 0.0
     """When the stream has written what it has."""
     dark_until: float = 0.0
@@ -153,6 +160,8 @@ class Matcher:
         """Index of a rule -> how often it acted."""
         self.passed: Counter[tuple[Kind, int, int, int]] = Counter()
         """Kind, program, version and procedure of a message -> how many came; zeros are what is unknown."""
+        self.ways_out: dict[Toward, WayOut] = {"server": WayOut(), "client": WayOut()}
+        """Those of links that all connections share."""
         self.failures: list[str] = []
         """What of the plan could not be carried out, and why; at most `MOST_FAILURES`."""
         self.on_failure: Callable[[str], None] | None = None
@@ -229,6 +238,9 @@ class Flow:
             "server": _Direction(links.get("server")),
             "client": _Direction(links.get("client")),
         }
+        for toward, link in links.items():
+            if link.shared:
+                self._directions[toward].way_out = matcher.ways_out[toward]
         self._order = 0
         self.queued = 0
         """Bytes of messages that wait here: an executor has its own bound, above which it stops reading."""
@@ -392,9 +404,9 @@ class Flow:
         if link is not None and not departure.is_lost:
             if link.loss and self._matcher.random.random() < link.loss:
                 return
-            start = max(at, way.free_at)
+            start = max(at, way.way_out.free_at)
             took = link.overhead + link.gap_per_byte * len(departure.data)
-            way.free_at = start + max(link.gap, took)
+            way.way_out.free_at = start + max(link.gap, took)
             at = start + took + link.latency
         at = max(at, way.busy_until)
         if departure.is_lost:

@@ -133,6 +133,7 @@ class Link:
 
     A message takes ``latency + overhead + gap_per_byte * size``; the next one begins at least `gap` after it, and after
     its bytes and its overhead. Messages stay in order.
+    If the link is `shared`, that is so for messages of all connections together.
 
     The last three are about packets.
     """
@@ -142,6 +143,8 @@ class Link:
     overhead: float = 0.0
     gap: float = 0.0
     gap_per_byte: float = 0.0
+    shared: bool = False
+    """Whether gaps and overheads are between messages of all connections, as on one wire or in one processor."""
     loss: float = 0.0
     rate: int | None = None
     """Bytes of packets in a second, by a token bucket: a bandwidth."""
@@ -160,6 +163,8 @@ class Link:
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
                 raise BadPlan(f"{name}: expected a whole number, {least} or more, seen {value!r}")
+        if not isinstance(self.shared, bool):
+            raise BadPlan(f"shared: expected true or false, seen {self.shared!r}")
         for name in ("latency", "overhead", "gap", "gap_per_byte"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise BadPlan(f"{name}: expected seconds, 0 or more, seen {getattr(self, name)!r}")

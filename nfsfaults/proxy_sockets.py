@@ -16,6 +16,8 @@ from nfsfaults.messages import Toward
 Address: t.TypeAlias = tuple[str, int]
 SourcePort: t.TypeAlias = int | t.Literal["any", "same"]
 """From which port the proxy calls the server: any; that of the client; a number (one connection at a time)."""
+EARLY: t.Final = 1e-4
+"""Seconds that a timer of asyncio may come before its time."""
 _LINGER_OFF: t.Final = struct.pack("ii", 1, 0)
 
 
@@ -50,6 +52,8 @@ class Settings:
     source_port: SourcePort = "any"
     tap: Tap | None = None
     note: Note = lambda _: None
+    early: float = EARLY
+    """What is due within these seconds goes at once; 0 with the loop of `exact`, whose timers are never early."""
 
 
 def other(toward: Toward) -> Toward:

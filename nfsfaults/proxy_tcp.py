@@ -38,8 +38,6 @@ _MOST_EARLY: t.Final = 4 << 20
 _CONNECT_SECONDS: t.Final = 10.0
 _RESET_AFTER: t.Final = 0.005
 """Seconds between the last bytes of a connection and its reset, which would discard them otherwise."""
-_EARLY: t.Final = 1e-4
-"""A timer may come a little before its time: what is due within this time goes with it."""
 
 
 class Owner(t.Protocol):
@@ -228,7 +226,7 @@ class Connection:
             self._timer.cancel()
             self._timer = None
         # A timer may come a little early: what is due within a tick goes with it.
-        for event in self._flow.events(self._loop.time() + _EARLY):
+        for event in self._flow.events(self._loop.time() + self._settings.early):
             if self.is_over:
                 return
             match event:

@@ -13,7 +13,6 @@ from nfsfaults.messages import Toward
 from nfsfaults.proxy_sockets import Address, Passed, Settings, connected, other, source_of
 
 _MOST_CLIENTS: t.Final = 1024
-_EARLY: t.Final = 1e-4
 Rewrite: t.TypeAlias = t.Callable[[bytes, Flow, Toward], bytes]
 
 
@@ -128,7 +127,7 @@ class _Client:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        for event in self._flow.events(self._loop.time() + _EARLY):
+        for event in self._flow.events(self._loop.time() + self._settings.early):
             match event:
                 case Write(_, toward, data):
                     self._write(toward, data)

@@ -23,7 +23,8 @@ class _ReaderLeft(Exception):
 
 _NAMES: t.Final = (
     "archive", "baseline", "clients", "coverage", "diff", "doctor", "event", "install", "lint", "new-check", "proxy",
-    "pynfs", "regenerate", "replay", "report", "reproduce", "run", "selftest", "serve", "target", "workload",
+    "pynfs", "regenerate", "replay", "report", "reproduce", "run", "selftest", "sensitivity", "serve", "target",
+    "workload",
 )  # fmt: skip
 
 

@@ -241,7 +241,9 @@ class _Reader(Places):
         self._known(table, _LINK_FIELDS, start, "[[link]]")
         self.one_of(table, "toward", ("server", "client"), "", start)
         for key, value in table.items():
-            if key != "toward" and (not isinstance(value, int | float) or isinstance(value, bool)):
+            if key not in {"toward", "shared"} and (
+                not isinstance(value, int | float) or isinstance(value, bool)
+            ):
                 raise self.bad(start, key, f"expected a number, seen {value!r}")
         made: Link = self._made(start, lambda: Link(**table))
         return made

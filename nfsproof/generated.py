@@ -128,6 +128,13 @@ def fio_table() -> list[str]:
     ]
 
 
+def study_schema() -> str:
+    """The JSON schema of studies of `nfsproof sensitivity`."""
+    from workloads.sensitivity.study import json_schema
+
+    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
 def result_schema() -> str:
     """The JSON schema of results of workloads."""
     from workloads.result import json_schema
@@ -150,6 +157,7 @@ def parts(commands: click.Group) -> tuple[Part | Whole, ...]:
         *PARTS,
         Whole("man/nfsproof.1", lambda: man_page(commands)),
         Whole("workload-result.schema.json", result_schema),
+        Whole("sensitivity.schema.json", study_schema),
     )
 
 

@@ -18,6 +18,7 @@ from nfsclient.url import NfsUrl
 from nfsmutants import Mutants, UnknownMutant, all_mutants
 from nfsserver import KNOBS, BadKnob, Server, parse_setting
 from nfsserver.counting import CountsPort, count
+from nfsserver.queueing import BadTimes, Times, queue
 from nfsserver.serve import serve
 
 
@@ -39,6 +40,8 @@ class Offer:
     udp: bool = True
     counts_port: int | None = None
     """Where to tell how many calls came; None: they are not counted."""
+    queue: str = ""
+    """The times of a queueing server (`nfsserver.queueing.Times.of_text`); empty: answers come at once."""
 
 
 def describe_mutants() -> Iterator[str]:
@@ -68,11 +71,14 @@ def serve_until_stopped(offer: Offer, say: Callable[[str], None]) -> None:
             knobs=dict(parse_setting(text) for text in offer.knobs),
         )
         Mutants(server, offer.mutants)
+        times = Times.of_text(offer.queue) if offer.queue else None
         with closing(Loop()) as loop, _counted(server, loop, offer, say):
+            if times is not None:
+                queue(server, loop, times)
             serve(
                 server, loop, host=offer.host, port=offer.port, udp=offer.udp, announce=_announcer(offer, say)
             )
-    except (BadKnob, UnknownMutant) as error:
+    except (BadKnob, BadTimes, UnknownMutant) as error:
         raise CannotServe(str(error)) from error
     except OSError as error:
         reason = error.strerror or str(error)

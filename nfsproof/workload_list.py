@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workloads import catalog
-from workloads.policies import POLICIES
+from workloads.policies import DIRECT, POLICIES
 from workloads.spec import Workload
 
 
@@ -35,6 +35,8 @@ def _about(workload: Workload) -> Iterator[str]:
         yield from (f"  {line}" for line in workload.manifest(workload.defaults, 1))
     yield "policies:"
     for policy in POLICIES.values():
+        if (policy.name == DIRECT) != (workload.policy == DIRECT):
+            continue
         yield f"  {policy.name} (NFSv{', '.join(policy.versions)}): {policy.about}"
         for call, row in policy.rows.items():
             yield f"    {call:10} {' '.join(row.steps)}"

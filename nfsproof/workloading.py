@@ -26,7 +26,7 @@ from workloads import result as results
 from workloads.carriers.crew import Reach
 from workloads.clients import Link
 from workloads.mountstats import counts_calls, read_counts
-from workloads.policies import POLICIES
+from workloads.policies import DIRECT, POLICIES
 from workloads.result import Result
 from workloads.running import About, Carrier, Outcome, carry_out
 from workloads.safety import Limits, new_directory, require_room, require_room_below, require_within, shown
@@ -37,6 +37,10 @@ from workloads.worker import CAPTURES
 
 Say: t.TypeAlias = Callable[[str], None]
 _LINT_OF_RATES: t.Final = 16
+_OF_DIRECT: t.Final = {
+    True: f"imitates no client: its policy is {DIRECT}",
+    False: f"needs a client, and {DIRECT} is none",
+}
 _SIGNALS: t.Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -83,12 +87,14 @@ def order_of(wish: Wish, address: TargetAddress | None, workers: int) -> Order:
     require_spread(workload, workers)
     version = wish.version or _usual_version(address)
     _require_version(workload, version, wish)
-    policy = "raw" if wish.mount else _policy(wish.policy or workload.policy, version)
+    policy = "raw" if wish.mount else _policy(_wanted_policy(workload, wish.policy), version)
     transport = _transport(wish, address, version)
     most = MOST_OVER_UDP if transport == "udp" else workload.size
     size = min(workload.size, MOST_READ.get(version, most), most)
     is_rate = workload.unit is not None
     parameters = workload.with_parameters(wish.parameters)
+    if workload.load and wish.arrivals and workload.load not in wish.parameters:
+        parameters[workload.load] = wish.arrivals
     clients = wish.clients or -(-workload.clients // workers)
     callers = wish.callers or workload.callers
     workload.require_enough(parameters, clients * workers, callers)
@@ -151,6 +157,15 @@ def _require_version(workload: Workload, version: str, wish: Wish) -> None:
         raise Refused(
             f"{workload.name} does not run with NFSv{version}: {why}; use --version {workload.versions[0]}"
         )
+
+
+def _wanted_policy(workload: Workload, name: str | None) -> str:
+    """That of the user, or of the workload. Raises `Refused`."""
+    if name is None:
+        return workload.policy
+    if DIRECT in {name, workload.policy} and name != workload.policy:
+        raise Refused(f"{workload.name} {_OF_DIRECT[workload.policy == DIRECT]}; leave --policy out")
+    return name
 
 
 def _policy(name: str, version: str) -> str:
@@ -269,7 +284,7 @@ def guest_order(wish: Wish) -> Order:
 
 def _require_mountable(workload: Workload, wish: Wish) -> None:
     if not workload.works_mounted:
-        raise Refused(f"{workload.name} needs several clients with delegations; a mounted directory is one")
+        raise Refused(f"{workload.name} does not run on a mounted directory: {workload.why_not_mounted}")
     if wish.arrivals:
         raise Refused("an open loop needs the library; leave --arrivals out, or --mount and --client")
 

@@ -15,7 +15,7 @@ WIDTH = 920
 EDGE = 8
 
 
-def drawing(bottom: int, title: str, description: str) -> ET.Element:
+def drawing(bottom: int, title: str, description: str, width: int = WIDTH) -> ET.Element:
     """An empty picture down to `bottom`, with what a screen reader says of it."""
     height = bottom + EDGE
     svg = ET.Element(
@@ -24,8 +24,8 @@ def drawing(bottom: int, title: str, description: str) -> ET.Element:
             "xmlns": "http://www.w3.org/2000/svg",
             "role": "img",
             "aria-label": title,
-            "viewBox": f"0 0 {WIDTH} {height}",
-            "width": str(WIDTH),
+            "viewBox": f"0 0 {width} {height}",
+            "width": str(width),
             "height": str(height),
             "fill": "currentColor",
             "font-family": "system-ui, sans-serif",

@@ -102,6 +102,7 @@ TOOLS: t.Final = {
         _package("jsonschema", "dev"),
         _package("prometheus_client", "dev"),
         _package("distributed", "dev"),
+        _package("scipy", "dev"),
         _package("asyncssh", "dev"),
         _package("nfs_rs", "dev" if sys.platform == "linux" and platform.machine() == "x86_64" else ""),
         _package("scapy", _extra_of_scapy()),

@@ -98,6 +98,27 @@ class Fsync:
 
 
 @dataclass(slots=True, eq=False)
+class Commit:
+    """Ask the server to store what was written to a file, whether or not something waits for it."""
+
+    file: OpenFile
+
+
+@dataclass(slots=True, eq=False)
+class Lookup:
+    """Look a name up that exists, whatever is kept of it."""
+
+    path: str
+
+
+@dataclass(slots=True, eq=False)
+class Access:
+    """What this user may do with an object."""
+
+    path: str
+
+
+@dataclass(slots=True, eq=False)
 class Stat:
     """The attributes of a name: `nfsclient.files.Attributes`."""
 
@@ -223,7 +244,7 @@ class Think:
 
 Call: t.TypeAlias = (
     Mkdir | Rmdir | Create | Open | Close | Read | Write | Fsync | Stat | Absent | Chmod | Rename | Link | Symlink
-    | Readlink | Readdir | Chdir | Statfs | Remove | Lock | Unlock | DropCaches | Think
+    | Readlink | Readdir | Chdir | Statfs | Remove | Lock | Unlock | DropCaches | Think | Commit | Lookup | Access
 )  # fmt: skip
 T = t.TypeVar("T")
 Program: t.TypeAlias = Generator[Call, t.Any, T]

@@ -20,6 +20,7 @@ _MODULES: t.Final = (
     "workloads.rates.data",
     "workloads.rates.metadata",
     "workloads.rates.servers",
+    "workloads.rates.mix",
 )
 _KNOWN: dict[str, Workload] = {}
 

@@ -179,6 +179,9 @@ class Workload:
     """How WRITE asks for stable storage, if the user does not say it."""
     versions: tuple[str, ...] = VERSIONS
     works_mounted: bool = True
+    why_not_mounted: str = "it needs several clients with delegations, and a mounted directory is one"
+    load: str = ""
+    """Of a rate whose data grows with its load: the parameter that is that load, in units per second."""
     is_drawn: bool = False
     """Whether what it does depends on the seed."""
     is_spread: bool = False

@@ -45,6 +45,10 @@ class Tally:
         self.written = 0
         self.latencies = Histogram()
         self.lag: Histogram | None = None
+        self.arrivals = 0
+        """Units of an open loop that began in the steady state."""
+        self.met = 0
+        """Units that these found under way, all together: arrivals at random see the average."""
         self.seconds: dict[int, Second] = {}
 
     def series(self) -> list[list[float]]:
@@ -166,6 +170,9 @@ class Rate:
                 yield Until(at)
             if pool.running >= MOST_OUTSTANDING:
                 raise Stopped("too slow", f"{pool.running} units are under way: lower the rate of arrivals")
+            if at >= self.steady:
+                self.tally.arrivals += 1
+                self.tally.met += pool.running
             yield Start(self.unit(performer, unit(number), at), pool)
             at, number = at + gaps(), number + 1
         yield Drain(pool)

@@ -62,6 +62,8 @@ class Worker:
         self.engine = Engine(self.loop)
         self.on_progress: Callable[[str], None] | None = None
         """Called with a line about four times a second while a phase runs."""
+        self.on_steady: Callable[[Tally], None] | None = None
+        """Called when the steady state begins, with what it will be counted in."""
         self._evidence = evidence
         self._may_have_doubled = False
         self._links: list[Link] = []
@@ -239,6 +241,8 @@ class Worker:
 
         self.engine.at(rate.steady, begin_to_count)
         meter.has_latencies = True
+        if self.on_steady is not None:
+            self.on_steady(tally)
         tasks = list[Task]()
         for context, performer, channel in zip(self._contexts, self._performers, self._channels, strict=True):
             for work in self._loops(rate, context, performer):

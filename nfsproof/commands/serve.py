@@ -37,6 +37,13 @@ from nfsproof.exits import Trouble
     metavar="PORT",
     help="Count calls by procedure, tell them on this port of --host (0: any), and print them at the end.",
 )
+@click.option(
+    "--queue",
+    "queue",
+    default="",
+    metavar="NAME=VALUE,...",
+    help="Answer calls of NFS as a queueing server with these times in ms: service, disk, disks, hits, delay, seed.",
+)
 @click.option("--list-mutants", is_flag=True, help="Print every mutant with the clause that it breaks.")
 @click.option("--list-knobs", is_flag=True, help="Print every legal choice that can be set.")
 def serve(
@@ -49,6 +56,7 @@ def serve(
     root_squash: bool,
     udp: bool,
     counts_port: int | None,
+    queue: str,
     list_mutants: bool,
     list_knobs: bool,
 ) -> None:
@@ -75,6 +83,7 @@ def serve(
         root_squash=root_squash,
         udp=udp,
         counts_port=counts_port,
+        queue=queue,
     )
     try:
         serving.serve_until_stopped(offer, click.echo)

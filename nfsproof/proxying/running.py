@@ -20,10 +20,11 @@ from nfsclient.errors import NfsClientError, UrlError
 from nfsclient.protocol import portmap
 from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
+from nfsfaults import exact
 from nfsfaults.names import BadPlan
 from nfsfaults.plan import Plan
 from nfsfaults.proxy import MOST_CONNECTIONS, Proxy
-from nfsfaults.proxy_sockets import Address, Settings, SourcePort
+from nfsfaults.proxy_sockets import EARLY, Address, Settings, SourcePort
 from nfsfaults.with_scapy import NoScapy
 from nfsproof.proxying.view import View
 from nfstargets.finding import find_services, says_version
@@ -110,7 +111,10 @@ def run_until_stopped(wish: Wish) -> Watch:
     """Carries the plan out until SIGINT or SIGTERM; gives what it saw. Raises `CannotProxy`."""
     _allow_files()
     try:
-        return asyncio.run(_run(wish))
+        if not wish.plan.links:
+            return asyncio.run(_run(wish))
+        with asyncio.Runner(loop_factory=exact.new_loop) as runner:
+            return runner.run(_run(wish))
     except (BadPlan, NoScapy) as error:
         raise CannotProxy(f"--plan: {error}") from error
 
@@ -145,6 +149,7 @@ async def _run(wish: Wish) -> Watch:
             wish.source_port,
             watch.take if watch.is_needed else None,
             trouble,
+            0.0 if wish.plan.links else EARLY,
         )
         async with Proxy(settings, wish.plan) as proxy:
             view = View(proxy.matcher, watch, loop.time())

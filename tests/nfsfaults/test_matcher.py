@@ -254,6 +254,17 @@ def test_a_link_takes_its_time_for_bytes_and_gaps() -> None:
     assert second == pytest.approx(first + max(2.0, 0.5 + 0.01 * size))
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_messages_of_two_connections_wait_for_each_other_on_a_shared_link(shared: bool) -> None:
+    matcher, first = flow_of(links=(Link("server", latency=5.0, overhead=0.5, shared=shared),))
+    second = matcher.flow("tcp")
+    for flow in (first, second, first):
+        send(flow, call())
+        assert flow.events(0.0) == []
+    times = [at for flow in (first, second) for at, _ in times_and_xids(drained(flow))]
+    assert times == ([5.5, 6.5, 6.0] if shared else [5.5, 6.0, 5.5])
+
+
 def test_a_link_loses_its_share() -> None:
     _, flow = flow_of(links=(Link("server", loss=0.25),))
     send(flow, *(call(xid=xid) for xid in range(400)))
@@ -292,10 +303,11 @@ def test_a_flow_is_clear_where_no_rule_could_match() -> None:
         lambda: a.Segments(()),
         lambda: a.Replay(via="elsewhere"),  # type: ignore[arg-type]
         lambda: Link("server", loss=1.0),
+        lambda: Link("server", shared=1),  # type: ignore[arg-type]
         lambda: Plan(links=(Link("server"), Link("server"))),
         lambda: Rule(Selector(), ()),
     ],
-    ids=map(str, range(16)),
+    ids=map(str, range(17)),
 )
 def test_a_mistake_in_a_plan_is_refused(mistake: object) -> None:
     with pytest.raises(BadPlan):

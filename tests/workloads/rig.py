@@ -13,6 +13,7 @@ from nfsclient.rpc.loop import Loop
 from nfsserver.server import Server
 from nfstargets.embedded import EmbeddedTarget
 from workloads import catalog
+from workloads.policies import DIRECT
 from workloads.result import Result
 from workloads.running import About, Here, Outcome, carry_out
 from workloads.spec import Order
@@ -53,7 +54,7 @@ def run_whole(
                 prepare(server)
             settings = {
                 "version": "3",
-                "policy": "raw",
+                "policy": definition.policy if definition.policy == DIRECT else "raw",
                 "window": definition.window,
                 "rsize": definition.size,
                 "wsize": definition.size,

@@ -47,6 +47,9 @@ _TOO_LITTLE = {
     "sort --set scale=0": "expected 0.001 to 1000 for scale, got 0",
     "webserver --set append=0": "for append, got 0",
     "create --set files=0": "for files, got 0",
+    "sfs-like --set load=0.2": "expected load times bytes of 2735104 at least, got 2097152",
+    "sfs-like --set touched=0": "expected 0.01 to 1 for touched, got 0",
+    "sfs-like --policy raw": "sfs-like imitates no client: its policy is direct; leave --policy out",
     "lockedreads --version 4.1 --set rounds=0": "for rounds, got 0",
     "recall --version 4.1 --clients 1": "expected --clients of 2 at least, got 1",
 }
@@ -111,6 +114,7 @@ _MOST: t.Final[dict[str, dict[str, t.Any]]] = {
     "create": {"parameters": {"files": 5, "size": 5000}, "callers": 5},
     "fileserver": {"parameters": {"files": 9, "mean": 2000, "width": 2}, "callers": 4},
     "mailserver": {"parameters": {"files": 9, "mean": 100}, "callers": 4},
+    "sfs-like": {"parameters": {"load": 0.3}, "callers": 4},
 }
 
 
@@ -275,6 +279,7 @@ def test_a_page_that_is_too_small_says_nothing_about_the_server(page: int, verdi
         ("compare A B --pairs 5", "expected --run NAME with options after --, with --pairs,"),
         ("compare embedded embedded --run write10 -- --duration 5", "expected no --duration: write10 is a"),
         ("run lockedreads", "not here yet; use --version 4.1"),
+        ("run sfs-like --mount {folder}", "does not run on a mounted directory: it imitates no client"),
         (
             "run write10 --version 2 --stable unstable --no-plus",
             "expected no --stable and no --plus: NFSv2 has",

@@ -27,6 +27,7 @@ _SETS: t.Final[dict[str, dict[str, t.Any]]] = {
     "fileserver": {"files": 20, "mean": 4096},
     "webserver": {"files": 15, "mean": 4096},
     "mailserver": {"files": 15, "mean": 4096},
+    "sfs-like": {"load": 0.26},
 }
 
 
@@ -52,6 +53,7 @@ def test_each_rate_runs_in_each_version(name: str, version: str) -> None:
         "seqread",
         "randread",
         "smallread",
+        "sfs-like",
     }:
         assert result.checks.bytes > 0
 

@@ -9,6 +9,6 @@ verbs     a step as calls of one version of NFS
 
 from __future__ import annotations
 
-from workloads.policies.table import POLICIES, Policy, Row
+from workloads.policies.table import DIRECT, POLICIES, Policy, Row
 
-__all__ = ["POLICIES", "Policy", "Row"]
+__all__ = ["DIRECT", "POLICIES", "Policy", "Row"]

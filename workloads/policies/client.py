@@ -320,6 +320,15 @@ class PolicyClient(NameSteps):
         if act.file is not None and act.file.is_written and self._of(act).unstable:
             yield from self.commit(act.file, self._of(act))
 
+    def do_commit_all(self, act: Act) -> Work[None]:
+        """COMMIT of the file."""
+        assert act.file is not None
+        node = self._of(act)
+        if node.unstable:
+            yield from self.commit(act.file, node)
+        else:
+            yield from self.files_for(act.file, writes=True).commit(node.handle)
+
 
 def _name_of(error: NfsStatusError) -> str:
     """The name of a status without its prefix."""

@@ -303,6 +303,16 @@ class Known(DataPart):
             raise
         act.fresh = act.node.attributes is not None
 
+    def do_find(self, act: Act) -> Work[None]:
+        assert act.directory is not None
+        act.node = yield from self._find(act.directory, act.path)
+
+    def do_kept(self, act: Act) -> Work[None]:
+        act.node = self._nodes.get(act.path)
+        if act.node is None:
+            yield from self.do_parent(act)
+            yield from self.do_find(act)
+
     def do_absent(self, act: Act) -> Work[None]:
         assert act.directory is not None
         try:

@@ -7,6 +7,8 @@ The steps of a row are carried out one after the other by `policies.client`, so 
     parent        finds the directory of the name: a LOOKUP for each name on the way that the policy does not keep
     directory     finds the directory that the call is about, in the same way
     lookup        finds the name: LOOKUP, unless the policy keeps it
+    find          LOOKUP of the name, also if the policy keeps it
+    kept          the object of the name: a LOOKUP only if it was never found
     absent        LOOKUP of a name that must not exist, as a kernel's path walk does before it creates
     getattr       GETATTR
     attributes    GETATTR, unless attributes are kept that are not too old
@@ -19,6 +21,7 @@ The steps of a row are carried out one after the other by `policies.client`, so 
     put           WRITE: at once, or by write daemons (`Policy.delays_writes`)
     flush         WRITE of what waits, and the answers to all
     commit        COMMIT, if something of the file is not on stable storage
+    commit_all    COMMIT in any case
     forget        the kept data of the file goes
     other steps   the procedure or operation with this name
 """
@@ -31,6 +34,7 @@ from dataclasses import dataclass, field
 
 DESIGN: t.Final = "Pawlowski et al., NFS Version 3 Design and Implementation, 1994"
 STUDY: t.Final = "Chen et al., Newer Is Sometimes Better: An Evaluation of NFSv4.1, 2015"
+SENSITIVITY: t.Final = "Martin, Culler, NFS Sensitivity to High Performance Networks, 1999"
 SPRITELY: t.Final = "Srinivasan, Mogul, Spritely NFS, 1989"
 
 
@@ -99,6 +103,27 @@ _RAW = _rows(
         "remove": "parent remove",
         "lock": "lock",
         "unlock": "unlock",
+    },
+)
+_DIRECT = _rows(
+    "each call of the program is one procedure, as generators of load send them that imitate no client",
+    {
+        "mkdir": "parent mkdir",
+        "symlink": "parent symlink",
+        "create": "parent create",
+        "open": "kept open",
+        "close": "flush commit close",
+        "lookup": "parent find",
+        "stat": "kept getattr",
+        "chmod": "kept setattr",
+        "access": "kept access",
+        "readlink": "kept readlink",
+        "read": "data",
+        "write": "put",
+        "commit": "commit_all",
+        "readdir": "directory readdir",
+        "statfs": "directory statfs",
+        "remove": "parent remove",
     },
 )
 _V2 = _rows(
@@ -170,6 +195,14 @@ POLICIES: t.Final[Mapping[str, Policy]] = {
             names="directories",
         ),
         Policy(
+            name="direct",
+            about="no client at all: each call is one procedure with a handle that was found before",
+            versions=("2", "3", "4.1", "4.2"),
+            rows=_DIRECT,
+            rows4=_rows("OPEN finds the name itself, and CLOSE ends it", {"open": "parent open"}),
+            names="directories",
+        ),
+        Policy(
             name="v2-like",
             about="a kernel's client of NFSv2: names, attributes and data kept, write daemons, flush at close",
             versions=("2",),
@@ -219,5 +252,7 @@ POLICIES: t.Final[Mapping[str, Policy]] = {
         ),
     )
 }
+DIRECT: t.Final = "direct"
+"""The policy of workloads that imitate no client: it has rows for their calls only, and they have no other."""
 USUAL: t.Final[Mapping[str, str]] = {"2": "raw", "3": "raw", "4.1": "raw", "4.2": "raw"}
 """The policy of a version if none is named."""

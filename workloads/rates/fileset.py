@@ -45,6 +45,10 @@ class FileSet:
         exists = not self._free
         return (yield from self._taken(self._there if exists else self._free)), exists
 
+    def take_free(self) -> c.Program[str]:
+        """A name that does not exist; waits until there is one."""
+        return self._taken(self._free)
+
     def _taken(self, names: list[str]) -> c.Program[str]:
         while not names:
             yield c.Think(c.PAUSE)

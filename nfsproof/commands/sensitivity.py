@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: MIT
+"""`nfsproof sensitivity`: what curves of response time over throughput say of a server."""
+
+from __future__ import annotations
+
+import math
+import sys
+import typing as t
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from nfsproof import starter
+from nfsproof.commands.shared import defects_are_no_verdicts
+from nfsproof.exits import Exit, Trouble
+
+_PATH: t.Final = click.Path(path_type=Path)
+_MOST_VALUES: t.Final = 20
+
+
+def _above_zero(_context: click.Context, _option: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not 0 < value < math.inf:
+        raise click.BadParameter(f"expected a number above 0, got {value:g}")
+    return value
+
+
+def _numbers(_context: click.Context, _option: click.Parameter, text: str) -> tuple[float, ...]:
+    try:
+        found = tuple(float(each) for each in text.split(",") if each.strip())
+    except ValueError:
+        raise click.BadParameter(f"expected numbers with commas between them, got {text!r}") from None
+    if not all(0 < each < math.inf for each in found) or len(found) > _MOST_VALUES:
+        raise click.BadParameter(f"expected up to {_MOST_VALUES} numbers above 0, got {text!r}")
+    return tuple(dict.fromkeys(found))
+
+
+def _bytes(context: click.Context, option: click.Parameter, text: str) -> int:
+    from nfsproof.commands.workload import _size
+
+    size = _size(context, option, text)
+    assert size is not None
+    return size
+
+
+@click.command(
+    epilog="Exit status: 0 done; 1 wrong data, or a rule of the lint is broken; 2 interrupted; 3 internal error; "
+    "4 wrong usage, the target does not answer, a point could not be measured, a file that is no curve, or scipy is "
+    "not installed."
+)
+@click.argument("target", required=False)
+@click.option(
+    "--from",
+    "curve",
+    type=_PATH,
+    metavar="CSV",
+    help="Measure nothing: infer a server from this curve, of operations per second and ms.",
+)
+@click.option(
+    "--disk-ms",
+    type=float,
+    callback=_above_zero,
+    metavar="MS",
+    help="With --from: milliseconds of a disk for one operation, if known. [inferred]",
+)
+@click.option(
+    "--version", type=click.Choice(("2", "3", "4.1", "4.2")), help="The version of NFS. [that of the target]"
+)
+@click.option(
+    "--proto", "transport", type=click.Choice(("tcp", "udp")), help="TCP or UDP. [that of the target]"
+)
+@click.option(
+    "--latency", default="", callback=_numbers, metavar="US,...", help="Latencies L of each direction, in µs."
+)
+@click.option(
+    "--overhead",
+    default="",
+    callback=_numbers,
+    metavar="US,...",
+    help="Overheads o, in µs: a serial delay of the proxy for each message.",
+)
+@click.option(
+    "--bandwidth", default="", callback=_numbers, metavar="MB/S,...", help="Bandwidths 1/G of each direction."
+)
+@click.option(
+    "--loads",
+    type=click.IntRange(3, 10),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Loads of a curve.",
+)
+@click.option("--repeat", "repeats", type=click.IntRange(1, 50), default=3, show_default=True, metavar="N",
+              help="How often each load is measured.")  # fmt: skip
+@click.option("--seconds", type=float, default=10.0, show_default=True, callback=_above_zero, metavar="S",
+              help="Of a point at least; more where fewer than 1,800 operations would arrive.")  # fmt: skip
+@click.option(
+    "--callers", type=click.IntRange(1, 4096), default=32, show_default=True, metavar="N", help="At the peak."
+)
+@click.option("--seed", type=click.IntRange(1, 1 << 62), default=1, show_default=True, metavar="N",
+              help="Decides all that is drawn.")  # fmt: skip
+@click.option(
+    "--max-bytes", default="256M", callback=_bytes, metavar="BYTES", help="Of files at most. [256M]"
+)
+@click.option(
+    "--label", default="", metavar="NAME", help="Name of the target in the study, instead of its address."
+)
+@click.option("--queue", default="", metavar="NAME=VALUE,...",
+              help="Times of the embedded server, in ms: see nfsproof serve --queue.")  # fmt: skip
+@click.option("--knob", "knobs", multiple=True, metavar="NAME=VALUE", help="A knob of the embedded server.")
+@click.option(
+    "--out",
+    type=_PATH,
+    metavar="DIR",
+    help="Write sensitivity.json and curves.csv there after each point, and curves.svg; points that it has are kept.",
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Say what would be measured and how long it takes, and do nothing."
+)
+@defects_are_no_verdicts
+def sensitivity(
+    target: str | None, curve: Path | None, disk_ms: float | None, dry_run: bool, **wanted: t.Any
+) -> int:
+    """Measure how the response time of TARGET depends on load, latency, overhead and bandwidth.
+
+    TARGET is what nfsproof run accepts. For each setting of the network, the workload sfs-like finds the peak in a
+    closed loop, and measures the response time at up to ten loads, in random order. Base, slope and peak are compared
+    with the laws of "NFS Sensitivity to High Performance Networks". A proxy makes the network slower, so it needs no
+    privilege. A point is refused if its sending lagged. Ctrl-C ends it; with --out, the same command goes on.
+
+    With --from, it infers the structure of a server from a published curve, by the queueing model of the paper: a
+    processor, a cache whose hits become rarer as the load grows, disks, and a fixed delay. The model needs scipy:
+    pip install 'nfsproof[fit]'. docs/sensitivity.md describes both.
+    """
+    starter.put_home_first()
+    if (target is None) == (curve is None):
+        raise click.UsageError("expected a TARGET or --from, and not both")
+    if curve is not None:
+        _refuse_others(("curve", "disk_ms"))
+        return _infer(curve, disk_ms)
+    if disk_ms is not None:
+        raise click.UsageError("--disk-ms is about the model of --from")
+    return _measure(str(target), dry_run=dry_run, **wanted)
+
+
+def _refuse_others(allowed: tuple[str, ...]) -> None:
+    context = click.get_current_context()
+    for name in context.params:
+        if name not in allowed and context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(
+                f"--{name.replace('_', '-')} is about measuring: with --from nothing is measured"
+            )
+
+
+def _infer(curve: Path, disk_ms: float | None) -> int:
+    from reports.workloads import inferred
+    from workloads.sensitivity import curves, inferring
+    from workloads.trouble import Refused
+
+    try:
+        points = curves.read_curve(curve)
+        click.echo(inferred.signature_text(points))
+        found = inferring.infer(points, disk=None if disk_ms is None else disk_ms / 1000)
+    except Refused as error:
+        raise Trouble(str(error)) from error
+    click.echo(inferred.model_text(found))
+    return int(Exit.OK)
+
+
+def _measure(target: str, *, dry_run: bool, **wanted: t.Any) -> int:
+    from nfsproof import sensing, workloading
+    from nfstargets.spelling import as_url
+    from reports.workloads.inferred import model_text
+    from reports.workloads.studied import study_text
+    from reports.workloads.study_charts import study_chart
+    from workloads.safety import Limits
+    from workloads.sensitivity.curves import FEWEST
+    from workloads.sensitivity.inferring import infer
+    from workloads.sensitivity.study import Setting, chosen, mean_curve
+    from workloads.trouble import Refused
+
+    settings = tuple(
+        Setting(knob, value)
+        for knob in ("latency", "overhead", "bandwidth")
+        for value in sorted(wanted.pop(knob))
+    )
+    wish = sensing.Wish(
+        target=as_url(target),
+        settings=settings,
+        shares=chosen(wanted.pop("loads")),
+        limits=Limits(bytes=wanted.pop("max_bytes"), seconds=3600.0),
+        **wanted,
+    )
+    if dry_run:
+        for line in sensing.plan_lines(wish):
+            click.echo(line)
+        return int(Exit.OK)
+    if wish.out is not None:
+        workloading.make_folder(wish.out)
+    progress = workloading.progress_line if sys.stderr.isatty() else _silent
+    study, status = sensing.run(wish, say=click.echo, progress=progress)
+    click.echo("")
+    click.echo(study_text(study))
+    curve, model = mean_curve(study, Setting()), None
+    if len(curve) >= FEWEST:
+        try:
+            found = infer(curve)
+            model = found.server
+            click.echo(model_text(found))
+        except Refused as error:
+            click.echo(f"no model: {error}")
+    if wish.out is not None and (picture := study_chart(study, model)):
+        _write(wish.out / "curves.svg", picture)
+    return int(status)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Trouble(f"cannot write {path}: {error.strerror}") from error
+
+
+def _silent(_text: str) -> None:
+    pass

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""The curves of a study as SVG: one panel for each knob, below each other, with error bars and the model as a line.
+
+Settings differ in the shape of their marks and in dashes, not in colour, so that print in black and white is enough.
+The picture is 400 px wide, and its letters are for that width.
+"""
+
+from __future__ import annotations
+
+import math
+import typing as t
+from collections.abc import Callable, Sequence
+from xml.etree import ElementTree as ET
+
+from reports.svg import add_line, add_text, add_title, attributes, drawing, written
+from reports.workloads.wording import digits, duration
+from workloads.sensitivity import study as studies
+from workloads.sensitivity.queueing import Server
+from workloads.sensitivity.study import Measured, Setting, Study
+
+WIDE: t.Final = 400
+_LEFT, _RIGHT = 52, 388
+_HIGH: t.Final = 200
+"""Pixels of the plane of a panel."""
+_ABOVE, _BELOW, _ROW = 24, 34, 16
+_DASHES: t.Final = ("", "6 3", "2 2", "8 3 2 3", "4 4", "12 3")
+_MOST: t.Final = 6
+"""Settings of a panel: more cannot be distinguished."""
+_STEPS: t.Final = 60
+
+
+def study_chart(study: Study, model: Server | None = None) -> str:
+    """The picture; empty if no point is used. `model` is drawn with base. Of a knob, the first settings are shown."""
+    panels = [(knob, settings) for knob in studies.KNOBS[1:] if (settings := _settings(study, knob))]
+    if not panels:
+        panels = [("base", [Setting()])] if study.used(Setting()) else []
+    if not panels:
+        return ""
+    heights = [
+        _ABOVE + _HIGH + _BELOW + _ROW * (len(settings) + (model is not None)) for _, settings in panels
+    ]
+    about = f"{study.target}, NFSv{study.version}: response time over delivered operations per second"
+    svg = drawing(sum(heights), "Response time over throughput", about, WIDE)
+    top = 0
+    for (knob, settings), height in zip(panels, heights, strict=True):
+        _panel(svg, top, knob, [(each, study.used(each)) for each in settings], model)
+        top += height
+    return written(svg)
+
+
+def _settings(study: Study, knob: str) -> list[Setting]:
+    """Base and those of a knob; empty if the knob was not turned."""
+    mine = [each for each in study.settings if each.knob == knob and study.used(each)]
+    base = [Setting()] if study.used(Setting()) else []
+    return (base + mine)[:_MOST] if mine else []
+
+
+def _panel(
+    svg: ET.Element,
+    top: int,
+    knob: str,
+    curves: Sequence[tuple[Setting, list[Measured]]],
+    model: Server | None,
+) -> None:
+    points = [point for _, curve in curves for point in curve]
+    most = _rounded_up(max(point.delivered for point in points))
+    low = math.floor(math.log10(max(0.1, min(point.response_low or point.response for point in points))))
+    high = max(low + 1, math.ceil(math.log10(max(point.response_high for point in points))))
+
+    def x(rate: float) -> float:
+        return round(_LEFT + rate / most * (_RIGHT - _LEFT), 1)
+
+    def y(response: float) -> float:
+        share = (math.log10(max(response, 10.0**low)) - low) / (high - low)
+        return round(top + _ABOVE + _HIGH * (1 - share), 1)
+
+    add_text(
+        svg, _LEFT, top + 16, "response time" if knob == "base" else f"response time by {knob}", "caption"
+    )
+    _axes(svg, top, most, range(low, high + 1), x, y)
+    below = top + _ABOVE + _HIGH + _BELOW
+    for number, (setting, curve) in enumerate(curves):
+        group = ET.SubElement(svg, "g", {"class": "curve"})
+        add_title(group, f"{setting}: {len(curve)} points")
+        _curve(group, number, curve, x, y)
+        _sample(group, number, below + number * _ROW, str(setting))
+    if model is not None:
+        group = ET.SubElement(svg, "g", {"class": "model"})
+        add_title(group, "the queueing model, fitted to base")
+        rates = [most * step / _STEPS for step in range(1, _STEPS) if most * step / _STEPS < model.saturation]
+        line = [(x(rate), y(1e6 * model.response(rate))) for rate in rates]
+        shown = [(at, to) for at, to in line if to >= top + _ABOVE]
+        _line(group, shown, "1 2", "3")
+        _line(
+            group, [(_LEFT, below + len(curves) * _ROW), (_LEFT + 26, below + len(curves) * _ROW)], "1 2", "3"
+        )
+        add_text(group, _LEFT + 34, below + len(curves) * _ROW + 4, "model of base", "name")
+
+
+def _axes(
+    svg: ET.Element,
+    top: int,
+    most: float,
+    powers: range,
+    x: Callable[[float], float],
+    y: Callable[[float], float],
+) -> None:
+    for power in powers:
+        at = y(10.0**power)
+        add_line(svg, _LEFT, at, _RIGHT, at, "axis", opacity="0.25")
+        add_text(svg, _LEFT - 6, at + 4, duration(10.0**power), "tick", anchor="end")
+    bottom = top + _ABOVE + _HIGH
+    for part in range(5):
+        at = x(most * part / 4)
+        add_line(svg, at, top + _ABOVE, at, bottom + 4, "axis", opacity="0.25")
+        label = f"{digits(most * part / 4)} op/s" if part == 4 else f"{most * part / 4:g}"
+        add_text(svg, at, bottom + 17, label, "tick", anchor="end" if part == 4 else "middle")
+
+
+def _curve(
+    group: ET.Element,
+    number: int,
+    curve: Sequence[Measured],
+    x: Callable[[float], float],
+    y: Callable[[float], float],
+) -> None:
+    _line(group, [(x(point.delivered), y(point.response)) for point in curve], _DASHES[number], "1.2")
+    for point in curve:
+        at = x(point.delivered)
+        add_line(group, at, y(point.response_low), at, y(point.response_high), "error", opacity="0.8")
+        _mark(group, number, at, y(point.response))
+
+
+def _sample(group: ET.Element, number: int, y: float, name: str) -> None:
+    """A row of the legend."""
+    _line(group, [(_LEFT, y), (_LEFT + 26, y)], _DASHES[number], "1.2")
+    _mark(group, number, _LEFT + 13, y)
+    add_text(group, _LEFT + 34, y + 4, name, "name")
+
+
+def _line(group: ET.Element, points: Sequence[tuple[float, float]], dashes: str, width: str) -> None:
+    ink = {"fill": "none", "stroke": "currentColor", "stroke-width": width, "stroke-opacity": "0.8"}
+    if dashes:
+        ink["stroke-dasharray"] = dashes
+    text = " ".join(f"{x:g},{y:g}" for x, y in points)
+    ET.SubElement(group, "polyline", {"points": text, **ink})
+
+
+def _mark(group: ET.Element, number: int, x: float, y: float) -> None:
+    """A circle, square, triangle or diamond, filled; the same, empty, from the fifth setting on."""
+    shape = number % 4
+    ink = {"stroke": "currentColor", "fill": "currentColor" if number < 4 else "none"}
+    if shape == 0:
+        ET.SubElement(group, "circle", attributes({"cx": x, "cy": y, "r": 3}) | ink)
+        return
+    corners = {
+        1: ((-3, -3), (3, -3), (3, 3), (-3, 3)),
+        2: ((0, -4), (4, 3), (-4, 3)),
+        3: ((0, -4.5), (4.5, 0), (0, 4.5), (-4.5, 0)),
+    }[shape]
+    text = " ".join(f"{x + dx:g},{y + dy:g}" for dx, dy in corners)
+    ET.SubElement(group, "polygon", {"points": text, **ink})
+
+
+def _rounded_up(value: float) -> float:
+    """To a tenth, a fifth, a half or the whole of a power of ten."""
+    power = 10.0 ** math.floor(math.log10(value)) if value > 0 else 1.0
+    return next(
+        factor * power for factor in (1.0, 2.0, 4.0, 6.0, 8.0, 10.0) if factor * power >= value * 0.999999
+    )

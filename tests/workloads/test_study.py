@@ -1,0 +1,496 @@
+# SPDX-License-Identifier: MIT
+"""Studies of `nfsproof sensitivity`: their points, what is refused, the laws of the paper, and how a study goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import typing as t
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from nfsjudge.verdict import Verdict
+from nfsproof import sensing
+from nfsproof.cli import run_command_line
+from nfsproof.exits import Exit, Trouble
+from nfsproof.fault_plans import parse_plan
+from nfstargets import TargetAddress
+from reports.workloads.studied import study_text
+from reports.workloads.study_charts import study_chart
+from tests.workloads.samples import ENVIRONMENT, rate
+from workloads.engine import Drain, Start, Until, Work
+from workloads.result import Result
+from workloads.running import Outcome
+from workloads.safety import Limits
+from workloads.sensitivity import study as studies
+from workloads.sensitivity.curves import little
+from workloads.sensitivity.queueing import Server
+from workloads.sensitivity.study import PEAK, SHARES, Measured, Setting, Study, Task
+from workloads.tallying import Rate, Tally
+from workloads.trouble import Refused
+
+_SERVICE: t.Final = 900e-6
+_SVG: t.Final = "{http://www.w3.org/2000/svg}"
+
+
+def _point(setting: Setting, share: float, offered: float, delivered: float, response: float) -> Measured:
+    """Response in seconds."""
+    microseconds = response * 1e6
+    return Measured(
+        knob=setting.knob, value=setting.value, share=share, repeat=0, offered=offered, delivered=delivered,
+        response=microseconds, response_low=microseconds, response_high=microseconds, median=microseconds,
+        lag_p99=0, in_flight=little(delivered, 1000 * response), operations=2000,
+    )  # fmt: skip
+
+
+def _study(*points: Measured) -> Study:
+    return Study(
+        target="embedded", version="2", transport="udp", seed=1, callers=32, repeats=1, seconds=10.0, bytes=10 << 20,
+        shares=SHARES, environment=ENVIRONMENT, points=points,
+    )  # fmt: skip
+
+
+def _curve(setting: Setting, server: Server, slower: float = 0.0) -> list[Measured]:
+    """Points of a server; `slower`: seconds for each operation per second that the network adds."""
+    peak = 0.999 * server.saturation
+    found = [_point(setting, PEAK, 0.0, peak, 32 / peak)]
+    for share in SHARES[:-1]:
+        rate = share * peak
+        found.append(_point(setting, share, rate, rate, server.response(rate) + slower * rate))
+    found.append(_point(setting, SHARES[-1], SHARES[-1] * peak, 0.98 * peak, 2.0))
+    return found
+
+
+# ---------------------------------------------------------------- the laws of the paper, by shape
+
+
+def test_latency_moves_the_base_and_nothing_else() -> None:
+    """Section 4.3: 2 µs of response for each µs of latency."""
+    study = _study(
+        *(
+            point
+            for latency in (0.0, 500.0, 1000.0, 4000.0)
+            for point in _curve(
+                Setting("latency", latency) if latency else Setting(),
+                Server(service=_SERVICE, delay=3.4e-3 + 2e-6 * latency),
+            )
+        )
+    )
+    law = studies.latency_law(study)
+    assert law is not None
+    assert law.slope.estimate == pytest.approx(2, abs=1e-6)
+    assert law.r2 == pytest.approx(1)
+    found = studies.rows(study)
+    assert [str(row.setting) for row in found] == [
+        "base",
+        "latency 500 µs",
+        "latency 1000 µs",
+        "latency 4000 µs",
+    ]
+    assert len({round(row.peak, 6) for row in found}) == 1
+    slopes = [row.signature.slope.slope.estimate for row in found if row.signature and row.signature.slope]
+    assert slopes == pytest.approx([slopes[0]] * 4)
+    assert "base over L:     2 (2 to 2) µs for each µs" in study_text(study)
+
+
+def test_overhead_lowers_the_peak_by_the_number_of_messages() -> None:
+    """Section 5.2: 1 / (service + 2.4 o), and no flat part."""
+    study = _study(
+        *(
+            point
+            for o in (0.0, 80.0, 160.0, 320.0)
+            for point in _curve(
+                Setting("overhead", o) if o else Setting(), Server(service=_SERVICE + 2.4e-6 * o, delay=1e-3)
+            )
+        )
+    )
+    law = studies.overhead_law(study)
+    assert law is not None
+    assert law.service.estimate == pytest.approx(_SERVICE / 0.999, rel=1e-3)
+    assert law.messages.estimate == pytest.approx(2.4, rel=2e-3)
+    peaks = [row.peak for row in studies.rows(study)]
+    assert peaks == sorted(peaks, reverse=True)
+    assert "µs + 2.4 (2.4 to 2.4) o), r² 1.00" in study_text(study)
+
+
+def test_an_overhead_that_is_not_the_limit_is_left_out() -> None:
+    """The proxy is next to the server: the peak is the lower one of both."""
+    study = _study(
+        *(
+            _point(
+                Setting("overhead", o) if o else Setting(),
+                PEAK,
+                0.0,
+                min(3300.0, 1e6 / o if o else 3300.0),
+                1e-3,
+            )
+            for o in (0.0, 100.0, 300.0, 600.0, 1200.0, 2400.0)
+        )
+    )
+    law = studies.overhead_law(study)
+    assert law is not None
+    assert law.messages.estimate == pytest.approx(1)
+    assert law.service.estimate == pytest.approx(0, abs=1e-9)
+
+
+def test_bandwidth_does_not_matter_until_it_does() -> None:
+    """Section 5.3."""
+    server = Server(service=_SERVICE, delay=1e-3)
+    points = _curve(Setting(), server) + _curve(Setting("bandwidth", 26.0), server)
+    assert studies.steeper_at(studies.rows(_study(*points))) is None
+    assert "steeper at none of these" in study_text(_study(*points))
+    points += _curve(Setting("bandwidth", 1.25), server, slower=50e-6)
+    assert studies.steeper_at(studies.rows(_study(*points))) == 1.25
+    assert "steeper from 1.25 MB/s down" in study_text(_study(*points))
+
+
+def test_too_few_settings_say_nothing() -> None:
+    study = _study(*_curve(Setting(), Server(service=_SERVICE)))
+    assert studies.latency_law(study) is None
+    assert studies.overhead_law(study) is None
+    assert "No knob was turned" in study_text(study)
+    assert studies.rows(_study()) == []
+
+
+# ---------------------------------------------------------------- points
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({}, ""),
+        ({"lag_p99": 99.0}, ""),
+        ({"lag_p99": 101.0}, "its sending lagged: 99 % within 101 µs, and half of all took 1000 µs"),
+        ({"lag_p99": 500.0, "offered": 0.0}, ""),  # a closed loop has no intended starts
+        ({"in_flight": 23.0}, ""),
+        ({"in_flight": 30.0}, "Little's law: 20.0 under way by throughput and response, 30.0 seen"),
+        ({"in_flight": 10.0}, "Little's law: 20.0"),
+        ({"delivered": 10.0, "in_flight": 0.9}, ""),  # less than one more or less says nothing
+    ],
+)
+def test_a_point_about_the_sender_is_refused(more: dict[str, float], why: str) -> None:
+    facts = {
+        "offered": 10_000.0, "delivered": 10_000.0, "response": 2000.0, "median": 1000.0, "lag_p99": 0.0,
+        "in_flight": 20.0, **more,
+    }  # fmt: skip
+    found = studies.why_refused(**facts)
+    assert found.startswith(why)
+    assert bool(found) == bool(why)
+
+
+def test_refused_points_are_shown_and_used_by_no_fit() -> None:
+    good = _curve(Setting(), Server(service=_SERVICE))
+    bad = Measured(**{**_fields(good[1]), "response": 1.0, "refused": "its sending lagged"})
+    study = _study(*good[:1], bad, *good[2:])
+    assert min(point.throughput for point in studies.rows(study)[0].curve) == pytest.approx(good[2].delivered)
+    assert studies.rows(study)[0].refused == 1
+    assert "base, 5% of the peak: its sending lagged" in study_text(study)
+    assert len(studies.mean_curve(study, Setting())) == len(SHARES) - 1
+    assert not studies.rows(study)[0].has_base  # the point at the lowest load is refused
+    assert study_text(study).splitlines()[4].split()[2] == "-"
+    assert studies.rows(_study(*good))[0].has_base
+
+
+def _fields(point: Measured) -> dict[str, t.Any]:
+    return {name: getattr(point, name) for name in point.__dataclass_fields__}
+
+
+def test_points_are_measured_in_random_order_after_their_peaks() -> None:
+    found = studies.tasks(Setting(), SHARES, 3, seed=1)
+    assert [task.share for task in found[:3]] == [PEAK] * 3
+    assert {(task.share, task.repeat) for task in found[3:]} == {
+        (share, n) for share in SHARES for n in range(3)
+    }
+    shares = [task.share for task in found[3:]]
+    assert shares != sorted(shares)
+    assert studies.tasks(Setting(), SHARES, 3, seed=1) == found != studies.tasks(Setting(), SHARES, 3, seed=2)
+
+
+def test_fewer_loads_keep_both_ends() -> None:
+    for number in range(3, 11):
+        chosen = studies.chosen(number)
+        assert (len(set(chosen)), chosen[0], chosen[-1]) == (number, SHARES[0], SHARES[-1])
+
+
+def test_a_point_lasts_until_enough_has_arrived() -> None:
+    assert studies.seconds_of(1000, 10) == 10
+    assert studies.seconds_of(18, 10) == pytest.approx(105)
+
+
+def test_an_interval_of_a_mean_needs_some_seconds() -> None:
+    assert studies.interval_of([1.0, 2.0, 3.0, 4.0], 2.5) == (2.5, 2.5)
+    low, high = studies.interval_of([1.0, 2.0, 3.0, 4.0, 5.0], 3.1)
+    assert low < 3.1 < high
+    assert high - 3.1 == pytest.approx(2.776 * math.sqrt(2.5 / 5), abs=1e-3)
+
+
+class _Busy:
+    """Carries calls out that never end."""
+
+    def perform(self, _call: t.Any) -> Work[None]:
+        yield Until(math.inf)
+
+
+def test_arrivals_count_what_they_meet() -> None:
+    """Nothing ends, one arrival a second, of which two are in the warm-up: 2 + 3 + ... are met."""
+    now = [0.0]
+    rate = Rate(lambda: now[0], 0.0, 2.5, 8.0)
+    program = rate.open(_Busy(), lambda _number: iter(()), lambda: 1.0)  # type: ignore[arg-type, return-value]
+    wanted = next(program)
+    with contextlib.suppress(StopIteration):
+        while not isinstance(wanted, Drain):
+            if isinstance(wanted, Until):
+                now[0] = wanted.at
+            if isinstance(wanted, Start):
+                assert wanted.pool is not None
+                wanted.pool.running += 1
+                wanted.steps.close()
+            wanted = program.send(None)
+    assert (rate.tally.arrivals, rate.tally.met) == (8, sum(range(2, 10)))
+
+
+# ---------------------------------------------------------------- the picture
+
+
+def test_a_picture_has_a_panel_for_each_knob_and_tells_settings_apart_without_colour() -> None:
+    server = Server(service=_SERVICE, delay=1e-3)
+    settings = [Setting(), Setting("latency", 500.0), Setting("latency", 4000.0), Setting("bandwidth", 2.5)]
+    study = _study(*(point for setting in settings for point in _curve(setting, server)))
+    svg = ET.fromstring(study_chart(study, server))
+    names = [each.text for each in svg.iter(f"{_SVG}text") if each.get("class") in {"name", "caption"}]
+    assert names == [
+        *("response time by latency", "base", "latency 500 µs", "latency 4000 µs", "model of base"),
+        *("response time by bandwidth", "base", "bandwidth 2.5 MB/s", "model of base"),
+    ]
+    assert svg.get("width") == "400"
+    curves = [group for group in svg.iter(f"{_SVG}g") if group.get("class") == "curve"]
+    assert len(curves) == 5
+    looks = set()
+    for group in curves[:3]:
+        line = group.find(f"{_SVG}polyline")
+        assert line is not None
+        marks = [each.tag for each in group if each.tag in {f"{_SVG}circle", f"{_SVG}polygon"}]
+        assert len(marks) == len(SHARES) + 1
+        assert len([each for each in group.iter(f"{_SVG}line") if each.get("class") == "error"]) == len(
+            SHARES
+        )
+        looks.add((line.get("stroke-dasharray"), line.get("stroke")))
+    assert len(looks) == 3
+    assert {stroke for _, stroke in looks} == {"currentColor"}
+    places = [
+        tuple(map(float, place.split(",")))
+        for line in svg.iter(f"{_SVG}polyline")
+        for place in line.attrib["points"].split()
+    ]
+    assert all(0 <= x <= 400 and 0 <= y <= float(svg.attrib["height"]) for x, y in places)
+
+
+def test_a_picture_of_base_alone_and_of_nothing() -> None:
+    study = _study(*_curve(Setting(), Server(service=_SERVICE)))
+    assert "response time<" in study_chart(study)
+    assert study_chart(_study()) == ""
+
+
+# ---------------------------------------------------------------- the file
+
+
+def test_a_study_is_read_as_it_was_written(tmp_path: Path) -> None:
+    study = _study(*_curve(Setting(), Server(service=_SERVICE)))
+    path = tmp_path / studies.FILE
+    studies.write(study, path)
+    assert studies.read(path) == study
+    lines = list(studies.sheet(study))
+    assert len(lines) == 1 + len(study.points)
+    assert lines[0].startswith("throughput,response_ms,")
+    assert [each.name for each in tmp_path.iterdir()] == [studies.FILE]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [({"schema": 9}, "schema"), ({"points": 3}, "points"), ({"more": 1}, "more"), (None, "is no study")],
+)
+def test_another_file_is_refused(change: dict[str, t.Any] | None, why: str, tmp_path: Path) -> None:
+    path = tmp_path / studies.FILE
+    studies.write(_study(), path)
+    if change is None:
+        path.write_text("[", encoding="utf-8")
+    else:
+        path.write_text(json.dumps({**json.loads(path.read_text()), **change}), encoding="utf-8")
+    with pytest.raises(Refused, match=why):
+        studies.read(path)
+
+
+# ---------------------------------------------------------------- measuring
+
+
+@pytest.mark.parametrize(
+    ("setting", "field", "value"),
+    [
+        (Setting(), "latency", 0.0),
+        (Setting("latency", 150.0), "latency", 150e-6),
+        (Setting("overhead", 80.0), "overhead", 80e-6),
+        (Setting("bandwidth", 2.5), "gap_per_byte", 0.4e-6),
+    ],
+)
+def test_a_setting_is_a_shared_link_in_both_directions(setting: Setting, field: str, value: float) -> None:
+    links = parse_plan(sensing.link_plan(setting), "plan.toml").links
+    assert [(link.toward, link.shared) for link in links] == [("server", True), ("client", True)]
+    assert all(getattr(link, field) == pytest.approx(value) for link in links)
+
+
+def _wish(**more: t.Any) -> sensing.Wish:
+    facts: dict[str, t.Any] = {
+        "target": "embedded", "version": "3", "transport": "tcp", "settings": (Setting("latency", 1000.0),),
+        "shares": (0.1, 0.5, 1.1), "repeats": 2, "seconds": 1.0, "callers": 4, "seed": 1, "limits": Limits(),
+        "out": None, "label": "", **more,
+    }  # fmt: skip
+    return sensing.Wish(**facts)
+
+
+def _outcome(verdict: Verdict = Verdict.PASS, *, interrupted: bool = False) -> Outcome:
+    result: Result = rate()
+    if verdict is not Verdict.PASS:
+        result = replace(result, verdict=verdict, reasons=("a reason",))
+    return Outcome(result, (), interrupted)
+
+
+class _Fake:
+    """Runs of a study without any server: each does 100 operations per second."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, ends: dict[int, Outcome] | None = None) -> None:
+        self.rates: list[float] = []
+        self.loads: list[float] = []
+        self.linked: list[str] = []
+        self.ends = ends or {}
+        fake = self
+
+        def run(
+            _measuring: t.Any,
+            _task: Task,
+            _address: t.Any,
+            rate: float,
+            load: float,
+            seconds: float | None = None,
+        ) -> tuple[Outcome, Tally]:
+            fake.rates.append(rate)
+            fake.loads.append(load)
+            tally = Tally()
+            for _ in range(300):
+                tally.operations += 1
+                tally.latencies.add(40_000.0)
+            tally.arrivals, tally.met = (10, 40) if rate else (0, 0)
+            return fake.ends.get(len(fake.rates), _outcome()), tally
+
+        @contextlib.contextmanager
+        def linked(_measuring: t.Any, setting: Setting) -> Iterator[None]:
+            fake.linked.append(str(setting))
+            yield None
+
+        @contextlib.contextmanager
+        def serving(_wish: sensing.Wish) -> Iterator[TargetAddress]:
+            yield TargetAddress(host="127.0.0.1", nfs_port=1, mount_port=1)
+
+        monkeypatch.setattr(sensing._Measuring, "_run", run)
+        monkeypatch.setattr(sensing._Measuring, "_linked", linked)
+        monkeypatch.setattr(sensing, "_serving", serving)
+
+
+def test_a_study_measures_all_points_of_all_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fake, lines = _Fake(monkeypatch), list[str]()
+    study, status = sensing.run(_wish(out=tmp_path), say=lines.append, progress=lambda _: None)
+    assert status is Exit.OK
+    assert len(study.points) == 2 * 2 * 4
+    assert fake.linked == ["base", "latency 1000 µs"]
+    assert len(fake.rates) == 1 + len(study.points)  # and the first look at the peak
+    peak = study.peaks(Setting())[0]
+    assert {round(rate / peak, 3) for rate in fake.rates} == {0, 0.1, 0.5, 1.1}
+    assert studies.read(tmp_path / studies.FILE) == study
+    assert (tmp_path / "curves.csv").read_text().count("\n") == 1 + len(study.points)
+    assert lines[1].startswith("points: 16, 2 for each of 3 loads and the peak")
+    assert any("the other settings take some" in line for line in lines)
+    assert all(not each.refused for each in study.points if each.share == PEAK)
+
+
+def test_a_study_that_was_interrupted_goes_on_by_point(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _Fake(monkeypatch, {7: _outcome(interrupted=True)})
+    cut, status = sensing.run(_wish(out=tmp_path), say=lambda _: None, progress=lambda _: None)
+    assert (status, len(cut.points)) == (Exit.INTERRUPTED, 5)
+    fake = _Fake(monkeypatch)
+    whole, status = sensing.run(_wish(out=tmp_path), say=lambda _: None, progress=lambda _: None)
+    assert (status, len(whole.points), len(fake.rates)) == (Exit.OK, 16, 11)
+    assert whole.points[:5] == cut.points
+    assert len({each.task for each in whole.points}) == 16
+
+
+def test_a_study_does_not_go_on_as_another_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _Fake(monkeypatch)
+    sensing.run(_wish(out=tmp_path), say=lambda _: None, progress=lambda _: None)
+    with pytest.raises(Trouble, match="is a study with version 3, not 2"):
+        sensing.run(_wish(out=tmp_path, version="2"), say=lambda _: None, progress=lambda _: None)
+
+
+def test_wrong_data_ends_a_study_red(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = list[str]()
+    _Fake(monkeypatch, {4: _outcome(Verdict.FAIL)})
+    study, status = sensing.run(_wish(), say=lines.append, progress=lambda _: None)
+    assert (status, len(study.points)) == (Exit.FAIL, 2)
+    assert "a reason" in lines
+
+
+def test_a_point_that_cannot_be_measured_ends_a_study(monkeypatch: pytest.MonkeyPatch) -> None:
+    _Fake(monkeypatch, {4: _outcome(Verdict.VOID)})
+    with pytest.raises(Trouble, match="base: a reason"):
+        sensing.run(_wish(), say=lambda _: None, progress=lambda _: None)
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("", "expected a TARGET or --from, and not both"),
+        ("embedded --from x.csv", "expected a TARGET or --from, and not both"),
+        ("--from x.csv --seconds 3", "--seconds is about measuring"),
+        ("embedded --disk-ms 3", "--disk-ms is about the model of --from"),
+        ("embedded --latency 10,x", "expected numbers with commas between them, got '10,x'"),
+        ("embedded --overhead 0", "expected up to 20 numbers above 0, got '0'"),
+        ("embedded --bandwidth inf", "expected up to 20 numbers above 0"),
+        ("embedded --seconds nan", "expected a number above 0"),
+    ],
+)
+def test_words_that_make_no_sense_are_refused(
+    words: str, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["sensitivity", *words.split()]) == Exit.USAGE
+    assert why in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_dry_run_says_what_would_be_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "sensitivity embedded --dry-run --latency 4000,150 --bandwidth 2.5 --repeat 2"
+    assert run_command_line(words.split()) == Exit.OK
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "settings: base, latency 150 µs, latency 4000 µs, bandwidth 2.5 MB/s",
+        "points: 88, 2 for each of 10 loads and the peak, of each setting",
+    ]
+
+
+def test_a_study_of_the_embedded_server(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With the server and the proxy in other processes. How much of it is refused depends on the machine."""
+    monkeypatch.setattr(studies, "LEAST_ARRIVALS", 20)
+    words = f"sensitivity embedded --loads 3 --repeat 1 --seconds 0.4 --callers 4 --max-bytes 24M --out {tmp_path}"
+    assert run_command_line([*words.split(), "--latency", "2000"]) == Exit.OK
+    output = capsys.readouterr().out
+    study = studies.read(tmp_path / studies.FILE)
+    assert len(study.points) == 8
+    assert all(each.operations > 0 for each in study.points)
+    assert study.peaks(Setting())
+    assert "sfs-like on embedded, NFSv3 over tcp, 4 callers at the peak" in output
+    at_peak = {each.knob: each.response for each in study.points if each.share == PEAK}
+    assert at_peak["latency"] >= 4000
