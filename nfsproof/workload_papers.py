@@ -48,7 +48,8 @@ many times ours are the paper's.
   table.
 - Seconds and throughput are of other machines, so both sides are divided by their base column: "v2 = 1" says that all
   numbers of the row are parts of those of v2 in the same run. Do not compare seconds of two servers on this page.
-- A server that breaks a rule of the lint is red, and has counts in these tables but no times. Wrong data leaves no number.
+- A server that breaks a rule of the lint is red, and has counts in these tables but no times. Wrong data leaves no
+  number.
 - The embedded server shares a process with the client, and has no disk: its times say what calls cost a processor.
 - `knfsd` is a kernel in User-Mode Linux, where what the kernel asks of its host costs more than on a machine; QEMU
   emulates the processor of `knfsd:qemu`. Their times say less than those of the others.
