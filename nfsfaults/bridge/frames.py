@@ -2,8 +2,8 @@
 """Reads as much of IPv4, UDP and TCP as a bridge must know to pass a frame, or to give it to a rule. No sockets.
 
 It makes nothing: what no rule wants passes as the frames that came, and what a rule wants is made by scapy
-(`nfsfaults.packet.making`). It completes checksums, which a virtual machine may leave to the device that it does not
-have.
+(`nfsfaults.packet.making`). It completes checksums, which a virtual machine may leave to its
+device.
 """
 
 from __future__ import annotations
