@@ -37,7 +37,9 @@ ERRORS_KEEP_THE_SLOT = must(
     "RFC 5661", "2.10.6.1.2", "if SEQUENCE returns an error, the sequence id of the slot does not change"
 )
 HIGH_SLOT_HAS_A_NAME = stated(
-    "RFC 5661", "15.1.11.3", "NFS4ERR_BAD_HIGH_SLOT: sa_highest_slotid exceeds the highest slot that is enforced"
+    "RFC 5661",
+    "15.1.11.3",
+    "NFS4ERR_BAD_HIGH_SLOT: sa_highest_slotid exceeds the highest slot that is enforced",
 )
 HIGHEST_SLOT = should("RFC 5661", "18.46.3", "sr_highest_slotid should not be less than sa_highest_slotid")
 _MOST = 8
