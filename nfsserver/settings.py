@@ -512,11 +512,7 @@ class Settings:
         of_nfs4=True,
     )
     posix_locks: bool = _knob(
-        True,
-        "OPEN sets OPEN4_RESULT_LOCKTYPE_POSIX",
-        "RFC 5661 section 18.16.3",
-        draws=(False,),
-        of_nfs4=True,
+        True, "OPEN sets LOCKTYPE_POSIX", "RFC 5661 section 18.16.3", draws=(False,), of_nfs4=True
     )
     mandatory_locks: bool = _knob(
         False,
@@ -533,11 +529,7 @@ class Settings:
         of_nfs4=True,
     )
     close_frees_locks: bool = _knob(
-        True,
-        "CLOSE frees the locks of an open, or gets LOCKS_HELD",
-        "RFC 5661 section 18.2.3",
-        draws=(False,),
-        of_nfs4=True,
+        True, "CLOSE frees locks, or gets LOCKS_HELD", "RFC 5661 section 18.2.3", draws=(False,), of_nfs4=True
     )
     # ------------------------------------------------------------ RPC
     replay_cache: bool = _knob(

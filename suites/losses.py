@@ -57,7 +57,7 @@ class Times(t.NamedTuple):
 class Written(t.NamedTuple):
     """What WRITE says of the data that the server may lose."""
 
-    count: int
+    size: int
     committed: int
     """A value of `StableHow`, which NFSv3 and NFSv4 have in common."""
 
@@ -115,7 +115,7 @@ class Losses(ABC):
         if self._written.committed != StableHow.UNSTABLE:
             observe(DATA, AT_ONCE)
             return
-        is_kept = self._read(self._file, self._written.count) == pattern(SIZE, salt=1)[: self._written.count]
+        is_kept = self._read(self._file, self._written.size) == pattern(SIZE, salt=1)[: self._written.size]
         observe(DATA, "kept" if is_kept else "lost")
         if is_kept:
             skip(within(f"{LOSES_NOTHING} (data that WRITE did not commit is still there)", LOSES_NOTHING))
