@@ -12,7 +12,7 @@ from nfsclient.protocol.nfs4 import NfsLockType4, Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4, refusal, restate4
-from nfsmutants.rules import RFC5661_LOCK
+from nfsmutants.rules import RFC5661_ERRORS, RFC5661_LOCK
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import compound_of, plain
 from nfsserver.state.locks import Lock as ServerLock
@@ -227,7 +227,7 @@ def lock4_openmode_locks_all_the_same(call: Lock) -> p.Lock4Res:
     return result
 
 
-@mutant(p.LOCK)
+@mutant(p.LOCK, breaks=RFC5661_ERRORS)
 def lock4_openmode_is_bad_stateid(call: Lock) -> p.Lock4Res:
     """LOCK that the open does not permit gets BAD_STATEID"""
     return restate4(call.proceed(), Nfsstat4.NFS4ERR_OPENMODE, Nfsstat4.NFS4ERR_BAD_STATEID)

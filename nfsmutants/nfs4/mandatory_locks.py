@@ -9,6 +9,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs4.bending import refusal
+from nfsmutants.rules import RFC5661_SETATTR, RFC5661_SHARED_IO
 from nfsserver.fs import Inode
 from nfsserver.nfs4.common import compound_of
 from nfsserver.state.locks import Lock
@@ -63,7 +64,7 @@ def write4_locks_lock_whole_files(call: Write) -> p.Write4Res:
 
 @mutant(p.WRITE)
 def write4_own_locks_exclude(call: Write) -> p.Write4Res:
-    """WRITE into a lock of its own owner gets LOCKED"""
+    """WRITE into a lock by the owner of the lock gets LOCKED"""
     return p.Write4Res(Nfsstat4.NFS4ERR_LOCKED) if _writes_into(call, foreign=False) else call.proceed()
 
 
@@ -94,14 +95,14 @@ def read4_read_locks_exclude_readers(call: Read) -> p.Read4Res:
     return p.Read4Res(Nfsstat4.NFS4ERR_LOCKED) if is_meant else call.proceed()
 
 
-@mutant(p.SETATTR)
+@mutant(p.SETATTR, breaks=RFC5661_SHARED_IO)
 def setattr4_into_a_lock_is_refused_late(call: Setattr) -> p.Setattr4Res:
     """SETATTR of the size of a file in which another client has a lock sets it, and gets LOCKED"""
     is_late, result = _cuts(call), call.proceed()
     return p.Setattr4Res(Nfsstat4.NFS4ERR_LOCKED, []) if is_late else result
 
 
-@mutant(p.SETATTR)
+@mutant(p.SETATTR, breaks=RFC5661_SETATTR)
 def setattr4_into_a_lock_is_inval(call: Setattr) -> p.Setattr4Res:
     """SETATTR of the size of a file in which another client has a lock gets INVAL"""
     return p.Setattr4Res(Nfsstat4.NFS4ERR_INVAL, []) if _cuts(call) else call.proceed()

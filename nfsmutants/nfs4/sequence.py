@@ -18,7 +18,7 @@ from nfsmutants.nfs4.bending import (
     sequence_of,
     with_sequence,
 )
-from nfsmutants.rules import RFC5661_SLOTS
+from nfsmutants.rules import RFC5661_ERRORS, RFC5661_SLOTS
 
 Compound = Call[p.Compound4Args, p.Compound4Res]
 Sequence = Call[p.Sequence4Args, p.Sequence4Res]
@@ -139,7 +139,7 @@ def sequence4_high_slot_moves_the_slot(call: Compound) -> p.Compound4Res:
     return reply
 
 
-@mutant(p.COMPOUND)
+@mutant(p.COMPOUND, breaks=RFC5661_ERRORS)
 def sequence4_high_slot_is_inval(call: Compound) -> p.Compound4Res:
     """SEQUENCE with a highest slot beyond the slot table gets INVAL"""
     return restate_last(call.proceed(), Nfsstat4.NFS4ERR_BAD_HIGH_SLOT, Nfsstat4.NFS4ERR_INVAL)

@@ -50,7 +50,9 @@ FS_ROOT_IS_THE_PATH = must(
     "fs_root is equal to the path that the client used to reach the object, or its file system",
 )
 FS_ROOT_IS_OF_ALL = stated(
-    "RFC 5661", "11.9", "fs_root is the root of the file system, no matter which object in it is asked"
+    "RFC 5661",
+    "11.9",
+    "fs_root is the root of the file system, no matter which object in it GETATTR is about",
 )
 LOCATIONS_HAVE_SERVERS = stated(
     "RFC 5661", "11.9", "a location has the names of servers, each a host name, an address, or empty"
@@ -115,7 +117,7 @@ def test_kept(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, name:
 @_EACH
 @pytest.mark.parametrize("how", ["open", "create"])
 @proves(SET_AT_CREATION, killed_by="create4-forgets-marks")
-def test_at_creation(compounds: Compounds, scratch: Nfs4Scratch, name: str, how: str) -> None:
+def test_created(compounds: Compounds, scratch: Nfs4Scratch, name: str, how: str) -> None:
     """A mark that OPEN or CREATE says it has set is that of the new object."""
     _need(scratch, scratch.handle, name)
     value = _MARKS[name][0]
