@@ -68,12 +68,11 @@ def real_server(name: str) -> Iterator[dict[str, str]]:
         yield prepare(NfsUrl.parse(name))
         return
     from nfstargets import TargetError, make_target
-    from nfstargets.ganesha import GaneshaTarget
 
+    if name.partition(":")[0] == "ganesha":
+        name += f"{',' if ':' in name else ':'}lease={_LEASE}"
     try:
         target = make_target(name)
-        if isinstance(target, GaneshaTarget):
-            target.lease = _LEASE
         with _environment(_MALLOC):
             target.start()
     except TargetError as reason:

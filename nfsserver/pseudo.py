@@ -50,6 +50,14 @@ class PseudoFileSystem:
             return inode
         return self._exports[inode.fileid].root
 
+    def path_of(self, fs: FileSystem) -> list[bytes]:
+        """The names on the way from the root to a file system."""
+        path, directory = [], self._covered.get(fs.fsid)
+        while directory is not None and directory.place is not None:
+            directory, name = directory.place
+            path.append(name)
+        return path[::-1]
+
     def covered(self, inode: Inode) -> Inode | None:
         """The directory that the root of an export covers; None for other objects."""
         return self._covered.get(inode.fs.fsid) if inode is inode.fs.root else None

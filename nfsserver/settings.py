@@ -504,11 +504,21 @@ class Settings:
         draws=(False,),
         of_nfs4=True,
     )
-    posix_locks: bool = _knob(
+    optional_attributes: bool = _knob(
         True,
-        "OPEN sets OPEN4_RESULT_LOCKTYPE_POSIX",
-        "RFC 5661 section 18.16.3",
+        "objects have the attributes archive, hidden, system, mimetype, time_backup, quota_* and fs_locations",
+        "RFC 5661 section 5.2",
         draws=(False,),
+        of_nfs4=True,
+    )
+    posix_locks: bool = _knob(
+        True, "OPEN sets LOCKTYPE_POSIX", "RFC 5661 section 18.16.3", draws=(False,), of_nfs4=True
+    )
+    mandatory_locks: bool = _knob(
+        False,
+        "READ and WRITE by NFSv4 get LOCKED where a lock of another owner excludes them",
+        "RFC 5661 section 9.1.2",
+        draws=(True,),
         of_nfs4=True,
     )
     lock_needs_access: bool = _knob(
@@ -519,11 +529,7 @@ class Settings:
         of_nfs4=True,
     )
     close_frees_locks: bool = _knob(
-        True,
-        "CLOSE releases the locks of an open; otherwise it gets LOCKS_HELD",
-        "RFC 5661 section 18.2.3",
-        draws=(False,),
-        of_nfs4=True,
+        True, "CLOSE frees locks, or gets LOCKS_HELD", "RFC 5661 section 18.2.3", draws=(False,), of_nfs4=True
     )
     # ------------------------------------------------------------ RPC
     replay_cache: bool = _knob(

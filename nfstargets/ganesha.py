@@ -12,13 +12,14 @@ import re
 import shutil
 import subprocess
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
 from nfsclient.protocol import mount, nfs3
 from nfstargets.base import TargetAddress, TargetError
-from nfstargets.ganesha_config import EXPORT_KINDS, LEASE, MEM_FILE_SIZE, MEM_FILES, GaneshaConfig
+from nfstargets.ganesha_config import MEM_FILE_SIZE, MEM_FILES, GaneshaConfig
+from nfstargets.ganesha_options import GaneshaOptions
 from nfstargets.keeper import MEMORY
 from nfstargets.namespace import (
     HANDLE_FILE_SYSTEMS,
@@ -86,20 +87,16 @@ class GaneshaTarget(ProgramTarget):
     ports_wanted: ClassVar[int] = 2
     apart: ClassVar[str] = "cannot be separated from this machine's rpcbind"
 
-    def __init__(self, kind: str = "", protocols: tuple[int, ...] = (3, 4)) -> None:
-        if kind and kind not in EXPORT_KINDS:
-            raise TargetError(
-                f"unknown export {kind!r}: expected ganesha:" + " or ganesha:".join(EXPORT_KINDS)
-            )
-        self.kind = kind or ("vfs" if can_act_for_others() else "mem")
-        super().__init__(f"ganesha:{self.kind}", "ganesha")
-        if not kind and self.kind == "mem":
+    def __init__(self, text: str = "") -> None:
+        """`text` is what `GaneshaOptions.parse` reads. Raises TargetError."""
+        asked = GaneshaOptions.parse(text)
+        self.kind = asked.kind or ("vfs" if can_act_for_others() else "mem")
+        self.options = replace(asked, kind=self.kind)
+        super().__init__(f"ganesha:{self.options.words()}", "ganesha")
+        if not asked.kind and self.kind == "mem":
             self.remark = "ganesha:vfs needs root: this run tests ganesha:mem, the file system in memory"
         if self.kind == "vfs":
             self.controls = self.controls | {"touch_locally"}
-        self.protocols = protocols
-        self.lease = LEASE
-        """Seconds of a lease of NFSv4; may be changed before `start`."""
         self._installation: Installation | None = None
         self._version = ""
         self._file_system = ""
@@ -120,7 +117,7 @@ class GaneshaTarget(ProgramTarget):
     def address_of(self, ports: tuple[int, ...]) -> TargetAddress:
         """The portmapper that it registered with is our own, and not to be judged."""
         nfs_port, mount_port = ports
-        has_mount = 3 in self.protocols
+        has_mount = 3 in self.options.protocols
         return TargetAddress(
             host=HOST,
             nfs_port=nfs_port,
@@ -204,7 +201,7 @@ class GaneshaTarget(ProgramTarget):
 
     def is_announced(self, server: KeptServer) -> bool:
         """It registers what it has bound."""
-        return all(server.registered >= ANNOUNCED[version] for version in self.protocols)
+        return all(server.registered >= ANNOUNCED[version] for version in self.options.protocols)
 
     def command(self, server: KeptServer, ports: tuple[int, ...]) -> list[str]:
         """In the foreground, as a child of the keeper, and with a stack trace in the log when it crashes."""
@@ -217,8 +214,9 @@ class GaneshaTarget(ProgramTarget):
             plugins=self._installation.plugins,
             vfs=server.scratch / "vfs" if self.kind == "vfs" else None,
             mem=self._installation.has("mem"),
-            protocols=self.protocols,
-            lease=self.lease,
+            protocols=self.options.protocols,
+            lease=self.options.lease,
+            grace=self.options.grace,
             # In its private network a bridge of packets comes from another address.
             host="0.0.0.0" if self._has_network else HOST,  # noqa: S104
         )

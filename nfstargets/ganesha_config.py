@@ -54,6 +54,8 @@ class GaneshaConfig:
     host: str = "127.0.0.1"
     lease: int = LEASE
     """Seconds for which a client of NFSv4 may be silent."""
+    grace: int = 0
+    """Seconds after a start in which clients of before only reclaim; 0: none."""
 
     def text(self) -> str:
         blocks = [
@@ -73,9 +75,9 @@ class GaneshaConfig:
             ),
             _block(
                 "NFSv4",
-                Graceless=True,
+                Graceless=not self.grace,
                 Lease_Lifetime=self.lease,
-                Grace_Period=5,
+                Grace_Period=self.grace or 5,
                 Minor_Versions="0, 1, 2",
                 RecoveryBackend="fs",
                 RecoveryRoot=self.state,

@@ -21,14 +21,19 @@ from abc import ABC, abstractmethod
 from fixtures.checks.across import AT_ONCE, DATA, METADATA
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2, Nfs3
+from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs2
-from nfsclient.protocol.nfs3 import Sattr3, StableHow, Write3ResOk
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs3 import Sattr3, StableHow
+from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4, StableHow4
 from nfsjudge import observe, skip
 from nfsjudge.reason import Lack, because, within
 from suites.nfs3.contents import pattern, read_range
 from suites.nfs3.times import LONG_AGO, at_client_time
+from suites.recovery.v4 import range_of
 
 SIZE: t.Final = 8192
 LOSES_NOTHING: t.Final = because(
@@ -49,6 +54,14 @@ class Times(t.NamedTuple):
     mtime: Time
 
 
+class Written(t.NamedTuple):
+    """What WRITE says of the data that the server may lose."""
+
+    size: int
+    committed: int
+    """A value of `StableHow`, which NFSv3 and NFSv4 have in common."""
+
+
 class Losses(ABC):
     """A crash of the target, and what it loses. Made before the check begins, for one check."""
 
@@ -57,7 +70,7 @@ class Losses(ABC):
         self.target = target
         self._directory = directory
         self._file = file
-        self._written: Write3ResOk | None = None
+        self._written: Written | None = None
         self._moved: dict[tuple[bytes, str], tuple[Time, Time]] = {}
         """Handle and field -> a time, as it was and as it was moved just before the crash."""
 
@@ -68,6 +81,10 @@ class Losses(ABC):
     @abstractmethod
     def _leave(self) -> None:
         """Make the calls whose effects the server may lose."""
+
+    def _read(self, file: bytes, count: int) -> bytes:
+        """The first bytes of the file that may be lost."""
+        return read_range(self.target.client(Nfs3), file, 0, count)
 
     # ------------------------------------------------------------ the crash
 
@@ -98,8 +115,7 @@ class Losses(ABC):
         if self._written.committed != StableHow.UNSTABLE:
             observe(DATA, AT_ONCE)
             return
-        seen = read_range(self.target.client(Nfs3), self._file, 0, self._written.count)
-        is_kept = seen == pattern(SIZE, salt=1)[: self._written.count]
+        is_kept = self._read(self._file, self._written.size) == pattern(SIZE, salt=1)[: self._written.size]
         observe(DATA, "kept" if is_kept else "lost")
         if is_kept:
             skip(within(f"{LOSES_NOTHING} (data that WRITE did not commit is still there)", LOSES_NOTHING))
@@ -147,7 +163,8 @@ class Nfs3Losses(Losses):
     def _leave(self) -> None:
         client = self.target.client(Nfs3)
         assert self._file is not None
-        self._written = client.write(self._file, 0, pattern(SIZE, salt=1), StableHow.UNSTABLE).resok
+        result = client.write(self._file, 0, pattern(SIZE, salt=1), StableHow.UNSTABLE).resok
+        self._written = None if result is None else Written(result.count, result.committed)
         client.readdir(self._directory)
 
 
@@ -169,3 +186,46 @@ class Nfs2Losses(Losses):
 
     def _leave(self) -> None:
         self.target.client(Nfs2).readdir(self._directory)
+
+
+class Nfs4Losses(Losses):
+    """Evidence by NFSv4, for a target that serves no other version.
+
+    What it leaves is left by a client that ends before the crash: the server would have a grace period for it.
+    """
+
+    def __init__(self, target: TargetView, v4: Nfs4Dialect) -> None:
+        self._v4 = v4
+        directory = v4.scratch.directory("may-be-lost")
+        file = v4.scratch.file("may-be-lost", pattern(SIZE), directory=directory)
+        super().__init__(target, directory, file)
+        old = p.Settime4(p.TimeHow4.SET_TO_CLIENT_TIME4, p.Nfstime4(LONG_AGO.seconds, 0))
+        for handle in (directory, file):
+            wanted = Fattr4(time_access_set=old, time_modify_set=old)
+            v4.scratch.run(op.putfh(handle), op.setattr(wanted))
+
+    def _times(self, handle: bytes) -> Times | None:
+        reply = self._v4.compounds.compound(op.putfh(handle), op.getattr("time_access", "time_modify"))
+        if reply.status != Nfsstat4.NFS4_OK:
+            return None
+        atime, mtime = reply.attributes.time_access, reply.attributes.time_modify
+        if atime is None or mtime is None:
+            return None
+        return Times((atime.seconds, atime.nseconds), (mtime.seconds, mtime.nseconds))
+
+    def leave(self) -> None:
+        super().leave()
+        self._v4.end_sessions()
+
+    def _leave(self) -> None:
+        assert self._file is not None
+        writing = op.write(op.ANONYMOUS, 0, pattern(SIZE, salt=1), StableHow4.UNSTABLE4)
+        reply = self._v4.compounds.compound(op.putfh(self._file), writing)
+        if reply.status == Nfsstat4.NFS4_OK:
+            result = reply.of(p.WRITE).resok4
+            assert result is not None
+            self._written = Written(result.count, result.committed)
+        self._v4.compounds.compound(op.putfh(self._directory), op.readdir())
+
+    def _read(self, file: bytes, count: int) -> bytes:
+        return range_of(self._v4, file, 0, count)

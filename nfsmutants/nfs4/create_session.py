@@ -47,6 +47,13 @@ def createsession4_replay_makes_another(call: CreateSession) -> p.CreateSession4
 
 
 @mutant(p.CREATE_SESSION)
+def createsession4_any_flag_is_a_backchannel(call: CreateSession) -> p.CreateSession4Res:
+    """CREATE_SESSION takes a flag that it does not know for CONN_BACK_CHAN"""
+    flags = call.args.csa_flags
+    return call.proceed_with(csa_flags=p.CREATE_SESSION4_FLAG_CONN_BACK_CHAN) if flags > 7 else call.proceed()
+
+
+@mutant(p.CREATE_SESSION)
 def createsession4_second_is_misordered(call: CreateSession) -> p.CreateSession4Res:
     """A second CREATE_SESSION of the same client gets SEQ_MISORDERED"""
     result, key = call.proceed(), call.args.csa_clientid

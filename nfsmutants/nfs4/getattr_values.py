@@ -57,9 +57,9 @@ def getattr4_lease_is_of_the_object(call: Getattr) -> p.Getattr4Res:
 
 
 @mutant(p.GETATTR)
-def getattr4_exclcreat_has_hidden(call: Getattr) -> p.Getattr4Res:
-    """suppattr_exclcreat has the attribute hidden, which the server does not support"""
-    return shown(call, "suppattr_exclcreat", lambda _, words: p.bitmap(*p.names_of(words), "hidden"))
+def getattr4_exclcreat_has_retention_hold(call: Getattr) -> p.Getattr4Res:
+    """suppattr_exclcreat has the attribute retention_hold, which the server does not support"""
+    return shown(call, "suppattr_exclcreat", lambda _, words: p.bitmap(*p.names_of(words), "retention_hold"))
 
 
 @mutant(p.GETATTR)

@@ -12,7 +12,7 @@ from nfsclient.protocol.nfs4 import NfsLockType4, Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4, refusal, restate4
-from nfsmutants.rules import RFC5661_LOCK
+from nfsmutants.rules import RFC5661_ERRORS, RFC5661_LOCK
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import compound_of, plain
 from nfsserver.state.locks import Lock as ServerLock
@@ -214,3 +214,20 @@ def lockt4_waiting_is_free(call: Call[p.Lockt4Args, p.Lockt4Res]) -> p.Lockt4Res
 def locku4_compares_seqids(call: Call[p.Locku4Args, p.Locku4Res]) -> p.Locku4Res:
     """LOCKU with another seqid than 0 gets BAD_SEQID, as in NFSv4.0"""
     return p.Locku4Res(Nfsstat4.NFS4ERR_BAD_SEQID) if call.args.seqid else call.proceed()
+
+
+@mutant(p.LOCK, breaks=RFC5661_LOCK)
+def lock4_openmode_locks_all_the_same(call: Lock) -> p.Lock4Res:
+    """LOCK that the open does not permit is refused, and locks the range"""
+    result = call.proceed()
+    if result.status == Nfsstat4.NFS4ERR_OPENMODE:
+        call.server.knobs.set("lock_needs_access", False)
+        call.proceed()
+        call.server.knobs.set("lock_needs_access", True)
+    return result
+
+
+@mutant(p.LOCK, breaks=RFC5661_ERRORS)
+def lock4_openmode_is_bad_stateid(call: Lock) -> p.Lock4Res:
+    """LOCK that the open does not permit gets BAD_STATEID"""
+    return restate4(call.proceed(), Nfsstat4.NFS4ERR_OPENMODE, Nfsstat4.NFS4ERR_BAD_STATEID)

@@ -18,7 +18,7 @@ from nfsmutants.nfs4.bending import (
     sequence_of,
     with_sequence,
 )
-from nfsmutants.rules import RFC5661_SLOTS
+from nfsmutants.rules import RFC5661_ERRORS, RFC5661_SLOTS
 
 Compound = Call[p.Compound4Args, p.Compound4Res]
 Sequence = Call[p.Sequence4Args, p.Sequence4Res]
@@ -127,6 +127,22 @@ def sequence4_errors_move_the_slot(call: Compound) -> p.Compound4Res:
     )
     call.proceed(moving)
     return reply
+
+
+@mutant(p.COMPOUND, breaks=RFC5661_SLOTS)
+def sequence4_high_slot_moves_the_slot(call: Compound) -> p.Compound4Res:
+    """A request whose highest slot is refused moves the sequence id of its slot"""
+    reply, sent = call.proceed(), sequence_of(call.args)
+    if sent is not None and reply.status == Nfsstat4.NFS4ERR_BAD_HIGH_SLOT:
+        moving = replace(call.args, argarray=call.args.argarray[:1])
+        call.proceed(with_sequence(moving, sa_highest_slotid=sent.sa_slotid))
+    return reply
+
+
+@mutant(p.COMPOUND, breaks=RFC5661_ERRORS)
+def sequence4_high_slot_is_inval(call: Compound) -> p.Compound4Res:
+    """SEQUENCE with a highest slot beyond the slot table gets INVAL"""
+    return restate_last(call.proceed(), Nfsstat4.NFS4ERR_BAD_HIGH_SLOT, Nfsstat4.NFS4ERR_INVAL)
 
 
 def execute_retries(

@@ -62,6 +62,7 @@ def set_attributes(fs: FileSystem, caller: Caller, inode: Inode, changes: Change
     inode.stable_atime = None
     inode.atime = inode.atime if changes.atime is None else fs.time_of(changes.atime, now)
     inode.mtime = inode.mtime if changes.mtime is None else fs.time_of(changes.mtime, now)
+    inode.mark(changes.marks)
 
 
 def _check_setattr(fs: FileSystem, caller: Caller, inode: Inode, changes: Changes) -> None:

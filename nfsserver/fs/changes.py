@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import enum
 import typing as t
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -32,6 +33,8 @@ class Changes:
     mtime: Time | None = None
     born: int | None = None
     """When the object was made (attribute `time_create` of NFSv4), in nanoseconds since 1970."""
+    marks: Mapping[str, object] | None = None
+    """Attributes by name that mean nothing to the file system, which keeps them."""
 
     @property
     def is_empty(self) -> bool:
@@ -45,6 +48,7 @@ class Changes:
         return (
             any(value is not None for value in owned)
             or self.born is not None
+            or self.marks is not None
             or isinstance(self.atime, int)
             or isinstance(self.mtime, int)
         )

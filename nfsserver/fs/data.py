@@ -61,8 +61,7 @@ def write(
 def _within_quota(fs: FileSystem, inode: Inode, content: PagedData, offset: int, count: int) -> int:
     if fs.limits.quota is None:
         return count
-    used = sum(each.used for each in fs.objects if each.data is not None and each.uid == inode.uid)
-    allowed = content.room_for(offset, count, (fs.limits.quota - used) // PAGE)
+    allowed = content.room_for(offset, count, (fs.limits.quota - fs.used_by(inode.uid)) // PAGE)
     if not allowed:
         raise FsError(errno.EDQUOT)
     return allowed

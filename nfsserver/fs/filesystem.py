@@ -87,6 +87,10 @@ class FileSystem:
         """How much room there is."""
         return self.objects.statistics()
 
+    def used_by(self, uid: int) -> int:
+        """Bytes of storage of all regular files of an owner, which a quota counts."""
+        return sum(each.used for each in self.objects if each.data is not None and each.uid == uid)
+
     # ------------------------------------------------------------ times
 
     def stamp(self) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import enum
 import typing as t
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from nfsserver.fs.pages import PagedData, nothing_survives
@@ -165,6 +165,8 @@ class Inode:
     """What NFSv4 set as the ACL; None: it is that of the mode."""
     xattrs: dict[bytes, bytes] = field(default_factory=dict)
     """Extended attributes by name (RFC 8276)."""
+    marks: dict[str, object] = field(default_factory=dict)
+    """Attributes by name that mean nothing here, and `archived at`: the mtime when `archive` was set."""
     attributes: Inode | None = None
     """The directory of its named attributes (RFC 5661 section 5.3)."""
     attribute_of: Inode | None = None
@@ -226,6 +228,13 @@ class Inode:
         if modified:
             self.mtime = now
         self.stable_times = None
+
+    def mark(self, marks: Mapping[str, object] | None) -> None:
+        """Set some of the marks, or none."""
+        if marks is not None:
+            self.marks.update(marks)
+            if "archive" in marks:
+                self.marks["archived at"] = self.mtime
 
     def accessed(self, now: int) -> None:
         """Move atime; a crash loses that, until SETATTR or `commit` makes all attributes stable."""

@@ -78,6 +78,7 @@ class Objects:
             inode.data = PagedData(self.budget)
         elif kind is Kind.DIRECTORY:
             inode.directory = Directory(parent)
+        inode.mark(changes.marks)
         self._inodes[fileid] = inode
         return inode
 

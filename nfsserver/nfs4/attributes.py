@@ -62,11 +62,12 @@ def getattr4(server: ServerApi, context: CallContext, args: p.Getattr4Args) -> p
 def setattr4(server: ServerApi, context: CallContext, args: p.Setattr4Args) -> p.Setattr4Res:
     """SETATTR; all or nothing. The stateid matters where `size` is set (section 18.30.3)."""
     inode, state = current(context), compound_of(context)
-    setting = values.setting_of(args.obj_attributes, state.minor, inode.mode)
+    setting = values.setting_of(server, args.obj_attributes, state.minor, inode.mode)
     if setting.changes.size is not None:
         if inode.kind is not Kind.REGULAR:
             raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
-        require_io(server, context, args.stateid, inode, Share.WRITE)
+        resized = sorted((inode.size, setting.changes.size))
+        require_io(server, context, args.stateid, inode, Share.WRITE, (resized[0], resized[1]))
     clear_way(server, inode, state.clientid, changes=True)
     try:
         apply(context, inode, setting)
@@ -84,11 +85,17 @@ def apply(context: CallContext, inode: Inode, setting: values.Setting) -> None:
 
 
 def require_io(
-    server: ServerApi, context: CallContext, stateid: p.Stateid4, inode: Inode, access: Share
+    server: ServerApi,
+    context: CallContext,
+    stateid: p.Stateid4,
+    inode: Inode,
+    access: Share,
+    span: tuple[int, int],
 ) -> None:
-    """Whether data may be read or written with a stateid. Raises `StateError`."""
+    """Whether data from `span[0]` up to `span[1]` may be read or written with a stateid. Raises `StateError`."""
     state = compound_of(context)
-    state.states.require_io(plain(stateid), state.sender, inode, access)
+    locked = span if server.knobs.now.mandatory_locks else None
+    state.states.require_io(plain(stateid), state.sender, inode, access, locked)
     clear_way(server, inode, state.clientid, changes=bool(access & Share.WRITE))
 
 
@@ -98,7 +105,8 @@ def require_io(
 def _are_same(server: ServerApi, context: CallContext, given: Fattr4) -> bool:
     """Whether an object has these attributes. Raises ATTRNOTSUPP, INVAL."""
     state = compound_of(context)
-    known = set(bits_of(values.supported(state.minor)))
+    has_optional = server.knobs.now.optional_attributes
+    known = set(bits_of(values.supported(state.minor, optional_too=has_optional)))
     for number in bits_of(given.attrmask):
         if number not in known:
             raise Nfs4Error(Nfsstat4.NFS4ERR_ATTRNOTSUPP)

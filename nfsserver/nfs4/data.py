@@ -21,7 +21,8 @@ def read4(server: ServerApi, context: CallContext, args: p.Read4Args) -> p.Read4
     """READ; more than maxread is answered short."""
     inode = current(context)
     require_file(inode)
-    require_io(server, context, args.stateid, inode, Share.READ)
+    span = (args.offset, args.offset + args.count)
+    require_io(server, context, args.stateid, inode, Share.READ, span)
     count = server.backend.transfers(context).of_read(args.count)
     data = inode.fs.read(compound_of(context).caller, inode, args.offset, count)
     eof = args.offset + len(data) >= inode.size
@@ -34,7 +35,8 @@ def write4(server: ServerApi, context: CallContext, args: p.Write4Args) -> p.Wri
     require_file(inode)
     if not args.stable.is_known:
         raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
-    require_io(server, context, args.stateid, inode, Share.WRITE)
+    span = (args.offset, args.offset + len(args.data))
+    require_io(server, context, args.stateid, inode, Share.WRITE, span)
     stability = Stability(args.stable)
     data = memoryview(args.data)[: server.backend.transfers(context).of_write(len(args.data))]
     count = inode.fs.write(compound_of(context).caller, inode, args.offset, data, stability)

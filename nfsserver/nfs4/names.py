@@ -36,7 +36,7 @@ def create4(server: ServerApi, context: CallContext, args: p.Create4Args) -> p.C
     if directory.attribute_of is not None:
         raise Nfs4Error(Nfsstat4.NFS4ERR_WRONG_TYPE)
     check_name(server, bytes(args.objname), directory)
-    setting = setting_of(args.createattrs, state.minor)
+    setting = setting_of(server, args.createattrs, state.minor)
     if args.objtype.linkdata is not None:
         if server.knobs.now.utf8_names and not is_utf8(bytes(args.objtype.linkdata)):
             raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)

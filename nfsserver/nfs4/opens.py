@@ -180,7 +180,7 @@ def _created(
     if how.ch_createboth is not None:
         verifier, attributes = how.ch_createboth.cva_verf, how.ch_createboth.cva_attrs
         _check_exclusive(attributes)
-    setting = values.setting_of(attributes or p.Fattr4(), state.minor)
+    setting = values.setting_of(server, attributes or p.Fattr4(), state.minor)
     found = _existing(context, directory, name)
     if found is not None:
         return _taken(context, directory, found, how.mode, verifier, setting)

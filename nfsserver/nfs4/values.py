@@ -19,7 +19,7 @@ from nfsclient.xdr import bits_of, mask_of
 from nfsserver.fs import NOW, Changes, FsError, Inode, Kind, Time
 from nfsserver.fs.inode import Reported
 from nfsserver.handlers import ServerApi
-from nfsserver.nfs4 import acls, owners
+from nfsserver.nfs4 import acls, optional, owners
 from nfsserver.nfs4.common import Nfs4Error
 
 SECOND: t.Final = 1_000_000_000
@@ -66,8 +66,24 @@ def _has_named_attributes(view: View) -> bool:
     return directory is not None and bool(len(directory.directory or ()))
 
 
+def lacking(server: ServerApi) -> frozenset[str]:
+    """Attributes that the server does not have, by its knobs."""
+    return frozenset() if server.knobs.now.optional_attributes else frozenset(optional.READERS)
+
+
+def _at_creation(view: View) -> list[int]:
+    lacks = lacking(view.server)
+    return list(mask_of(number for number in bits_of(AT_CREATION) if ATTRIBUTES[number].name not in lacks))
+
+
+def _optional(reading: Callable[[ServerApi, Inode], t.Any]) -> Callable[[View], t.Any]:
+    return lambda view: reading(view.server, view.inode)
+
+
 _READERS: t.Final[dict[str, Callable[[View], t.Any]]] = {
-    "supported_attrs": lambda view: list(supported(view.minor)),
+    "supported_attrs": lambda view: list(
+        supported(view.minor, optional_too=view.server.knobs.now.optional_attributes)
+    ),
     "type": _type,
     "fh_expire_type": _expiry,
     "change": lambda view: view.inode.change,
@@ -112,7 +128,7 @@ _READERS: t.Final[dict[str, Callable[[View], t.Any]]] = {
     "time_metadata": lambda view: nfstime4(view.reported.ctime),
     "time_modify": lambda view: nfstime4(view.reported.mtime),
     "mounted_on_fileid": _mounted_on,
-    "suppattr_exclcreat": lambda _view: list(AT_CREATION),
+    "suppattr_exclcreat": _at_creation,
     "fs_charset_cap": lambda view: (
         p.FSCHARSET_CAP4_ALLOWS_ONLY_UTF8
         if view.server.knobs.now.utf8_names
@@ -120,6 +136,7 @@ _READERS: t.Final[dict[str, Callable[[View], t.Any]]] = {
     ),
     "change_attr_type": lambda _view: p.ChangeAttrType4.NFS4_CHANGE_TYPE_IS_MONOTONIC_INCR,
     "xattr_support": lambda _view: True,
+    **{name: _optional(read) for name, read in optional.READERS.items()},
 }
 """How an attribute is read. What is not here is not supported, those that can only be set apart."""
 _SET_ONLY: t.Final = ("time_access_set", "time_modify_set", "mode_set_masked", "mode_umask")
@@ -134,29 +151,32 @@ AT_CREATION: t.Final[tuple[int, ...]] = mask_of(
         "time_modify_set",
         "time_create",
         "acl",
+        *optional.MARKS,
     )
 )
 """What EXCLUSIVE4_1 sets: `mode_set_masked` is for SETATTR only (section 6.2.5)."""
 _MODES: t.Final = frozenset({"mode", "mode_set_masked", "mode_umask", "acl"})
-_SETTABLE: t.Final = frozenset({"size", "acl", "mode", "owner", "owner_group", "time_create", *_SET_ONLY})
+_SETTABLE: t.Final = frozenset(
+    {"size", "acl", "mode", "owner", "owner_group", "time_create", *_SET_ONLY, *optional.MARKS}
+)
 _BITS: t.Final = {NUMBERS[name]: (name, read) for name, read in _READERS.items()}
 
 
-def supported(minor: int) -> tuple[int, ...]:
-    """The bitmap of the attributes that the server has in a minor version."""
-    names = [*_READERS, *_SET_ONLY]
+def supported(minor: int, *, optional_too: bool = True) -> tuple[int, ...]:
+    """The bitmap of the attributes that the server has in a minor version, by the knob `optional_attributes`."""
+    names = [name for name in (*_READERS, *_SET_ONLY) if optional_too or name not in optional.READERS]
     return mask_of(NUMBERS[name] for name in names if ATTRIBUTES[NUMBERS[name]].about.since <= minor)
 
 
 def read(view: View, asked: t.Iterable[int]) -> Fattr4:
     """The attributes of a bitmap that the server supports. Raises INVAL for one that can only be set."""
-    mask, readers = _readers_of(tuple(asked), view.minor)
+    mask, readers = _readers_of(tuple(asked), view.minor, lacking(view.server))
     return Fattr4(attrmask=mask, **{name: reader(view) for name, reader in readers})
 
 
 @functools.lru_cache(maxsize=256)
 def _readers_of(
-    asked: tuple[int, ...], minor: int
+    asked: tuple[int, ...], minor: int, lacks: frozenset[str]
 ) -> tuple[tuple[int, ...], tuple[tuple[str, Callable[[View], t.Any]], ...]]:
     """The bitmap of what is supported of `asked`, and what reads it. Raises INVAL."""
     numbers: list[int] = []
@@ -166,7 +186,7 @@ def _readers_of(
             continue
         if not info.about.is_readable:
             raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
-        if number in _BITS:
+        if number in _BITS and info.name not in lacks:
             numbers.append(number)
     return mask_of(numbers), tuple(_BITS[number] for number in numbers)
 
@@ -194,16 +214,16 @@ class Setting:
         return list(mask_of(NUMBERS[name] for name in self.names))
 
 
-def setting_of(given: Fattr4, minor: int, mode: int | None = None) -> Setting:
+def setting_of(server: ServerApi, given: Fattr4, minor: int, mode: int | None = None) -> Setting:
     """What is to be set on an object whose mode is `mode`; None: on one that is being made.
 
     Raises ATTRNOTSUPP for attributes that the server does not have, INVAL for those that nobody can set and for values
     that none can have, BADOWNER.
     """
-    names = []
+    names, lacks = [], lacking(server)
     for number in bits_of(given.attrmask):
         info = ATTRIBUTES.get(number)
-        is_known = info is not None and info.about.since <= minor
+        is_known = info is not None and info.about.since <= minor and info.name not in lacks
         if not is_known or info is None or not (number in _BITS or info.name in _SET_ONLY):
             raise Nfs4Error(Nfsstat4.NFS4ERR_ATTRNOTSUPP)
         if info.name not in _SETTABLE:
@@ -222,6 +242,7 @@ def setting_of(given: Fattr4, minor: int, mode: int | None = None) -> Setting:
         atime=_time(given.time_access_set),
         mtime=_time(given.time_modify_set),
         born=None if given.time_create is None else nanoseconds(given.time_create),
+        marks=optional.marks_of(given) or None,
     )
     return Setting(changes, given.acl, tuple(names))
 

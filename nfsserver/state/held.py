@@ -82,6 +82,31 @@ class Held:
         if may_be_denied and self.shares.excludes(file, Share.READ, besides=opened.key):
             raise StateError("LOCKED")
 
+    def require_unlocked(
+        self,
+        stateid: Stateid,
+        client: Hashable,
+        file: Hashable,
+        span: tuple[int, int],
+        *,
+        is_write: bool,
+        slots: int = 0,
+    ) -> None:
+        """Whether no mandatory lock is in the way of I/O on a range (section 9.1.2). Raises LOCKED.
+
+        The stateid of a lock-owner is for this owner, and any other one for all lock-owners of its client.
+        """
+        state = None if special(stateid) is not None else self.stateids.find(stateid, client, slots=slots)
+        for lock in self.locks.of_file(file):
+            is_own = (
+                lock.key == state.key
+                if isinstance(state, Lock)
+                else state is not None and lock.client == client
+            )
+            conflicts = (is_write or held.is_write for held in lock.ranges if held.overlaps(*span))
+            if not is_own and any(conflicts):
+                raise StateError("LOCKED")
+
     def of_file(self, file: Hashable) -> Iterator[State]:
         """What clients hold of a file."""
         yield from tuple(self.opens.of_file(file))

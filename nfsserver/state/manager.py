@@ -160,19 +160,31 @@ class StateManager:
 
     # ------------------------------------------------------------ conflicts
 
-    def require_io(self, stateid: Stateid, client: Client | None, file: Hashable, access: Share) -> None:
+    def require_io(
+        self,
+        stateid: Stateid,
+        client: Client | None,
+        file: Hashable,
+        access: Share,
+        span: tuple[int, int] | None = None,
+    ) -> None:
         """Whether data may be read or written with a stateid. Raises what `Held.require_io` does, and GRACE.
 
-        `client` None has a special stateid only: any other is BAD_STATEID.
+        `client` None has a special stateid only: any other is BAD_STATEID. With `span`, locks of others on this range
+        are mandatory: LOCKED.
         """
         number, slots = (None, 0) if client is None else (client.id, client.slots)
         if self.in_grace and special(stateid) is not None:
             raise StateError("GRACE")
-        self._retrying(
-            file,
-            lambda: self.held.require_io(stateid, number, file, access, slots=slots),
-            {"LOCKED"},
-        )
+
+        def attempt() -> None:
+            self.held.require_io(stateid, number, file, access, slots=slots)
+            if span is not None:
+                self.held.require_unlocked(
+                    stateid, number, file, span, slots=slots, is_write=bool(access & Share.WRITE)
+                )
+
+        self._retrying(file, attempt, {"LOCKED"})
 
     def require_shareable(self, file: Hashable, access: Share, deny: Share) -> None:
         """Raises SHARE_DENIED, unless the open in the way is of an expired client: then that loses its state."""

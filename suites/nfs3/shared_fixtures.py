@@ -19,7 +19,7 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import show, skip, unsupported
-from suites.losses import Losses, Nfs2Losses, Nfs3Losses
+from suites.losses import Losses, Nfs2Losses, Nfs3Losses, Nfs4Losses
 from suites.nfs3.calls import Place
 from suites.nfs3.exports import exported
 from suites.nfs3.limits import fsinfo
@@ -102,13 +102,18 @@ def elsewhere(nfs3: Nfs3, scratch: Nfs3Scratch, mount3: Mount) -> bytes:
 
 @pytest.fixture
 def losses(request: pytest.FixtureRequest, stage: Stage, target: TargetView) -> Losses:
-    """A crash of the target, with evidence of what it loses: by NFSv3 if the target serves it."""
+    """A crash of the target, with evidence of what it loses: by NFSv3 if the target serves it.
+
+    Otherwise by NFSv4 in its own checks, and by NFSv2 in all others.
+    """
     if isinstance(stage.sentinel, Losses):  # the check has begun before a crash that it shares
         return stage.sentinel
-    made: Losses = (
-        Nfs3Losses(target, request.getfixturevalue("v3").scratch)
-        if target.has("nfs3")
-        else Nfs2Losses(target, request.getfixturevalue("v2").scratch)
-    )
+    made: Losses
+    if target.has("nfs3"):
+        made = Nfs3Losses(target, request.getfixturevalue("v3").scratch)
+    elif "v4" in request.fixturenames:
+        made = Nfs4Losses(target, request.getfixturevalue("v4"))
+    else:
+        made = Nfs2Losses(target, request.getfixturevalue("v2").scratch)
     stage.sentinel = made
     return made

@@ -9,7 +9,7 @@ from nfsclient.clients.nfs4 import Nfs4, new_owner
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Harm, expect, must, proves, stated
+from nfsjudge import Harm, expect, must, observe, proves, stated
 from suites.nfs4.clauses import NOT_ONLY_OP
 from suites.nfs4.minors import MINORS
 from suites.nfs4.retries import need_answer
@@ -51,6 +51,7 @@ RESTART_ENDS_THE_OLD = stated(
     "case 5: once the new incarnation is confirmed, the record of the earlier one is destroyed",
 )
 _AUTH_SYS = p.CallbackSecParms4(p.AUTH_SYS, cbsp_sys_cred=p.AuthsysParms(0, b"nfsproof", 0, 0, []))
+_UNDEFINED_FLAGS = 0x4000_0000 | 0x10
 _SIZES = ("ca_headerpadsize", "ca_maxrequestsize", "ca_maxresponsesize", "ca_maxresponsesize_cached")
 
 
@@ -135,6 +136,24 @@ def test_flags(nfs4: Nfs4) -> None:
     flags = expect(nfs4.create_session(client.id, client.sequence_id, 0)).ok().csr_flags
     unrequested = p.CREATE_SESSION4_FLAG_CONN_BACK_CHAN | p.CREATE_SESSION4_FLAG_CONN_RDMA
     expect(flags & unrequested, "flags that the request does not name").equals(0)
+
+
+@MINORS
+@proves(FLAGS_ARE_NOT_ADDED, killed_by="createsession4-any-flag-is-a-backchannel")
+def test_undefined_flags(nfs4: Nfs4) -> None:
+    """Flags that nobody has defined are refused, or put neither CONN_BACK_CHAN nor CONN_RDMA into the result."""
+    client = nfs4.new_client()
+    reply = nfs4.create_session(client.id, client.sequence_id, _UNDEFINED_FLAGS)
+    observe("CREATE_SESSION with undefined flags", reply.csr_status.name)
+    if reply.csr_resok4 is None:
+        expect(reply).refused()
+        return
+    made, unrequested = (
+        reply.csr_resok4,
+        p.CREATE_SESSION4_FLAG_CONN_BACK_CHAN | p.CREATE_SESSION4_FLAG_CONN_RDMA,
+    )
+    seen = made.csr_flags & unrequested
+    expect(seen, "flags that the request does not name", of=made, field="csr_flags").equals(0)
 
 
 @MINORS

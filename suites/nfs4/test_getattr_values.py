@@ -146,7 +146,7 @@ def _excl(scratch: Nfs4Scratch) -> tuple[Fattr4, list[str]]:
     return known, p.names_of(known.suppattr_exclcreat or [])
 
 
-@proves(EXCLCREAT_IS_SUPPORTED, killed_by="getattr4-exclcreat-has-hidden")
+@proves(EXCLCREAT_IS_SUPPORTED, killed_by="getattr4-exclcreat-has-retention-hold")
 def test_exclcreat_supported(scratch: Nfs4Scratch) -> None:
     """Each attribute in suppattr_exclcreat is in supported_attrs."""
     known, names = _excl(scratch)

@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import NfsLockType4, Nfsstat4
-from nfsjudge import Harm, Level, expect, must, observe, proves, stated
+from nfsjudge import Harm, Level, expect, must, observe, proves, should, stated
 from suites.nfs4.locks import (
     READ_LT,
     TO_THE_END,
@@ -23,7 +23,7 @@ from suites.nfs4.locks import (
     try_lock_more,
 )
 from suites.nfs4.minors import MINORS
-from suites.nfs4.opens import BOTH, open_file
+from suites.nfs4.opens import BOTH, READ, WRITE, another_client, open_file
 
 CONFLICT_IS_DENIED = stated(
     "RFC 5661",
@@ -95,6 +95,15 @@ SAME_OWNER_SAME_STATEID = must(
     "RFC 5661",
     "9.4",
     "LOCK returns the other field of the stateid in its arguments, and increments seqid whenever locks change",
+)
+OPENMODE_IS_ITS_NAME = should(  # no text says that an open must permit what a lock is for
+    "RFC 5661",
+    "15.1.8.8",
+    "NFS4ERR_OPENMODE: the stateid does not sanction the LOCK, such as a write lock of a file that is open for reading",
+    also={"4.0": ("RFC 7530", "13.1.8.9")},
+)
+REFUSED_LOCKS_NOTHING = stated(
+    "RFC 5661", "18.10.3", "LOCK that fails locks nothing, LOCK that succeeds locks its byte-range"
 )
 OWNERS_CLIENTID_IS_IGNORED = must(
     "RFC 5661",
@@ -333,3 +342,24 @@ def test_any_seqid(compounds: Compounds, scratch: Nfs4Scratch) -> None:
         )
     expect(second).field("other").equals(first.other)
     expect(compounds.compound(op.putfh(file), op.close(opened.stateid, seqid=seqid))).ok()
+
+
+@MINORS
+@pytest.mark.parametrize("opened", ["reading", "writing"])
+@proves(
+    REFUSED_LOCKS_NOTHING,
+    OPENMODE_IS_ITS_NAME,
+    killed_by=("lock4-openmode-locks-all-the-same", "lock4-openmode-is-bad-stateid"),
+)
+def test_beyond_the_open(v4: Nfs4Dialect, compounds: Compounds, scratch: Nfs4Scratch, opened: str) -> None:
+    """A lock that the open does not permit is refused by OPENMODE and locks nothing, or it is granted."""
+    file = scratch.file("file", b"0123456789")
+    access, wanted = (READ, WRITE_LT) if opened == "reading" else (WRITE, READ_LT)
+    reply = try_lock(compounds, open_file(compounds, file, access), wanted, 0, 10)
+    observe("LOCK that the open does not permit", reply.status.name)
+    seen = test_range(another_client(v4), file, WRITE_LT, 0, 10)
+    if reply.status == Nfsstat4.NFS4_OK:
+        expect(seen).refused(Nfsstat4.NFS4ERR_DENIED)
+        return
+    expect(seen).ok()
+    expect(reply).refused(Nfsstat4.NFS4ERR_OPENMODE, because=OPENMODE_IS_ITS_NAME)

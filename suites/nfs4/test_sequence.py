@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import Nfs4, Request, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import expect, expect_names, must, observe, proves, should, skip, stated
+from nfsjudge import expect, expect_names, must, observe, proves, should, skip, stated, unsupported
 from nfsjudge.requirement import SEQUENCE_ECHOES
 from suites.nfs4.clauses import MISORDERED_IS_REFUSED, RETRY_GETS_THE_CACHED_REPLY, RETRY_IS_NOT_EXECUTED
 from suites.nfs4.minors import MINORS
@@ -35,6 +35,11 @@ FIRST_SEQUENCE_ID_IS_ONE = must(
 )
 ERRORS_KEEP_THE_SLOT = must(
     "RFC 5661", "2.10.6.1.2", "if SEQUENCE returns an error, the sequence id of the slot does not change"
+)
+HIGH_SLOT_HAS_A_NAME = stated(
+    "RFC 5661",
+    "15.1.11.3",
+    "NFS4ERR_BAD_HIGH_SLOT: sa_highest_slotid exceeds the highest slot that is enforced",
 )
 HIGHEST_SLOT = should("RFC 5661", "18.46.3", "sr_highest_slotid should not be less than sa_highest_slotid")
 _MOST = 8
@@ -110,6 +115,24 @@ def test_error_keeps_slot(session: Session) -> None:
     expect(session.compound(op.putrootfh(), slot=0)).ok()
     wrong = session.state.slots[0].sequence_id + 1
     expect(session.compound(slot=0, sequence_id=wrong)).status(Nfsstat4.NFS4ERR_SEQ_MISORDERED)
+    expect(session.compound(op.putrootfh(), slot=0)).ok()
+
+
+@MINORS
+@proves(
+    ERRORS_KEEP_THE_SLOT,
+    HIGH_SLOT_HAS_A_NAME,
+    killed_by=("sequence4-high-slot-moves-the-slot", "sequence4-high-slot-is-inval"),
+)
+def test_high_slot(nfs4: Nfs4, session: Session) -> None:
+    """After a request whose highest slot is refused, the slot goes on where it was."""
+    expect(session.compound(op.putrootfh(), slot=0)).ok()
+    beyond = session.state.fore.ca_maxrequests + 1000
+    reply = nfs4.compound(session.sequence(0, highest_slot=beyond))
+    if reply.status == Nfsstat4.NFS4_OK:
+        session.state.slots[0].advance()
+        unsupported("the server accepts a highest slot beyond its slot table")
+    expect(reply).refused(Nfsstat4.NFS4ERR_BAD_HIGH_SLOT, because=HIGH_SLOT_HAS_A_NAME)
     expect(session.compound(op.putrootfh(), slot=0)).ok()
 
 

@@ -198,12 +198,12 @@ def test_unsupported(compounds: Compounds, scratch: Nfs4Scratch) -> None:
     """SETATTR of an attribute that is not in supported_attrs fails with ATTRNOTSUPP."""
     file = scratch.file("file")
     supported = p.names_of(scratch.attributes(file, "supported_attrs").supported_attrs or [])
-    for name in ("archive", "hidden", "system"):
+    for name, value in {"archive": True, "hidden": True, "system": True, "retention_hold": 0}.items():
         if name not in supported:
-            reply = compounds.compound(op.putfh(file), op.setattr(Fattr4().changed(**{name: True})))
+            reply = compounds.compound(op.putfh(file), op.setattr(Fattr4().changed(**{name: value})))
             expect(reply).refused(Nfsstat4.NFS4ERR_ATTRNOTSUPP, because=UNSUPPORTED_IS_ATTRNOTSUPP)
             return
-    skip("the server supports archive, hidden and system")
+    skip("the server supports archive, hidden, system and retention_hold")
 
 
 @MINORS

@@ -53,6 +53,8 @@ REFUSALS: t.Final = (
 """How a server says that it grants no reclaim: which of them fits depends on what it has recorded."""
 _MARGIN: t.Final = 0.9
 """Of a lease: clocks of two machines differ."""
+STATE: t.Final = "STATE"
+"""The act of checks that leave clients: others would wait for the grace period, and use it up for reclaims."""
 DENY_BOTH: t.Final = p.OPEN4_SHARE_DENY_BOTH
 
 

@@ -25,6 +25,7 @@ from suites.recovery.reclaims import (
     NOT_AGAINST_OTHERS,
     RECLAIMS_COME_FIRST,
     REFUSALS,
+    STATE,
     back,
     former,
     leave,
@@ -63,7 +64,6 @@ OLD_STATES_ARE_GONE = stated(
     "locks that were lost in a restart of the server exist again once they are reclaimed, not before",
     harm=Harm.DATA,
 )
-STATE: t.Final = "STATE"
 
 
 @MINORS

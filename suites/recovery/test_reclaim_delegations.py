@@ -18,8 +18,7 @@ from nfsjudge import Harm, expect, must, observe, proves, skip, stated
 from suites.nfs4.delegations import ACCESS, delegated
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH
-from suites.recovery.reclaims import Former, back, leave, need_reclaimed, reclaim_open
-from suites.recovery.test_reclaim import STATE
+from suites.recovery.reclaims import STATE, Former, back, leave, need_reclaimed, reclaim_open
 from suites.recovery.v4 import file_again
 
 DELEGATIONS_COME_BACK = stated(  # "must be granted those resources", as one of three principles

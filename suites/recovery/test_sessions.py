@@ -21,6 +21,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import expect, observe, proves, should, skip, stated
 from suites.nfs4.minors import MINORS
 from suites.recovery.either import ENDINGS
+from suites.recovery.reclaims import STATE
 
 SESSION_IS_GONE = stated(
     "RFC 5661",
@@ -57,7 +58,7 @@ _WITH_CLIENT: t.Final[dict[str, Callable[[Nfs4, int, int], CompoundReply]]] = {
 
 @MINORS
 @ENDINGS
-@across("ending")
+@across("ending", STATE)
 @pytest.mark.parametrize("operation", _WITH_SESSION)
 @proves(SESSION_IS_GONE, killed_by="sessions4-of-before-are-stale")
 def test_session(v4: Nfs4Dialect, operation: str, ending: str) -> Steps:
@@ -74,7 +75,7 @@ def test_session(v4: Nfs4Dialect, operation: str, ending: str) -> Steps:
 
 @MINORS
 @ENDINGS
-@across("ending")
+@across("ending", STATE)
 @pytest.mark.parametrize("operation", _WITH_CLIENT)
 @proves(CLIENT_IS_GONE, killed_by="clients4-of-before-are-inval")
 def test_client(v4: Nfs4Dialect, operation: str, ending: str) -> Steps:
@@ -92,7 +93,7 @@ def test_client(v4: Nfs4Dialect, operation: str, ending: str) -> Steps:
 
 @MINORS
 @ENDINGS
-@across("ending")
+@across("ending", STATE)
 @proves(IDS_ARE_NEW, killed_by="exchangeid4-counts-from-one-again")
 def test_other_client(v4: Nfs4Dialect, ending: str) -> Steps:
     """A client that the server did not know before a restart gets none of the client ids of before."""
@@ -108,7 +109,7 @@ def test_other_client(v4: Nfs4Dialect, ending: str) -> Steps:
 
 @MINORS
 @ENDINGS
-@across("ending")
+@across("ending", STATE)
 @proves(COMES_BACK, killed_by="createsession4-takes-no-former-clients")
 def test_comes_back(v4: Nfs4Dialect, ending: str) -> Steps:
     """The owner of a client id of before a restart gets a client id, and a session that works."""

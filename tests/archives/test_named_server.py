@@ -31,7 +31,7 @@ class NamedGanesha(GaneshaTarget):
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    made = NamedGanesha("mem", protocols=(4,))
+    made = NamedGanesha("mem,vers=4")
     try:
         made.start()
     except TargetError as error:

@@ -25,7 +25,7 @@ pytestmark = needs("ganesha.nfsd")
 
 @pytest.fixture(scope="module")
 def host() -> Iterator[str]:
-    made = GaneshaTarget("mem", protocols=(4,))
+    made = GaneshaTarget("mem,vers=4")
     try:
         made.start()
     except TargetError as error:

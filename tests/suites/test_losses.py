@@ -10,12 +10,16 @@ import pytest
 
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.dialects.nfs4 import Grace, Nfs4Dialect, Nfs4Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2, Nfs3
+from nfsclient.clients.nfs4 import Nfs4, Session
+from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs3 import READDIR, WRITE, StableHow
 from nfsjudge import Skipped
 from nfsmutants.bending import amend
-from suites.losses import Losses, Nfs2Losses, Nfs3Losses
+from nfsmutants.nfs4.bending import amend4
+from suites.losses import Losses, Nfs2Losses, Nfs3Losses, Nfs4Losses
 from tests.nfsserver.conftest import Rig, make_rig, rig, root
 
 __all__ = ["make_rig", "rig", "root"]
@@ -23,6 +27,7 @@ __all__ = ["make_rig", "rig", "root"]
 KINDS: dict[str, Callable[[TargetView, Rig], Losses]] = {
     "nfs2": lambda target, rig: Nfs2Losses(target, Nfs2Scratch(Nfs2(rig.rpc()), _root2(rig))),
     "nfs3": lambda target, rig: Nfs3Losses(target, Nfs3Scratch(rig.nfs3(), rig.root)),
+    "nfs4": lambda target, rig: Nfs4Losses(target, t.cast("Nfs4Dialect", OnlyNfs4(rig))),
 }
 
 
@@ -42,6 +47,35 @@ class Target:
 
     def crash(self) -> None:
         self._rig.server.restart(clean=not self._loses)
+
+
+class OnlyNfs4:
+    """What a check of NFSv4 has: a client, which may end, and a directory."""
+
+    def __init__(self, rig: Rig) -> None:
+        self._rig = rig
+        self._session: Session | None = None
+        self._instance = rig.server.states
+        self._scratch = Nfs4Scratch(self.compounds, rig.root, Grace(rig.clock.advance))
+
+    @property
+    def scratch(self) -> Nfs4Scratch:
+        self._scratch.move_to(self.compounds, self._rig.root)
+        return self._scratch
+
+    @property
+    def compounds(self) -> Session:
+        if self._session is None or self._rig.server.states is not self._instance:
+            self._instance = self._rig.server.states
+            self._session = Nfs4(self._rig.rpc(), minor=1).establish()
+        return self._session
+
+    def end_sessions(self) -> None:
+        if self._session is not None:
+            assert self._session.client is not None
+            self._session.destroy()
+            self._session.nfs4.destroy_clientid(self._session.client.id)
+        self._session = None
 
 
 def losses(rig: Rig, kind: str, *, loses: bool) -> Losses:
@@ -72,7 +106,7 @@ def keep_atime(rig: Rig) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_crash_that_loses_something_is_evidence(rig: Rig, kind: str) -> None:
     made = losses(rig, kind, loses=True)
-    made.crash(Nfs3 if kind == "nfs3" else Nfs2)
+    made.crash(Nfs2 if kind == "nfs2" else Nfs3)
     made.need_data()
     made.need_metadata()
 
@@ -80,7 +114,7 @@ def test_a_crash_that_loses_something_is_evidence(rig: Rig, kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_crash_that_loses_nothing_is_none(rig: Rig, kind: str) -> None:
     made = losses(rig, kind, loses=False)
-    made.crash(Nfs3 if kind == "nfs3" else Nfs2)
+    made.crash(Nfs2 if kind == "nfs2" else Nfs3)
     for need in (made.need_data, made.need_metadata):
         with pytest.raises(Skipped, match="this crash loses nothing"):
             need()
@@ -124,3 +158,21 @@ def test_without_any_time_nothing_tells(rig: Rig) -> None:
     made.need_data()
     with pytest.raises(Skipped, match="nothing shows whether"):
         made.need_metadata()
+
+
+def test_a_version_4_client_that_leaves_evidence_ends_before_the_crash(rig: Rig) -> None:
+    made = losses(rig, "nfs4", loses=True)
+    made.leave()
+    assert not list(rig.server.states.clients)
+
+
+def test_a_server_of_version_4_that_commits_everything_has_nothing_to_lose(rig: Rig) -> None:
+    made = losses(rig, "nfs4", loses=False)
+
+    def around(_server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+        return amend4(proceed(context, args), committed=p.StableHow4.FILE_SYNC4)
+
+    rig.server.interpose(p.WRITE, around)
+    made.crash(Nfs3)
+    made.need_data()
+    made.need_metadata()
