@@ -439,6 +439,41 @@ class Settings:
         draws=("wait",),
         of_nfs4=True,
     )
+    writers_are_asked: bool = _knob(
+        True,
+        "GETATTR of a file of which another client has a write delegation asks that client by CB_GETATTR; otherwise it "
+        "recalls the delegation",
+        "RFC 5661 section 10.4.3",
+        "RFC 5661 section 18.7.4",
+        draws=(False,),
+        of_nfs4=True,
+    )
+    delegations_kept: int = _knob(
+        0,
+        "delegations of a client above which CB_RECALL_ANY asks it to return some of its choice; 0: any number",
+        "RFC 5661 section 20.6.3",
+        least=0,
+        draws=(1, 3),
+        of_nfs4=True,
+    )
+    lock_notices: bool = _knob(
+        True,
+        "CB_NOTIFY_LOCK comes when a lock may be had that was denied to READW_LT or WRITEW_LT, and OPEN sets "
+        "OPEN4_RESULT_MAY_NOTIFY_LOCK",
+        "RFC 5661 section 20.11.3",
+        draws=(False,),
+        of_nfs4=True,
+    )
+    slots_kept: int = _knob(
+        0,
+        "slots that CB_RECALL_SLOT leaves a session that has a backchannel, at its first request; 0: all",
+        "RFC 5661 section 20.8.3",
+        "RFC 5661 section 2.10.6.1",
+        least=0,
+        most=1024,
+        draws=(1, 4),
+        of_nfs4=True,
+    )
     one_principal: bool = _knob(
         False,
         "client owners are not bound to a principal: all users are one",
