@@ -471,7 +471,7 @@ class Settings:
         "RFC 5661 section 2.10.6.1",
         least=0,
         most=1024,
-        draws=(1, 4),
+        draws=(1, 2),
         of_nfs4=True,
     )
     one_principal: bool = _knob(

@@ -38,9 +38,7 @@ def locku4_notifies_another_owner(call: Locku) -> p.Locku4Res:
 @mutant(p.LOCKU)
 def locku4_notifies_of_another_file(call: Locku) -> p.Locku4Res:
     """CB_NOTIFY_LOCK has the filehandle of the root of the export"""
-    return _notifying(
-        call, cnla_fh=call.backend.handle_of(next(iter(call.backend.exports.values())).root)
-    )
+    return _notifying(call, cnla_fh=call.backend.handle_of(next(iter(call.backend.exports.values())).root))
 
 
 @mutant(p.LOCKU)
