@@ -52,7 +52,7 @@ def access4(server: ServerApi, context: CallContext, args: p.Access4Args) -> p.A
 
 
 def getattr4(server: ServerApi, context: CallContext, args: p.Getattr4Args) -> p.Getattr4Res:
-    """GETATTR; the holder of a write delegation is asked, or called to return it (section 10.4.3)."""
+    """GETATTR; the server first asks the holder of a write delegation, or recalls it (section 10.4.3)."""
     inode, state = current(context), compound_of(context)
     size = None
     if len(server.states.held.stateids) and not _CACHED_BY_WRITERS.isdisjoint(bits_of(args.attr_request)):

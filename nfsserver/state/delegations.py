@@ -18,7 +18,7 @@ What must stay true:
   else could get anything meanwhile.
 - A recall is noted once, with its time (`recall`); whether the callback arrives does not matter for that time.
 - `ended` grows with every return and revocation: calls that wait (`nfsserver/waiting.py`) look at it.
-- What the holder of a write delegation says of its data serves the one request for which it was asked (`Writer`).
+- What the holder of a write delegation says of its data serves only the request that brought the question (`Writer`).
 - A revoked one is no longer of its file, and still has its stateid, which answers DELEG_REVOKED.
 
 Who calls: `conflicts.clear_way` recalls and revokes, the handlers of OPEN and DELEGRETURN grant and take back, `Held`

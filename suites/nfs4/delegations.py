@@ -30,7 +30,7 @@ from nfsclient.rpc.core import Pending
 from nfsclient.rpc.program import Procedure
 from nfsclient.sessions.slots import NoFreeSlot
 from nfsclient.xdr import XdrEnum, XdrType
-from nfsjudge import Requirement, expect, expect_that, must, should, skip, stated
+from nfsjudge import Requirement, expect, expect_that, measure, must, should, skip, stated
 from suites.nfs4.opens import READ, another_session, create_file
 
 CONFLICT_RECALLS = stated(
@@ -430,6 +430,7 @@ class Conflict:
         self._is_in_process = not seconds_to_see_nothing(granted.v4, 1.0)
         pauses = (_PAUSE_IN_PROCESS,) if self._is_in_process else _PAUSES
         self._pauses = itertools.chain(pauses, itertools.repeat(pauses[-1]))
+        self._began = self._now()
         granted.contested = min(granted.contested, self._now())
         self._send()
 
@@ -537,7 +538,7 @@ class Conflict:
 
     def succeeds(self, *besides: XdrEnum) -> Waiting[None]:
         """Fail unless the request succeeds, now that the delegation is returned; `besides` are legal as well."""
-        v4 = self._v4
+        v4, returned = self._v4, self._now()
         waits, what = v4.connections.waits, f"{self.name} after DELEGRETURN"
         self._put_off_by = None
         reply = yield from self.ends(seconds_for(v4, waits.seconds(what, _ARRIVES, _SHORT)))
@@ -549,6 +550,8 @@ class Conflict:
         because = OTHERS_GO_ON_SOON if is_jukebox else CONFLICT_RECALLS
         expect_that(reply is not None, f"an end of {what}", f"{self.manner} all the time", because=because)
         assert reply is not None
+        measure(f"put off by a delegation: {self.name}", self._now() - self._began)
+        measure(f"served after DELEGRETURN: {self.name}", self._now() - returned)
         if reply.status not in besides:
             expect(reply, because=CONFLICT_RECALLS).ok()
 

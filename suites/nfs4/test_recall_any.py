@@ -55,7 +55,7 @@ _FILES: t.Final = 6
 def _many(
     v4: Nfs4Dialect, scratch: Nfs4Scratch, knobs: KnobsView
 ) -> Waiting[tuple[list[Granted], p.CbRecallAny4Args]]:
-    """Read delegations of a client that are so many that CB_RECALL_ANY comes. SKIP where it does not."""
+    """Enough read delegations of a client to bring CB_RECALL_ANY. SKIP where it does not come."""
     waits = v4.connections.waits
     if waits.seconds(_WHAT, 1.0, 0.0) == 0.0:
         skip("the server sends no CB_RECALL_ANY")

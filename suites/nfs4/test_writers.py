@@ -109,13 +109,13 @@ def _getattr(granted: Granted) -> Conflict:
 
 
 def _asked(granted: Granted) -> Waiting[Conflict]:
-    """A GETATTR of another client for which the holder was asked. SKIP where the server recalls the delegation."""
+    """A GETATTR of another client that has brought CB_GETATTR. SKIP where the server recalls the delegation."""
     v4, holder = granted.v4, granted.holder
     holder.callbacks.received.clear()
     conflict = _getattr(granted)
     came = yield from conflict.brings(p.CbGetattr4Args, p.CbRecall4Args)
-    is_asked = any(isinstance(each.args, p.CbGetattr4Args) for each in holder.callbacks.received)
-    if not is_asked:
+    has_asked = any(isinstance(each.args, p.CbGetattr4Args) for each in holder.callbacks.received)
+    if not has_asked:
         v4.connections.waits.note("CB_GETATTR", came=False)
         granted.give_back()
         skip(
