@@ -59,8 +59,7 @@ _MEANWHILE: t.Final = 1.0
 """Seconds between two renewals of a lease whose length is not known yet."""
 _ARRIVES: t.Final = 8.0
 """Seconds for a callback to arrive, and for what it was about to be done."""
-_SHORT: t.Final = 1.0
-"""The same after one that never came."""
+_SHORT: t.Final = 1.0  # the same after one that never came
 _AT_LAST: t.Final = 30.0
 """Seconds of DELAY, and no longer than a lease, before a recall that has not come is missing: once in a run."""
 _ANY: t.Final = "callback"
@@ -76,10 +75,8 @@ _ON_ITS_WAY: t.Final = 0.5
 _PAUSES: t.Final = (0.05, 0.1, 0.2, 0.4)
 """Seconds between a DELAY and the next attempt; the last one is repeated."""
 _PAUSE_IN_PROCESS: t.Final = 0.002
-_LOOK: t.Final = 0.05
-"""Seconds between two looks at what no message announces."""
-_SILENCE: t.Final = 1.5
-"""Seconds after which a call of NFSv2 is made again."""
+_LOOK: t.Final = 0.05  # seconds between two looks at what no message announces
+_SILENCE: t.Final = 1.5  # seconds after which a call of NFSv2 is made again
 _LATER: t.Final[frozenset[XdrEnum]] = frozenset(
     {Nfsstat4.NFS4ERR_DELAY, Nfsstat4.NFS4ERR_GRACE, nfs3.Nfsstat3.NFS3ERR_JUKEBOX}
 )
@@ -474,7 +471,11 @@ class Conflict:
         while not done():
             if self._now() >= deadline:
                 # A server in this process has put its clock forward to here, whatever is on its way on loopback.
-                until = self._loop.clock() + (_ON_ITS_WAY if seconds and self._is_in_process else 0.0)
+                until = self._loop.clock()
+                if seconds and self._is_in_process:
+                    until += _ON_ITS_WAY
+                    self._again_at = self._now() if self._is_put_off() else self._again_at
+                    self._go_on()  # company may have taken the time of the attempt that was due
                 self._loop.run_until(done, until)
                 self._loop.catch_up()
                 return done()
