@@ -31,7 +31,7 @@ class CallbackSettings:
         draws=("wait",),
         of_nfs4=True,
     )
-    asks_writers: bool = _knob(
+    asks_holders: bool = _knob(
         True,
         "GETATTR of a file of which another client has a write delegation asks that client by CB_GETATTR; otherwise it "
         "recalls the delegation",

@@ -286,7 +286,7 @@ def open_downgrade4(
 
 def close4(server: ServerApi, context: CallContext, args: p.Close4Args) -> p.Close4Res:
     """CLOSE; the stateid that it returns is none (section 18.2.4). A file without names goes with its last open."""
-    opened = _open_of(context, args.open_stateid)
+    opened, inode = _open_of(context, args.open_stateid), current(context)
     compound_of(context).states.held.close(opened, frees_locks=server.knobs.now.close_frees_locks)
-    notify_waiters(server, current(context))
+    notify_waiters(server, inode)
     return p.Close4Res(_OK, on_wire(INVALID))

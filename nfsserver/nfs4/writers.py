@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What GETATTR tells others of a file while a client has a write delegation of it (RFC 5661 sections 10.4.3, 18.7.4).
 
-The holder may have written data that the server has not seen. The knob `asks_writers` says what comes first:
+The holder may have written data that the server has not seen. The knob `asks_holders` says what comes first:
 
     asked                  CB_GETATTR; the caller comes back after DELAY, or waits (knob `conflicts`), and gets the
                            answer to its question: the size as the holder has it. If that has modified the file, it
@@ -48,7 +48,7 @@ def _is_to_be_asked(server: ServerApi, delegation: Delegation) -> bool:
     if any(now - asked >= _PATIENCE for asked in writer.asked.values()):
         writer.is_mute = True
     return (
-        server.knobs.now.asks_writers
+        server.knobs.now.asks_holders
         and delegation.recalled_at is None
         and not writer.is_mute
         and not server.states.is_id_of_expired(delegation.client)
