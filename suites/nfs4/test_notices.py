@@ -84,8 +84,9 @@ def _denied(v4: Nfs4Dialect, file: bytes) -> Waiting[_Denied]:
 def test_flag(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[None]:
     """A server that sends CB_NOTIFY_LOCK has set OPEN4_RESULT_MAY_NOTIFY_LOCK in the result of OPEN."""
     denied = yield from _denied(v4, scratch.file("file", bytes(10)))
-    flags = expect(denied.opened.result.rflags & p.OPEN4_RESULT_MAY_NOTIFY_LOCK, "MAY_NOTIFY_LOCK of OPEN")
-    flags.equals(p.OPEN4_RESULT_MAY_NOTIFY_LOCK)
+    result = denied.opened.result
+    flag = result.rflags & p.OPEN4_RESULT_MAY_NOTIFY_LOCK
+    expect(flag, "MAY_NOTIFY_LOCK of OPEN", of=result, field="rflags").equals(p.OPEN4_RESULT_MAY_NOTIFY_LOCK)
 
 
 @side_by_side
