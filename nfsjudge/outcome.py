@@ -150,6 +150,7 @@ class Running:
 
     proof: Proof | None = None
     observations: dict[str, str] = field(default_factory=dict)
+    figures: dict[str, float] = field(default_factory=dict)
 
 
 _running: ContextVar[Running | None] = ContextVar("nfs_running_check", default=None)
@@ -172,6 +173,13 @@ def observe(key: str, value: object) -> None:
     state = _running.get()
     if state is not None:
         state.observations[key] = str(value)
+
+
+def measure(key: str, seconds: float) -> None:
+    """Note how long something took that no clause limits. Shown in the report, never a verdict."""
+    state = _running.get()
+    if state is not None:
+        state.figures[key] = round(seconds, 6)
 
 
 def as_spoken(requirement: Requirement) -> Requirement:

@@ -156,6 +156,8 @@ class CheckRecord:
     """If it is UNSUPPORTED: the operation that the server says it lacks, though every server has it: ``MKDIR``."""
     why: ReasonRecord | None = None
     """The `reason` in fields. None: it has no reason, or a version wrote it that had no such fields."""
+    figures: dict[str, float] = field(default_factory=dict)
+    """What took how many seconds, where no clause limits that. Empty: nothing was measured, or an earlier version."""
     kind: str = "check"
     schema: int = SCHEMA
 
@@ -565,6 +567,7 @@ def failure_text(record: CheckRecord | FindingRecord) -> str:
     if isinstance(record, CheckRecord):
         lines += [f"  reason:     {record.reason}"] if record.reason else []
         lines += [f"  noted:      {key}: {value}" for key, value in record.observations.items()]
+        lines += [f"  measured:   {key}: {value:.3f} s" for key, value in record.figures.items()]
     if record.transcript:
         lines += ["  transcript:", *(f"    {line}" for line in record.transcript)]
     lines.append(f"  rerun:      {record.rerun}")

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Callbacks: CB_RECALL over the backchannel of a session (RFC 5661 sections 2.10.3.1, 20.2, 20.9).
+"""Callbacks over the backchannel of a session (RFC 5661 sections 2.10.3.1 and 20).
 
 Nothing waits for a reply here. A callback that is lost with its connection is sent again with the same slot and
 sequence id over the next connection of the backchannel, when the client has bound one (section 2.10.6.2). If its
-session ends before the client has answered, the callback goes over another session of the client, now or later.
+session ends before the client has answered, the callback goes over another session of the client, now or later: a
+recall does not end before the delegation is gone. What is only a question or a notice is given up where no session of
+the client can carry it now.
 
     state              where it is             what comes next
     wants a session    `Client.unsent`         a session with a backchannel is used: it gets a slot there, and is sent
@@ -15,7 +17,7 @@ session ends before the client has answered, the callback goes over another sess
 
 What must stay true:
 
-- A recall has one slot at a time, and its sequence id counts up by one for each request that the client has executed.
+- A callback has one slot at a time, and its sequence id counts up by one for each request that the client has executed.
 - It is sent `_AGAIN` times at most in a session: a client that always answers DELAY must not keep the server busy.
 - Whether the client returns the delegation is no affair of the callback: `conflicts.clear_way` looks at the time of
   the recall.
@@ -24,6 +26,7 @@ What must stay true:
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
 
@@ -32,6 +35,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.core import Pending
 from nfsclient.rpc.program import Procedure
+from nfsclient.xdr import XdrType
 from nfsserver.fs import Inode
 from nfsserver.handlers import ServerApi
 from nfsserver.state.delegations import Delegation
@@ -46,25 +50,36 @@ _AGAIN: t.Final = 3
 
 
 @dataclass
-class _Recall:
-    """A recall that is under way, or waits for a session."""
+class _Callback:
+    """A callback operation that is under way, or waits for a session."""
 
     server: ServerApi
-    delegation: Delegation
-    inode: Inode
     client: Client
+    only: Session | None = None
+    """The session that it is about; None: any of the client will do."""
     session: Session | None = None
     slot: int = 0
     sequence_id: int = 0
     attempts: int = 0
+    waits_for_session: t.ClassVar[bool] = True
+
+    def is_wanted(self) -> bool:
+        """Whether it is still to be sent."""
+        return self.only is None or not self.only.is_destroyed
+
+    def operation(self) -> XdrType:
+        """The arguments of the operation."""
+        raise NotImplementedError
+
+    def finished(self, result: p.CbCompound4Res | None) -> None:
+        """The client has answered; None: it has not, and will not be called again for this."""
 
     def begin(self) -> None:
         """Send it over any session of the client that has a backchannel, or as soon as there is one."""
         self.session = None
-        delegations = self.server.states.held.delegations.of_file(self.inode)
-        if not any(delegation is self.delegation for delegation in delegations):
-            return  # it came back while there was no session
-        for session in self.client.sessions.values():
+        if not self.is_wanted():
+            return
+        for session in (self.only,) if self.only is not None else tuple(self.client.sessions.values()):
             if session.back_connection is None or not session.flavors:
                 continue
             taken = session.take_callback_slot()
@@ -73,7 +88,10 @@ class _Recall:
                 session.unanswered[self.slot] = self.begin
                 self.send()
                 return
-        self.client.unsent.append(self.begin)
+        if self.waits_for_session:
+            self.client.unsent.append(self.begin)
+        else:
+            self.finished(None)
 
     def send(self) -> None:
         """Send it, now or when the client binds a connection to the backchannel."""
@@ -86,14 +104,11 @@ class _Recall:
             return
         if self.attempts >= _AGAIN:
             self._end()
+            self.finished(None)
             return
         self.attempts += 1
         sequence = p.CbSequence4Args(session.id, self.sequence_id, self.slot, self.slot, False, [])
-        stateid = p.Stateid4(0, self.delegation.other)  # section 8.2.2: the seqid in a callback is 0
-        handle = self.server.backend.handle_of(self.inode)
-        arguments = p.CbCompound4Args(
-            b"", session.minor, 0, [sequence, p.CbRecall4Args(stateid, False, handle)]
-        )
+        arguments = p.CbCompound4Args(b"", session.minor, 0, [sequence, self.operation()])
         procedure, credential = _procedure(session.program), session.flavors[0]
         done = partial(self._done, session)
         try:
@@ -103,22 +118,21 @@ class _Recall:
 
     def _done(self, session: Session, pending: Pending[p.CbCompound4Res]) -> None:
         if session is not self.session:
-            return  # the session has ended meanwhile, and another one carries the recall
+            return  # the session has ended meanwhile, and another one carries it
         if isinstance(pending.error, ConnectionLost):
             self.send()
             return
         result = pending.result
         if result is None:
-            return  # the slot stays taken: nobody knows its sequence id
+            self.finished(None)  # the slot stays taken: nobody knows its sequence id
+            return
         if result.status == Nfsstat4.NFS4ERR_DELAY and len(result.resarray) > 1:
             self.sequence_id = (self.sequence_id + 1) % (1 << 32)
             session.callback_slots[self.slot] = self.sequence_id
             self.send()
             return
         self._end()
-        if result.status in _UNKNOWN and self.delegation.lost is None:
-            # A client that does not know its delegation will not return it.
-            self.server.states.revoke_delegation(self.delegation)
+        self.finished(result)
 
     def _end(self) -> None:
         if self.session is not None:
@@ -126,11 +140,104 @@ class _Recall:
             self.session.unanswered.pop(self.slot, None)
 
 
+def _client(server: ServerApi, number: Hashable) -> Client | None:
+    return server.states.clients.get(t.cast("int", number))
+
+
+# ---------------------------------------------------------------- CB_RECALL
+
+
+@dataclass(kw_only=True)
+class _Recall(_Callback):
+    delegation: Delegation
+    inode: Inode
+
+    def is_wanted(self) -> bool:
+        """Unless it came back while there was no session."""
+        delegations = self.server.states.held.delegations.of_file(self.inode)
+        return any(delegation is self.delegation for delegation in delegations)
+
+    def operation(self) -> XdrType:
+        stateid = p.Stateid4(0, self.delegation.other)  # section 8.2.2: the seqid in a callback is 0
+        return p.CbRecall4Args(stateid, False, self.server.backend.handle_of(self.inode))
+
+    def finished(self, result: p.CbCompound4Res | None) -> None:
+        if result is not None and result.status in _UNKNOWN and self.delegation.lost is None:
+            # A client that does not know its delegation will not return it.
+            self.server.states.revoke_delegation(self.delegation)
+
+
 def recall(server: ServerApi, delegation: Delegation, inode: Inode) -> None:
     """Ask for a delegation back, over any session of its client that has a backchannel, now or later."""
-    client = server.states.clients.get(t.cast("int", delegation.client))
+    client = _client(server, delegation.client)
     if client is not None:
-        _Recall(server, delegation, inode, client).begin()
+        _Recall(server, client, delegation=delegation, inode=inode).begin()
+
+
+# ---------------------------------------------------------------- CB_GETATTR
+
+_ASKED: t.Final = p.bitmap("change", "size")
+
+OnAnswer: t.TypeAlias = Callable[[p.Fattr4 | None], None]
+"""Called with the attributes that the holder of a delegation has, or None: it has given none."""
+
+
+@dataclass(kw_only=True)
+class _Inquiry(_Callback):
+    inode: Inode
+    on_answer: OnAnswer
+    waits_for_session: t.ClassVar[bool] = False
+
+    def operation(self) -> XdrType:
+        return p.CbGetattr4Args(self.server.backend.handle_of(self.inode), _ASKED)
+
+    def finished(self, result: p.CbCompound4Res | None) -> None:
+        last = result.resarray[-1] if result is not None and result.status == Nfsstat4.NFS4_OK else None
+        resok = last.resok4 if isinstance(last, p.CbGetattr4Res) else None
+        self.on_answer(None if resok is None else resok.obj_attributes)
+
+
+def inquire(server: ServerApi, delegation: Delegation, inode: Inode, on_answer: OnAnswer) -> None:
+    """Ask the holder of a write delegation for size and change of the file, if it can be called now."""
+    client = _client(server, delegation.client)
+    if client is None:
+        on_answer(None)
+        return
+    _Inquiry(server, client, inode=inode, on_answer=on_answer).begin()
+
+
+# ---------------------------------------------------------------- callbacks that need no answer
+
+
+@dataclass(kw_only=True)
+class _Notice(_Callback):
+    arguments: XdrType
+    waits_for_session: t.ClassVar[bool] = False
+
+    def operation(self) -> XdrType:
+        return self.arguments
+
+
+def notify_lock(server: ServerApi, number: Hashable, inode: Inode, owner: bytes) -> None:
+    """CB_NOTIFY_LOCK: a lock that was denied to this owner may be available (section 20.11)."""
+    client = _client(server, number)
+    if client is not None:
+        arguments = p.CbNotifyLock4Args(server.backend.handle_of(inode), p.StateOwner4(client.id, owner))
+        _Notice(server, client, arguments=arguments).begin()
+
+
+def recall_any(server: ServerApi, client: Client, keep: int) -> None:
+    """CB_RECALL_ANY of delegations of files: the client keeps this many of its choice (section 20.6)."""
+    mask = 1 << p.RCA4_TYPE_MASK_RDATA_DLG | 1 << p.RCA4_TYPE_MASK_WDATA_DLG
+    _Notice(server, client, arguments=p.CbRecallAny4Args(keep, [mask])).begin()
+
+
+def recall_slots(server: ServerApi, session: Session, highest: int) -> None:
+    """CB_RECALL_SLOT: the client is to use no slots of this session above `highest` (section 20.8)."""
+    _Notice(server, session.client, session, arguments=p.CbRecallSlot4Args(highest)).begin()
+
+
+# ---------------------------------------------------------------- which clients can be called, and how
 
 
 def has_backchannel(server: ServerApi, number: int) -> bool:

@@ -71,7 +71,8 @@ class Server:
         self._stable = StableStorage()
         self.states = self._new_states()
         self.waiting = WaitingCalls(
-            lambda: self.knobs.now.conflicts == "wait", lambda: self.states.held.delegations.ended
+            lambda: self.knobs.now.conflicts == "wait",
+            lambda: self.states.held.delegations.ended + self.states.held.delegations.answered,
         )
         self.dialer = Dialer(may_dial)
         self._services: list[Service] = []

@@ -10,13 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nfsserver import declaring
+from nfsserver.callback_settings import CallbackSettings
 
 Value = declaring.Value
 _knob = declaring.knob
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(CallbackSettings):
     """All knobs. Sizes are in bytes, globs are over names (the last component, the root's being ``/``)."""
 
     write_accepts: int | None = _knob(
@@ -420,23 +421,6 @@ class Settings:
         "an expired client keeps its state until another client needs what it holds",
         "RFC 5661 section 8.4.3",
         draws=(False,),
-        of_nfs4=True,
-    )
-    delegations: str = _knob(
-        "write",
-        "which delegations OPEN grants to clients with a backchannel",
-        "RFC 5661 section 10.4",
-        choices=("none", "read", "write"),
-        draws=("none", "read"),
-        of_nfs4=True,
-    )
-    conflicts: str = _knob(
-        "delay",
-        "what becomes of a call that a delegation is in the way of: DELAY (JUKEBOX in NFSv3, silence in NFSv2), or it "
-        "waits until the delegation is returned (not over UDP)",
-        "RFC 5661 section 10.2",
-        choices=("delay", "wait"),
-        draws=("wait",),
         of_nfs4=True,
     )
     one_principal: bool = _knob(

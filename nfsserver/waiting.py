@@ -7,7 +7,8 @@ the operation that had to wait: what was before it is not executed again.
 
     state of a call     where it is                 what moves it
     being answered      `_current`                  its reply; `Waits`, which puts it among those that wait
-    waits               `_waiting`                  a delegation was returned or revoked; `_PAUSE` is over; a restart
+    waits               `_waiting`                  a delegation was returned or revoked, or its holder has answered
+                                                    CB_GETATTR (`wake`); `_PAUSE` is over; a restart
 
 What must stay true:
 
@@ -98,7 +99,7 @@ class WaitingCalls(DeadlineMember, TransportMiddleware):
     def __init__(self, is_used: t.Callable[[], bool], returned: t.Callable[[], int]) -> None:
         self._is_used = is_used
         self._returned = returned
-        """How many delegations were returned or revoked so far."""
+        """How often what calls wait for has come: delegations that were returned or revoked, holders that answered."""
         self._seen = 0
         self._waiting: list[_Call] = []
         self._current: _Call | None = None
@@ -159,6 +160,12 @@ class WaitingCalls(DeadlineMember, TransportMiddleware):
                 call.connection.on_writable()  # the reply; `current` sends its output itself
         if not self._waiting:
             self.unwatch()
+
+    def wake(self) -> None:
+        """What calls wait for may have come without a message of a client that would show it."""
+        if self._waiting and self._loop is not None:
+            self._until = 0.0
+            self._loop.changed(self)
 
     def forget(self) -> None:
         """The service restarts: what waits is lost."""

@@ -165,6 +165,7 @@ def _check(
     if check.expected:
         properties |= {"expected": any_of(check.expected), "observed": seen(check)}
     properties |= {f"observation.{key}": value for key, value in check.observations.items()}
+    properties |= {f"figure.{key}": f"{value:g}" for key, value in check.figures.items()}
     properties |= {"reason": check.reason, "capture": check.capture}
     properties |= {f"finding.{finding.id}": finding.observed for finding in findings}
     properties |= {"cause": cause.headline} if cause is not None else {}

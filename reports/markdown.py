@@ -19,6 +19,7 @@ from nfsjudge.verdict import VERDICTS
 from reports.causes import causes_of, reasons
 from reports.duplicates import LEGEND, SHORT, profile_of, sentences
 from reports.excerpt import excerpt
+from reports.figures import lines_of
 from reports.not_asked import is_not_asked
 from reports.plain import clause_url, printable, shortened
 from reports.run import Run, distinct_labels
@@ -107,6 +108,9 @@ def _entries(run: Run, label: str, several: bool) -> Iterator[_Entry]:
     for number, (record, checks) in enumerate(run.rules_broken):
         yield _entry("" if number else title, record, checks)
     yield from _duplicates(run, of)
+    measured = "".join(f"- {as_code(line)}\n" for line in lines_of(run.checks))
+    if measured:
+        yield _Entry(f"\n#### Measured{of}, without a limit\n\n", measured, measured)
 
 
 def _duplicates(run: Run, of: str) -> Iterator[_Entry]:

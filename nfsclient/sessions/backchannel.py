@@ -35,7 +35,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.sessions.session import SessionState
 from nfsclient.sessions.slots import next_sequence_id
 from nfsclient.sessions.state import HeldState
-from nfsclient.xdr import Unread, XdrType
+from nfsclient.xdr import Unread, XdrType, bits_of
 
 _KEPT: t.Final = 256
 """Callbacks that are remembered for whoever asks what came."""
@@ -249,6 +249,9 @@ class Backchannel:
         return p.CbGetattr4Res(OK, p.CbGetattr4ResOk(p.Fattr4(change=change, size=size)))
 
     def _recall_any(self, args: p.CbRecallAny4Args) -> Answer:
+        """CB_RECALL_ANY: INVAL for types that no RFC defines, and only for these (section 20.6.3)."""
+        if not p.RECALLABLE.issuperset(bits_of(args.craa_type_mask)):
+            return p.Nfsstat4.NFS4ERR_INVAL
         if self.on_recall_any is not None:
             self.on_recall_any(args.craa_objects_to_keep, args.craa_type_mask)
         return OK

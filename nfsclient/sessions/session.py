@@ -130,11 +130,16 @@ class SessionState:
         """A request in the lowest free slot, or in the given one, free or not. Raises `NoFreeSlot`.
 
         `cache_this` None: the reply is to be cached if the operations change something.
+
+        The first bare SEQUENCE after CB_RECALL_SLOT, sent when no slot above its target is in use, names that target
+        (section 20.8.3): then the slots above it are given back.
         """
         taken = self.slots.acquire() if slot is None else self.slots.take(self.slots[slot])
         cached = not changes_nothing(operations) if cache_this is None else cache_this
         number = taken.sequence_id if sequence_id is None else sequence_id
         highest = self.slots.highest_in_use if highest_slot is None else highest_slot
+        if highest_slot is None and slot is None and not operations and self.slots.owes_return:
+            highest = self.slots.give_back()
         first = Sequence4Args(self.id, number, taken.id, highest, cached)
         operations = with_clientid(operations, self.clientid)
         args = Compound4Args(tag, self.minor if minor is None else minor, [first, *operations])

@@ -91,6 +91,8 @@ class SlotTable:
         """No slot from this number on has been in the heap."""
         self.highest_in_use = 0
         """For `sa_highest_slotid`: the highest slot with a request under way, 0 without any."""
+        self.recalled: int | None = None
+        """The highest slot that CB_RECALL_SLOT leaves, while the peer does not know yet that the others are free."""
 
     def __getitem__(self, id: int) -> Slot:
         """The slot with this number, allowed or not: a caller may want to try one that is not."""
@@ -158,3 +160,15 @@ class SlotTable:
     def limit(self, highest: int) -> None:
         """Do not begin requests above this slot: what CB_RECALL_SLOT wants (section 20.8)."""
         self.allowed = max(1, min(self.allowed, highest + 1))
+        self.recalled = self.allowed - 1 if self.recalled is None else min(self.recalled, self.allowed - 1)
+
+    @property
+    def owes_return(self) -> bool:
+        """Whether a SEQUENCE alone is due, which says that no slot above `recalled` is in use (section 20.8.3)."""
+        return self.recalled is not None and self.highest_in_use <= self.recalled
+
+    def give_back(self) -> int:
+        """The `sa_highest_slotid` of that SEQUENCE, which is sent now."""
+        recalled, self.recalled = self.recalled, None
+        assert recalled is not None
+        return recalled

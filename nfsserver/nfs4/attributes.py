@@ -16,6 +16,7 @@ from nfsserver.handlers import ServerApi
 from nfsserver.nfs4 import acls, values
 from nfsserver.nfs4.common import REFUSALS, Nfs4Error, compound_of, current, plain, status_of
 from nfsserver.nfs4.values import View
+from nfsserver.nfs4.writers import size_by_writer
 from nfsserver.state.shares import Share
 
 _OK: t.Final = Nfsstat4.NFS4_OK
@@ -27,7 +28,7 @@ _MEANT: t.Final = {
 _CACHED_BY_WRITERS: t.Final = frozenset(
     NUMBERS[name] for name in ("change", "size", "space_used", "time_metadata", "time_modify")
 )
-"""Attributes that the holder of a write delegation may know better. Instead of CB_GETATTR, the server recalls it."""
+"""Attributes that the holder of a write delegation may know better."""
 _XATTRS: t.Final = {
     p.ACCESS4_XAREAD: Access.READ,
     p.ACCESS4_XAWRITE: Access.MODIFY,
@@ -51,11 +52,14 @@ def access4(server: ServerApi, context: CallContext, args: p.Access4Args) -> p.A
 
 
 def getattr4(server: ServerApi, context: CallContext, args: p.Getattr4Args) -> p.Getattr4Res:
-    """GETATTR; what a writer may have changed in its cache recalls the delegation (section 10.4.3)."""
+    """GETATTR; the server first asks the holder of a write delegation, or recalls it (section 10.4.3)."""
     inode, state = current(context), compound_of(context)
+    size = None
     if len(server.states.held.stateids) and not _CACHED_BY_WRITERS.isdisjoint(bits_of(args.attr_request)):
-        clear_way(server, inode, state.clientid, changes=False)
+        size = size_by_writer(server, inode, state.clientid)
     view = View(server, inode, state.minor)
+    if size is not None:
+        view.reported = view.reported._replace(size=size)
     return p.Getattr4Res(_OK, p.Getattr4ResOk(values.read(view, args.attr_request)))
 
 

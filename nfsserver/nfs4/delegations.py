@@ -9,7 +9,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.protocol.nfs4 import OpenDelegationType4 as Type
 from nfsclient.rpc.service import CallContext
-from nfsserver.callbacks import has_backchannel
+from nfsserver.callbacks import has_backchannel, recall_any
 from nfsserver.fs import Inode
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import compound_of, current, on_wire, plain
@@ -44,11 +44,24 @@ def granted(
             kind = Share.WRITE
         made = held.delegations.grant(client.id, inode, kind, policy)
     if made is not None:
+        made.writer.change = inode.change
+        _keep_few(server, context)
         return _delegation(made, recalled=False)
     if not args.share_access & ~p.OPEN4_SHARE_ACCESS_BOTH:
         return p.OpenDelegation4(Type.OPEN_DELEGATE_NONE)
     is_contended = held.opens.has_others(inode, client.id) or bool(held.delegations.of_file(inode))
     return _none(p.WhyNoDelegation4.WND4_CONTENTION if is_contended else p.WhyNoDelegation4.WND4_RESOURCE)
+
+
+def _keep_few(server: ServerApi, context: CallContext) -> None:
+    """Ask a client with more delegations than the server wants to keep to return some of its choice (section 20.6)."""
+    client, most = compound_of(context).client, server.knobs.now.delegations_kept
+    if not most:
+        return
+    has_many = server.states.held.delegations.count_of(client.id) > most
+    if has_many and not client.is_to_keep_few:
+        recall_any(server, client, most)
+    client.is_to_keep_few = has_many
 
 
 def _none(why: p.WhyNoDelegation4) -> p.OpenDelegation4:
@@ -80,6 +93,7 @@ def _reclaimed(server: ServerApi, context: CallContext, args: p.Open4Args, inode
     held = state.states.held
     is_write = kind == Type.OPEN_DELEGATE_WRITE
     made = held.delegations.reclaim(state.client.id, inode, is_write=is_write)
+    made.writer.change = inode.change
     recalled = any(delegation.client != state.client.id for delegation in held.of_file(inode))
     recalled |= not has_backchannel(server, state.client.id)
     if recalled:

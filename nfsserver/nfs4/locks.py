@@ -8,6 +8,7 @@ import typing as t
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.service import CallContext
+from nfsserver.callbacks import notify_lock
 from nfsserver.fs import Inode
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import Nfs4Error, compound_of, current, on_wire, plain, require_file
@@ -15,6 +16,7 @@ from nfsserver.state.locks import Denied, Lock, span
 from nfsserver.state.opens import Open
 from nfsserver.state.shares import Share
 from nfsserver.state.stateids import StateError
+from nfsserver.state.waiters import Waiter
 
 _OK: t.Final = Nfsstat4.NFS4_OK
 _TYPES: t.Final = {
@@ -24,6 +26,7 @@ _TYPES: t.Final = {
     p.NfsLockType4.WRITEW_LT: True,
 }
 """Lock type -> whether it is a write lock. The forms that wait are refused like the others: the client asks again."""
+_WAITING: t.Final = frozenset({p.NfsLockType4.READW_LT, p.NfsLockType4.WRITEW_LT})
 
 
 def _is_write(locktype: p.NfsLockType4) -> bool:
@@ -54,7 +57,8 @@ def lock4(server: ServerApi, context: CallContext, args: p.Lock4Args) -> p.Lock4
     wanted = Share.WRITE if is_write else Share.READ
     if server.knobs.now.lock_needs_access and not opened.access & wanted:
         raise StateError("OPENMODE")
-    locks = state.states.held.locks
+    locks, waiters = state.states.held.locks, state.states.held.waiters
+    waiters.remove(inode, opened.client, owner)
     try:
         lock = state.states.retrying_lock(
             inode, lambda: locks.lock(opened, owner, start, end, is_write=is_write)
@@ -62,8 +66,28 @@ def lock4(server: ServerApi, context: CallContext, args: p.Lock4Args) -> p.Lock4
     except Denied as refusal:
         if args.reclaim:
             raise StateError("RECLAIM_CONFLICT") from None
+        if args.locktype in _WAITING and opened.may_notify:
+            waiters.add(inode, Waiter(opened.client, owner, start, end, is_write))
         return p.Lock4Res(Nfsstat4.NFS4ERR_DENIED, denied=_denied(refusal))
+    notify_waiters(server, inode)  # a write lock may have become a read lock
     return p.Lock4Res(_OK, p.Lock4ResOk(on_wire(lock.stateid)))
+
+
+def notify_waiters(server: ServerApi, inode: Inode) -> None:
+    """Call the clients whose locks were denied and may be had now (section 20.11)."""
+    held = server.states.held
+
+    def is_free(waiter: Waiter) -> bool:
+        client, owner = waiter.client, waiter.owner
+        return (
+            held.locks.conflict(
+                inode, waiter.start, waiter.end, is_write=waiter.is_write, client=client, owner=owner
+            )
+            is None
+        )
+
+    for waiter in held.waiters.take(inode, is_free):
+        notify_lock(server, waiter.client, inode, waiter.owner)
 
 
 def _locker(context: CallContext, locker: p.Locker4, inode: Inode) -> tuple[Open, bytes]:
@@ -104,7 +128,7 @@ def lockt4(_server: ServerApi, context: CallContext, args: p.Lockt4Args) -> p.Lo
     return p.Lockt4Res(_OK)
 
 
-def locku4(_server: ServerApi, context: CallContext, args: p.Locku4Args) -> p.Locku4Res:
+def locku4(server: ServerApi, context: CallContext, args: p.Locku4Args) -> p.Locku4Res:
     """LOCKU of any range, whatever of it is locked."""
     inode, state = current(context), compound_of(context)
     require_file(inode)
@@ -115,6 +139,7 @@ def locku4(_server: ServerApi, context: CallContext, args: p.Locku4Args) -> p.Lo
     )
     assert isinstance(lock, Lock)
     state.states.held.locks.unlock(lock, start, end)
+    notify_waiters(server, inode)
     return p.Locku4Res(_OK, on_wire(lock.stateid))
 
 

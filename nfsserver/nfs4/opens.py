@@ -29,6 +29,7 @@ from nfsserver.nfs4.common import (
     plain,
     require_file,
 )
+from nfsserver.nfs4.locks import notify_waiters
 from nfsserver.state.delegations import Delegation
 from nfsserver.state.opens import Open
 from nfsserver.state.shares import Share
@@ -81,14 +82,21 @@ def open4(server: ServerApi, context: CallContext, args: p.Open4Args) -> p.Open4
         raise StateError("RECLAIM_CONFLICT") if is_reclaim else refusal from None
     states.note_holder(client)
     become_current(context, inode)
+    opened.may_notify = server.knobs.now.lock_notices
     resok = p.Open4ResOk(
         stateid=on_wire(opened.stateid),
         cinfo=opening.info,
-        rflags=p.OPEN4_RESULT_LOCKTYPE_POSIX if server.knobs.now.posix_locks else 0,
+        rflags=_flags(server, opened),
         attrset=opening.attrset,
         delegation=delegations.granted(server, context, args, inode, access),
     )
     return p.Open4Res(_OK, resok)
+
+
+def _flags(server: ServerApi, opened: Open) -> int:
+    """The flags of the result."""
+    flags = p.OPEN4_RESULT_LOCKTYPE_POSIX if server.knobs.now.posix_locks else 0
+    return flags | (p.OPEN4_RESULT_MAY_NOTIFY_LOCK if opened.may_notify else 0)
 
 
 def _shares(args: p.Open4Args) -> tuple[Share, Share]:
@@ -278,6 +286,7 @@ def open_downgrade4(
 
 def close4(server: ServerApi, context: CallContext, args: p.Close4Args) -> p.Close4Res:
     """CLOSE; the stateid that it returns is none (section 18.2.4). A file without names goes with its last open."""
-    opened = _open_of(context, args.open_stateid)
+    opened, inode = _open_of(context, args.open_stateid), current(context)
     compound_of(context).states.held.close(opened, frees_locks=server.knobs.now.close_frees_locks)
+    notify_waiters(server, inode)
     return p.Close4Res(_OK, on_wire(INVALID))

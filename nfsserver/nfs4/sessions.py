@@ -10,6 +10,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.auth import AuthNone, AuthSys
 from nfsclient.rpc.service import CallContext
 from nfsserver.bounds import MOST
+from nfsserver.callbacks import recall_slots
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import CompoundState, Nfs4Error, compound_of, failed, principal_of, status_of
 from nfsserver.nfs4.room import REFUSED, SEQUENCED
@@ -204,7 +205,24 @@ def sequence4(server: ServerApi, context: CallContext, args: p.Sequence4Args) ->
         session.bind(context.channel, Direction.FORE)
     states.renew(session.client)
     session.take_over()
+    _shrink(server, session, args, is_alone=state.last == 0)
     return _sequence_result(session, args, states)
+
+
+def _shrink(server: ServerApi, session: Session, args: p.Sequence4Args, *, is_alone: bool) -> None:
+    """Ask for slots back, and retire them when the client says that it uses them no more (section 20.8.3)."""
+    most, target = server.knobs.now.slots_kept, session.target
+    if most and target is None and len(session.slots) > most and session.back_connection is not None:
+        session.target = most - 1
+        recall_slots(server, session, most - 1)
+    elif (
+        target is not None
+        and is_alone
+        and args.sa_highest_slotid == target
+        and args.sa_slotid <= target < len(session.slots) - 1
+        and not any(slot.in_progress for slot in session.slots[target + 1 :])
+    ):
+        server.states.sessions.retire(session, target)
 
 
 def _look_at_limits(server: ServerApi, state: CompoundState, limits: Limits4) -> None:
@@ -256,7 +274,7 @@ def _sequence_result(session: Session, args: p.Sequence4Args, states: StateManag
             args.sa_sequenceid,
             args.sa_slotid,
             highest,
-            highest,
+            highest if session.target is None else min(highest, session.target),
             _status_flags(session, states),
         ),
     )

@@ -18,6 +18,7 @@ What must stay true:
   else could get anything meanwhile.
 - A recall is noted once, with its time (`recall`); whether the callback arrives does not matter for that time.
 - `ended` grows with every return and revocation: calls that wait (`nfsserver/waiting.py`) look at it.
+- What the holder of a write delegation says of its data serves only the request that brought the question (`Writer`).
 - A revoked one is no longer of its file, and still has its stateid, which answers DELEG_REVOKED.
 
 Who calls: `conflicts.clear_way` recalls and revokes, the handlers of OPEN and DELEGRETURN grant and take back, `Held`
@@ -29,7 +30,7 @@ from __future__ import annotations
 import typing as t
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nfsserver.state.opens import Opens
 from nfsserver.state.shares import Share, Shares
@@ -37,6 +38,52 @@ from nfsserver.state.stateids import Kind, State, StateError, Stateids
 
 Policy: t.TypeAlias = t.Literal["none", "read", "write"]
 """What is granted: nothing, read delegations only, or either."""
+
+
+class Said(t.NamedTuple):
+    """What the holder of a write delegation has answered to CB_GETATTR; None: it did not say."""
+
+    change: int | None
+    size: int | None
+    at: float
+    """When, in seconds."""
+
+
+@dataclass(eq=False)
+class Writer:
+    """What is known of the data that the holder of a write delegation has not sent (section 10.4.3).
+
+    Each GETATTR of another client is a question to the holder: what it has said to one is of no use to the next, since
+    it may have written meanwhile. `asked` and `said` are by the client that wants to know.
+    """
+
+    change: int = 0
+    """Attribute `change` of the file when the delegation was granted."""
+    is_modified: bool = False
+    """Whether the holder has ever said that it has modified data. That stays: it need not say so again."""
+    is_mute: bool = False
+    """Whether it does not answer, so that the delegation is recalled instead."""
+    asked: dict[Hashable, float] = field(default_factory=dict)
+    """When the question was sent that has no answer yet."""
+    said: dict[Hashable, Said] = field(default_factory=dict)
+
+    def note(self, asker: Hashable, said: Said | None) -> None:
+        """The holder has answered, rightly or not."""
+        self.asked.pop(asker, None)
+        if said is None:
+            self.is_mute = True
+        else:
+            self.said[asker] = said
+
+    def take(self, asker: Hashable, since: float) -> Said | None:
+        """The answer to a question of this client, unless it is older than that. It is of use once."""
+        said = self.said.pop(asker, None)
+        return None if said is None or said.at < since else said
+
+    def learns(self, said: Said, size: int) -> bool:
+        """Whether the file counts as modified, now that the holder has said this; `size` is the one on the server."""
+        self.is_modified |= said.change not in {None, self.change} or said.size not in {None, size}
+        return self.is_modified
 
 
 @dataclass(eq=False)
@@ -47,6 +94,7 @@ class Delegation(State):
     is_write: bool
     recalled_at: float | None = None
     """When its return was first demanded; None: it was not."""
+    writer: Writer = field(default_factory=Writer)
 
 
 class Delegations:
@@ -59,6 +107,8 @@ class Delegations:
         self._of_file: dict[Hashable, list[Delegation]] = defaultdict(list)
         self.ended = 0
         """How many were returned or revoked."""
+        self.answered = 0
+        """How many times a holder has answered CB_GETATTR, or failed to."""
 
     def of_file(self, file: Hashable) -> Iterable[Delegation]:
         """Those of a file that are in force."""
@@ -121,6 +171,14 @@ class Delegations:
             return False
         delegation.recalled_at = now
         return True
+
+    def count_of(self, client: Hashable) -> int:
+        """How many delegations a client has."""
+        return sum(
+            delegation.client == client
+            for delegations in self._of_file.values()
+            for delegation in delegations
+        )
 
     def give_back(self, delegation: Delegation) -> None:
         """DELEGRETURN, or FREE_STATEID of a revoked one."""

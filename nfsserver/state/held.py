@@ -26,6 +26,7 @@ from nfsserver.state.opens import Open, Opens
 from nfsserver.state.ranges import Ranges
 from nfsserver.state.shares import Share, Shares
 from nfsserver.state.stateids import Kind, Loss, State, StateError, Stateid, Stateids, special
+from nfsserver.state.waiters import Waiters
 
 
 class Held:
@@ -38,6 +39,7 @@ class Held:
         self.opens = Opens(self.stateids, self.shares)
         self.locks = Locks(self.stateids, self.ranges)
         self.delegations = Delegations(self.stateids, self.opens, self.shares)
+        self.waiters = Waiters()
         self._with_losses: set[Hashable] = set()
         """Clients of which something was taken away, as far as it may matter still."""
 
@@ -118,6 +120,7 @@ class Held:
         for state in tuple(self.of_file(file)):
             self._take(state)
             self.stateids.remove(state)
+        self.waiters.forget_file(file)
         self.shares.forget(file)
         self.ranges.forget(file)
 
@@ -152,12 +155,14 @@ class Held:
 
     def release(self, client: Hashable) -> None:
         """Forget all states of a client: its record is gone."""
+        self.waiters.forget_client(client)
         for state in self.stateids.of_client(client):
             self._take(state)
             self.stateids.remove(state)
 
     def revoke(self, client: Hashable, why: Loss) -> None:
         """Take all states of a client away, but keep their stateids: its lease is over."""
+        self.waiters.forget_client(client)
         for state in self.stateids.of_client(client):
             if state.lost is None:
                 self._take(state)

@@ -37,6 +37,8 @@ class Open(State):
     table: Shares
     modes: set[tuple[Share, Share]] = field(default_factory=set)
     """(access, deny) of each OPEN that is in effect: what OPEN_DOWNGRADE may go back to."""
+    may_notify: bool = False
+    """Whether the last OPEN said that CB_NOTIFY_LOCK may come for locks that are denied (section 20.11.3)."""
 
     @property
     def key(self) -> tuple[Hashable, bytes]:

@@ -69,6 +69,8 @@ class Session:
     flavors: tuple[t.Any, ...] = ()
     """The credentials that callbacks may have, in the order of the client."""
     slots: list[Slot] = field(default_factory=list)
+    target: int | None = None
+    """The highest slot that the client should use, by CB_RECALL_SLOT; None: any that it has."""
     connections: dict[Channel, Direction] = field(default_factory=dict)
     """What each connection is used for, the newest last."""
     had_backchannel: bool = False
@@ -154,6 +156,8 @@ class Client:
     """Whether it held state when an earlier instance of the server ended."""
     unsent: list[Callable[[], None]] = field(default_factory=list)
     """What sends the callbacks that wait for a session with a backchannel."""
+    is_to_keep_few: bool = False
+    """Whether CB_RECALL_ANY was sent for the delegations that it has."""
 
     @property
     def slots(self) -> int:

@@ -22,6 +22,7 @@ What must stay true:
   SEQ_FALSE_RETRY and gets no reply of the cache (section 2.10.6.1.3.1).
 - The reply caches of all sessions are counted by what was granted, not by what is used (`cache_size`): a client
   cannot make the server keep more than CREATE_SESSION has promised.
+- Slots are retired only when the client has shown that it uses them no more: it may repeat a request in any other.
 - A session that has ended has no slots (`Session.is_destroyed`); a compound that waited notices by that.
 
 The backchannel is the other way round: the server is the client of the slots. A slot of it is busy until its callback
@@ -95,6 +96,13 @@ class Sessions:
         client.sessions[session.id] = session
         self._cache_size += _kept_of(fore)
         return session
+
+    def retire(self, session: Session, highest: int) -> None:
+        """Forget the slots above `highest`, which the client does not use any more (section 2.10.6.1)."""
+        self._cache_size -= _kept_of(session.fore)
+        session.fore = session.fore._replace(slots=highest + 1)
+        self._cache_size += _kept_of(session.fore)
+        del session.slots[highest + 1 :]
 
     def remove(self, session: Session) -> None:
         """End a session. Callbacks that the client has not answered go on over another one."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nfsjudge import Harm, must, should, stated
+from nfsjudge import Harm, Part, must, should, stated
 
 # ---------------------------------------------------------------- section 2.10.6: exactly-once semantics
 
@@ -68,4 +68,11 @@ NOT_ONLY_OP = must(
     "RFC 5661",
     "18.35.3",
     "an operation that may stand without SEQUENCE must then be the only one: NFS4ERR_NOT_ONLY_OP",
+)
+WRITER_GETS_A_CALL = must(
+    "RFC 5661",
+    "18.7.4",
+    "GETATTR of size or change waits for CB_GETATTR, or for the end of a write delegation of another client",
+    part=Part.IMPLEMENTATION,
+    says_must=True,
 )

@@ -30,7 +30,7 @@ from nfsclient.rpc.core import Pending
 from nfsclient.rpc.program import Procedure
 from nfsclient.sessions.slots import NoFreeSlot
 from nfsclient.xdr import XdrEnum, XdrType
-from nfsjudge import Requirement, expect, expect_that, must, should, skip, stated
+from nfsjudge import Requirement, expect, expect_that, measure, must, should, skip, stated
 from suites.nfs4.opens import READ, another_session, create_file
 
 CONFLICT_RECALLS = stated(
@@ -59,8 +59,7 @@ _MEANWHILE: t.Final = 1.0
 """Seconds between two renewals of a lease whose length is not known yet."""
 _ARRIVES: t.Final = 8.0
 """Seconds for a callback to arrive, and for what it was about to be done."""
-_SHORT: t.Final = 1.0
-"""The same after one that never came."""
+_SHORT: t.Final = 1.0  # the same after one that never came
 _AT_LAST: t.Final = 30.0
 """Seconds of DELAY, and no longer than a lease, before a recall that has not come is missing: once in a run."""
 _ANY: t.Final = "callback"
@@ -76,10 +75,8 @@ _ON_ITS_WAY: t.Final = 0.5
 _PAUSES: t.Final = (0.05, 0.1, 0.2, 0.4)
 """Seconds between a DELAY and the next attempt; the last one is repeated."""
 _PAUSE_IN_PROCESS: t.Final = 0.002
-_LOOK: t.Final = 0.05
-"""Seconds between two looks at what no message announces."""
-_SILENCE: t.Final = 1.5
-"""Seconds after which a call of NFSv2 is made again."""
+_LOOK: t.Final = 0.05  # seconds between two looks at what no message announces
+_SILENCE: t.Final = 1.5  # seconds after which a call of NFSv2 is made again
 _LATER: t.Final[frozenset[XdrEnum]] = frozenset(
     {Nfsstat4.NFS4ERR_DELAY, Nfsstat4.NFS4ERR_GRACE, nfs3.Nfsstat3.NFS3ERR_JUKEBOX}
 )
@@ -430,6 +427,7 @@ class Conflict:
         self._is_in_process = not seconds_to_see_nothing(granted.v4, 1.0)
         pauses = (_PAUSE_IN_PROCESS,) if self._is_in_process else _PAUSES
         self._pauses = itertools.chain(pauses, itertools.repeat(pauses[-1]))
+        self._began = self._now()
         granted.contested = min(granted.contested, self._now())
         self._send()
 
@@ -473,7 +471,11 @@ class Conflict:
         while not done():
             if self._now() >= deadline:
                 # A server in this process has put its clock forward to here, whatever is on its way on loopback.
-                until = self._loop.clock() + (_ON_ITS_WAY if seconds and self._is_in_process else 0.0)
+                until = self._loop.clock()
+                if seconds and self._is_in_process:
+                    until += _ON_ITS_WAY
+                    self._again_at = self._now() if self._is_put_off() else self._again_at
+                    self._go_on()  # company may have taken the time of the attempt that was due
                 self._loop.run_until(done, until)
                 self._loop.catch_up()
                 return done()
@@ -537,7 +539,7 @@ class Conflict:
 
     def succeeds(self, *besides: XdrEnum) -> Waiting[None]:
         """Fail unless the request succeeds, now that the delegation is returned; `besides` are legal as well."""
-        v4 = self._v4
+        v4, returned = self._v4, self._now()
         waits, what = v4.connections.waits, f"{self.name} after DELEGRETURN"
         self._put_off_by = None
         reply = yield from self.ends(seconds_for(v4, waits.seconds(what, _ARRIVES, _SHORT)))
@@ -549,6 +551,8 @@ class Conflict:
         because = OTHERS_GO_ON_SOON if is_jukebox else CONFLICT_RECALLS
         expect_that(reply is not None, f"an end of {what}", f"{self.manner} all the time", because=because)
         assert reply is not None
+        measure(f"put off by a delegation: {self.name}", self._now() - self._began)
+        measure(f"served after DELEGRETURN: {self.name}", self._now() - returned)
         if reply.status not in besides:
             expect(reply, because=CONFLICT_RECALLS).ok()
 

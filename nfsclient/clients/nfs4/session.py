@@ -81,6 +81,7 @@ class Session:
         if (
             tag is None
             and not self.nfs4.tag
+            and (operations or not self.state.slots.owes_return)
             and minor is None
             and slot is None
             and sequence_id is None

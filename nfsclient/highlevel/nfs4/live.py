@@ -273,7 +273,7 @@ class LiveClient:
         self, operations: Sequence[XdrType], build: Build, into: memoryview | None, sent: list[Request]
     ) -> CompoundReply:
         """Send operations for the first time. `sent` gets the request, unless the reply is a usual one."""
-        if into is None:
+        if into is None and (operations or not self.session.state.slots.owes_return):
             with contextlib.suppress(NoFreeSlot):
                 reply = direct.compound(self.nfs4, self.session.state, operations, sent.append)
                 if reply is not None:
@@ -500,6 +500,8 @@ class LiveClient:
             self._holdings.test()
         if new & _BACKCHANNEL_DOWN and self.rpc.is_open:
             self.session.bind(self.nfs4)
+        if self.session.state.slots.owes_return and self.rpc.is_open:
+            self.renew()
         if self.lease.is_due(self.rpc.loop.clock()) and self.rpc.is_open:
             self.lease.renewed(self.rpc.loop.clock())
             self.renew()

@@ -38,6 +38,11 @@ RCA4_TYPE_MASK_OBJ_LAYOUT_MIN = 8
 RCA4_TYPE_MASK_OBJ_LAYOUT_MAX = 9
 RCA4_TYPE_MASK_OTHER_LAYOUT_MIN = 12
 RCA4_TYPE_MASK_OTHER_LAYOUT_MAX = 15
+RCA4_TYPE_MASK_FF_LAYOUT_MIN = 16
+"""RFC 8435."""
+RCA4_TYPE_MASK_FF_LAYOUT_MAX = 17
+RECALLABLE: t.Final = frozenset({*range(5), 8, 9, *range(12, 18)})
+"""All bits of `craa_type_mask` that an RFC defines."""
 
 
 class CbGetattr4Args(Struct):
