@@ -80,7 +80,7 @@ _ATTRIBUTES: t.Final = ("size", "change", "time_modify")
 
 def _writer(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> Waiting[tuple[Granted, int]]:
     """A write delegation of a file, and the change that its holder has got. SKIP where the server asks no holder."""
-    if v4.connections.waits.seconds("CB_GETATTR", 1.0, 0.0) == 0.0:
+    if v4.connections.is_known_never_to("CB_GETATTR"):
         skip("the server recalls a write delegation for GETATTR: it sends no CB_GETATTR")
     granted = yield from delegated(v4, scratch, ACCESS["write"], size=_SIZE)
     mine = expect(granted.holder.compound(op.putfh(granted.file), op.getattr("change"))).ok().attributes
@@ -115,8 +115,8 @@ def _asked(granted: Granted) -> Waiting[Conflict]:
     conflict = _getattr(granted)
     came = yield from conflict.brings(p.CbGetattr4Args, p.CbRecall4Args)
     has_asked = any(isinstance(each.args, p.CbGetattr4Args) for each in holder.callbacks.received)
+    v4.connections.waits.note("CB_GETATTR", came=has_asked)
     if not has_asked:
-        v4.connections.waits.note("CB_GETATTR", came=False)
         granted.give_back()
         skip(
             "the server recalls the delegation"

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from fixtures.stage.connections import Connections
 from fixtures.stage.liveness import Liveness
 from fixtures.stage.stage import Stage
 from fixtures.stage.waits import Waits
@@ -20,6 +21,27 @@ def test_what_was_waited_for_in_vain_is_waited_for_briefly_until_it_comes() -> N
     assert waits.seconds("recall", 12.0, 0.5) == 12.0
     waits.note("grant", came=True)
     assert waits.seconds("grant", 12.0, 0.5) == 12.0
+
+
+def test_what_has_come_once_is_never_one_that_never_comes() -> None:
+    waits = Waits(0.0)
+    assert not waits.never_came("CB_GETATTR")
+    waits.note("CB_GETATTR", came=False)
+    assert waits.never_came("CB_GETATTR")
+    waits.note("CB_GETATTR", came=True)
+    waits.note("CB_GETATTR", came=False)
+    assert not waits.never_came("CB_GETATTR")
+
+
+@pytest.mark.parametrize(("is_in_process", "is_known"), [(True, False), (False, True)])
+def test_a_server_in_this_process_is_asked_again(is_in_process: bool, is_known: bool) -> None:
+    """It may be another mutant for each check."""
+    life: t.Any = SimpleNamespace(is_in_process=is_in_process)
+    loop: t.Any = SimpleNamespace(clock=lambda: 0.0)
+    rest: t.Any = None
+    connections = Connections(life, loop, rest, rest, 10.0)
+    connections.waits.note("CB_GETATTR", came=False)
+    assert connections.is_known_never_to("CB_GETATTR") is is_known
 
 
 def test_time_since_the_start_of_the_server_counts_but_never_all_of_it() -> None:
