@@ -149,12 +149,29 @@ _RARELY_TURNED: t.Final = 0.04
 """The share of draws in which a knob differs from its default. With every knob turned, one would hide another."""
 
 
+_NEWER: t.Final = (
+    "asks_holders",
+    "delegations_kept",
+    "lock_notices",
+    "slots_kept",
+    "optional_attributes",
+    "mandatory_locks",
+)
+"""Knobs that are drawn after all others, so that a seed still draws what it drew before there were these."""
+
+
+def _in_order_of_drawing() -> list[Knob]:
+    older = [name for name in KNOBS if name not in {"delegations", "conflicts", *_NEWER}]
+    at = older.index("one_principal")  # before it they were declared, when seeds got their meaning
+    return [KNOBS[name] for name in (*older[:at], "delegations", "conflicts", *older[at:], *_NEWER)]
+
+
 def draw(seed: int) -> dict[str, Value]:
     """Values for a random part of the knobs, none of them its default: a right server that is unlike others."""
     chance = random.Random(seed)
     turned = {
         knob.name: chance.choice(knob.draws)
-        for knob in KNOBS.values()
+        for knob in _in_order_of_drawing()
         if chance.random() < (_RARELY_TURNED if knob.rarely else _TURNED)
     }
     return turned or {"withhold_pre_op": True}
