@@ -23,7 +23,7 @@ def test_what_was_waited_for_in_vain_is_waited_for_briefly_until_it_comes() -> N
     assert waits.seconds("grant", 12.0, 0.5) == 12.0
 
 
-def test_what_has_come_once_is_never_one_that_never_comes() -> None:
+def test_one_that_came_is_no_longer_one_that_never_comes() -> None:
     waits = Waits(0.0)
     assert not waits.never_came("CB_GETATTR")
     waits.note("CB_GETATTR", came=False)
@@ -34,7 +34,7 @@ def test_what_has_come_once_is_never_one_that_never_comes() -> None:
 
 
 @pytest.mark.parametrize(("is_in_process", "is_known"), [(True, False), (False, True)])
-def test_a_server_in_this_process_is_asked_again(is_in_process: bool, is_known: bool) -> None:
+def test_nothing_is_learnt_of_a_server_in_this_process(is_in_process: bool, is_known: bool) -> None:
     """It may be another mutant for each check."""
     life: t.Any = SimpleNamespace(is_in_process=is_in_process)
     loop: t.Any = SimpleNamespace(clock=lambda: 0.0)
