@@ -229,6 +229,10 @@ class HeldState:
         delegation.recalled = True
         return delegation
 
+    def delegations_of(self, types: int) -> list[Delegation]:
+        """Those of the types of a bitmap RCA4_TYPE_MASK (section 20.6.2), the oldest first."""
+        return [held for held in self.delegations.values() if types >> held.is_write & 1]
+
     def returned(self, delegation: Delegation) -> None:
         """It was given back, or revoked."""
         if self.delegations.get(delegation.handle) is delegation:

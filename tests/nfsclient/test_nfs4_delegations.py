@@ -80,10 +80,9 @@ def test_connection_that_is_lost_at_the_last_close(stage: Stage4) -> None:
     assert "delegation" not in stage.server.stateids.values()
 
 
-@pytest.fixture
-def url() -> Iterator[str]:
-    """A server in another thread, which delegates what it can."""
+def _serve(**knobs: int) -> Iterator[str]:
     loop, server = Loop(), Server(seed=1)
+    server.knobs.update(**knobs)
     server.listen(loop)
     ended = threading.Event()
     thread = threading.Thread(target=lambda: loop.run_until(ended.is_set, float("inf")))
@@ -94,6 +93,12 @@ def url() -> Iterator[str]:
     thread.join()
     server.close()
     loop.close()
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    """A server in another thread, which delegates what it can."""
+    yield from _serve()
 
 
 @pytest.mark.parametrize("wanted", [False, True], ids=["not wanted", "wanted"])
@@ -137,3 +142,19 @@ def test_loop_of_a_thread_lasts_as_long_as_it_has_users() -> None:
     with loop_of_thread() as third:
         assert third is not first
         third.run_once(0.0)
+
+
+@pytest.fixture
+def slots_url() -> Iterator[str]:
+    """A server in another thread, which leaves each session two slots."""
+    yield from _serve(slots_kept=2)
+
+
+def test_a_path_client_gives_slots_back_and_goes_on(slots_url: str) -> None:
+    with connect(slots_url) as client, client.open("f", "wb+") as file:
+        assert isinstance(client, NfsClient)
+        file.write(b"data")
+        file.flush()
+        slots = client.live.session.state.slots
+        assert (slots.allowed, slots.recalled) == (2, None)
+        assert client.stat("f").size == 4

@@ -42,6 +42,7 @@ import contextlib
 import typing as t
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from nfsclient.clients.nfs4 import (
     Client,
@@ -131,6 +132,7 @@ class LiveClient:
         """Called with the handle when a delegation is recalled or revoked: what was cached is void."""
         self._returns: list[tuple[Delegation, Request, Pending[p.Compound4Res]]] = []
         self._flags_seen = 0
+        self._renews = False  # a renewal is a call, which begins with `keep` as all do
         self._is_set_up = False
         self._connection = 0
         """Counts the connections: a request that was lost with an earlier one may go out over the present one."""
@@ -500,11 +502,15 @@ class LiveClient:
             self._holdings.test()
         if new & _BACKCHANNEL_DOWN and self.rpc.is_open:
             self.session.bind(self.nfs4)
-        if self.session.state.slots.owes_return and self.rpc.is_open:
-            self.renew()
-        if self.lease.is_due(self.rpc.loop.clock()) and self.rpc.is_open:
-            self.lease.renewed(self.rpc.loop.clock())
-            self.renew()
+        now = self.rpc.loop.clock()
+        is_due = self.session.state.slots.owes_return or self.lease.is_due(now)
+        if is_due and self.rpc.is_open and not self._renews:
+            self.lease.renewed(now)
+            self._renews = True
+            try:
+                self.renew()
+            finally:
+                self._renews = False
 
     def note_reclaimed(self) -> None:
         """A reclaim is over. The replies on the way to it were flagged RESTART_RECLAIM_NEEDED (section 18.46.3)."""
@@ -525,14 +531,9 @@ class LiveClient:
 
     def _recalled_any(self, keep: int, types: list[int]) -> None:
         """CB_RECALL_ANY: the oldest delegations of these types go, but for the last `keep` (section 20.6)."""
-        wanted = types[0] if types else 0
-        wanting = [
-            delegation
-            for delegation in self.held.delegations.values()
-            if wanted & (2 if delegation.is_write else 1)
-        ]
-        for delegation in wanting[: max(0, len(wanting) - keep)]:
-            self.nfs4.callbacks.after.append(lambda returned=delegation: self.give_back(returned))  # type: ignore[misc]
+        wanted = self.held.delegations_of(types[0] if types else 0)
+        for delegation in wanted[: max(0, len(wanted) - keep)]:
+            self.nfs4.callbacks.after.append(partial(self.give_back, delegation))
 
     def give_back(self, delegation: Delegation) -> None:
         """Start a DELEGRETURN without waiting for it: nothing is cached that is not on the server already."""
