@@ -275,6 +275,7 @@ class Settings(CallbackSettings):
         "uncommitted data survives crashes, so the write verifier never changes",
         "RFC 1813 section 4.12",
         "RFC 1813 section 3.3.7",
+        nonstrict=("RFC 5661 section 18.32.4: also where a restart",),
         draws=(True,),
     )
     crash_loses: int | None = _knob(
