@@ -26,6 +26,7 @@ What must stay true:
 from __future__ import annotations
 
 import typing as t
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
@@ -50,7 +51,7 @@ _AGAIN: t.Final = 3
 
 
 @dataclass
-class _Callback:
+class _Callback(ABC):
     """A callback operation that is under way, or waits for a session."""
 
     server: ServerApi
@@ -67,10 +68,11 @@ class _Callback:
         """Whether it is still to be sent."""
         return self.only is None or not self.only.is_destroyed
 
+    @abstractmethod
     def operation(self) -> XdrType:
         """The arguments of the operation."""
-        raise NotImplementedError
 
+    @abstractmethod
     def finished(self, result: p.CbCompound4Res | None) -> None:
         """The client has answered; None: it has not, and will not be called again for this."""
 
@@ -216,6 +218,9 @@ class _Notice(_Callback):
 
     def operation(self) -> XdrType:
         return self.arguments
+
+    def finished(self, result: p.CbCompound4Res | None) -> None:
+        """Nobody waits for the answer."""
 
 
 def notify_lock(server: ServerApi, number: Hashable, inode: Inode, owner: bytes) -> None:
