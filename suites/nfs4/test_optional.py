@@ -10,7 +10,7 @@ import typing as t
 
 import pytest
 
-from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, note_open, through_grace
 from nfsclient.clients.nfs4 import Compounds
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
@@ -19,7 +19,7 @@ from nfsjudge import expect, expect_that, must, observe, proves, should, skip, s
 from suites.clauses import SETATTR_SETS
 from suites.nfs4.attribute_values import supported_names
 from suites.nfs4.minors import MINORS
-from suites.nfs4.opens import WRITE, another_client, create_file
+from suites.nfs4.opens import WRITE, another_client
 
 MARKS_ARE_KEPT = should(  # no text says how long a mark lasts that nobody has changed
     "RFC 5661", "5.8.2", "a mark of a file, once it was set, should stay until it is set again"
@@ -123,14 +123,17 @@ def test_created(compounds: Compounds, scratch: Nfs4Scratch, name: str, how: str
     value = _MARKS[name][0]
     wanted = Fattr4(mode=0o755).changed(**{name: value})
     here = op.putfh(scratch.handle)
+    opening = op.open(b"new", WRITE, owner=new_state_owner(), how=op.guarded(wanted))
+    making = opening if how == "open" else op.create(b"new", NfsFtype4.NF4DIR, wanted)
+    reply = through_grace(compounds, here, making, op.getfh())
+    if reply.status != Nfsstat4.NFS4_OK:
+        skip(f"the server creates nothing with {name}: {how.upper()} answers {reply.status}", reply)
     if how == "open":
-        opened = create_file(compounds, scratch.handle, b"new", op.guarded(wanted), WRITE)
-        said = opened.result.attrset
-        compounds.compound(op.putfh(opened.handle), op.close(opened.stateid))
+        result = expect(reply).of(p.OPEN).ok()
+        note_open(compounds, reply.handle, result.stateid)
+        compounds.compound(op.putfh(reply.handle), op.close(result.stateid))
+        said = result.attrset
     else:
-        reply = compounds.compound(here, op.create(b"new", NfsFtype4.NF4DIR, wanted))
-        if reply.status != Nfsstat4.NFS4_OK:
-            skip(f"the server creates no directory with {name}: CREATE answers {reply.status}", reply)
         said = expect(reply).of(p.CREATE).ok().attrset
     if name not in p.names_of(said):
         skip(f"the server says that it has not set {name}")

@@ -71,14 +71,16 @@ def _recalled(v4: Nfs4Dialect, knobs: KnobsView, *, holds: bool = False) -> Wait
         ]
         return bool(calls)
 
+    enforced = session.state.fore.ca_maxrequests - 1
     for _ in range(_REQUESTS):
         if not has_come():
-            expect(session.compound(op.putrootfh())).ok()
+            result = expect(session.compound(op.putrootfh())).of(p.SEQUENCE).ok()
+            enforced = min(enforced, result.sr_highest_slotid)
     yield Wait(seconds_for(v4, waits.seconds(_WHAT, _COMES, _SHORT)), has_come)
     waits.note(_WHAT, came=has_come())
     if not calls:
         skip("the server sends no CB_RECALL_SLOT")
-    return _Recalled(session, calls[-1].rsa_target_highest_slotid, session.state.fore.ca_maxrequests - 1)
+    return _Recalled(session, calls[-1].rsa_target_highest_slotid, enforced)
 
 
 @side_by_side
