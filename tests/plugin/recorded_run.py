@@ -124,6 +124,9 @@ def pytest_configure() -> None:
 
     def take(self: Traffic) -> Book:
         found = took(self)
+        paused.pop(
+            id(found.exchanges), None
+        )  # of a check that was never put back: the last one must be this one
         paused[id(found.exchanges)] = dict(_heard)
         _heard.clear()
         return found
