@@ -269,7 +269,7 @@ def test_readdir_others(compounds: Compounds, referral: Referral) -> None:
 @pytest.mark.parametrize("along", ["alone", "rdattr_error"])
 @proves(ENTRY_HAS_LOCATIONS, killed_by="readdir4-locations-are-errors")
 def test_readdir_locations(compounds: Compounds, referral: Referral, along: str) -> None:
-    """READDIR with fs_locations lists a referral with its locations, and with rdattr_error OK if the request names it."""
+    """READDIR with fs_locations lists a referral with its locations, and rdattr_error, if asked for, is OK."""
     names = ("fs_locations", "type", *(["rdattr_error"] if along == "rdattr_error" else []))
     seen = _entry(listed(compounds, referral.parent, *names), referral).attrs
     expect(seen).field("fs_locations").is_present()
