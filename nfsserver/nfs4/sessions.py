@@ -331,6 +331,7 @@ def bind_conn_to_session4(
         raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
     direction = direction if bound is None else bound
     session.bind(context.channel, direction)
+    session.take_over()  # who binds a connection to it knows its id
     resok = p.BindConnToSession4ResOk(session.id, p.ChannelDirFromServer4(int(direction)), False)
     return p.BindConnToSession4Res(_OK, resok)
 

@@ -82,10 +82,11 @@ class Lease:
     def keep(self) -> None:
         """SEQUENCE if it is time. A server that refuses it within the lease fails; SKIP after the lease.
 
-        Where the server has closed the connection because it was idle, it is made again: callbacks need one.
+        Where the server has closed the connection because it was idle, it is made again and used: callbacks need one.
         """
+        was_cut_off = self.is_cut_off
         rpc_of(self.session).keep_open()
-        if self._now() >= self.due:
+        if was_cut_off or self._now() >= self.due:
             self.renew()
 
     @property
