@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mutants that the checks in suites/nfs4/test_referral_attributes.py catch."""
+"""Mutants that the checks in suites/nfs4/test_absent.py catch."""
 
 from __future__ import annotations
 
