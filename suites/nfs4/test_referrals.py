@@ -53,18 +53,19 @@ SAYS_THAT_IT_REFERS = must(
     "18.35.3",
     "a server that will potentially perform a referral sets EXCHGID4_FLAG_SUPP_MOVED_REFER in eir_flags",
 )
+_MADE: t.Final = b"nfsproof-referral-c1a7"
+"""A name that nobody has: a server that serves what it should refuse must lose nothing by it."""
 _IN_DIRECTORIES: t.Final[dict[str, XdrType]] = {
-    "create": op.mkdir(b"made", Fattr4(mode=0o755)),
-    "link": op.link(b"made"),
-    "rename": op.rename(b"file", b"made"),
-    "open": op.open(b"file", p.OPEN4_SHARE_ACCESS_READ, owner=b"owner"),
-    **{
-        name: CALLS[name].plain
-        for name in (
-            *("access", "lookup", "lookupp", "openattr", "readdir", "remove"),
-            *("savefh", "secinfo", "secinfo_no_name", "setattr"),
-        )
-    },
+    "create": op.mkdir(_MADE, Fattr4(mode=0o755)),
+    "link": op.link(_MADE),
+    "rename": op.rename(b"file", _MADE),
+    "open": op.open(_MADE, p.OPEN4_SHARE_ACCESS_READ, owner=b"owner"),
+    "lookup": op.lookup(_MADE),
+    "remove": op.remove(_MADE),
+    "secinfo": op.secinfo(_MADE),
+    "openattr": op.openattr(),
+    "setattr": op.setattr(Fattr4()),
+    **{name: CALLS[name].plain for name in ("access", "lookupp", "readdir", "savefh", "secinfo_no_name")},
 }
 """Operations that a directory which is present would have served, or refused for what they name."""
 
@@ -92,6 +93,8 @@ def test_operation(compounds: Compounds, scratch: Nfs4Scratch, referral: Referra
         file = scratch.file("file")
         saving = [op.putfh(file if name == "link" else scratch.handle), op.savefh()]
     reply = compounds.compound(*saving, *referral.way, _IN_DIRECTORIES[name])
+    if reply.status == Nfsstat4.NFS4_OK and name in {"create", "link", "rename"}:
+        compounds.compound(*referral.way, op.remove(_MADE))
     expect(reply).refused(Nfsstat4.NFS4ERR_MOVED, because=ABSENT_IS_MOVED)
 
 
