@@ -126,7 +126,7 @@ def test_the_lint_counts_it_and_does_not_judge_it() -> None:
     last.call = first.call = b"a call"
     assert lint([first, callback(1.5, seqid=0), last]) == []
     last.call = b""  # a reply without a call: its number counts the callback
-    assert [finding.number for finding in lint([first, callback(1.5), last])] == [3]
+    assert [finding.number for finding in lint([first, callback(1.5, seqid=0), last])] == [3]
 
 
 def test_a_script_waits_for_it() -> None:
