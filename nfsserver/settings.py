@@ -491,9 +491,17 @@ class Settings(CallbackSettings):
     )
     optional_attributes: bool = _knob(
         True,
-        "objects have the attributes archive, hidden, system, mimetype, time_backup, quota_* and fs_locations",
+        "objects have the attributes archive, hidden, system, mimetype, time_backup, quota_*, fs_locations, "
+        "fs_locations_info and fs_status",
         "RFC 5661 section 5.2",
         draws=(False,),
+        of_nfs4=True,
+    )
+    referral: bool = _knob(
+        False,
+        "the directory /referrals/absent is a referral: the root of a file system that is absent here",
+        "RFC 5661 section 11.4.3",
+        draws=(True,),
         of_nfs4=True,
     )
     posix_locks: bool = _knob(

@@ -52,7 +52,7 @@ _HALF: t.Final = 1 << 31
 # ---------------------------------------------------------------- what the world learns
 
 
-def _sequence_of(args: t.Any) -> p.CbSequence4Args | None:
+def sequence_of(args: t.Any) -> p.CbSequence4Args | None:
     """The CB_SEQUENCE that a callback begins with."""
     first = next(iter(args.argarray), None) if isinstance(args, p.CbCompound4Args) else None
     return first if isinstance(first, p.CbSequence4Args) else None
@@ -113,7 +113,7 @@ def callback_begins(case: Case) -> Breach | None:
 )
 def callback_limits(case: Case) -> Breach | None:
     """A callback beyond the slots, the operations or the size that the client offers."""
-    sequence = _sequence_of(case.args)
+    sequence = sequence_of(case.args)
     known = None if sequence is None else case.world.state4.channels.get(bytes(sequence.csa_sessionid))
     if sequence is None or known is None:
         return None
@@ -139,7 +139,7 @@ def callback_limits(case: Case) -> Breach | None:
 )
 def callback_order(case: Case) -> Breach | None:
     """A callback with a sequence id that its slot has left, or that another request had."""
-    sequence = _sequence_of(case.args)
+    sequence = sequence_of(case.args)
     if sequence is None:
         return None
     known = case.world.state4.called_back.get((bytes(sequence.csa_sessionid), sequence.csa_slotid))
