@@ -199,9 +199,7 @@ class Link:
         dial = self._dial
         if same_port and self.redial is not None:
             dial = partial(self.redial, self.local_address[1])
-            # By RST instead of FIN, so that the port is free at once. No reply is waited for on the old connection.
-            with contextlib.suppress(OSError):
-                self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.abort()  # no reply is waited for on the old connection
         self.close()
         waiting, over = iter(pauses), object()
         while True:
@@ -214,6 +212,12 @@ class Link:
                 break
         if self._tls_options is not None:
             self.start_tls(*self._tls_options)
+
+    def abort(self) -> None:
+        """Close by RST instead of FIN, so that the port is free at once."""
+        with contextlib.suppress(OSError):
+            self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close()
 
     def __enter__(self) -> t.Self:
         return self

@@ -198,7 +198,7 @@ def snfs_closed_status_is_ignored(call: Open) -> p.Openopres:
     entry, waiting = entry_of(call), (caller_of(call), call.context.xid)
     if entry is None:
         return call.proceed()
-    if waiting in call.state:
+    if waiting in call.state and not entry.is_locked:
         entry.state, blocks = call.state.pop(waiting)
         entry.blocks.update(blocks)
         return call.proceed()
@@ -209,5 +209,5 @@ def snfs_closed_status_is_ignored(call: Open) -> p.Openopres:
     try:
         return call.proceed()
     except Waits:
-        call.state[waiting] = state, blocks
+        call.state.setdefault(waiting, (state, blocks))
         raise

@@ -9,7 +9,7 @@ from nfsclient.protocol.nfs2 import Nfsstat2
 from nfsclient.protocol.snfs import Snfsstat
 from nfsmutants.bending import restate
 from nfsmutants.form import Call, mutant
-from nfsmutants.snfs.bending import Open, Read, Write, caller_of, file_of, swapped, table_of
+from nfsmutants.snfs.bending import Open, Read, Write, caller_of, file_of, is_locked, swapped, table_of
 from nfsserver.nfs2.data import read2, write2
 from nfsserver.waiting import Waits
 
@@ -81,11 +81,11 @@ def snfs_version_survives_a_death(call: Open) -> p.Openopres:
     inode, waiting = file_of(call), (caller_of(call), call.context.xid)
     if inode is None:
         return call.proceed()
-    if waiting in call.state:
+    if waiting in call.state and not is_locked(call):
         inode.version = call.state.pop(waiting)
     version = inode.version
     try:
         return call.proceed()
     except Waits:
-        call.state[waiting] = version
+        call.state.setdefault(waiting, version)
         raise

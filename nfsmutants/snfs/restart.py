@@ -26,7 +26,11 @@ def snfs_reopen_is_not_counted(call: Reopen) -> p.Openopres:
 @mutant(p.REOPEN)
 def snfs_reopen_returns_another_version(call: Reopen) -> p.Openopres:
     """REOPEN returns versions that nobody has data of"""
-    return amend(call.proceed(), cache_version=lambda it: it + 5, old_cache_vers=lambda it: it + 5)
+    return amend(
+        call.proceed(),
+        cache_version=lambda ok: ok.cache_version + 5,
+        old_cache_vers=lambda ok: ok.old_cache_vers + 5,
+    )
 
 
 @mutant(p.OPEN)

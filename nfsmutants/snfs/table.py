@@ -54,8 +54,8 @@ def snfs_calls_in_another_mode(call: Open) -> p.Openopres:
 def snfs_calls_everybody(call: Open) -> p.Openopres:
     """OPEN has every client drop what it has cached of the file, whoever has it open"""
     inode = file_of(call)
-    for channel in list(table_of(call).channels.values()):
-        if inode is not None and channel.is_open:
+    for channel in {*table_of(call).channels.values(), call.context.channel}:
+        if inode is not None and channel is not None and channel.is_open:
             arguments = p.Callbackargs(call.args.file, CbMode.SNFS_CBINVAL, 0, fattr(inode))
             with contextlib.suppress(NfsClientError):
                 channel.call(p.CALLBACK, arguments, lambda _pending: None, timeout=1.0)

@@ -70,8 +70,9 @@ class Player:
     # ------------------------------------------------------------ calls that take their time
 
     def start(self, file: bytes, *, write: bool = False, xid: int | None = None) -> Pending[p.Openopres]:
-        """OPEN without waiting for its reply."""
-        return self.rpc.submit(p.OPEN, p.Openargs(file, self.mdev, write), xid=xid)
+        """OPEN without waiting for its reply, which may take longer than others."""
+        arguments = p.Openargs(file, self.mdev, write)
+        return self.rpc.submit(p.OPEN, arguments, xid=xid, timeout=max(ARRIVES, self.rpc.timeout))
 
     def start_close(
         self, file: bytes, *, write: bool = False, xid: int | None = None
