@@ -14,7 +14,7 @@ from nfsjudge.lint.views import HARMLESS, Views, register
 from nfsjudge.lint.world import World
 
 _IN_NFS2: t.Final[dict[AnyOperation, AnyOperation]] = {
-    snfs.of_nfs2(procedure): procedure for procedure in nfs2.NFS2.procedures
+    snfs.in_snfs(procedure): procedure for procedure in nfs2.NFS2.procedures
 }
 _OPENS: t.Final = frozenset({snfs.OPEN, snfs.REOPEN})
 

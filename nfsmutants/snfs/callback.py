@@ -156,7 +156,7 @@ def snfs_opens_meanwhile(call: Open) -> p.Openopres:
 
 
 @mutant(p.OPEN)
-def snfs_waiting_opens_are_one(call: Open) -> p.Openopres:
+def snfs_waiting_opens_count_once(call: Open) -> p.Openopres:
     """Of several OPENs that wait for the same callback, one counts"""
     entry, waiting = entry_of(call), (caller_of(call), call.context.xid)
     has_waited = entry is not None and waiting in entry.waiting
@@ -202,9 +202,7 @@ def snfs_closed_status_is_ignored(call: Open) -> p.Openopres:
         entry.state, blocks = call.state.pop(waiting)
         entry.blocks.update(blocks)
         return call.proceed()
-    blocks = {
-        key: dataclasses.replace(block, settled=Callback.BOTH) for key, block in entry.blocks.items()
-    }
+    blocks = {key: dataclasses.replace(block, settled=Callback.BOTH) for key, block in entry.blocks.items()}
     state = entry.state
     try:
         return call.proceed()

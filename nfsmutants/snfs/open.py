@@ -87,7 +87,9 @@ def snfs_old_version_never_changes(call: Open) -> p.Openopres:
 def snfs_readers_get_an_old_version(call: Open) -> p.Openopres:
     """OPEN for reading returns the version of before the last one for writing"""
     reply = call.proceed()
-    return reply if call.args.write_mode else amend(reply, cache_version=lambda ok: max(0, ok.cache_version - 1))
+    return (
+        reply if call.args.write_mode else amend(reply, cache_version=lambda ok: max(0, ok.cache_version - 1))
+    )
 
 
 @mutant(p.OPEN)

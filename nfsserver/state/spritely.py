@@ -364,7 +364,7 @@ class SpritelyState:
         elif len(users) == 1 and users[0] is block and wrote and not block.writers:
             when = When.FINAL_CLOSE_FOR_WRITE
         elif len(users) == 1 and users[0] is not block:
-            when = When.CLOSE_BY_LAST_BUT_ONE
+            when = When.CLOSE_BEFORE_LAST
         row = None if when is None else self._row(entry, when, block.key)
         if row is not None:
             entry.state = row.after

@@ -5,8 +5,5 @@ from __future__ import annotations
 
 import typing as t
 
-BEGINS_WITH: t.Final = (
-    ("nfs2", "Nfs2", "nfsclient.clients"),
-    ("scratch", "Nfs2Scratch", "fixtures.checks.dialects.nfs2"),
-)
+BEGINS_WITH: t.Final = (("table", "Table", "suites.snfs.players"),)
 """The fixtures of a check that `nfsproof new-check` begins: name, type, module of the type."""

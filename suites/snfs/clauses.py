@@ -25,7 +25,10 @@ VERSIONS_FIT = stated(
 )
 VERSIONS_KEEP = stated(PAPER, "3.1", "cached data of the current or of the previous version can be retained")
 ATTRIBUTES_ARE_GETATTRS = stated(
-    PAPER, "3.1", "the attributes in the reply of OPEN are those that GETATTR would have returned", harm=Harm.DATA
+    PAPER,
+    "3.1",
+    "the attributes in the reply of OPEN are those that GETATTR would have returned",
+    harm=Harm.DATA,
 )
 CLOSE_ENDS_ONE_OPEN = stated(
     PAPER, "3.1", "CLOSE ends one open of its mode: OPEN may have been called several times on a handle"
@@ -80,10 +83,15 @@ CALLS = stated(
 CALLS_NOBODY = stated(PAPER, "4.3.4", "nobody is called where table 1 has no callback")
 STATES = stated(PAPER, "4.3.4", "the file is then in the state that table 1 says", harm=Harm.DATA)
 NO_TRANSITION = stated(
-    PAPER, "4.3.4", "an open by a client that has the file open in this mode, or for writing, changes no state"
+    PAPER,
+    "4.3.4",
+    "an open by a client that has the file open in this mode, or for writing, changes no state",
 )
 NO_EARLY_CLOSE = stated(
-    PAPER, "4.3.4", "a close changes the state only if it is the last one, or leaves one reader", harm=Harm.DATA
+    PAPER,
+    "4.3.4",
+    "a close changes the state only if it is the last one, or leaves one reader",
+    harm=Harm.DATA,
 )
 ENTRY_IS_LOCKED = stated(
     PAPER, "4.3.4", "while a callback is under way, the entry of the file stays locked for OPEN and CLOSE"
@@ -94,7 +102,9 @@ TABLE_IS_RECLAIMED = should(  # "may be reclaimed"
     "when entries are short, a closed file with dirty blocks is reclaimed by a callback to its last writer",
 )
 OPEN_FILES_STAY = stated(
-    PAPER, "4.3.1", "the table has an entry for each open file: its size limits the files that are open at a time"
+    PAPER,
+    "4.3.1",
+    "the table has an entry for each open file: its size limits the files that are open at a time",
 )
 VERSIONS_SURVIVE = stated(
     PAPER, "4.3.3", "no version comes a second time, although the server has crashed between", harm=Harm.DATA

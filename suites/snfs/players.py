@@ -41,8 +41,7 @@ class Player:
 
     def open(self, file: bytes, *, write: bool = False) -> p.Openok:
         """OPEN. It fails the check if it is refused."""
-        opened = expect(self.try_open(file, write=write)).ok()
-        return t.cast("p.Openok", opened)
+        return expect(self.try_open(file, write=write)).ok()
 
     def try_open(self, file: bytes, *, write: bool = False) -> p.Openopres:
         """OPEN, whatever comes."""
@@ -105,7 +104,9 @@ class Player:
         """The callback that must come now."""
         callbacks = self.callbacks
         self.rpc.loop.run_until(lambda: bool(callbacks.received), self.rpc.loop.clock() + ARRIVES)
-        expect_that(bool(callbacks.received), "a callback", "none", because=CALLBACK_COMES, operation="CALLBACK")
+        expect_that(
+            bool(callbacks.received), "a callback", "none", because=CALLBACK_COMES, operation="CALLBACK"
+        )
         return callbacks.received[-1]
 
     def come_again(self) -> None:
@@ -162,7 +163,7 @@ def arrange(table: Table, state: str) -> None:
 def shows(table: Table, state: str) -> tuple[bool, dict[str, list[str]]]:
     """What an open by `viewer`, who has nothing, shows of the state: whether it may cache, and who was called for what.
 
-    For reading where a writer and a reader with dirty blocks are to be told apart, for writing elsewhere.
+    For reading where it is to tell a writer from a reader with dirty blocks, for writing elsewhere.
     """
     table.forget()
     writes = state not in ("ONE_RDRDIRTY", "ONE_WRITER")

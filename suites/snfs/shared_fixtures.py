@@ -11,7 +11,7 @@ from suites.snfs.players import Player, Table
 
 @pytest.fixture
 def table(vsnfs: SnfsDialect, scratch: SnfsScratch) -> Table:
-    """An empty file that is closed, and four clients on connections of their own."""
+    """An empty file that is closed, and four clients, each on a separate connection."""
     file = scratch.file("file")
     a, b, c, viewer = (Player(vsnfs.connections.connect("nfs"), number) for number in range(4))
     return Table(file, a, b, c, viewer)

@@ -177,7 +177,7 @@ def test_third_open_waits(table: Table) -> None:
     expect(table.c.end(second)).ok()
 
 
-@proves(ENTRY_IS_LOCKED, killed_by="snfs-waiting-opens-are-one")
+@proves(ENTRY_IS_LOCKED, killed_by="snfs-waiting-opens-count-once")
 def test_both_count(table: Table) -> None:
     """Two OPENs that waited for the same callback both count."""
     _withholds(table)

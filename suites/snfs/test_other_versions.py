@@ -19,7 +19,9 @@ def _handle(v3: Nfs3Dialect, scratch: SnfsScratch, nfs3: Nfs3) -> bytes:
 
 def _expect_called(table: Table, *modes: str) -> None:
     seen = [mode.name for mode in table.a.called]
-    expect_that(seen == list(modes), " ".join(modes) or "none", " ".join(seen) or "none", operation="CALLBACK")
+    expect_that(
+        seen == list(modes), " ".join(modes) or "none", " ".join(seen) or "none", operation="CALLBACK"
+    )
 
 
 @proves(NFS_COUNTS, killed_by="nfs3-ignores-spritely-clients")

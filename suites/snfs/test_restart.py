@@ -26,9 +26,7 @@ def _crash(target: TargetView, table: Table) -> None:
 
 
 def _reopen(player: Player, file: bytes, version: int, *, writers: int = 0, dirty: bool = False) -> Openopres:
-    reply = player.snfs.reopen(
-        file, writers=writers, dirty=dirty, cache_version=version, mdev=player.mdev
-    )
+    reply = player.snfs.reopen(file, writers=writers, dirty=dirty, cache_version=version, mdev=player.mdev)
     expect(reply).ok()
     expect(player.snfs.recovered()).ok()
     return reply
