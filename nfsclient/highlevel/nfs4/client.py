@@ -26,7 +26,7 @@ from nfsclient.highlevel.nfs4.files import NfsFile
 from nfsclient.highlevel.nfs4.listing import Lister
 from nfsclient.highlevel.nfs4.live import LiveClient
 from nfsclient.highlevel.nfs4.resolve import Resolver
-from nfsclient.highlevel.nfs4.shared_loop import loop_of_thread
+from nfsclient.highlevel.shared_loop import loop_of_thread
 from nfsclient.highlevel.nfs4.stats import StatsOfNames
 from nfsclient.highlevel.resolve import Node
 from nfsclient.highlevel.session import Limits
