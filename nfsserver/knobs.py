@@ -156,6 +156,14 @@ _NEWER: t.Final = (
     "slots_kept",
     "optional_attributes",
     "mandatory_locks",
+    "snfs_versions",
+    "snfs_version_step",
+    "snfs_entries",
+    "snfs_callback_timeout",
+    "snfs_honors_lost",
+    "snfs_grace",
+    "snfs_recovery",
+    "snfs_nfs_interval",
 )
 """Knobs that are drawn after all others, so that a seed still draws what it drew before there were these."""
 

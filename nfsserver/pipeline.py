@@ -32,7 +32,7 @@ import typing as t
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from nfsclient.protocol import mount, nfs3
+from nfsclient.protocol import mount, nfs3, snfs
 from nfsclient.protocol.nfs4.operations import PROGRAM, VERSION
 from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext, Refused
@@ -44,7 +44,7 @@ from nfsserver.service import Service, require_user
 from nfsserver.settings import Settings
 from nfsserver.transport import TransportMiddleware
 
-_OF_FILES: t.Final = frozenset({nfs3.NFS3.number, mount.MOUNT3.number})
+_OF_FILES: t.Final = frozenset({nfs3.NFS3.number, mount.MOUNT3.number, snfs.PROGRAM})
 _NFS4: t.Final = (PROGRAM, VERSION)
 """The programs whose operations have to do with files, NULL aside."""
 _Answer: t.TypeAlias = Callable[[CallContext, t.Any], t.Any]
