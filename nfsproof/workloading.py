@@ -31,7 +31,16 @@ from workloads.result import Result
 from workloads.running import About, Carrier, Outcome, carry_out
 from workloads.safety import Limits, new_directory, require_room, require_room_below, require_within, shown
 from workloads.served import ask_counts
-from workloads.spec import MOST_OVER_UDP, MOST_READ, SPRITELY, UDP_VERSIONS, VERSIONS, Order, Workload, title_of
+from workloads.spec import (
+    MOST_OVER_UDP,
+    MOST_READ,
+    SPRITELY,
+    UDP_VERSIONS,
+    VERSIONS,
+    Order,
+    Workload,
+    title_of,
+)
 from workloads.trouble import Refused, Stopped
 from workloads.worker import CAPTURES
 
@@ -153,9 +162,7 @@ def _require_version(workload: Workload, version: str, wish: Wish) -> None:
     if wish.mount:
         return
     if version not in (*VERSIONS, SPRITELY):
-        raise Refused(
-            f"expected one of {', '.join((*VERSIONS, SPRITELY))} as the version, got {version!r}"
-        )
+        raise Refused(f"expected one of {', '.join((*VERSIONS, SPRITELY))} as the version, got {version!r}")
     if version not in workload.versions:
         why = workload.needs.get(version, "it cannot be said in that version")
         raise Refused(

@@ -56,10 +56,14 @@ _SHORT: t.Final = 1.0
 _SHOWN: t.Final = 256
 EVENTS: t.Final = frozenset(
     {
-        GRANTED, RENEWALS, CALLBACKS, CANCELLED, "recalls of delegations", "waits for a slot",
+        GRANTED,
+        RENEWALS,
+        CALLBACKS,
+        CANCELLED,
+        "recalls of delegations",
+        "waits for a slot",
         "µs of waiting for slots",
-    }  # fmt: skip
-
+    }
 )
 """What workers count with the troubles, and is none."""
 

@@ -60,7 +60,9 @@ class Timeline:
         edges = [length * each for each in range(number + 1)]
         whole = [self._until(edge) for edge in edges]
         return [
-            Span(begin, end, *((after - before) / length for before, after in zip(first, second, strict=True)))
+            Span(
+                begin, end, *((after - before) / length for before, after in zip(first, second, strict=True))
+            )
             for begin, end, first, second in zip(edges, edges[1:], whole, whole[1:], strict=False)
         ]
 
@@ -83,7 +85,9 @@ class Timeline:
         """As JSON has it."""
         return {
             "phases": [list(each) for each in self.phases],
-            "samples": [[each.at, each.processor, each.calls, each.reads, each.writes] for each in self.samples],
+            "samples": [
+                [each.at, each.processor, each.calls, each.reads, each.writes] for each in self.samples
+            ],
         }
 
     @classmethod
@@ -105,7 +109,9 @@ def processor_time(process: int) -> float:
 class Watched(Here):
     """One worker in this process, whose measured phases are sampled four times a second."""
 
-    def __init__(self, *args: t.Any, phases: Sequence[str], processor: Callable[[], float], **more: t.Any) -> None:
+    def __init__(
+        self, *args: t.Any, phases: Sequence[str], processor: Callable[[], float], **more: t.Any
+    ) -> None:
         """`phases`: the measured ones; `processor`: the processor time of the server so far."""
         super().__init__(*args, **more)
         assert isinstance(self.worker, Worker)

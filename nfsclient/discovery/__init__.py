@@ -144,6 +144,9 @@ def open_connection(
         timeout=timeout,
         privileged=url.secure if privileged is None else privileged,
         credential=credential or credential_of(url),
+        source_port=0
+        if url.is_spritely
+        else None,  # the server knows a client by its address, also a later one
     )
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Operations on files by Spritely NFS: those of NFSv2, as calls of its program. OPEN and CLOSE are the client's business."""
+"""Operations on files by Spritely NFS: those of NFSv2, as calls of its program. OPEN and CLOSE are the client's "
+"business."""
 
 from __future__ import annotations
 

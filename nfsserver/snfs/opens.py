@@ -62,9 +62,7 @@ def _open(server: ServerApi, context: CallContext, args: Openargs, inode: Inode)
     if is_inconsistent and not server.knobs.now.snfs_honors_lost:
         raise _Refused(Snfsstat.NFSERR_IO)
     can_be_called = context.channel is not None
-    version, before = table.open(
-        entry, key, args.mdev, writes=args.write_mode, can_be_called=can_be_called
-    )
+    version, before = table.open(entry, key, args.mdev, writes=args.write_mode, can_be_called=can_be_called)
     table.reopened(key, inode)
     status = Snfsstat.SNFS_INCONSISTENT if is_inconsistent else _OK
     return Openopres(status, Openok(version, before, can_be_called and may_cache(entry.state), fattr(inode)))

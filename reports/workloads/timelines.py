@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A run over time as SVG: use of the server's processor, all calls, READs and WRITEs, one above the other.
 
-As figures 1 and 2 of the paper on Spritely NFS. Without colours, and as wide as a column: letters are legible at 400 pixels.
+As figures 1 and 2 of the paper on Spritely NFS. Without colours, and as wide as a column: letters are legible at 400
+pixels.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ def timeline_picture(title: str, timeline: Timeline, *, tops: Sequence[float] = 
     highest = tops or axes(timeline)
     bottom = _TOP + len(panels) * (_HEIGHT + _GAP)
     calls = timeline.samples[-1].calls
-    about = f"{title}: {timeline.seconds:.1f} s, {calls} calls, from top to bottom {', '.join(name for name, _ in panels)}"
-    svg = drawing(bottom + 24, title, about, width=WIDTH)
+    about = f"{title}: {timeline.seconds:.1f} s, {calls} calls, from top to bottom {', '.join(name for name, _ in
+    panels)}" svg = drawing(bottom + 24, title, about, width=WIDTH)
     for number, (name, values) in enumerate(panels):
         _panel(svg, _TOP + number * (_HEIGHT + _GAP), name, values, highest[number], spans)
     _times(svg, bottom, timeline)

@@ -17,7 +17,18 @@ from nfsserver import ManualClock, Server
 from nfsserver.handlers import ServerApi
 
 BLOCK: t.Final = 16
-NAMED: t.Final = (p.OPEN, p.CLOSE, p.READ, p.WRITE, p.GETATTR, p.LOOKUP, p.REMOVE, p.SETATTR, p.REOPEN, p.RECOVERED)
+NAMED: t.Final = (
+    p.OPEN,
+    p.CLOSE,
+    p.READ,
+    p.WRITE,
+    p.GETATTR,
+    p.LOOKUP,
+    p.REMOVE,
+    p.SETATTR,
+    p.REOPEN,
+    p.RECOVERED,
+)
 
 
 class Stage:
@@ -63,6 +74,14 @@ class Stage:
         """A client of another version, which keeps nothing."""
         return nfsclient.connect(self.url(version), loop=self.loop)
 
+    def cut(self, client: NfsClient) -> None:
+        """End the connection of a client, from the side of the server: the client may connect again from its port."""
+        rpc = self.server._rpc
+        assert rpc is not None
+        for connection in list(rpc.connections):
+            if connection.peer == client.session.rpc.local_address:
+                connection.close()
+
     def during(self, procedure: Procedure[t.Any, t.Any], act: t.Callable[[], None]) -> None:
         """Do something once, just before the next call of a procedure is carried out."""
         left = [act]
@@ -73,6 +92,15 @@ class Stage:
             return proceed(context, args)
 
         self.server.interpose(procedure, middleware)
+
+    def contents(self, name: str) -> bytes:
+        """What the server has of a file."""
+        directory = self.server.fs.root.directory
+        assert directory is not None
+        inode = directory.get(name.encode())
+        assert inode is not None
+        assert inode.data is not None
+        return inode.data.read(0, inode.size)
 
     def close(self) -> None:
         for client in self.clients:

@@ -20,7 +20,9 @@ BLOCK = 16
 
 def opened(cache: Cache, size: int = 0, version: int = 1, old: int = 1, *, writes: bool = True, enabled: bool = True,
            handle: bytes = FILE) -> tuple[Kept, CachedFile]:  # fmt: skip
-    kept = cache.opened(handle, version, old, enabled=enabled, attributes=Attributes(size=size), writes=writes)
+    kept = cache.opened(
+        handle, version, old, enabled=enabled, attributes=Attributes(size=size), writes=writes
+    )
     return kept, cache.file(handle)
 
 

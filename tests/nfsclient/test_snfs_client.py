@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
 import nfsclient
-from nfsclient.errors import NfsStatusError, NotInVersion, RpcError
+from nfsclient.errors import NfsStatusError, NotInVersion, ProgUnavail
 from nfsclient.files import NewAttributes
-from nfsclient.highlevel.snfs import NfsClient, StateLost
+from nfsclient.highlevel.snfs import NfsClient, StateLost, connect
 from nfsclient.nfs2 import NfsClient as NfsClient2
 from nfsclient.protocol import snfs as p
 from nfsclient.protocol.snfs import CbMode
+from nfsclient.rpc.loop import Loop
+from nfsserver import ManualClock, Server
 from tests.nfsclient.snfs_stage import BLOCK, Stage
 
 DATA = bytes(range(40))
@@ -61,10 +64,12 @@ def test_a_url_leads_to_it(stage: Stage) -> None:
     made.close()
 
 
-def test_a_server_without_the_program_says_so(stage: Stage) -> None:
-    stage.server.knobs.update(snfs=False)
-    with pytest.raises(RpcError, match="program"):
-        stage.client()
+def test_a_server_without_the_program_says_so() -> None:
+    loop, server = Loop(), Server(clock=ManualClock(), seed=1)
+    server.listen(loop)
+    server.messages.dispatcher._programs.pop(p.PROGRAM)
+    with closing(loop), closing(server), pytest.raises(ProgUnavail):
+        connect(f"nfs://127.0.0.1:{server.port}/export?uid=0&gid=0", loop=loop)
 
 
 # ---------------------------------------------------------------- data in memory
@@ -90,7 +95,9 @@ def test_cached_data_is_kept_across_close_and_open(stage: Stage, a: NfsClient) -
     assert stage.calls["READ"] == 0
 
 
-def test_what_another_client_has_written_since_is_read_again(stage: Stage, a: NfsClient, b: NfsClient) -> None:
+def test_what_another_client_has_written_since_is_read_again(
+    stage: Stage, a: NfsClient, b: NfsClient
+) -> None:
     put(a)
     a.sync()
     put(b, b"new", "f")
@@ -217,7 +224,9 @@ def test_a_write_that_the_server_refuses_is_reported_to_who_uses_the_file(stage:
 # ---------------------------------------------------------------- callbacks (section 3.2)
 
 
-def test_a_reader_gets_what_the_last_writer_has_not_written_yet(stage: Stage, a: NfsClient, b: NfsClient) -> None:
+def test_a_reader_gets_what_the_last_writer_has_not_written_yet(
+    stage: Stage, a: NfsClient, b: NfsClient
+) -> None:
     put(a)
     assert b.read_file("f") == DATA
     assert stage.callbacks == [CbMode.SNFS_CBWRITE]
@@ -410,7 +419,7 @@ def test_data_that_waits_survives(stage: Stage, a: NfsClient, b: NfsClient, ends
 
 def _end(stage: Stage, client: NfsClient, how: str) -> None:
     if how == "connection":
-        client.session.rpc.lose("for the test")
+        stage.cut(client)
     elif how == "restart":
         stage.server.restart()
     else:
@@ -419,7 +428,7 @@ def _end(stage: Stage, client: NfsClient, how: str) -> None:
 
 def test_an_open_whose_reply_is_lost_is_counted_once(stage: Stage, a: NfsClient, b: NfsClient) -> None:
     put(a)
-    stage.during(p.OPEN, lambda: a.session.rpc.lose("for the test"))
+    stage.during(p.OPEN, lambda: stage.cut(a))
     with a.open("f", "r+") as file:
         file.write(b"X")
     with b.open("f", "r+") as other:
@@ -429,7 +438,7 @@ def test_an_open_whose_reply_is_lost_is_counted_once(stage: Stage, a: NfsClient,
 
 def test_a_close_whose_reply_is_lost_is_counted_once(stage: Stage, a: NfsClient, b: NfsClient) -> None:
     first, second = a.open("f", "w"), a.open("f", "r+")
-    stage.during(p.CLOSE, lambda: a.session.rpc.lose("for the test"))
+    stage.during(p.CLOSE, lambda: stage.cut(a))
     first.close()
     second.write(DATA)
     with b.open("f") as other:
@@ -453,8 +462,9 @@ def test_a_client_that_does_not_answer_is_dead_for_the_file(stage: Stage, a: Nfs
         file.write(b"b was here")
     with pytest.raises(StateLost, match="lost"):
         held.flush()
-    with pytest.raises(StateLost):
-        held.close()
+    with pytest.raises(StateLost, match="open it again"):
+        held.write(b"more")
+    held.close()
     assert b.read_file("f") == b"b was here"
     assert a.read_file("f") == b"b was here"  # by another handle and another OPEN
 
@@ -474,7 +484,7 @@ def test_a_reopen_that_comes_too_late_loses_the_data(stage: Stage, a: NfsClient,
     stage.server.knobs.update(snfs_callback_timeout=0.05)
     held = a.open("f", "w")
     held.write(DATA)
-    a.session.rpc.lose("for the test")
+    stage.cut(a)
     b.write_file("f", b"b was here")
     with pytest.raises(StateLost):
         held.read(1) if held.readable() else held.flush()
@@ -486,4 +496,3 @@ def test_waiting_serves_callbacks_and_writes_what_is_due(stage: Stage, a: NfsCli
     stage.pass_time(30)
     a.wait(0.0)
     assert on_server(stage) == DATA
-

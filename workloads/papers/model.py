@@ -164,6 +164,7 @@ class Paper:
     only_on: str = ""
     """The only target whose numbers make sense; empty: all do."""
     figures: tuple[Figure, ...] = ()
+
     def plans(self) -> Iterable[Plan]:
         """What must be run for all tables, each once."""
         return dict.fromkeys(

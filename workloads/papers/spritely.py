@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Tables 2 to 7 of the paper on Spritely NFS (Srinivasan and Mogul, 1989).
 
-Measured there: Ultrix, blocks of 4 KB. What has taken Spritely NFS's place is NFSv4.1 with delegations, whose column stands
-next to it.
+Measured there: Ultrix, blocks of 4 KB. What has taken Spritely NFS's place is NFSv4.1 with delegations, whose column
+stands next to it.
 
-`/etc/update` writes what waits every 30 s, so that the count of WRITEs depends on how long the work took. On the machines
-of the paper it took minutes. So each call of a program takes on the client's clock what it took there on average (`pace`):
-the whole time of the paper, divided by the calls of the program.
+`/etc/update` writes what waits every 30 s, so that the count of WRITEs depends on how long the work took. On the
+machines of the paper it took minutes. So each call of a program takes on the client's clock what it took there on
+average (`pace`): the whole time of the paper, divided by the calls of the program.
 """
 
 from __future__ import annotations
@@ -137,7 +137,8 @@ _SORT_REASONS = (
     Reason(
         ("getattr",),
         ("*",),
-        "The directory: without attributes of it in replies, each change by a client looks like one by another client, and "
+        "The directory: without attributes of it in replies, each change by a client looks like one by another "
+        "client, and "
         "the policy asks for them before it trusts the names in it. With OPEN, no GETATTR is about a file.",
     ),
     Reason(
@@ -148,7 +149,8 @@ _SORT_REASONS = (
     Reason(
         ("read",),
         (_SNFS, _V41),
-        "No temporary file is read back: the version fits. The paper has one READ for each open of a file, and does not say "
+        "No temporary file is read back: the version fits. The paper has one READ for each open of a file, and does "
+        "not say "
         "of what.",
     ),
     Reason(
@@ -159,10 +161,13 @@ _SORT_REASONS = (
     Reason(
         ("write",),
         (_SNFS,),
-        "What /etc/update finds is written, each 30 s on the clock of the paper; what was removed before it came is not.",
+        "What /etc/update finds is written, each 30 s on the clock of the paper; what was removed before it came is "
+        "not.",
     ),
     Reason(("write",), (_V41,), "The policy flushes when it closes a file, also with a delegation."),
-    Reason(("other", "all"), ("*",), "A sum of what is above, and of calls for names: the policies keep names."),
+    Reason(
+        ("other", "all"), ("*",), "A sum of what is above, and of calls for names: the policies keep names."
+    ),
 )
 _SORTS = (
     _sort(281, (8, 4), {}),
@@ -229,19 +234,27 @@ _TABLE_7 = Table(
             "Temporary files are read back whole. Why the paper has fewer READs without update, it does not say.",
         ),
         Reason(("reads",), (_SNFS, _LAZY), "No temporary file is read back: the version fits."),
-        Reason(("writes",), (_NFS, _NO_UPDATE), "The sizes of the temporary files are inferred from these counts."),
+        Reason(
+            ("writes",),
+            (_NFS, _NO_UPDATE),
+            "The sizes of the temporary files are inferred from these counts.",
+        ),
         Reason(
             ("writes",),
             (_SNFS,),
-            "What /etc/update finds is written, each 30 s on the clock of the paper; what was removed before it came is not.",
+            "What /etc/update finds is written, each 30 s on the clock of the paper; what was removed before it came "
+            "is not.",
         ),
         Reason(
             ("writes",),
             (_LAZY,),
-            "All temporary files are removed before anything is written. The paper has one WRITE for each of its temporary "
+            "All temporary files are removed before anything is written. The paper has one WRITE for each of its "
+            "temporary "
             "files, and does not say of what.",
         ),
-        Reason(("others",), ("*",), "The policies keep names, and look at the directory when it has changed."),
+        Reason(
+            ("others",), ("*",), "The policies keep names, and look at the directory when it has changed."
+        ),
     ),
     note="What is called NFS does the same with and without update: it writes when it closes a file.",
 )

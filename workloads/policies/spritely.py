@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """One client of Spritely NFS: OPEN and CLOSE, data in its memory, delayed writes, callbacks.
 
-What is kept, dropped and written is decided by the cache of the library (`nfsclient.highlevel.snfs.cache`), by the rules of
-the paper; here calls of programs and callbacks of the server become steps of tasks.
+What is kept, dropped and written is decided by the cache of the library (`nfsclient.highlevel.snfs.cache`), by the
+rules of the paper; here calls of programs and callbacks of the server become steps of tasks.
 
     when                                        what is written
     `/etc/update`, each `Policy.delay` seconds  all that waits (section 4.2.5)
@@ -10,15 +10,15 @@ the paper; here calls of programs and callbacks of the server become steps of ta
     a callback with write-back                  all of the file, before it is answered (section 3.2)
     the cache is full                           what was used longest ago
 
-Its clock is that of the machine, or goes on with the calls of the program: then a run has the same calls each time, and the
-ratio of work and time that the authors of a paper had (`pace`).
+Its clock is that of the machine, or goes on with the calls of the program: then a run has the same calls each time,
+and the ratio of work and time that the authors of a paper had (`pace`).
 
 What must stay true:
 
 - A write is over for the record of the file as soon as it is in memory: whoever opens the file gets it, so that whoever
   reads something else has been given wrong data.
-- While a callback is carried out, other tasks may use the file. What is not to be cached any more is written before it is
-  read or written directly (`_settle`).
+- While a callback is carried out, other tasks may use the file. What is not to be cached any more is written before it
+  is read or written directly (`_settle`).
 """
 
 from __future__ import annotations
@@ -122,7 +122,10 @@ class SpritelyClient(PolicyClient):
             writes=writes,
         )
         if kept is Kept.LOST:
-            raise Stopped("restart", f"{node.path}: data that waited in the client is lost: the file has another version")
+            raise Stopped(
+                "restart",
+                f"{node.path}: data that waited in the client is lost: the file has another version",
+            )
         self._learn(node, attributes, own=True)
         yield from self._settle(self.cache.file(node.handle))
 
@@ -208,7 +211,10 @@ class SpritelyClient(PolicyClient):
             if data.eof or len(got) >= size:
                 break
             if not len(data.data):
-                raise Stopped("no progress", f"READ at {number * size + len(got)} gave nothing before the end of the file")
+                raise Stopped(
+                    "no progress",
+                    f"READ at {number * size + len(got)} gave nothing before the end of the file",
+                )
         self.cache.fetched(cached, number, got, epoch)
 
     def flush(self, file: OpenFile, node: Node) -> Work[None]:

@@ -7,7 +7,19 @@ import itertools
 import typing as t
 
 from nfsclient.clients.nfs4 import operations as op
-from nfsclient.files import Attributes, Compound, Files, FileType, NewAttributes, Stable, Steps, snfs, v2, v3, v4
+from nfsclient.files import (
+    Attributes,
+    Compound,
+    Files,
+    FileType,
+    NewAttributes,
+    Stable,
+    Steps,
+    snfs,
+    v2,
+    v3,
+    v4,
+)
 from nfsclient.files.v4 import attributes_of, fattr4, ok, ok_built
 from nfsclient.protocol import nfs3
 from nfsclient.protocol import nfs4 as p

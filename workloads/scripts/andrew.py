@@ -11,8 +11,8 @@ The tree of the paper is not published; this one is generated from a seed. `mani
     Make      for each module: its source and headers are read, a temporary is written, read and removed, an object
               is written; at the end all objects are read and a program is written
 
-Compiling itself is not here: `think` is the time in seconds that it would take for each module. `pace` is what passes on the
-clock of a Spritely client for each call of the program, in seconds; 0: the real time.
+Compiling itself is not here: `think` is the time in seconds that it would take for each module. `pace` is what passes
+on the clock of a Spritely client for each call of the program, in seconds; 0: the real time.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@
 The input is read and written as runs; most of the runs are read back and merged into fewer, larger ones, which are
 temporary files, too; the last pass writes the output. A temporary is removed when it was read.
 
-The paper does not describe the program. Its counts say that each byte is written to temporary files twice: 1452 WRITEs of
-4 KB for 2816 KB, with one partial block more for each file; and that there are 34 temporary files, since each is opened
-twice. So a run has 94 KB, seven runs are merged into one, as by the `sort` of UNIX, and once. What has 281 KB is merged
-at once: its temporary storage is not much more than that (table 4).
+The paper does not describe the program. Its counts say that each byte is written to temporary files twice: 1452 WRITEs
+of 4 KB for 2816 KB, with one partial block more for each file; and that there are 34 temporary files, since each is
+opened twice. So a run has 94 KB, seven runs are merged into one, as by the `sort` of UNIX, and once. What has 281 KB
+is merged at once: its temporary storage is not much more than that (table 4).
 
 `ends` says whether input and output are on the server, too; in the paper only the temporary files are. `pace` is what
 passes on the clock of a Spritely client for each call of the program, in seconds; 0: the real time.

@@ -7,8 +7,8 @@ Section numbers are those of the paper (Srinivasan and Mogul, Spritely NFS, 1989
     a block          what it has                              what ends it
     clean            bytes as the server has them             its place is needed, another version, a callback that
                                                               invalidates
-    dirty            bytes that the server does not have      its WRITE is answered: then it is clean; or the last name of
-                                                              the file is removed, or it is cut off: then it is cancelled
+    dirty            bytes that the server does not have      the answer to its WRITE makes it clean; it is cancelled
+                                                              with the last name of the file, or when it is cut off
 
     a file           what is kept                             why
     open, enabled    blocks, attributes                       the server calls back before anybody else may change it
@@ -20,10 +20,12 @@ What must stay true:
 - A block is valid in one range [begin, end), which contains all that is dirty in it. Bytes of it beyond that range are
   read from the server, and then what is dirty here wins.
 - `epoch` of a file grows whenever its blocks are invalidated: data that was requested before is not kept afterwards.
-- A WRITE that is under way carries the stamp of its block: if a program has written into the block since, it stays dirty.
+- A WRITE that is under way carries the stamp of its block: if a program has written into the block since, it stays
+  dirty.
 - While caching is enabled, `size` is that of this client: data that waits may have made the file longer than the server
   knows.
-- Blocks take at most `most` bytes, but for those that are dirty: `excess` says which are to be written before more comes.
+- Blocks take at most `most` bytes, but for those that are dirty: `excess` says which are to be written before more
+  comes.
 """
 
 from __future__ import annotations
@@ -33,7 +35,6 @@ import enum
 import math
 import typing as t
 from collections import OrderedDict
-from collections.abc import Iterator
 
 from nfsclient.files import Attributes
 from nfsclient.xdr import Buffer
@@ -273,7 +274,9 @@ class Cache:
         wanted = [
             number
             for number in range(first, last + 1)
-            if not self._has(file, number, max(offset, number * self.block), min(end, (number + 1) * self.block))
+            if not self._has(
+                file, number, max(offset, number * self.block), min(end, (number + 1) * self.block)
+            )
         ]
         following = last + 1
         if (

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Makes the calls that a cache needs: OPEN and CLOSE, READs of what is missing, WRITEs of what waits; answers CALLBACKs.
+"""Makes the calls that a cache needs: OPEN and CLOSE, READs of what is missing, WRITEs of what waits; answers
+CALLBACKs.
 
 Section numbers are those of the paper. The cache itself is without I/O (`cache`); here is when and how.
 
@@ -12,9 +13,9 @@ Section numbers are those of the paper. The cache itself is without I/O (`cache`
 
 What must stay true:
 
-- A callback is answered from within any wait on the loop, and what it causes does not wait: WRITEs are sent, and the last
-  reply to them sends the answer (`_WriteBack`). A program that waits for its own OPEN or CLOSE of the same file does not
-  hold that up (section 4.3.4).
+- A callback is answered from within any wait on the loop, and what it causes does not wait: WRITEs are sent, and the
+  last reply to them sends the answer (`_WriteBack`). A program that waits for its own OPEN or CLOSE of the same file
+  does not hold that up (section 4.3.4).
 - While data waits of a file that may not be cached any more, no call of the program about its data is made (`settle`):
   the server would answer without that data.
 - Before anything is read from memory, what has arrived is looked at, and a connection that has ended is made again: a
@@ -34,7 +35,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from nfsclient.clients.snfs import Snfs
-from nfsclient.errors import ConnectionLost, NfsClientError, NfsStatusError, NoProgress, RetriesExhausted, RpcTimeout
+from nfsclient.errors import (
+    ConnectionLost,
+    NfsClientError,
+    NfsStatusError,
+    NoProgress,
+    RetriesExhausted,
+    RpcTimeout,
+)
 from nfsclient.files import Attributes, Data, NewAttributes, Steps, Written, snfs
 from nfsclient.files.v2 import attributes_of
 from nfsclient.highlevel.session import Job, StatelessCalls
@@ -190,9 +198,7 @@ class Caching:
         if reply.status not in {p.Snfsstat.NFS_OK, p.Snfsstat.NFSERR_STALE}:
             raise status_error(reply.status, "CLOSE", shown(file.path), reply)
 
-    def _change(
-        self, procedure: Procedure[t.Any, t.Any], args: t.Any, handle: bytes, path: bytes
-    ) -> t.Any:
+    def _change(self, procedure: Procedure[t.Any, t.Any], args: t.Any, handle: bytes, path: bytes) -> t.Any:
         """The reply to OPEN or CLOSE; again after a lost connection, and while the server recovers."""
         pauses: t.Iterator[float] | None = None
         self._changing[handle] += 1
@@ -364,11 +370,13 @@ class Caching:
         file = self.cache.get(extent.handle)
         if file is None:
             return
-        error.path = shown(file.path)
         if not self.cache.waits(extent):
             return  # it was written by a callback meanwhile, or cancelled
-        is_stale = error.status == p.Snfsstat.NFSERR_STALE
-        self.cache.failed(extent, StateLost(_data_lost(file)) if is_stale else error)
+        if error.status == p.Snfsstat.NFSERR_STALE:
+            self._lose(file)
+            return
+        error.path = shown(file.path)
+        self.cache.failed(extent, error)
 
     def _make_room(self) -> None:
         extents = self.cache.excess()
@@ -507,7 +515,9 @@ class _WriteBack:
 
 
 def _given_away(file: CachedFile) -> str:
-    return f"{shown(file.path)}: the server has given the file to other clients without this one; open it again"
+    return (
+        f"{shown(file.path)}: the server has given the file to other clients without this one; open it again"
+    )
 
 
 def _data_lost(file: CachedFile) -> str:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """CALLBACKs on the connection of a client (section 3.2): from a message to a reply that may come later.
 
-The server waits for the reply, and serves WRITEs meanwhile. So nothing here waits: whoever carries the callback out gets a
-`Callback`, and answers it when all is written.
+The server waits for the reply, and serves WRITEs meanwhile. So nothing here waits: whoever carries the callback out
+gets a `Callback`, and answers it when all is written.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ class Callback:
 
 
 class CallbackService:
-    """Answers the calls of the server on a connection, and on each that replaces it, while anything waits on its loop."""
+    """Answers the calls of the server on a connection, and on each that replaces it, while anything waits on its "
+    "loop."""
 
     def __init__(self, link: Link, on_callback: Callable[[Callback], None]) -> None:
         self._link = link

@@ -12,8 +12,8 @@ from contextlib import ExitStack
 from nfsclient.clients.patience import Patience, one_patience
 from nfsclient.discovery import TIMEOUT, as_url
 from nfsclient.files import Create, FileType, NewAttributes
-from nfsclient.highlevel.nfs2.listing import Lister
 from nfsclient.highlevel.listing import Lists
+from nfsclient.highlevel.nfs2.listing import Lister
 from nfsclient.highlevel.resolve import Node, Resolver
 from nfsclient.highlevel.session import Calls, Limits
 from nfsclient.highlevel.shared_loop import loop_of_thread
@@ -50,10 +50,10 @@ class _Resolver(Resolver):
 class NfsClient(StatelessClient):
     """A server's export as files and directories, by Spritely NFS. Make one with `connect`.
 
-    Files are opened on the server, which says whether they may be cached, and calls back when another client opens them.
-    While nothing waits on the loop of this client, callbacks are not answered: others wait, and after a while the server
-    goes on without this client, whose data that waited is lost (`StateLost`). A program that does nothing for long
-    calls `wait` or `sync`.
+    Files are opened on the server, which says whether they may be cached, and calls back when another client opens
+    them. While nothing waits on the loop of this client, callbacks are not answered: others wait, and after a while
+    the server goes on without this client, whose data that waited is lost (`StateLost`). A program that does nothing
+    for long calls `wait` or `sync`.
 
     Errors are those of the other clients, and `StateLost`.
     """
@@ -220,9 +220,9 @@ def connect(
 ) -> NfsClient:
     """`nfsclient.connect` for Spritely NFS only, which the URL need not name.
 
-    `rsize` of the URL is the size of a block, 4096 bytes if it names none and 8192 at most; `most` is what all blocks take
-    together, `delay` the seconds that data waits. Without `loop` all clients of a thread share one, so that one answers callbacks while
-    another waits for the server.
+    `rsize` of the URL is the size of a block, 4096 bytes if it names none and 8192 at most; `most` is what all blocks
+    take together, `delay` the seconds that data waits. Without `loop` all clients of a thread share one, so that one
+    answers callbacks while another waits for the server.
     """
     parsed = as_url(url, (2,), spritely=True)
     make = functools.partial(NfsClient, block=parsed.rsize or BLOCK, most=most, delay=delay)

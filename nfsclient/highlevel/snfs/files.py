@@ -95,8 +95,8 @@ class CachingWriter(Writer):
 class NfsFile(files.NfsFile):
     """A file that is open on the server until `close`, unbuffered: the client's memory is the buffer.
 
-    Data written waits in the client, for 30 s at most if the program goes on to use the client, also after `close`. `flush`
-    writes it back, and then it is stable. If another client opens the file, the server gets the data first.
+    Data written waits in the client, for 30 s at most if the program goes on to use the client, also after `close`.
+    `flush` writes it back, and then it is stable. If another client opens the file, the server gets the data first.
     """
 
     def __init__(
