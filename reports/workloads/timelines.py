@@ -34,8 +34,9 @@ def timeline_picture(title: str, timeline: Timeline, *, tops: Sequence[float] = 
     highest = tops or axes(timeline)
     bottom = _TOP + len(panels) * (_HEIGHT + _GAP)
     calls = timeline.samples[-1].calls
-    about = f"{title}: {timeline.seconds:.1f} s, {calls} calls, from top to bottom {', '.join(name for name, _ in
-    panels)}" svg = drawing(bottom + 24, title, about, width=WIDTH)
+    below = ", ".join(name for name, _ in panels)
+    about = f"{title}: {timeline.seconds:.1f} s, {calls} calls; from top to bottom {below}"
+    svg = drawing(bottom + 24, title, about, width=WIDTH)
     for number, (name, values) in enumerate(panels):
         _panel(svg, _TOP + number * (_HEIGHT + _GAP), name, values, highest[number], spans)
     _times(svg, bottom, timeline)

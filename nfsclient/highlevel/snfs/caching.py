@@ -384,12 +384,19 @@ class Caching:
             self._send(extents)
             self.cache.excess()
 
-    @staticmethod
-    def raise_failure(file: CachedFile) -> None:
-        """Raise why data of the file was lost; once."""
+    def raise_failure(self, file: CachedFile) -> None:
+        """Raise why data of the file was lost; once. What is lost with a file that is gone, nobody misses."""
         failure, file.failure = file.failure, None
-        if failure is not None:
+        if failure is not None and not (isinstance(failure, StateLost) and self._is_gone(file)):
             raise failure
+
+    def _is_gone(self, file: CachedFile) -> bool:
+        """Whether the last name of a file was removed, as far as the server says."""
+        try:
+            self.calls.do(self.calls.files.getattr(file.handle), file.path)
+        except NfsStatusError as error:
+            return bool(error.status == nfs2.Nfsstat2.NFSERR_STALE)
+        return False
 
     # ------------------------------------------------------------ callbacks
 
