@@ -37,7 +37,8 @@ class Stage:
     def __init__(self, **knobs: t.Any) -> None:
         self._ahead = 0.0
         self.loop = Loop(lambda: time.monotonic() + self._ahead)
-        self.server = Server(clock=ManualClock(), seed=1, knobs=knobs)
+        self.clock = ManualClock()
+        self.server = Server(clock=self.clock, seed=1, knobs=knobs)
         self.server.listen(self.loop)
         self.calls: Counter[str] = Counter()
         self.callbacks: list[p.CbMode] = []
@@ -52,6 +53,10 @@ class Stage:
     def pass_time(self, seconds: float) -> None:
         """The clock of all clients goes on; nothing happens."""
         self._ahead += seconds
+
+    def end_recovery(self) -> None:
+        """The server has restarted, and does not wait for clients any longer (section 2.4)."""
+        self.clock.advance(self.server.knobs.now.snfs_grace + 1)
 
     def client(self, *, block: int = BLOCK, **more: t.Any) -> NfsClient:
         """A further client, with small blocks."""
