@@ -111,8 +111,13 @@ class Server:
             self._stable_spritely, self.backend.clock.monotonic, self._spritely_terms, restarted=restarted
         )
         held = self.states.held
+
+        def forget(inode: Inode) -> None:
+            held.forget_file(inode)
+            table.forget(inode)
+
         for file_system in self.backend.exports.values():
-            file_system.objects.on_forget = lambda inode: (held.forget_file(inode), table.forget(inode))
+            file_system.objects.on_forget = forget
         return table
 
     def _spritely_terms(self) -> spritely.Terms:

@@ -39,11 +39,11 @@ class SpritelySettings(CallbackSettings):
         draws=(64, 256),
     )
     snfs_callback_timeout: float = _knob(
-        2.0,
+        1.0,
         "seconds without a reply, and without a WRITE of its client, after which a callback is given up",
         "Spritely NFS section 3.2",
         least=0.05,
-        draws=(1.0, 3.0),
+        draws=(0.5, 3.0),
     )
     snfs_honors_lost: bool = _knob(
         True,

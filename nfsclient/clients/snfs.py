@@ -34,7 +34,7 @@ class Snfs(Nfs2):
 
     def call(self, procedure: Procedure[A, R], args: A, *, into: memoryview | None = None) -> R:
         """Make one call; a procedure of NFSv2 is the one of the same number here."""
-        return super().call(p.of_nfs2(procedure), args, into=into)
+        return super().call(p.in_snfs(procedure), args, into=into)
 
     def open(self, file: bytes, *, write_mode: bool = False, mdev: int = 0) -> p.Openopres:
         """OPEN: the versions of a file, whether it may be cached, and its attributes (section 3.1)."""

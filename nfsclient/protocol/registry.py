@@ -89,7 +89,7 @@ class Protocol:
 
     @property
     def callbacks(self) -> tuple[Program, ...]:
-        """What its clients answer to: under a number that each client chooses (RFC 5531 section 8.3), or the same one."""
+        """What its clients answer to: under a number that each client chooses (RFC 5531 section 8.3), or the same."""
         return tuple(service for service in self.declared if service.is_callback)
 
 
@@ -149,7 +149,7 @@ def programs(of: Iterable[Protocol] | None = None) -> Mapping[tuple[int, int], P
 
 
 def callback_of(version: int, number: int | None = None) -> Program | None:
-    """The program of this version that is called at clients, under a number of theirs or its own; None: there is none."""
+    """The program of this version that is called at clients, under a number of theirs or its own; None if none is."""
     found = (each for protocol in protocols() for each in protocol.callbacks if each.version == version)
     return next((each for each in found if number is None or _is_called(each, number)), None)
 

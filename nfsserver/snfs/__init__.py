@@ -10,7 +10,7 @@ from __future__ import annotations
 import typing as t
 
 from nfsclient.protocol import snfs
-from nfsclient.protocol.snfs import of_nfs2
+from nfsclient.protocol.snfs import in_snfs
 from nfsclient.rpc.program import AnyOperation
 from nfsserver import nfs2 as face
 from nfsserver.conflicts import recall_delegations, with_conflicts
@@ -20,7 +20,7 @@ from nfsserver.snfs import opens
 from nfsserver.snfs.access import AROUND, with_client
 
 
-def _of_nfs2(operation: AnyOperation, handler: Handler) -> Handler:
+def _adopted(operation: AnyOperation, handler: Handler) -> Handler:
     around = AROUND.get(operation)
     return with_client(handler if around is None else around(handler))
 
@@ -30,7 +30,7 @@ _GIVING_WAY: t.Final = with_conflicts(face.PLAIN, face.NEEDS, face.refuse, recal
 
 HANDLERS: t.Final[Handlers] = {
     **{
-        of_nfs2(t.cast("t.Any", operation)): _of_nfs2(operation, handler)
+        in_snfs(t.cast("t.Any", operation)): _adopted(operation, handler)
         for operation, handler in _GIVING_WAY.items()
     },
     **dict(
@@ -47,10 +47,10 @@ AUTHENTICATED: t.Final = frozenset(HANDLERS) - {snfs.NULL}
 RUN_ONCE: t.Final[frozenset[AnyOperation]] = frozenset({snfs.OPEN, snfs.CLOSE})
 """What counts twice if a retransmission is executed: never, whatever the knob `replay_cache` says."""
 NOT_REPEATABLE: t.Final = (
-    frozenset(of_nfs2(t.cast("t.Any", operation)) for operation in face.NOT_REPEATABLE) | RUN_ONCE
+    frozenset(in_snfs(t.cast("t.Any", operation)) for operation in face.NOT_REPEATABLE) | RUN_ONCE
 )
 FREEDOMS: t.Final = tuple(
-    freedom._replace(operations=tuple(of_nfs2(t.cast("t.Any", each)) for each in freedom.operations))
+    freedom._replace(operations=tuple(in_snfs(t.cast("t.Any", each)) for each in freedom.operations))
     for freedom in face.FREEDOMS
 )
 

@@ -42,14 +42,20 @@ def open_(server: ServerApi, context: CallContext, args: Openargs) -> Openopres:
     """OPEN; waits for the callbacks that it needs."""
     try:
         inode = _file(server, context, args.file)
-        if server.spritely.is_recovering:
-            if server.knobs.now.snfs_recovery == "wait":
-                wait(server)
-            raise _Refused(Snfsstat.SNFS_RECOVERING)
+        _need_state(server)
         _give_way(server, inode, writes=args.write_mode)
         return _open(server, context, args, inode)
     except _Refused as refusal:
         return Openopres(refusal.status)
+
+
+def _need_state(server: ServerApi) -> None:
+    """Not before the clients of before a restart have come back (section 2.4)."""
+    if not server.spritely.is_recovering:
+        return
+    if server.knobs.now.snfs_recovery == "wait":
+        wait(server)
+    raise _Refused(Snfsstat.SNFS_RECOVERING)
 
 
 def _open(server: ServerApi, context: CallContext, args: Openargs, inode: Inode) -> Openopres:
@@ -177,4 +183,4 @@ def _entry(server: ServerApi, inode: Inode) -> Entry:
         writer = oldest.last_writer
         if writer is not None and not oldest.is_locked:
             call(server, oldest, writer.key, Callback.WRITE_BACK)
-    wait(server)
+        wait(server)

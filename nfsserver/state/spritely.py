@@ -364,7 +364,7 @@ class SpritelyState:
         elif len(users) == 1 and users[0] is block and wrote and not block.writers:
             when = When.FINAL_CLOSE_FOR_WRITE
         elif len(users) == 1 and users[0] is not block:
-            when = When.CLOSE_BY_LAST_BUT_ONE
+            when = When.CLOSE_BEFORE_LAST
         row = None if when is None else self._row(entry, when, block.key)
         if row is not None:
             entry.state = row.after
@@ -490,12 +490,22 @@ class SpritelyState:
     def is_recovering(self) -> bool:
         """Whether the server waits for the clients of before its restart."""
         if self._is_recovering and (not self._missing or self._now() >= self._recovers_until):
-            self._is_recovering = False
-            self._stable.clients -= self._missing
-            self._missing.clear()
-            self._stable.clients.update(self._having)
-            self.ended += 1
+            self.end_recovery()
         return self._is_recovering
+
+    def end_recovery(self) -> None:
+        """Wait for nobody any more: who has not come back has nothing."""
+        self._is_recovering = False
+        self._missing.clear()
+        self._stable.clients.clear()
+        self._stable.clients.update(self._having)
+        self.ended += 1
+
+    def forget_clients(self) -> None:
+        """Nobody has anything, and after a restart nobody comes back."""
+        for entry in list(self.entries.values()):
+            self._remove(entry)
+        self.end_recovery()
 
     def may_reclaim(self, key: Key) -> bool:
         """Whether a client had something before the restart, and has not said that it is ready."""

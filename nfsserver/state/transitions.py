@@ -41,7 +41,7 @@ class When(enum.Enum):
 
     OPEN_FOR_READ = enum.auto()
     OPEN_FOR_WRITE = enum.auto()
-    CLOSE_BY_LAST_BUT_ONE = enum.auto()
+    CLOSE_BEFORE_LAST = enum.auto()
     """After it, one client is left that reads."""
     FINAL_CLOSE = enum.auto()
     """After it, no client has the file open."""
@@ -100,7 +100,7 @@ TABLE: t.Final = (
     Row(_S.MULT_READERS, _READ, _ANY, _S.MULT_READERS),
     Row(_S.ONE_WRITER, _READ, _OTHER, _S.WRITE_SHARED, _C.BOTH),
     Row(_S.ONE_WRITER, _WRITE, _OTHER, _S.WRITE_SHARED, _C.BOTH),
-    Row(_S.MULT_READERS, _W.CLOSE_BY_LAST_BUT_ONE, _ANY, _S.ONE_READER),
+    Row(_S.MULT_READERS, _W.CLOSE_BEFORE_LAST, _ANY, _S.ONE_READER),
     Row(_S.ONE_READER, _W.FINAL_CLOSE, _ANY, _S.CLOSED),
     Row(_S.WRITE_SHARED, _W.FINAL_CLOSE, _ANY, _S.CLOSED),
     Row(_S.ONE_RDRDIRTY, _W.FINAL_CLOSE, _ANY, _S.CLOSED_DIRTY),

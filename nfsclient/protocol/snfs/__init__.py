@@ -36,7 +36,7 @@ from nfsclient.protocol.snfs.procedures import (
     VERSION,
     WRITE,
     WRITECACHE,
-    of_nfs2,
+    in_snfs,
 )
 from nfsclient.protocol.snfs.types import (
     Callbackargs,
@@ -91,5 +91,5 @@ __all__ = [
     "Openopres",
     "Reopenargs",
     "Snfsstat",
-    "of_nfs2",
+    "in_snfs",
 ]

@@ -98,6 +98,6 @@ SNFS_CALLBACK = Program(PROGRAM, VERSION, "SNFS callback", (CB_NULL, CALLBACK), 
 """The same program as clients answer it (section 4.2.4)."""
 
 
-def of_nfs2(procedure: Procedure[A, R]) -> Procedure[A, R]:
+def in_snfs(procedure: Procedure[A, R]) -> Procedure[A, R]:
     """The same procedure in this program; any other procedure as it is."""
     return _SAME.get(procedure, procedure)

@@ -2,7 +2,7 @@
 """The types of Spritely NFS: what its paper adds to those of NFSv2 (sections 3.1 and 3.2), and what recovery needs.
 
 Names are those of the paper, in snake case. Where the paper declares a name and no type, or leaves something open,
-docs/spritely.md has the decision with its reason: the statuses from 20001 on, the results of CLOSE and CALLBACK, REOPEN.
+docs/spritely.md has the decision and its reason: statuses from 20001 on, the results of CLOSE and CALLBACK, REOPEN.
 """
 
 from __future__ import annotations

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+"""Fixtures of the checks of Spritely NFS."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.snfs import SnfsDialect, SnfsScratch
+from suites.snfs.players import Player, Table
+
+
+@pytest.fixture
+def table(vsnfs: SnfsDialect, scratch: SnfsScratch) -> Table:
+    """An empty file that is closed, and four clients, each on a separate connection."""
+    file = scratch.file("file")
+    a, b, c, viewer = (Player(vsnfs.connections.connect("nfs"), number) for number in range(4))
+    return Table(file, a, b, c, viewer)
