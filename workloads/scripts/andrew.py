@@ -11,7 +11,8 @@ The tree of the paper is not published; this one is generated from a seed. `mani
     Make      for each module: its source and headers are read, a temporary is written, read and removed, an object
               is written; at the end all objects are read and a program is written
 
-Compiling itself is not here: `think` is the time in seconds that it would take for each module.
+Compiling itself is not here: `think` is the time in seconds that it would take for each module. `pace` is what passes
+on the clock of a Spritely client for each call of the program, in seconds; 0: the real time.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from workloads.catalog import register
 from workloads.policies.table import SPRITELY
 from workloads.rates.fileset import preparation, read_whole, write_new
 from workloads.shape import Scalar
-from workloads.spec import COUNT, SIZE, Bounds, Context, Demand, Least, PhaseDef, Programs, Workload
+from workloads.spec import COUNT, SIZE, VERSIONS, Bounds, Context, Demand, Least, PhaseDef, Programs, Workload
+from workloads.spec import SPRITELY as SNFS
 
 _DIRECTORIES = ("", "/include", "/lib", "/lib/net", "/lib/fs", "/tools", "/doc")
 _HEADERS = 18
@@ -153,9 +155,10 @@ register(
         name="andrew",
         about="makes, copies, scans, reads and compiles a small tree of sources",
         source=f"{SPRITELY}, section 5.2",
+        versions=(*VERSIONS, SNFS),
         is_spread=True,
-        defaults={"files": 70, "bytes": 200 << 10, "think": 0.0},
-        bounds={"files": COUNT, "bytes": SIZE, "think": Bounds(0, 3600)},
+        defaults={"files": 70, "bytes": 200 << 10, "think": 0.0, "pace": 0.0},
+        bounds={"files": COUNT, "bytes": SIZE, "think": Bounds(0, 3600), "pace": Bounds(0, 3600)},
         needs_least=_needs,
         demand=_demand,
         phases=(
