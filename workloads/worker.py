@@ -33,6 +33,7 @@ from workloads.clients import Link
 from workloads.contents import Contents
 from workloads.engine import Engine, Interrupted, Task, Work
 from workloads.ledger import Ledger
+from workloads.overhead import Overhead
 from workloads.policies import POLICIES
 from workloads.policies.client import PolicyClient
 from workloads.policies.reclaiming import reclaim
@@ -62,8 +63,6 @@ class Worker:
         self.engine = Engine(self.loop)
         self.on_progress: Callable[[str], None] | None = None
         """Called with a line about four times a second while a phase runs."""
-        self.on_steady: Callable[[Tally], None] | None = None
-        """Called when the steady state begins, with what it will be counted in."""
         self._evidence = evidence
         self._may_have_doubled = False
         self._links: list[Link] = []
@@ -92,6 +91,7 @@ class Worker:
                 timeout=order.timeout,
                 connections=order.connections,
                 transport=order.transport,
+                resend=order.resend,
             )
             self._links.append(link)
             if not number:
@@ -106,6 +106,8 @@ class Worker:
             channel.on_lost = self.ledger.lost
             channel.on_doubled = self._doubled
             channel.checks = self.checks
+            if order.overhead:
+                channel.overhead = Overhead(order.overhead, order.packet, self.loop.clock)
             performer = self._performer(link, channel)
             self._performers.append(performer)
             if isinstance(channel, SessionChannel):
@@ -175,7 +177,7 @@ class Worker:
 
     def phase(self, name: str, start_at: float = 0.0) -> Plain:
         """Carry out a phase, from a time of the wall clock on. Raises `Interrupted` after `stop`, with its report."""
-        meter = Meter()
+        meter = Meter(self.order.packet)
         for channel in self._channels:
             channel.meter = meter
         self._sleep_until(start_at)
@@ -241,8 +243,6 @@ class Worker:
 
         self.engine.at(rate.steady, begin_to_count)
         meter.has_latencies = True
-        if self.on_steady is not None:
-            self.on_steady(tally)
         tasks = list[Task]()
         for context, performer, channel in zip(self._contexts, self._performers, self._channels, strict=True):
             for work in self._loops(rate, context, performer):
@@ -306,6 +306,7 @@ class Worker:
             "findings": [_finding(each) for each in self.watch.findings],
             "judged": self.watch.judged,
             "seen": self.watch.seen,
+            "load": tally.load(meter.messages),
         }
 
     def _ended(self, error: BaseException) -> Plain:
