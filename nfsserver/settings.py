@@ -504,6 +504,13 @@ class Settings(SpritelySettings):
         draws=(True,),
         of_nfs4=True,
     )
+    metadata_server: bool = _knob(
+        False,
+        "EXCHANGE_ID returns USE_PNFS_MDS; no file has a layout",
+        "RFC 5661 section 18.43.3",
+        draws=(True,),
+        of_nfs4=True,
+    )
     posix_locks: bool = _knob(
         True, "OPEN sets LOCKTYPE_POSIX", "RFC 5661 section 18.16.3", draws=(False,), of_nfs4=True
     )

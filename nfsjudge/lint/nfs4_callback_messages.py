@@ -83,8 +83,9 @@ def callback_minor(case: Case) -> Breach | None:
 
 @rule("nfs4/callback-seqid", SEQID_IS_ZERO, of=(p.CB_RECALL,), killed_by="open4-recalls-with-the-seqid")
 def callback_seqid(case: Case) -> Breach | None:
-    """CB_RECALL with a seqid that is not 0."""
-    if case.args is None or case.args.stateid.seqid == 0:
+    """CB_RECALL with a seqid that is not 0; in 4.0 it has the seqid that the client has."""
+    is_later = getattr(case.exchange.args, "minorversion", 0) > 0
+    if case.args is None or not is_later or case.args.stateid.seqid == 0:
         return None
     return Breach("seqid 0", f"seqid {case.args.stateid.seqid}", "stateid.seqid")
 

@@ -107,6 +107,7 @@ def callback_begins(case: Case) -> Breach | None:
     of=(p.CB_COMPOUND,),
     killed_by=(
         "open4-recalls-beyond-the-slots",
+        "open4-recalls-with-a-higher-slot",
         "open4-recalls-with-more-operations",
         "open4-recalls-with-a-long-tag",
     ),
@@ -123,6 +124,9 @@ def callback_limits(case: Case) -> Breach | None:
         return Breach(
             f"a slot below {slots}", f"slot {sequence.csa_slotid}", "argarray[0].csa_slotid", earlier
         )
+    if sequence.csa_highest_slotid >= slots:
+        seen = f"highest slot {sequence.csa_highest_slotid}"
+        return Breach(f"a highest slot below {slots}", seen, "argarray[0].csa_highest_slotid", earlier)
     if operations > granted.ca_maxoperations:
         expected = f"at most {granted.ca_maxoperations} operations"
         return Breach(expected, f"{operations} operations", "argarray", earlier)

@@ -158,6 +158,12 @@ def open4_recalls_beyond_the_slots(call: Call[p.Open4Args, p.Open4Res]) -> p.Ope
 
 
 @mutant(p.OPEN)
+def open4_recalls_with_a_higher_slot(call: Call[p.Open4Args, p.Open4Res]) -> p.Open4Res:
+    """CB_RECALL comes with a highest slot of 1000"""
+    return _recalling(call, lambda args: _by(args, csa_highest_slotid=1000))
+
+
+@mutant(p.OPEN)
 def open4_recalls_with_more_operations(call: Call[p.Open4Args, p.Open4Res]) -> p.Open4Res:
     """CB_RECALL comes a hundred times in one CB_COMPOUND"""
     return _recalling(call, lambda args: _by(args, *args.argarray[1:] * 99))

@@ -45,8 +45,10 @@ def exchange_id4(server: ServerApi, context: CallContext, args: p.ExchangeId4Arg
     if args.eia_flags & ~known or args.eia_state_protect.spa_how != p.StateProtectHow4.SP4_NONE:
         raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
     client = _client_for(server, context, args)
-    flags = p.EXCHGID4_FLAG_USE_NON_PNFS | (p.EXCHGID4_FLAG_CONFIRMED_R if client.is_confirmed else 0)
-    if server.knobs.now.referral:
+    now = server.knobs.now
+    flags = p.EXCHGID4_FLAG_USE_PNFS_MDS if now.metadata_server else p.EXCHGID4_FLAG_USE_NON_PNFS
+    flags |= p.EXCHGID4_FLAG_CONFIRMED_R if client.is_confirmed else 0
+    if now.referral:
         flags |= p.EXCHGID4_FLAG_SUPP_MOVED_REFER
     codec = server.backend.codec
     return p.ExchangeId4Res(

@@ -53,9 +53,8 @@ def find_referral(target: TargetView, knobs: KnobsView, compounds: Compounds) ->
     """The referral of the target. SKIP where what the user named is none."""
     path = target.referral
     if not path:
-        if not knobs.are_there:
+        if not knobs.stand_in("referral", referral=True):
             unsupported("no referral of the server is known: --referral PATH names one")
-        knobs.set(referral=True)
         path = _OF_THE_KNOB
     found = Referral(tuple(name.encode("utf-8", "surrogateescape") for name in path.split("/") if name))
     if not found.path:
