@@ -110,8 +110,11 @@ class Player:
         return callbacks.received[-1]
 
     def come_again(self) -> None:
-        """Connect again from the same port, as the same client."""
+        """Connect again from the same port, as the same client. SKIP where that is not free."""
+        port = self.rpc.local_address[1]
         self.rpc.reconnect(same_port=True)
+        if self.rpc.local_address[1] != port:
+            skip("the port of the client is not free any more, and from another one it is another client")
         self.callbacks = SnfsCallbacks(self.rpc)
 
 

@@ -13,5 +13,5 @@ from suites.snfs.players import Player, Table
 def table(vsnfs: SnfsDialect, scratch: SnfsScratch) -> Table:
     """An empty file that is closed, and four clients, each on a separate connection."""
     file = scratch.file("file")
-    a, b, c, viewer = (Player(vsnfs.connections.connect("nfs"), number) for number in range(4))
+    a, b, c, viewer = (Player(vsnfs.connections.connect("nfs", source_port=0), number) for number in range(4))
     return Table(file, a, b, c, viewer)
