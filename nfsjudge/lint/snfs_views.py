@@ -10,7 +10,7 @@ from nfsclient.protocol import nfs2, snfs
 from nfsclient.rpc.program import AnyOperation, Step
 from nfsjudge.lint import nfs2_views
 from nfsjudge.lint.seen import View
-from nfsjudge.lint.views import HARMLESS, Views, register
+from nfsjudge.lint.views import Views, register
 from nfsjudge.lint.world import MOST_HANDLES, Versioned, World
 
 _IN_NFS2: t.Final[dict[AnyOperation, AnyOperation]] = {
@@ -67,4 +67,3 @@ def _note_version(world: World, handle: bytes, version: int) -> None:
 
 
 register(snfs.SNFS, Views(views_of, changed, learn))
-register(snfs.SNFS_CALLBACK, HARMLESS)
