@@ -120,6 +120,12 @@ class Player:
         with contextlib.suppress(OSError):
             self._port.bind((host, port))
 
+    def release_port(self) -> None:
+        """The port is as free as any other."""
+        if self._port is not None:
+            self._port.close()
+            self._port = None
+
     def go_down(self) -> None:
         """End the connection without a word."""
         self.keep_port()
@@ -129,8 +135,7 @@ class Player:
         """Connect again from the same port, as the same client. SKIP where that is not free."""
         port = self.rpc.local_address[1]
         self.rpc.reconnect(same_port=True)
-        if self._port is not None:
-            self._port.close()
+        self.release_port()
         if self.rpc.local_address[1] != port:
             skip("the port of the client is not free any more, and from another one it is another client")
         self.callbacks = SnfsCallbacks(self.rpc)
