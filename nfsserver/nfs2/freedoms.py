@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Knobs that change replies of NFSv2, and of SNFS, which has its procedures: shorter READs and listings, opaque cookies. See `nfsserver.knobs`.
+"""Knobs that change replies of NFSv2 and of SNFS: shorter READs and listings, opaque cookies. See `nfsserver.knobs`.
 
 In this version WRITE writes all or nothing, and there is no JUKEBOX: those knobs have no effect.
 """

@@ -153,7 +153,7 @@ class SpritelyState:
         self.ended = 0
         """How many callbacks are over, and how often recovery has ended: what calls wait for."""
         self.is_used = False
-        """Whether any client has opened anything in this instance."""
+        """Whether any client has called this instance, other than by NULL."""
         self.channels: dict[Key, t.Any] = {}
         """Client -> what calls it: that of the connection that its latest call came from."""
         self.dead: OrderedDict[tuple[Key, File], bool] = OrderedDict()
@@ -233,7 +233,7 @@ class SpritelyState:
         entry = self.entries[file] = Entry(file)
         seen = self._seen.pop(file, None)
         if seen is not None and self._now() - seen[0] < self._terms().nfs_interval:
-            self._count(self._put(entry, Block(NFS, seen_at=seen[0], caches=False)), writes=seen[1])
+            self._count(self.put(entry, Block(NFS, seen_at=seen[0], caches=False)), writes=seen[1])
             entry.state = State.ONE_WRITER if seen[1] else State.ONE_READER
         return entry
 
@@ -264,7 +264,7 @@ class SpritelyState:
         if entry.state is State.CLOSED and not entry.is_locked and not entry.waiting:
             self._remove(entry)
 
-    def _put(self, entry: Entry, block: Block) -> Block:
+    def put(self, entry: Entry, block: Block) -> Block:
         """Let a client have something of a file; who may cache is on stable storage from then on."""
         if block.key not in entry.blocks:
             entry.blocks[block.key] = block
@@ -311,7 +311,7 @@ class SpritelyState:
         before = self.version(entry.file)
         if writes and grows:
             self.grow(entry.file)
-        block = self._put(entry, Block(key, caches=can_be_called))
+        block = self.put(entry, Block(key, caches=can_be_called))
         block.mdev, block.settled = mdev, Callback.NONE
         self._count(block, writes=writes)
         if row is not None:
@@ -319,7 +319,6 @@ class SpritelyState:
             if row.callback:  # what was called for is over
                 for other in entry.blocks.values():
                     other.settled = Callback.NONE
-        self.is_used = self.is_used or key != NFS
         for other in entry.blocks.values():
             other.is_dirty = other.is_dirty and (other.key == key or not row or not row.callback)
         self._settle(entry)
@@ -505,6 +504,7 @@ class SpritelyState:
         """Nobody has anything, and after a restart nobody comes back."""
         for entry in list(self.entries.values()):
             self._remove(entry)
+        self._having.clear()
         self.end_recovery()
 
     def may_reclaim(self, key: Key) -> bool:
@@ -530,11 +530,10 @@ class SpritelyState:
             elif readers:
                 self.open(entry, key, mdev, writes=False)
             else:
-                self._put(entry, Block(key))
+                self.put(entry, Block(key))
                 entry.state = State.CLOSED_DIRTY
         block = entry.blocks[key]
         block.mdev, block.readers, block.writers = mdev, readers, writers
         block.is_dirty = dirty and not writers and entry.state is not State.WRITE_SHARED
         if block.is_dirty and entry.state is State.ONE_READER:
             entry.state = State.ONE_RDRDIRTY
-        self.is_used = True
