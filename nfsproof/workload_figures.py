@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Figures of a paper that show a run over time: the embedded server in a process of its own, sampled while it works."""
+"""Figures of a paper that show a run over time: the embedded server in a separate process, sampled while it works."""
 
 from __future__ import annotations
 
@@ -77,14 +77,14 @@ def _write(path: Path, text: str) -> None:
         raise Trouble(f"cannot write {path}: {error.strerror}") from error
 
 
-def measured(plan: Plan, wish: Callable[[Plan, str], workloading.Wish]) -> Timeline:
+def measured(plan: Plan, wish_of: Callable[[Plan, str], workloading.Wish]) -> Timeline:
     """One run on a server in another process. Raises Trouble."""
     try:
         with served() as (url, process), closing(Loop()) as loop:
             target = make_target(url)
             target.start()
             try:
-                order = workloading.order_of(wish(plan, url), target.address(), 1)
+                order = workloading.order_of(wish_of(plan, url), target.address(), 1)
                 workload = catalog.find(order.workload)
                 phases = [phase.name for phase in workload.phases if phase.is_measured]
                 carrier = Watched(order, loop=loop, phases=phases, processor=lambda: processor_time(process))

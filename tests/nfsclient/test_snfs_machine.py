@@ -236,7 +236,7 @@ class DyingClients(SeveralClients):
 
 
 class FaultyNetwork(SeveralClients):
-    """The network delays, cuts in pieces, and resets connections, each client by a plan of its own."""
+    """The network delays, cuts in pieces, and resets connections, by another plan for each client."""
 
     def _connect(self) -> NfsClient:
         client = super()._connect()

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 
 from workloads.papers.model import (
     Column,
+    Figure,
     Kind,
     Paper,
     Plan,
@@ -259,8 +260,19 @@ _TABLE_7 = Table(
     note="What is called NFS does the same with and without update: it writes when it closes a file.",
 )
 
+_THINKING: Mapping[str, str] = {"think": "0.25", "files": "210", "bytes": f"{600 << 10}"}
+"""Make has time for compiling, as in the paper, and the tree is three times as large as in the tables."""
+_FIGURES = tuple(
+    Figure(f"figure {number}", f"server utilization and call rates for {name}", plan)
+    for number, name, plan in (
+        (1, "NFS", _plan("andrew", "2", "v2-like", _THINKING)),
+        (2, "SNFS", _plan("andrew", "snfs", "spritely", _THINKING)),
+    )
+)
+
 PAPER = Paper(
     "spritely",
     "Srinivasan, Mogul: Spritely NFS: Implementation and Performance of Cache-Consistency Protocols, 1989",
     (_ANDREW, *_SORTS, _TABLE_6, _TABLE_7),
+    figures=_FIGURES,
 )
