@@ -26,7 +26,7 @@ from workloads.trouble import Refused, Stopped
 
 Say = Callable[[str], None]
 Measure = Callable[[Plan], Timeline]
-_URL = re.compile(r"nfs://127\.0\.0\.1:\d+/export")
+_URL = re.compile(r"^serving (nfs://\S+)")
 _PATIENCE = 30.0
 
 
@@ -118,5 +118,5 @@ def _announced(process: subprocess.Popen[str]) -> str:
     for line in process.stdout:
         found = _URL.search(line)
         if found is not None:
-            return str(found[0])
+            return str(found[1])
     raise OSError("the server did not start")
