@@ -63,6 +63,8 @@ class Knob:
     """It matters to calls of any program, not only to those about files."""
     of_nfs4: bool
     """It matters to NFSv4 only."""
+    of_snfs: bool
+    """It matters only where clients of Spritely NFS have anything."""
 
     @property
     def takes(self) -> str:

@@ -158,6 +158,7 @@ class Pipeline:
         """The result of an operation; notes which freedoms would have changed the call or the reply."""
         consulted.has_files |= operation.program in _OF_FILES and operation.number != 0
         consulted.has_compounds |= (operation.program, operation.version) == _NFS4 and operation.number != 0
+        consulted.has_opens |= operation.program == snfs.PROGRAM and operation.number != 0
         chosen = [freedom for freedom in self._all_freedoms if operation in freedom.operations]
         for freedom in chosen:
             for mark in freedom.of_call(self._server, args):

@@ -22,6 +22,7 @@ class SpritelySettings(CallbackSettings):
         "Spritely NFS section 4.3.3",
         "Spritely NFS section 3.1",
         choices=("file", "counter"),
+        of_snfs=True,
         draws=("counter",),
     )
     snfs_version_step: int = _knob(
@@ -29,6 +30,7 @@ class SpritelySettings(CallbackSettings):
         "with the counter: it is written to stable storage at multiples of this number, and a crash skips the rest",
         "Spritely NFS section 4.3.3",
         least=1,
+        of_snfs=True,
         draws=(1, 1000),
     )
     snfs_entries: int = _knob(
@@ -36,6 +38,7 @@ class SpritelySettings(CallbackSettings):
         "the most entries of the state table, above which closed files with dirty blocks are reclaimed",
         "Spritely NFS section 4.3.1",
         least=1,
+        of_snfs=True,
         draws=(64, 256),
     )
     snfs_callback_timeout: float = _knob(
@@ -43,6 +46,7 @@ class SpritelySettings(CallbackSettings):
         "seconds without a reply, and without a WRITE of its client, after which a callback is given up",
         "Spritely NFS section 3.2",
         least=0.05,
+        of_snfs=True,
         draws=(0.5, 3.0),
     )
     snfs_honors_lost: bool = _knob(
@@ -50,6 +54,7 @@ class SpritelySettings(CallbackSettings):
         "an OPEN for which a client has not written back succeeds with SNFS_INCONSISTENT; otherwise it fails once "
         "with IO",
         "Spritely NFS section 3.2",
+        of_snfs=True,
         draws=(False,),
     )
     snfs_grace: float = _knob(
@@ -58,6 +63,7 @@ class SpritelySettings(CallbackSettings):
         "Spritely NFS section 2.4",
         least=0.1,
         most=3600,
+        of_snfs=True,
         draws=(5.0, 60.0),
     )
     snfs_recovery: str = _knob(
@@ -65,6 +71,7 @@ class SpritelySettings(CallbackSettings):
         "what becomes of an OPEN in that time: SNFS_RECOVERING, or it waits",
         "Spritely NFS section 2.4",
         choices=("refuse", "wait"),
+        of_snfs=True,
         draws=("wait",),
     )
     snfs_nfs_interval: float = _knob(
@@ -73,5 +80,6 @@ class SpritelySettings(CallbackSettings):
         "Spritely NFS section 6.1",
         least=1,
         most=3600,
+        of_snfs=True,
         draws=(3.0, 600.0),
     )

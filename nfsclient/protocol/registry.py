@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType, ModuleType
 
-from nfsclient.rpc.program import TRANSIENT, Program
+from nfsclient.rpc.program import TRANSIENT, Procedure, Program
 
 Service: t.TypeAlias = t.Literal["nfs", "mount", "portmap"]
 """What has its own port: NFS, MOUNT, and rpcbind or portmap."""
@@ -157,6 +157,13 @@ def callback_of(version: int, number: int | None = None) -> Program | None:
 def _is_called(callback: Program, number: int) -> bool:
     """Whether a program of callbacks may be called under a number: its own, or one that a client chooses."""
     return number == callback.number or (number in TRANSIENT and callback.number in TRANSIENT)
+
+
+def procedure_of(number: int, version: int, procedure: int) -> Procedure[t.Any, t.Any] | None:
+    """A procedure by its numbers: of a program, or of one that is called at clients; None for what is not declared."""
+    programs_of_it = (programs().get((number, version)), callback_of(version, number))
+    found = (each.by_number.get(procedure) for each in programs_of_it if each is not None)
+    return next((each for each in found if each is not None), None)
 
 
 @functools.cache

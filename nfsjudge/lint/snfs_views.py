@@ -10,8 +10,8 @@ from nfsclient.protocol import nfs2, snfs
 from nfsclient.rpc.program import AnyOperation, Step
 from nfsjudge.lint import nfs2_views
 from nfsjudge.lint.seen import View
-from nfsjudge.lint.views import HARMLESS, Views, register
-from nfsjudge.lint.world import World
+from nfsjudge.lint.views import Views, register
+from nfsjudge.lint.world import MOST_HANDLES, Versioned, World
 
 _IN_NFS2: t.Final[dict[AnyOperation, AnyOperation]] = {
     snfs.in_snfs(procedure): procedure for procedure in nfs2.NFS2.procedures
@@ -49,9 +49,21 @@ def learn(world: World, step: Step, views: Sequence[View], *, is_shared: bool) -
         nfs2_views.learn(world, same, views, is_shared=is_shared)
         return
     world.note(views, changed(step))
-    if step.result is not None:
-        world.absorb(views, is_shared=is_shared)
+    if step.result is None:
+        return
+    world.absorb(views, is_shared=is_shared)
+    opened = getattr(step.result, "openok", None)
+    if opened is not None and step.args is not None and not is_shared:
+        _note_version(world, bytes(step.args.file), opened.cache_version)
+
+
+def _note_version(world: World, handle: bytes, version: int) -> None:
+    known = world.versions.get(handle)
+    if known is not None and known.version >= version:
+        return
+    if len(world.versions) >= MOST_HANDLES:
+        world.versions.clear()
+    world.versions[handle] = Versioned(version, world.source)
 
 
 register(snfs.SNFS, Views(views_of, changed, learn))
-register(snfs.SNFS_CALLBACK, HARMLESS)

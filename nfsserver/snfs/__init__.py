@@ -49,11 +49,6 @@ RUN_ONCE: t.Final[frozenset[AnyOperation]] = frozenset({snfs.OPEN, snfs.CLOSE})
 NOT_REPEATABLE: t.Final = (
     frozenset(in_snfs(t.cast("t.Any", operation)) for operation in face.NOT_REPEATABLE) | RUN_ONCE
 )
-FREEDOMS: t.Final = tuple(
-    freedom._replace(operations=tuple(in_snfs(t.cast("t.Any", each)) for each in freedom.operations))
-    for freedom in face.FREEDOMS
-)
+register(Service(snfs.SNFS, HANDLERS, AUTHENTICATED, not_repeatable=NOT_REPEATABLE, run_once=RUN_ONCE))
 
-register(Service(snfs.SNFS, HANDLERS, AUTHENTICATED, FREEDOMS, NOT_REPEATABLE, RUN_ONCE))
-
-__all__ = ["AUTHENTICATED", "FREEDOMS", "HANDLERS", "NOT_REPEATABLE", "RUN_ONCE"]
+__all__ = ["AUTHENTICATED", "HANDLERS", "NOT_REPEATABLE", "RUN_ONCE"]

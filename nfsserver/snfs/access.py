@@ -23,6 +23,7 @@ def with_client(handler: Handler) -> Handler:
     """Note the connection of a client; a call that has to wait and cannot gets no answer."""
 
     def answer(server: ServerApi, context: CallContext, args: t.Any) -> t.Any:
+        server.spritely.is_used |= context.operation.number != 0
         if context.channel is not None:
             server.spritely.note_channel(key_of(context), context.channel)
         try:

@@ -153,7 +153,7 @@ class SpritelyState:
         self.ended = 0
         """How many callbacks are over, and how often recovery has ended: what calls wait for."""
         self.is_used = False
-        """Whether any client has opened anything in this instance."""
+        """Whether any client has called this instance, other than by NULL."""
         self.channels: dict[Key, t.Any] = {}
         """Client -> what calls it: that of the connection that its latest call came from."""
         self.dead: OrderedDict[tuple[Key, File], bool] = OrderedDict()
@@ -319,7 +319,6 @@ class SpritelyState:
             if row.callback:  # what was called for is over
                 for other in entry.blocks.values():
                     other.settled = Callback.NONE
-        self.is_used = self.is_used or key != NFS
         for other in entry.blocks.values():
             other.is_dirty = other.is_dirty and (other.key == key or not row or not row.callback)
         self._settle(entry)
@@ -537,4 +536,3 @@ class SpritelyState:
         block.is_dirty = dirty and not writers and entry.state is not State.WRITE_SHARED
         if block.is_dirty and entry.state is State.ONE_READER:
             entry.state = State.ONE_RDRDIRTY
-        self.is_used = True

@@ -8,6 +8,8 @@ its reply withholds replies (`holding`), starts the open without waiting for it 
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import typing as t
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -36,6 +38,7 @@ class Player:
         self.callbacks = SnfsCallbacks(rpc)
         self.mdev = _MDEVS + number
         """What it says in each OPEN."""
+        self._port: socket.socket | None = None
 
     # ------------------------------------------------------------ calls that must succeed
 
@@ -109,9 +112,32 @@ class Player:
         )
         return callbacks.received[-1]
 
+    def keep_port(self) -> None:
+        """Let no other program have the port of this client while it is not connected."""
+        host, port = self.rpc.local_address
+        self._port = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+        self._port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with contextlib.suppress(OSError):
+            self._port.bind((host, port))
+
+    def release_port(self) -> None:
+        """The port is as free as any other."""
+        if self._port is not None:
+            self._port.close()
+            self._port = None
+
+    def go_down(self) -> None:
+        """End the connection without a word."""
+        self.keep_port()
+        self.rpc.abort()
+
     def come_again(self) -> None:
-        """Connect again from the same port, as the same client."""
+        """Connect again from the same port, as the same client. SKIP where that is not free."""
+        port = self.rpc.local_address[1]
         self.rpc.reconnect(same_port=True)
+        self.release_port()
+        if self.rpc.local_address[1] != port:
+            skip("the port of the client is not free any more, and from another one it is another client")
         self.callbacks = SnfsCallbacks(self.rpc)
 
 

@@ -21,7 +21,7 @@ def _let_die(table: Table, how: str, *, write: bool = True) -> Waiting[p.Openopr
     table.a.open(table.file, write=True)
     table.a.write(table.file, b"old")
     if how == "gone":
-        table.a.rpc.abort()
+        table.a.go_down()
     elif how == "silent":
         table.a.callbacks.silent = True
     else:

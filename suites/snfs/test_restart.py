@@ -20,6 +20,8 @@ _LONG = 120.0
 
 def _crash(target: TargetView, table: Table) -> None:
     """Crash the server; everybody connects again."""
+    for player in table.players:
+        player.keep_port()
     target.crash()
     for player in table.players:
         player.come_again()
