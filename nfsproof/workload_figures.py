@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Figures of a paper that show a run over time: the embedded server in a process of its own, sampled while it works."""
+"""Figures of a paper that show a run over time: the embedded server in a separate process, sampled while it works."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from workloads.trouble import Refused, Stopped
 
 Say = Callable[[str], None]
 Measure = Callable[[Plan], Timeline]
-_URL = re.compile(r"nfs://127\.0\.0\.1:\d+/export")
+_URL = re.compile(r"^serving (nfs://\S+)")
 _PATIENCE = 30.0
 
 
@@ -77,14 +77,14 @@ def _write(path: Path, text: str) -> None:
         raise Trouble(f"cannot write {path}: {error.strerror}") from error
 
 
-def measured(plan: Plan, wish: Callable[[Plan, str], workloading.Wish]) -> Timeline:
+def measured(plan: Plan, wish_of: Callable[[Plan, str], workloading.Wish]) -> Timeline:
     """One run on a server in another process. Raises Trouble."""
     try:
         with served() as (url, process), closing(Loop()) as loop:
             target = make_target(url)
             target.start()
             try:
-                order = workloading.order_of(wish(plan, url), target.address(), 1)
+                order = workloading.order_of(wish_of(plan, url), target.address(), 1)
                 workload = catalog.find(order.workload)
                 phases = [phase.name for phase in workload.phases if phase.is_measured]
                 carrier = Watched(order, loop=loop, phases=phases, processor=lambda: processor_time(process))
@@ -118,5 +118,5 @@ def _announced(process: subprocess.Popen[str]) -> str:
     for line in process.stdout:
         found = _URL.search(line)
         if found is not None:
-            return str(found[0])
+            return str(found[1])
     raise OSError("the server did not start")

@@ -79,7 +79,10 @@ class Worker:
         self.troubles: Counter[str] = Counter()
         policy = POLICIES[order.policy]
         self.checks = AttributeChecks(
-            self.ledger, self.troubles, knows_writes=not (policy.wants_delegations or policy.is_spritely)
+            self.ledger,
+            self.troubles,
+            knows_writes=not (policy.wants_delegations or policy.is_spritely),
+            knows_sizes=not policy.is_spritely,
         )
         self.watch = Watch(order.lint, alone=order.workers == 1)
 

@@ -17,4 +17,4 @@ class Files(v2.Files):
     name = "SNFS"
 
     def _procedure(self, procedure: Procedure[t.Any, t.Any]) -> Procedure[t.Any, t.Any]:
-        return p.of_nfs2(procedure)
+        return p.in_snfs(procedure)

@@ -23,6 +23,8 @@ _TOP: t.Final = 26
 _HEIGHT: t.Final = 62
 _GAP: t.Final = 24
 _SPANS: t.Final = 60
+_PANELS: t.Final = 4
+_LETTER: t.Final = 7.5
 
 
 def timeline_picture(title: str, timeline: Timeline, *, tops: Sequence[float] = ()) -> str:
@@ -92,16 +94,22 @@ def _times(svg: ET.Element, bottom: float, timeline: Timeline) -> None:
     for number in range(int(seconds / step) + 1):
         add_text(svg, _x(number * step, seconds), bottom - 6, f"{number * step:g}", "tick", anchor="middle")
     add_text(svg, (_LEFT + _RIGHT) / 2, bottom + 10, "seconds", "caption", anchor="middle")
-    free = -math.inf
-    for name, at in timeline.phases:
-        x = _x(at, seconds)
-        dashes = {"stroke-dasharray": "2 3", "stroke": "currentColor", "stroke-opacity": "0.7"}
-        ends = {"class": "phase", "x1": x, "x2": x, "y1": _TOP - 2, "y2": bottom - _GAP + 2}
-        mark = ET.SubElement(svg, "line", attributes(ends) | dashes)
-        add_title(mark, f"{name} begins at {at:.1f} s")
-        if x >= free and x < _RIGHT - 40:
-            add_text(svg, x + 2, bottom + 26, name, "phase")
-            free = x + 7.5 * len(name)
+    ends = [at for _, at in timeline.phases[1:]] + [seconds]
+    taken: list[tuple[float, float]] = []
+    for (name, at), end in sorted(
+        zip(timeline.phases, ends, strict=True), key=lambda each: each[0][1] - each[1]
+    ):
+        left = _x(at, seconds)
+        right = left + _LETTER * len(name)
+        if right <= WIDTH and all(right < begin or left > stop for begin, stop in taken):
+            taken.append((left, right))
+            add_text(svg, left, bottom + 26, name, "phase")
+        for number in range(_PANELS):
+            top = _TOP + number * (_HEIGHT + _GAP)
+            dashes = {"stroke-dasharray": "2 3", "stroke": "currentColor", "stroke-opacity": "0.8"}
+            place = {"class": "phase", "x1": left, "x2": left, "y1": top, "y2": top + _HEIGHT}
+            mark = ET.SubElement(svg, "line", attributes(place) | dashes)
+            add_title(mark, f"{name}: {at:.1f} to {end:.1f} s")
 
 
 def _rounded_up(value: float) -> float:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Any program of three clients of Spritely NFS on one server: a read returns the last write of anybody.
 
-That holds while connections end and the server restarts or crashes, because all that waits is in the clients. When a client dies, what
-it had not written is lost, in part or whole, and nothing else: as with a local file system of UNIX (section 2.4).
+That holds while connections end and the server restarts or crashes, because all that waits is in the clients. When a
+client dies, what it had not written is lost, in part or whole, and nothing else: as with a local file system of UNIX
+(section 2.4).
 """
 
 from __future__ import annotations
@@ -235,7 +236,7 @@ class DyingClients(SeveralClients):
 
 
 class FaultyNetwork(SeveralClients):
-    """The network delays, cuts in pieces, and resets connections, each client by a plan of its own."""
+    """The network delays, cuts in pieces, and resets connections, by another plan for each client."""
 
     def _connect(self) -> NfsClient:
         client = super()._connect()
@@ -246,12 +247,15 @@ class FaultyNetwork(SeveralClients):
         draw = self.random
         rules = list[Rule]()
         for kind in ("call", "reply"):
-            action: a.Action = draw.choice(
-                [a.Delay(draw.choice([0.0, 0.002])), a.Segments((draw.choice([1, 7, 40]),)), a.Reset()]
-            )
+            actions: list[a.Action] = [
+                a.Delay(draw.choice([0.0, 0.002])),
+                a.Segments((draw.choice([1, 7, 40]),)),
+                a.Reset(),
+            ]
+            action = draw.choice(actions)
             # A client that does nothing does not connect again, so calls are reset that it waits for itself.
             is_reset = isinstance(action, a.Reset)
-            operations = draw.choice([("OPEN",), ("CLOSE",), ("READ",), ("LOOKUP",)])
+            operations: tuple[str, ...] = draw.choice([("OPEN",), ("CLOSE",), ("READ",), ("LOOKUP",)])
             if not is_reset:
                 operations = draw.choice([operations, ("WRITE",), ("CALLBACK",), ()])
             every = draw.randint(3, 12) if is_reset else draw.randint(1, 4)

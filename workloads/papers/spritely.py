@@ -15,6 +15,7 @@ from collections.abc import Mapping
 
 from workloads.papers.model import (
     Column,
+    Figure,
     Kind,
     Paper,
     Plan,
@@ -32,8 +33,8 @@ from workloads.papers.model import (
 
 _SIZE = 4096
 _NAMED = ("OPEN", "CLOSE", "GETATTR", "SETATTR", "READ", "WRITE", "LOOKUP")
-ANDREW_SECONDS, ANDREW_CALLS = 415.0, 1
-SORT_SECONDS, SORT_CALLS = 127.0, 1
+ANDREW_SECONDS, ANDREW_CALLS = 415.0, 2400
+SORT_SECONDS, SORT_CALLS = 127.0, 3025
 """Of the paper with SNFS, and calls of the program here: of the sort of 2816 KB."""
 _OF_ANDREW: Mapping[str, str] = {"pace": f"{ANDREW_SECONDS / ANDREW_CALLS:.4f}"}
 _OF_SORT: Mapping[str, str] = {"ends": "0", "pace": f"{SORT_SECONDS / SORT_CALLS:.4f}"}
@@ -259,8 +260,19 @@ _TABLE_7 = Table(
     note="What is called NFS does the same with and without update: it writes when it closes a file.",
 )
 
+_SLOWLY: Mapping[str, str] = {"compute": "0.008", "think": "0.05"}
+"""Of a machine that computes before each call, and compiles: so the phases have the proportions of the paper."""
+_FIGURES = tuple(
+    Figure(f"figure {number}", f"server utilization and call rates for {name}", plan)
+    for number, name, plan in (
+        (1, "NFS", _plan("andrew", "2", "v2-like", _SLOWLY)),
+        (2, "SNFS", _plan("andrew", "snfs", "spritely", {**_SLOWLY, **_OF_ANDREW})),
+    )
+)
+
 PAPER = Paper(
     "spritely",
     "Srinivasan, Mogul: Spritely NFS: Implementation and Performance of Cache-Consistency Protocols, 1989",
     (_ANDREW, *_SORTS, _TABLE_6, _TABLE_7),
+    figures=_FIGURES,
 )

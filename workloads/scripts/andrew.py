@@ -11,8 +11,9 @@ The tree of the paper is not published; this one is generated from a seed. `mani
     Make      for each module: its source and headers are read, a temporary is written, read and removed, an object
               is written; at the end all objects are read and a program is written
 
-Compiling itself is not here: `think` is the time in seconds that it would take for each module. `pace` is what passes
-on the clock of a Spritely client for each call of the program, in seconds; 0: the real time.
+Compiling itself is not here: `think` is the time in seconds that it would take for each module, `compute` what passes
+before each call of the program. `pace` is what passes on the clock of a Spritely client for each of them; 0: the real
+time.
 """
 
 from __future__ import annotations
@@ -70,9 +71,24 @@ def _top(context: Context) -> str:
 
 def _for_each_client(program: Callable[[Context], c.Program[None]]) -> Programs:
     def programs(context: Context) -> Iterable[c.Program[None]]:
-        yield program(context)
+        yield _slowly(program(context), context.real("compute"))
 
     return programs
+
+
+def _slowly(program: c.Program[None], seconds: float) -> c.Program[None]:
+    """The same, on a slower machine: before each call it computes for so long."""
+    if not seconds:
+        yield from program
+        return
+    result = None
+    while True:
+        try:
+            call = program.send(result)
+        except StopIteration:
+            return
+        yield c.Think(seconds)
+        result = yield call
 
 
 def _make_source(context: Context) -> c.Program[None]:
@@ -157,8 +173,14 @@ register(
         source=f"{SPRITELY}, section 5.2",
         versions=(*VERSIONS, SNFS),
         is_spread=True,
-        defaults={"files": 70, "bytes": 200 << 10, "think": 0.0, "pace": 0.0},
-        bounds={"files": COUNT, "bytes": SIZE, "think": Bounds(0, 3600), "pace": Bounds(0, 3600)},
+        defaults={"files": 70, "bytes": 200 << 10, "think": 0.0, "compute": 0.0, "pace": 0.0},
+        bounds={
+            "files": COUNT,
+            "bytes": SIZE,
+            "think": Bounds(0, 3600),
+            "compute": Bounds(0, 60),
+            "pace": Bounds(0, 3600),
+        },
         needs_least=_needs,
         demand=_demand,
         phases=(
