@@ -54,7 +54,7 @@ _WARMUP: t.Final = 1.0
 _PREPARATION: t.Final = 3.0
 """Seconds that a few files are made and removed in, for the estimate of the duration."""
 _A_BYTE: t.Final = 2e-4
-"""Seconds more for each byte of files for an operation per second: some 1.5 calls for 8 KiB, at the rate of the peak."""
+"""Seconds more for each byte of files for an operation per second: 1.5 calls for 8 KiB, at the rate of the peak."""
 _DECK: t.Final = 3 << 20
 """Bytes of all files of a worker at least."""
 _SAME: t.Final = (
