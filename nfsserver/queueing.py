@@ -135,7 +135,7 @@ class Line:
         """When each disk has nothing to do: a heap."""
 
     def arrive(self, now: float, packets: int = 1, hits: float | None = None) -> float:
-        """A call of so many messages arrives, not before an earlier call: when it ends. `hits`: their share now."""
+        """a call of this many messages arrives, not before an earlier call: when it ends. `hits`: their share now."""
         times = self._times
         busy = self._time(times.service) + (packets + 1) * times.overhead
         end = self._free_at = max(now, self._free_at) + busy
@@ -145,7 +145,7 @@ class Line:
         return end + times.delay
 
     def replied(self, at: float, packets: int) -> None:
-        """A reply of so many messages goes then: what is beyond the first keeps the processor busy from then on."""
+        """A reply of this many messages goes then: what is beyond the first keeps the processor busy from then on."""
         if packets > 1:
             self._free_at = max(at, self._free_at) + (packets - 1) * self._times.overhead
 

@@ -145,7 +145,7 @@ class Channel(ABC):
         return self.connections[self._next]
 
     def _pay(self, size: int) -> None:
-        """Be busy for a message of so many bytes; 0: there was none."""
+        """Be busy for a message of this many bytes; 0: there was none."""
         if self.overhead is not None and size:
             self.overhead.pay(size)
 

@@ -34,6 +34,6 @@ class Overhead:
     clock: Clock
 
     def pay(self, size: int) -> None:
-        """For a message of so many bytes. Nothing else happens meanwhile."""
+        """For a message of this many bytes. Nothing else happens meanwhile."""
         if self.seconds:
             spin(self.clock, self.seconds * packets_of(size, self.packet))

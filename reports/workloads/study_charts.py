@@ -114,7 +114,7 @@ def _peaks(
         at, to = x(widest * part / 4), y(highest * part / 4)
         add_line(svg, _LEFT, to, _RIGHT, to, "axis", opacity="0.25")
         add_line(svg, at, y(highest), at, y(0) + 4, "axis", opacity="0.25")
-        add_text(svg, _LEFT - 6, to + 4, digits(highest * part / 4), "tick", anchor="end")
+        add_text(svg, _LEFT - 6, to + 4, digits(highest * part / 4) if part else "0", "tick", anchor="end")
         label = f"{digits(widest)} µs" if part == 4 else f"{widest * part / 4:g}"
         add_text(svg, at, y(0) + 17, label, "tick", anchor="end" if part == 4 else "middle")
     group = ET.SubElement(svg, "g", {"class": "peaks"})
@@ -252,8 +252,10 @@ def _mark(group: ET.Element, number: int, x: float, y: float) -> None:
 
 
 def _rounded_up(value: float) -> float:
-    """To a tenth, a fifth, a half or the whole of a power of ten."""
+    """To a number whose quarters are short."""
     power = 10.0 ** math.floor(math.log10(value)) if value > 0 else 1.0
     return next(
-        factor * power for factor in (1.0, 2.0, 4.0, 6.0, 8.0, 10.0) if factor * power >= value * 0.999999
+        factor * power
+        for factor in (1.0, 1.2, 1.6, 2.0, 2.4, 3.2, 4.0, 6.0, 8.0, 10.0)
+        if factor * power >= value * 0.999999
     )

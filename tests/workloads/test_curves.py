@@ -150,6 +150,13 @@ def test_the_model_of_the_paper_has_its_numbers() -> None:
     assert line.r2 == pytest.approx(0.98, abs=0.02)
 
 
+def test_fixed_times_wait_half_as_long() -> None:
+    """Pollaczek and Khinchine: M/D/1 at half of its load has 0.75 of the response of M/M/1."""
+    assert Server(service=1e-3, variation=0.0).response(500) == pytest.approx(1.5e-3)
+    assert Server(service=1e-3).response(500) == pytest.approx(2e-3)
+    assert Server(service=1e-3, variation=0.0).response(1001) == math.inf
+
+
 @given(st.floats(1, 400))
 def test_latency_adds_to_the_delay_and_to_nothing_else(added: float) -> None:
     """Section 4.3: two messages, so twice L."""

@@ -67,22 +67,24 @@ def test_the_printed_intercepts_of_raid_are_those_of_each_other() -> None:
     def height(slope: float | None, intercept: float | None) -> float:
         return (slope or 0) * middle / 1000 + (intercept or 0)
 
-    model, measured = 2, 3
+    model, measured = 4, 5
     assert height(slopes[model], intercepts[model]) < (bases[model] or 0)
     assert height(slopes[model], intercepts[measured]) > (bases[model] or 0)
     assert height(slopes[measured], intercepts[model]) > (bases[measured] or 0)
 
 
-def test_the_model_is_the_one_of_the_paper_in_base_and_shape() -> None:
+def test_the_regression_of_the_paper_is_that_of_fixed_times() -> None:
+    """Base fits with both; the slope, the intercept of the other column, and r² of RAID fit with M/D/1 alone."""
     table = fill(PAPER.tables[0], {})
-    (_, scsi), _, (_, raid), *_ = _row(table, "base")
-    assert scsi == pytest.approx(8.6, rel=0.03)
-    assert raid == pytest.approx(4.3, rel=0.03)
-    slope_scsi, slope_raid = (_row(table, "slope")[at][1] for at in (0, 2))
-    assert slope_raid is not None
-    assert slope_scsi is not None
-    assert slope_raid > 10.4
-    assert slope_scsi > 8.5
+    rows = {name: [ours for _, ours in _row(table, name)] for name in ("slope", "intercept", "base", "r²")}
+    assert rows["base"][0] == pytest.approx(8.6, rel=0.03)
+    assert rows["base"][3] == pytest.approx(4.3, rel=0.03)
+    assert rows["base"][4] == pytest.approx(4.3, rel=0.03)
+    assert rows["slope"][4] == pytest.approx(10.4, rel=0.02)
+    assert rows["intercept"][4] == pytest.approx(-0.04, abs=0.15)
+    assert rows["r²"][4] == pytest.approx(0.98, abs=0.005)
+    assert rows["slope"][3] > 1.2 * 10.4
+    assert rows["slope"][0] > rows["slope"][1] > 8.5
 
 
 def test_times_of_the_columns_are_those_of_the_models() -> None:

@@ -76,7 +76,8 @@ class Bench:
         """That of the last point."""
         self.study = Study(
             target="embedded", version=version, transport=transport, seed=1, callers=callers, workers=1, packet=packet,
-            resend=resend, queue="", repeats=1, seconds=seconds, bytes=bytes_of_files, shares=(), environment=ENVIRONMENT,
+            resend=resend, queue="", repeats=1, seconds=seconds, bytes=bytes_of_files, shares=(),
+            environment=ENVIRONMENT,
         )  # fmt: skip
 
     def peak(self, setting: Setting = BASE, times: Times | None = None) -> Measured:
