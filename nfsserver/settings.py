@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nfsserver import declaring
-from nfsserver.callback_settings import CallbackSettings
+from nfsserver.spritely_settings import SpritelySettings
 
 Value = declaring.Value
 _knob = declaring.knob
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(CallbackSettings):
+class Settings(SpritelySettings):
     """All knobs. Sizes are in bytes, globs are over names (the last component, the root's being ``/``)."""
 
     write_accepts: int | None = _knob(

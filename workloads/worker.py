@@ -24,6 +24,7 @@ from pathlib import Path
 from random import Random
 
 from nfsclient.errors import ConnectionLost, NfsClientError, ServerViolation, XdrError
+from nfsclient.highlevel.snfs.callbacks import Callback, CallbackService
 from nfsclient.rpc.loop import Loop
 from nfstargets import TargetAddress
 from workloads import catalog
@@ -33,9 +34,11 @@ from workloads.clients import Link
 from workloads.contents import Contents
 from workloads.engine import Engine, Interrupted, Task, Work
 from workloads.ledger import Ledger
+from workloads.overhead import Overhead
 from workloads.policies import POLICIES
 from workloads.policies.client import PolicyClient
 from workloads.policies.reclaiming import reclaim
+from workloads.policies.spritely import SpritelyClient
 from workloads.spec import Context, Order, PhaseDef
 from workloads.sweeping import MODE, find_directory, make_directory, remove_directory
 from workloads.tallying import Rate, Tally, carry_out
@@ -62,8 +65,6 @@ class Worker:
         self.engine = Engine(self.loop)
         self.on_progress: Callable[[str], None] | None = None
         """Called with a line about four times a second while a phase runs."""
-        self.on_steady: Callable[[Tally], None] | None = None
-        """Called when the steady state begins, with what it will be counted in."""
         self._evidence = evidence
         self._may_have_doubled = False
         self._links: list[Link] = []
@@ -73,9 +74,15 @@ class Worker:
         self._root = self._directory = b""
         self._address = TargetAddress.from_plain(order.address)
         self.ledger = Ledger(Contents(order.seed), order.worker)
+        self.meter = Meter()
+        """Of the phase that is carried out, or was last."""
         self.troubles: Counter[str] = Counter()
+        policy = POLICIES[order.policy]
         self.checks = AttributeChecks(
-            self.ledger, self.troubles, knows_writes=not POLICIES[order.policy].wants_delegations
+            self.ledger,
+            self.troubles,
+            knows_writes=not (policy.wants_delegations or policy.is_spritely),
+            knows_sizes=not policy.is_spritely,
         )
         self.watch = Watch(order.lint, alone=order.workers == 1)
 
@@ -92,6 +99,7 @@ class Worker:
                 timeout=order.timeout,
                 connections=order.connections,
                 transport=order.transport,
+                resend=order.resend,
             )
             self._links.append(link)
             if not number:
@@ -106,6 +114,8 @@ class Worker:
             channel.on_lost = self.ledger.lost
             channel.on_doubled = self._doubled
             channel.checks = self.checks
+            if order.overhead:
+                channel.overhead = Overhead(order.overhead, order.packet, self.loop.clock)
             performer = self._performer(link, channel)
             self._performers.append(performer)
             if isinstance(channel, SessionChannel):
@@ -116,8 +126,12 @@ class Worker:
 
     def _performer(self, link: Link, channel: Channel) -> PolicyClient:
         order = self.order
-        performer = PolicyClient(
-            POLICIES[order.policy],
+        policy = POLICIES[order.policy]
+        make: Callable[..., PolicyClient] = PolicyClient
+        if policy.is_spritely:
+            make = functools.partial(SpritelyClient, pace=float(order.parameters.get("pace", 0.0)))
+        performer = make(
+            policy,
             order.version,
             self._directory,
             self.ledger,
@@ -133,6 +147,8 @@ class Worker:
         )
         if link.session is not None:
             link.session.callbacks.on_recall = functools.partial(self._recalled, performer, channel)
+        if isinstance(performer, SpritelyClient):
+            CallbackService(link.connections[0], functools.partial(self._called, performer, channel))
         return performer
 
     def _recalled(self, performer: PolicyClient, channel: Channel, stateid: t.Any, _handle: bytes) -> None:
@@ -141,6 +157,10 @@ class Worker:
         node = performer.delegation_of(stateid)
         if node is not None:
             self.engine.start(performer.give_back(node), channel)
+
+    def _called(self, performer: SpritelyClient, channel: Channel, callback: Callback) -> None:
+        """The server wants data of a file, or wants it to be cached no more: a task carries that out."""
+        self.engine.start(performer.answer(callback), channel)
 
     def _doubled(self) -> None:
         """A call was sent twice: a server without a memory of calls may have carried it out twice, and late."""
@@ -175,7 +195,7 @@ class Worker:
 
     def phase(self, name: str, start_at: float = 0.0) -> Plain:
         """Carry out a phase, from a time of the wall clock on. Raises `Interrupted` after `stop`, with its report."""
-        meter = Meter()
+        meter = self.meter = Meter(self.order.packet)
         for channel in self._channels:
             channel.meter = meter
         self._sleep_until(start_at)
@@ -241,8 +261,6 @@ class Worker:
 
         self.engine.at(rate.steady, begin_to_count)
         meter.has_latencies = True
-        if self.on_steady is not None:
-            self.on_steady(tally)
         tasks = list[Task]()
         for context, performer, channel in zip(self._contexts, self._performers, self._channels, strict=True):
             for work in self._loops(rate, context, performer):
@@ -306,6 +324,7 @@ class Worker:
             "findings": [_finding(each) for each in self.watch.findings],
             "judged": self.watch.judged,
             "seen": self.watch.seen,
+            "load": tally.load(meter.messages),
         }
 
     def _ended(self, error: BaseException) -> Plain:

@@ -26,10 +26,10 @@ from nfsclient.highlevel.nfs4.files import NfsFile
 from nfsclient.highlevel.nfs4.listing import Lister
 from nfsclient.highlevel.nfs4.live import LiveClient
 from nfsclient.highlevel.nfs4.resolve import Resolver
-from nfsclient.highlevel.nfs4.shared_loop import loop_of_thread
 from nfsclient.highlevel.nfs4.stats import StatsOfNames
 from nfsclient.highlevel.resolve import Node
 from nfsclient.highlevel.session import Limits
+from nfsclient.highlevel.shared_loop import loop_of_thread
 from nfsclient.highlevel.transfer import Writer
 from nfsclient.listings import USUAL_BOUNDS, ListingBounds, ListingProgress, require_shallow
 from nfsclient.paths import PathLike, as_bytes, as_text, names_of, shown
