@@ -17,6 +17,7 @@ from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext, Refused
 from nfsclient.xdr import Unread, Void, XdrType, replace
 from nfsserver.handlers import Handler, Handlers, ServerApi
+from nfsserver.nfs4 import layouts
 from nfsserver.nfs4.beginning import Beginning, Beginnings
 from nfsserver.nfs4.common import REFUSALS, CompoundState, Nfs4Error, failed, is_utf8, status_of
 from nfsserver.nfs4.oversized import has_long_bitmap, operations_of, refusal_of
@@ -166,7 +167,8 @@ class _Execution:
             raise Nfs4Error(Nfsstat4.NFS4ERR_OP_ILLEGAL)
         if isinstance(args, Unread):
             raise Nfs4Error(Nfsstat4.NFS4ERR_BADXDR)
-        if not _is_implementable(operation, state.minor) or operation not in self._handlers:
+        is_lacking = operation in layouts.OPERATIONS and not self._server.knobs.now.metadata_server
+        if is_lacking or not _is_implementable(operation, state.minor) or operation not in self._handlers:
             raise Nfs4Error(Nfsstat4.NFS4ERR_NOTSUPP)
         if (operation.needs_current and state.current is None) or (
             operation.needs_saved and state.saved is None
