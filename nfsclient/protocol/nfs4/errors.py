@@ -360,11 +360,12 @@ _IN_4_2: t.Final[dict[str, str]] = {
 _ALSO: t.Final[dict[str, str]] = {
     "CREATE": "WRONG_TYPE",
     "EXCHANGE_ID": "PERM",
+    "LAYOUTCOMMIT": "BAD_STATEID",
     "LISTXATTRS": "BAD_COOKIE TOOSMALL",
     "LOCKU": "ISDIR SYMLINK WRONG_TYPE",
 }
-"""What the text of an operation adds to its list: RFC 5661 sections 18.4.3, 18.35.4 case 9, 18.12.3; RFC 8276 section
-8.4.3."""
+"""What the text of an operation adds to its list: RFC 5661 sections 18.4.3, 18.35.4 case 9, 16.2.3.1.2 (the current
+stateid), 18.12.3; RFC 8276 section 8.4.3."""
 _LABELS = "BADLABEL WRONG_LFS"
 _NO_OPERATION: t.Final = {
     0: "BADCHAR BADXDR DELAY INVAL MINOR_VERS_MISMATCH RESOURCE SERVERFAULT",

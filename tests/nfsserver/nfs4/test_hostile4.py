@@ -104,9 +104,12 @@ _STRICT: t.Final[dict[str, Value]] = {
     "name_max": 64,
 }
 _FULL: t.Final[dict[str, Value]] = {"free_bytes": 0, "free_files": 0}
+_PNFS: t.Final[dict[str, Value]] = {"metadata_server": True, "referral": True}
 
 
-@pytest.mark.parametrize("knobs", [{}, _LACKING, _STRICT, _FULL], ids=["usual", "lacking", "strict", "full"])
+@pytest.mark.parametrize(
+    "knobs", [{}, _LACKING, _STRICT, _FULL, _PNFS], ids=["usual", "lacking", "strict", "full", "pnfs"]
+)
 @pytest.mark.parametrize("minor", [1, 2])
 def test_any_operation_is_answered_with_its_own_status(minor: int, knobs: dict[str, Value]) -> None:
     """With any arguments that its declaration allows, on any object, whatever the server chooses."""
