@@ -116,7 +116,7 @@ def test_spans_count_each_sample_in_proportion() -> None:
 
 
 def test_a_picture_has_four_graphs_and_names_for_phases() -> None:
-    svg = ET.fromstring(timeline_picture("Figure 9", TIMELINE))  # noqa: S314  (it is ours)
+    svg = ET.fromstring(timeline_picture("Figure 9", TIMELINE))
     texts = [element.text for element in svg.iter() if element.tag.endswith("text")]
     assert {"server processor, %", "calls/s", "READ/s", "WRITE/s", "Copy", "Make"} <= set(texts)
     assert not any(element.get("fill", "").startswith("#") for element in svg.iter())
