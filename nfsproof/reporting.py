@@ -112,16 +112,30 @@ def _texts(runs: Sequence[Run], forms: Forms) -> Iterator[tuple[Path, str]]:
 
 
 def _workloads(paths: Sequence[Path]) -> Sequence[object]:
-    """The views of results, each a file, a folder, or a folder of folders. Raises ReportError."""
+    """The views of results and studies, each a file, a folder, or a folder of folders. Raises ReportError."""
     if not paths:
         return ()
     from nfsproof import workload_results  # most reports have none
     from reports.board.results import views_of
+    from reports.board.studies import views_of_studies
+    from workloads.sensitivity.study import read_all
+    from workloads.trouble import Refused
 
     try:
-        return views_of([each for path in paths for each in workload_results.read(path)])
-    except (Trouble, ValueError) as error:
+        studies = {path: read_all(path) for path in paths}
+        results = [
+            each
+            for path in paths
+            if not studies[path] or _has_results(path)
+            for each in workload_results.read(path)
+        ]
+        return [*views_of(results), *views_of_studies([each for path in paths for each in studies[path]])]
+    except (Trouble, Refused, OSError, ValueError) as error:
         raise ReportError(printable(f"--workloads: {error}")) from error
+
+
+def _has_results(folder: Path) -> bool:
+    return folder.is_dir() and any((each / "result.json").is_file() for each in folder.iterdir())
 
 
 def hold_outputs(forms: Forms) -> None:

@@ -2,7 +2,7 @@
 """`nfsproof sensitivity TARGET`: measures the points of a study, one run of `sfs-like` each, and resumes it.
 
 The server is another process than this one, also the embedded one: a server in the same process would delay what is
-sent. So is the proxy with the links.
+sent. So is the proxy with the links. What is sent comes from this process, or from several workers.
 """
 
 from __future__ import annotations
@@ -14,27 +14,31 @@ import subprocess
 import sys
 import tempfile
 import typing as t
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nfsclient.rpc.loop import Loop
+from nfsclient.rpc.sockets import format_address
 from nfsjudge.verdict import Verdict
+from nfsjudge.wording import count
 from nfsproof import __version__, workloading
 from nfsproof.exits import Exit, Trouble
 from nfsproof.signals import interruptible
+from nfsproof.workload_carriers import Workers, carrier_of, reached
 from nfstargets import TargetAddress, TargetError, make_target
 from workloads import catalog, environment
 from workloads.clients import Link
-from workloads.running import About, Here, Outcome, carry_out
+from workloads.result import Result
+from workloads.running import About, Carrier, Outcome, carry_out
 from workloads.safety import Limits, require_room, require_within
 from workloads.sensitivity import study as studies
-from workloads.sensitivity.study import PEAK, Measured, Setting, Study, Task
+from workloads.sensitivity.study import CLIENT, PEAK, SERVER, Measured, Setting, Study, Task
+from workloads.shape import Plain
 from workloads.spec import Order
-from workloads.tallying import Tally
-from workloads.trouble import Refused, Stopped
-from workloads.worker import Worker
+from workloads.trouble import LostWorker, Refused, Stopped
+from workloads.worker import STEADY
 
 Say: t.TypeAlias = Callable[[str], None]
 WORKLOAD: t.Final = "sfs-like"
@@ -48,7 +52,16 @@ _FIRST_BYTES: t.Final = 1 << 20
 """For the first look at the peak."""
 _WARMUP: t.Final = 1.0
 _PREPARATION: t.Final = 3.0
-"""Seconds that files are made and removed in, for the estimate of the duration."""
+"""Seconds that a few files are made and removed in, for the estimate of the duration."""
+_A_BYTE: t.Final = 2e-4
+"""Seconds more for each byte of files for an operation per second: 1.5 calls for 8 KiB, at the rate of the peak."""
+_DECK: t.Final = 3 << 20
+"""Bytes of all files of a worker at least."""
+_SAME: t.Final = (
+    "target", "version", "transport", "seed", "callers", "workers", "packet", "resend", "queue", "repeats", "seconds",
+    "shares",
+)  # fmt: skip
+"""What a study that goes on must have in common with the options."""
 _PORT: t.Final = re.compile(r":(\d+) for ")
 _URL: t.Final = re.compile(r"nfs://\S+")
 
@@ -66,12 +79,22 @@ class Wish:
     repeats: int
     seconds: float
     callers: int
+    """Of each worker."""
     seed: int
     limits: Limits
     out: Path | None
     label: str
     queue: str = ""
     """Times of the embedded server, as of `nfsproof serve --queue`."""
+    packet: int = 0
+    """Bytes of a message, for overheads; 0: a call or a reply is one."""
+    resend: float = 0.0
+    """Over UDP, seconds until a call is sent again for the first time, with a window that halves then; 0: as usual."""
+    bytes: int = 0
+    """Of files for each operation per second; 0: as many as `limits` permit, up to those of the paper."""
+    workers: Workers = field(default_factory=Workers)
+    listen: str = "127.0.0.1"
+    """Where workers reach the proxy."""
     knobs: tuple[str, ...] = ()
     """Of the embedded server."""
 
@@ -79,19 +102,23 @@ class Wish:
 def plan_lines(wish: Wish) -> Iterator[str]:
     """What will be measured, and how long it takes at least."""
     settings = [Setting(), *wish.settings]
-    number = len(settings) * wish.repeats * (len(wish.shares) + 1)
+    number = sum(len(studies.tasks(each, wish.shares, wish.repeats, wish.seed)) for each in settings)
     yield f"settings: {', '.join(map(str, settings))}"
-    yield f"points: {number}, {wish.repeats} for each of {len(wish.shares)} loads and the peak, of each setting"
-    yield f"duration: {_duration(wish, len(settings), 0.0)} or more; the peaks say how much more"
+    loads = f"each of {count(len(wish.shares), 'load')} and the peak" if wish.shares else "the peak"
+    yield f"points: {number}, {wish.repeats} for {loads}, of each setting"
+    if any(each.knob == CLIENT for each in settings):
+        yield f"of each {CLIENT}, only the peak"
+    yield f"duration: {_duration(wish, settings, 0.0)} or more; the peaks say how much more"
 
 
-def _duration(wish: Wish, settings: int, peak: float) -> str:
-    least = wish.seconds + _WARMUP + _PREPARATION
-    each = sum(
-        (studies.seconds_of(share * peak, wish.seconds) if peak else wish.seconds) + _WARMUP + _PREPARATION
-        for share in wish.shares
-    )
-    minutes = settings * wish.repeats * (least + each) / 60
+def _duration(wish: Wish, settings: Sequence[Setting], peak: float) -> str:
+    tasks = [each for of in settings for each in studies.tasks(of, wish.shares, wish.repeats, wish.seed)]
+    lasts = [
+        studies.seconds_of(each.share * peak, wish.seconds) if each.share * peak else wish.seconds
+        for each in tasks
+    ]
+    files = sum((each.share or 1.0) for each in tasks) * wish.bytes * _A_BYTE
+    minutes = (sum(lasts) + files + len(tasks) * (_WARMUP + _PREPARATION)) / 60
     return f"{minutes:.0f} minutes" if minutes < 120 else f"{minutes / 60:.1f} hours"
 
 
@@ -103,26 +130,26 @@ def run(wish: Wish, *, say: Say, progress: Say) -> tuple[Study, Exit]:
         with (
             interruptible(),
             closing(Loop()) as loop,
-            _serving(wish) as target,
+            _serving(wish, wish.queue) as target,
             tempfile.TemporaryDirectory() as folder,
         ):
             return _Measuring(wish, loop, target, Path(folder), say, progress).all()
-    except (Refused, TargetError) as error:
+    except (Refused, TargetError, LostWorker) as error:
         raise Trouble(str(error)) from error
     except Stopped as error:
         raise Trouble(f"{error.kind}: {error}") from error
 
 
 @contextlib.contextmanager
-def _serving(wish: Wish) -> Iterator[TargetAddress]:
-    """The address of the target, which is started if it is not a URL."""
+def _serving(wish: Wish, times: str) -> Iterator[TargetAddress]:
+    """The address of the target, which is started if it is not a URL; the embedded one with times of a queue."""
     with contextlib.ExitStack() as stack:
         words = wish.target
         if words == "embedded":
             knobs = [f"--knob={each}" for each in wish.knobs]
-            knobs += [f"--queue={wish.queue}"] if wish.queue else []
+            knobs += [f"--queue={times}"] if times else []
             words = stack.enter_context(_started(["serve", "--port=0", *knobs], _URL, 0))
-        elif wish.knobs or wish.queue:
+        elif wish.knobs or times:
             raise Refused(f"only the embedded server has knobs and a queue, not {wish.target}")
         target = make_target(words)
         if not target.serves:
@@ -185,7 +212,7 @@ class _Measuring:
                         return self.study, Exit.FAIL
                 peaks = self.study.peaks(setting)
                 if number == 1 and peaks and self.wish.settings:
-                    left = _duration(self.wish, len(self.wish.settings), max(peaks))
+                    left = _duration(self.wish, self.wish.settings, max(peaks))
                     self._say(f"base is measured; the other settings take some {left}")
         return self.study, Exit.OK
 
@@ -199,6 +226,10 @@ class _Measuring:
             transport=wish.transport or self.target.proto,
             seed=wish.seed,
             callers=wish.callers,
+            workers=wish.workers.planned,
+            packet=wish.packet,
+            resend=wish.resend,
+            queue=wish.queue,
             repeats=wish.repeats,
             seconds=wish.seconds,
             bytes=0,
@@ -208,7 +239,7 @@ class _Measuring:
         if self._file is None or not self._file.exists():
             return fresh
         known = studies.read(self._file)
-        for name in ("target", "version", "transport", "seed", "callers", "repeats", "seconds", "shares"):
+        for name in _SAME:
             if getattr(known, name) != getattr(fresh, name):
                 raise Refused(
                     f"{self._file} is a study with {name} {getattr(known, name)}, not {getattr(fresh, name)}: "
@@ -219,16 +250,29 @@ class _Measuring:
 
     @contextlib.contextmanager
     def _linked(self, setting: Setting) -> Iterator[TargetAddress]:
-        """The address of the server, or of a proxy with the link of a setting before it."""
-        if self.target.privileged:
+        """The address of a proxy with the link of a setting, before the server."""
+        if setting.knob != SERVER:
+            with self._proxy(setting, self.target) as address:
+                yield address
+            return
+        if self.wish.target != "embedded" or not self.wish.queue:
+            raise Refused("only the embedded server with --queue has an overhead that can be set")
+        times = f"{self.wish.queue},overhead={setting.value / 1000:g},packet={self.wish.packet}"
+        with _serving(self.wish, times) as target, self._proxy(Setting(), target) as address:
+            yield address
+
+    @contextlib.contextmanager
+    def _proxy(self, setting: Setting, target: TargetAddress) -> Iterator[TargetAddress]:
+        if target.privileged:
             raise Refused("the server wants calls from ports below 1024, which the proxy does not use")
         plan = self.folder / "plan.toml"
         plan.write_text(link_plan(setting), encoding="utf-8")
-        host = f"[{self.target.host}]" if ":" in self.target.host else self.target.host
-        words = ["proxy", "--to", f"{host}:{self.target.nfs_port}", "--plan", str(plan)]
+        to = format_address(target.host, target.nfs_port)
+        listen = format_address(self.wish.listen, 0)
+        words = ["proxy", "--listen", listen, "--to", to, "--plan", str(plan)]
         # Base goes through a proxy as well, so that all settings have what it costs.
         with _started(words, _PORT, 1) as port:
-            yield replace(self.target, host="127.0.0.1", nfs_port=int(port))
+            yield replace(target, host=self.wish.listen, nfs_port=int(port))
 
     def _measure(self, task: Task, address: TargetAddress) -> bool:
         """Measure a point, and write the study. False: interrupted."""
@@ -240,7 +284,7 @@ class _Measuring:
             self._choose_bytes(task, address)
         known = [*peaks, *self.study.peaks(Setting())] or [self._first_load]
         load = max(known) if task.share == PEAK else rate
-        outcome, tally = self._run(task, address, rate, load)
+        outcome, loads = self._run(task, address, rate, load)
         if outcome.interrupted:
             return False
         result = outcome.result
@@ -250,7 +294,7 @@ class _Measuring:
             return True
         if result.verdict is Verdict.VOID:
             raise Refused(f"{task.setting}: {'; '.join(result.reasons)}")
-        point = measured(task, rate, self.study.callers, tally, result.phases[0].seconds, result.latency.lag)
+        point = measured(task, rate, self.study, result, loads)
         self.study = replace(self.study, points=(*self.study.points, point))
         self._write()
         self._say(_line(point))
@@ -259,15 +303,13 @@ class _Measuring:
     def _choose_bytes(self, task: Task, address: TargetAddress) -> None:
         """A short peak says how much data there may be for each operation per second."""
         self.study = replace(self.study, bytes=_FIRST_BYTES)
-        outcome, tally = self._run(task, address, 0.0, _FIRST_LOAD, seconds=2.0)
-        rate = (
-            tally.operations / max(outcome.result.phases[0].seconds, 1e-3) if outcome.result.phases else 0.0
-        )
+        outcome, _ = self._run(task, address, 0.0, _FIRST_LOAD, seconds=2.0)
+        rate = outcome.result.rate if outcome.result.phases else 0.0
         if outcome.interrupted or outcome.result.verdict is not Verdict.PASS or not rate:
             why = "; ".join(outcome.result.reasons) or "nothing was done"
             raise Refused(f"the peak could not be measured: {why}")
         most = int(_ROOM * self.wish.limits.bytes / (_MORE * rate))
-        chosen = min(_FULL_BYTES, most)
+        chosen = self.wish.bytes or min(_FULL_BYTES, most)
         self.study, self._first_load = replace(self.study, bytes=chosen), rate
         self._say(f"some {rate:.0f} operations/s; {chosen} bytes of files for each, a tenth of it touched")
 
@@ -283,10 +325,34 @@ class _Measuring:
 
     def _run(
         self, task: Task, address: TargetAddress, rate: float, load: float, seconds: float | None = None
-    ) -> tuple[Outcome, Tally]:
+    ) -> tuple[Outcome, list[Plain]]:
+        """A run of the workload, and the load that each worker saw."""
         wish = self.wish
         lasts = seconds or (studies.seconds_of(rate, wish.seconds) if rate else wish.seconds)
-        least = 3 << 20  # a whole deck of files
+        with reached(wish.workers, self.loop) as (reach, workers):
+            order = self._order(task, address, rate, load, lasts, workers)
+            self._require(order, address, lasts)
+            made = carrier_of(
+                reach,
+                order,
+                catalog.find(WORKLOAD),
+                self.loop,
+                evidence=None,
+                say=lambda text: self._progress(f"{task.setting}, {text}"),
+            )
+            carrier = _Noting(made)
+            with workloading._stopping(carrier):
+                outcome = carry_out(carrier, order, About(self.study.target, __version__))
+        self._progress("")
+        for left in outcome.left:
+            self._say(f"could not be removed: {left}")
+        return outcome, [each["load"] for each in carrier.steady]
+
+    def _order(
+        self, task: Task, address: TargetAddress, rate: float, load: float, lasts: float, workers: int
+    ) -> Order:
+        wish = self.wish
+        least = workers * _DECK
         order = workloading.order_of(
             workloading.Wish(
                 workload=WORKLOAD,
@@ -304,24 +370,14 @@ class _Measuring:
                 limits=wish.limits,
             ),
             address,
-            1,
+            workers,
         )
-        self._require(order, address, lasts)
-        carrier = Here(order, loop=self.loop, say=lambda text: self._progress(f"{task.setting}, {text}"))
-        worker = carrier.worker
-        assert isinstance(worker, Worker)
-        tallies = list[Tally]()
-        worker.on_steady = tallies.append
-        with workloading._stopping(carrier):
-            outcome = carry_out(carrier, order, About(self.study.target, __version__))
-        self._progress("")
-        for left in outcome.left:
-            self._say(f"could not be removed: {left}")
-        return outcome, tallies[0] if tallies else Tally()
+        overhead = task.setting.value / 1e6 if task.setting.knob == CLIENT else 0.0
+        return replace(order, overhead=overhead, packet=wish.packet, resend=wish.resend)
 
     def _require(self, order: Order, address: TargetAddress, seconds: float) -> None:
         """Raise `Refused` if the run would make more than the user allows, or than there is room for."""
-        demand = catalog.find(WORKLOAD).demand(order.parameters, 1)
+        demand = catalog.find(WORKLOAD).demand(order.parameters, order.clients * order.workers)
         require_within(demand, self.wish.limits, order, seconds)
         link = Link(
             address, order.version, self.loop, timeout=order.timeout, connections=1, transport=order.transport
@@ -330,26 +386,46 @@ class _Measuring:
             require_room(link, link.root(), demand)
 
 
-def measured(task: Task, rate: float, callers: int, tally: Tally, seconds: float, lag: t.Any) -> Measured:
-    """The point of a run."""
-    latencies = tally.latencies
-    delivered = tally.operations / seconds if seconds else 0.0
-    means = [
-        second.histogram.mean
-        for number, second in sorted(tally.seconds.items())
-        if number >= _WARMUP and second.histogram.count
+class _Noting:
+    """A carrier, and the reports of the steady state."""
+
+    def __init__(self, carrier: Carrier) -> None:
+        self._carrier = carrier
+        self.steady: list[Plain] = []
+        self.open, self.clean, self.close, self.stop = (
+            carrier.open,
+            carrier.clean,
+            carrier.close,
+            carrier.stop,
+        )
+
+    def phase(self, name: str) -> list[Plain]:
+        """As `Carrier.phase`."""
+        reports = self._carrier.phase(name)
+        if name == STEADY:
+            self.steady = reports
+        return reports
+
+
+def measured(task: Task, rate: float, study: Study, result: Result, loads: Sequence[Plain]) -> Measured:
+    """The point of a run. `loads`: what each worker saw, as of `Tally.load`."""
+    latencies, lag = result.latency.operations, result.latency.lag
+    operations = latencies.count
+    batches = [
+        (sum(each["count"] for each in part), sum(each["sum"] for each in part))
+        for part in zip(*(load["batches"] for load in loads), strict=True)
     ]
-    low, high = studies.interval_of(means, latencies.mean)
-    in_flight = tally.met / tally.arrivals if tally.arrivals else float(callers)
+    low, high = studies.interval_of(batches, latencies.mean)
+    seen = [load["met"] / load["arrivals"] for load in loads if load["arrivals"]]
     facts = {
         "offered": rate,
-        "delivered": delivered,
+        "delivered": sum(load["ended"] for load in loads) / result.phases[0].seconds if operations else 0.0,
         "response": latencies.mean,
-        "median": latencies.percentile(50),
+        "median": latencies.percentile(50) if operations else 0.0,
         "lag_p99": lag.percentile(99) if lag is not None and lag.count else 0.0,
-        "in_flight": in_flight,
+        "in_flight": sum(seen) if seen else float(study.callers * study.workers),
     }
-    refused = studies.why_refused(**facts) if tally.operations else "nothing was done"
+    refused = studies.why_refused(**facts) if operations else "nothing was done"
     return Measured(
         knob=task.setting.knob,
         value=task.setting.value,
@@ -357,20 +433,24 @@ def measured(task: Task, rate: float, callers: int, tally: Tally, seconds: float
         repeat=task.repeat,
         response_low=low,
         response_high=high,
-        operations=tally.operations,
+        operations=operations,
+        messages=sum(load["messages"] for load in loads) / max(1, sum(load["ended"] for load in loads)),
         refused=refused,
         **facts,
     )
 
 
 def link_plan(setting: Setting) -> str:
-    """The plan of the proxy. Overhead is a serial delay of messages, in each direction, not of the server's host."""
+    """The plan of the proxy. Overhead is a serial delay of messages, in each direction, not of the server's host.
+
+    Overheads of the client and of the embedded server are not in the proxy.
+    """
     field, value = {
         "base": ("latency", 0.0),
         "latency": ("latency", setting.value / 1e6),
         "overhead": ("overhead", setting.value / 1e6),
         "bandwidth": ("gap_per_byte", 1 / (setting.value * 1e6) if setting.value else 0.0),
-    }[setting.knob]
+    }.get(setting.knob, ("latency", 0.0))
     return "".join(
         f'[[link]]\ntoward = "{toward}"\nshared = true\n{field} = {value:.12f}\n'
         for toward in ("server", "client")

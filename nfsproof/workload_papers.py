@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
+import typing as t
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,8 @@ from pathlib import Path
 from nfsjudge.verdict import Verdict
 from nfsproof import workloading
 from nfsproof.exits import Exit, Trouble
+from nfsproof.paper_studies import Measure, measurer, studied, why_not
+from nfsproof.paper_studies import folder_of as study_folder
 from nfsserver import parse_setting
 from nfstargets import make_target
 from nfstargets.base import TargetError
@@ -22,7 +25,7 @@ from reports.workloads.papers import paper_markdown, table_text
 from workloads import catalog, result
 from workloads.papers import PAPERS
 from workloads.papers.filling import Filled, fill
-from workloads.papers.model import Paper, Plan
+from workloads.papers.model import AnyPlan, Paper, Plan, StudyPlan
 from workloads.result import Result, ResultError
 from workloads.spec import title_of
 from workloads.trouble import Refused
@@ -53,6 +56,7 @@ many times ours are the paper's.
 - A server that breaks a rule of the lint is red, and has counts in these tables but no times. Wrong data leaves no
   number.
 - The embedded server shares a process with the client, and has no disk: its times say what calls cost a processor.
+  In the tables of curves it is another process, with times of a processor and disks where the column says so.
 - `knfsd` is a kernel in User-Mode Linux, where what the kernel asks of its host costs more than on a machine; QEMU
   emulates the processor of `knfsd:qemu`. Their times say less than those of the others.
 - Where the client of the Linux kernel is compared with a policy, the reasons are inferred from its calls.
@@ -64,15 +68,16 @@ many times ours are the paper's.
 class Made:
     """What was run on a target."""
 
-    results: dict[Plan, list[Result]] = field(default_factory=dict)
-    lacking: dict[Plan, str] = field(default_factory=dict)
+    results: dict[AnyPlan, list[t.Any]] = field(default_factory=dict)
+    """Results of runs, or studies."""
+    lacking: dict[AnyPlan, str] = field(default_factory=dict)
     """Why a plan has no result."""
     is_wrong: bool = False
     """Whether a result is FAIL."""
     has_run: bool = False
     """Whether there is any result."""
 
-    def measured(self) -> Mapping[Plan, Sequence[Result] | str]:
+    def measured(self) -> Mapping[AnyPlan, Sequence[t.Any] | str]:
         """As `fill` reads it."""
         return {**self.results, **self.lacking}
 
@@ -160,13 +165,16 @@ def carry_out(
     repeat: int = 1,
     out: Path | None = None,
     say: Say = lambda _text: None,
+    measure: Measure | None = None,
 ) -> Made:
     """All plans of a paper, `repeat` times in turn. Results that `out` already has are not measured again.
 
-    A plan that the server cannot carry out has its reason in the table; `say` gets the whole of it. Raises Trouble if
-    none can be.
+    A plan that the server cannot carry out has its reason in the table; `say` gets the whole of it. `measure` is for
+    studies, whose points have the repeats; None: they come from `out`. Raises Trouble if nothing can be carried out.
     """
     made = Made()
+    for study in paper.studies():
+        _study(made, study, target, measure, repeat=repeat, out=out, say=say)
     for number in range(repeat):
         for plan in paper.plans():
             if plan in made.lacking:
@@ -186,20 +194,53 @@ def carry_out(
                 made.results.pop(plan, None)
                 continue
             made.results.setdefault(plan, []).append(measured)
-    if not made.has_run and set(made.lacking.values()) != {_NOT_RUN}:
-        raise Trouble(
-            f"nothing of {paper.name} can be run on {target}: {'; '.join(dict.fromkeys(made.lacking.values()))}"
-        )
+    whys = [
+        why
+        for plan, why in made.lacking.items()
+        if not isinstance(plan, StudyPlan) or not why_not(plan, target)
+    ]
+    if not made.has_run and set(whys) != {_NOT_RUN}:
+        raise Trouble(f"nothing of {paper.name} can be run on {target}: {'; '.join(dict.fromkeys(whys))}")
     return made
 
 
-def _why(plan: Plan, error: str) -> str:
+def _study(
+    made: Made,
+    plan: StudyPlan,
+    target: str,
+    measure: Measure | None,
+    *,
+    repeat: int,
+    out: Path | None,
+    say: Say,
+) -> None:
+    """Add the study of a plan, or why there is none."""
+    if why := why_not(plan, target):
+        made.lacking[plan] = why
+        return
+    folder = None if out is None else out / study_folder(plan)
+    try:
+        found, is_wrong = studied(plan, target, measure, repeats=repeat, out=out)
+    except Trouble as error:
+        say(f"study {plan.name}: {error}")
+        made.lacking[plan] = _noted(folder, _why(plan, str(error)))
+        return
+    made.has_run = True
+    made.is_wrong |= is_wrong
+    if is_wrong:
+        made.lacking[plan] = "FAIL: wrong data, or a rule of the lint is broken"
+    else:
+        made.results[plan] = [found]
+
+
+def _why(plan: AnyPlan, error: str) -> str:
     """What a table says of a plan that was not carried out; without addresses, because the page is for others."""
     if _LACKS.search(error):
         return f"the server does not have {title_of(plan.version)}"
     if error.startswith(_CANNOT_BOOT):
         return _CANNOT_BOOT
-    return error if error.startswith((_OURS, _NOT_RUN)) else f"could not be run with {title_of(plan.version)}"
+    with_version = f" with {title_of(plan.version)}" if plan.version else ""
+    return error if error.startswith((_OURS, _NOT_RUN)) else f"could not be run{with_version}"
 
 
 def _noted(folder: Path | None, why: str) -> str:
@@ -286,12 +327,13 @@ def run(wish: Wish, *, say: Say, progress: Say, runner: Run | None = None) -> in
         except TargetError as error:
             raise Trouble(str(error)) from error
     with contextlib.ExitStack() as stack:
+        measure = None if wish.kept_only or runner else measurer(progress)
         if runner is None:
             runner = _none if wish.kept_only else stack.enter_context(contextlib.closing(Runner(progress)))
-        return _run(wish, runner, say=say, progress=progress)
+        return _run(wish, runner, measure, say=say, progress=progress)
 
 
-def _run(wish: Wish, runner: Run, *, say: Say, progress: Say) -> int:
+def _run(wish: Wish, runner: Run, measure: Measure | None, *, say: Say, progress: Say) -> int:
     parts, is_wrong = [_INTRODUCTION + _runs(wish.repeat)], False
     for paper in map(find, wish.papers):
         by_target: dict[str, list[Filled]] = {}
@@ -300,7 +342,9 @@ def _run(wish: Wish, runner: Run, *, say: Say, progress: Say) -> int:
                 progress(f"{paper.name}: only on {paper.only_on}, not on {target}")
                 continue
             out = None if wish.out is None else wish.out / re.sub(r"[^\w.-]", "_", target)
-            made = carry_out(paper, target, runner, repeat=wish.repeat, out=out, say=progress)
+            made = carry_out(
+                paper, target, runner, repeat=wish.repeat, out=out, say=progress, measure=measure
+            )
             is_wrong |= made.is_wrong
             name = "URL" if "://" in target else target
             by_target[name] = filled(paper, made)

@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The times of a server that has a processor, a cache and disks, around the embedded server, for measurements.
 
-A call waits for the processor, and with the share `1 - hits` for a disk, too; then it is carried out and answered.
+A call waits for the processor, and if the cache does not have what it needs, for a disk; then it is carried out and
+answered. The share of hits is given, or follows from the memory, as in "NFS Sensitivity to High Performance Networks"
+(section 4.1): memory divided by what is touched, which is a share of the bytes of all files.
+
+Each message costs the processor `overhead` besides: the call, and the reply. With `packet`, a call or a reply of more
+bytes is several messages. How long a reply is shows when it is there; so what is beyond its first message keeps the
+processor busy after it, before calls that arrive later.
+
 Times are drawn from exponential distributions, so responses are those of queueing theory: M/M/1, then M/M/m. What a
 call does is not changed: RFCs promise no time.
 
@@ -19,6 +26,7 @@ What must stay true:
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import heapq
 import itertools
@@ -40,6 +48,10 @@ from nfsserver.waiting import DeadlineMember
 MOST_WAITING: t.Final = 50_000
 _PROGRAM: t.Final = slice(12, 16)
 _PROCEDURE: t.Final = slice(20, 24)
+_IN_MS: t.Final = ("service", "disk", "delay", "overhead")
+_WHOLE: t.Final = ("disks", "packet", "seed")
+_LOOK: t.Final = 1.0
+"""Seconds between two looks at how many bytes all files have."""
 _NFS: t.Final = nfs3.NFS3.number.to_bytes(4, "big")
 
 
@@ -58,16 +70,41 @@ class Times:
     hits: float = 1.0
     """The share of calls that need no disk."""
     delay: float = 0.0
+    overhead: float = 0.0
+    """Of the processor for each message, besides: fixed."""
+    packet: int = 0
+    """Bytes of a message; 0: a call or a reply is one, whatever its size."""
+    memory: float = 0.0
+    """MiB of the cache, from which the share of hits follows; 0: it is `hits`."""
+    touched: float = 0.1
+    """The share of the bytes of all files that is touched."""
     seed: int = 1
 
     def __post_init__(self) -> None:
-        for name in ("service", "disk", "delay"):
+        for name in _IN_MS:
             if not 0 <= getattr(self, name) <= 60:
                 raise BadTimes(f"{name}: expected 0 to 60000 ms, got {1000 * getattr(self, name):g}")
         if not 1 <= self.disks <= 1000:
             raise BadTimes(f"disks: expected 1 to 1000, got {self.disks}")
         if not 0 <= self.hits <= 1:
             raise BadTimes(f"hits: expected 0 to 1, got {self.hits:g}")
+        if not 0 < self.touched <= 1:
+            raise BadTimes(f"touched: expected more than 0, up to 1, got {self.touched:g}")
+        if not 0 <= self.memory <= 1 << 20:
+            raise BadTimes(f"memory: expected 0 to {1 << 20} MiB, got {self.memory:g}")
+        if self.packet and not 64 <= self.packet <= 1 << 20:
+            raise BadTimes(f"packet: expected 64 to {1 << 20} bytes, or 0, got {self.packet}")
+
+    def hits_of(self, stored: int) -> float:
+        """The share of hits while files have these bytes."""
+        if not self.memory:
+            return self.hits
+        touched = self.touched * stored
+        return min(1.0, self.memory * (1 << 20) / touched) if touched else 1.0
+
+    def packets(self, size: int) -> int:
+        """How many messages a call or a reply of these bytes is."""
+        return max(1, -(-size // self.packet)) if self.packet else 1
 
     @classmethod
     def of_text(cls, text: str) -> Times:
@@ -79,10 +116,10 @@ class Times:
             if name not in known:
                 raise BadTimes(f"expected one of {', '.join(sorted(known))}, got {part!r}")
             try:
-                number = int(value) if name in {"disks", "seed"} else float(value)
+                number = int(value) if name in _WHOLE else float(value)
             except ValueError:
                 raise BadTimes(f"{name}: expected a number, got {value!r}") from None
-            found[name] = number / 1000 if name in {"service", "disk", "delay"} else number
+            found[name] = number / 1000 if name in _IN_MS else number
         return cls(**found)
 
 
@@ -97,14 +134,20 @@ class Line:
         self._disks = [0.0] * times.disks
         """When each disk has nothing to do: a heap."""
 
-    def arrive(self, now: float) -> float:
-        """A call arrives, not before an earlier one: when it ends."""
+    def arrive(self, now: float, packets: int = 1, hits: float | None = None) -> float:
+        """a call of this many messages arrives, not before an earlier call: when it ends. `hits`: their share now."""
         times = self._times
-        end = self._free_at = max(now, self._free_at) + self._time(times.service)
-        if self._draw.random() >= times.hits:
+        busy = self._time(times.service) + (packets + 1) * times.overhead
+        end = self._free_at = max(now, self._free_at) + busy
+        if self._draw.random() >= (times.hits if hits is None else hits):
             end = max(end, self._disks[0]) + self._time(times.disk)
             heapq.heapreplace(self._disks, end)
         return end + times.delay
+
+    def replied(self, at: float, packets: int) -> None:
+        """A reply of this many messages goes then: what is beyond the first keeps the processor busy from then on."""
+        if packets > 1:
+            self._free_at = max(at, self._free_at) + (packets - 1) * self._times.overhead
 
     def _time(self, mean: float) -> float:
         return self._draw.expovariate(1 / mean) if mean else 0.0
@@ -113,10 +156,15 @@ class Line:
 class Queue(DeadlineMember, TransportMiddleware):
     """The calls of a server in their queue, as middleware."""
 
-    def __init__(self, times: Times, loop: Loop) -> None:
+    def __init__(self, times: Times, loop: Loop, stored: Callable[[], int] = lambda: 0) -> None:
+        """`stored`: the bytes of all files."""
         self._line = Line(times)
+        self._times = times
         self._on = loop
-        self._waiting: list[tuple[float, int, Callable[[], None]]] = []
+        self._stored = stored
+        self._hits = times.hits
+        self._look_at = 0.0
+        self._waiting: list[tuple[float, int, Callable[[float], None]]] = []
         self._count = itertools.count()
 
     def around_calls(self, _operation: AnyOperation, /) -> Sequence[AnyAroundCall]:
@@ -135,7 +183,7 @@ class Queue(DeadlineMember, TransportMiddleware):
             proceed(connection, message)
             return
         connection.unanswered += 1
-        self._enter(functools.partial(_answer, connection, message, proceed))
+        self._enter(functools.partial(self._answer_record, connection, message, proceed), len(message))
 
     def answer_datagram(
         self, sock: socket.socket, message: bytes, peer: t.Any, proceed: AnswerDatagram, /
@@ -144,15 +192,38 @@ class Queue(DeadlineMember, TransportMiddleware):
         if self._is_quick(message):
             proceed(sock, message, peer)
         else:
-            self._enter(lambda: proceed(sock, message, peer))
+            self._enter(functools.partial(self._answer_datagram, sock, message, peer, proceed), len(message))
 
     def _is_quick(self, message: bytes) -> bool:
         is_work = message[_PROGRAM] == _NFS and any(message[_PROCEDURE])
         return not is_work or len(self._waiting) >= MOST_WAITING
 
-    def _enter(self, answer: Callable[[], None]) -> None:
-        heapq.heappush(self._waiting, (self._line.arrive(self._on.clock()), next(self._count), answer))
+    def _enter(self, answer: Callable[[float], None], size: int) -> None:
+        now = self._on.clock()
+        if self._times.memory and now >= self._look_at:
+            self._hits, self._look_at = self._times.hits_of(self._stored()), now + _LOOK
+        ends_at = self._line.arrive(now, self._times.packets(size), self._hits)
+        heapq.heappush(self._waiting, (ends_at, next(self._count), answer))
         self.watch(self._on)
+
+    def _answer_record(
+        self, connection: Connection, message: bytes, proceed: AnswerRecord, at: float
+    ) -> None:
+        connection.unanswered -= 1
+        if connection not in connection.server.connections:
+            return
+        before = connection.buffered
+        proceed(connection, message)
+        self._line.replied(at, self._times.packets(connection.buffered - before))
+        connection.on_writable()
+
+    def _answer_datagram(
+        self, sock: socket.socket, message: bytes, peer: t.Any, proceed: AnswerDatagram, at: float
+    ) -> None:
+        seen = _Seen(sock)
+        with contextlib.suppress(OSError):
+            proceed(t.cast("socket.socket", seen), message, peer)
+        self._line.replied(at, self._times.packets(seen.size))
 
     def next_deadline(self) -> float | None:
         """When the next call ends."""
@@ -161,21 +232,33 @@ class Queue(DeadlineMember, TransportMiddleware):
     def on_deadline(self, now: float) -> None:
         """Carry out the calls that end."""
         while self._waiting and self._waiting[0][0] <= now:
-            heapq.heappop(self._waiting)[2]()
+            ends_at, _, answer = heapq.heappop(self._waiting)
+            answer(ends_at)
         if not self._waiting:
             self.unwatch()
 
 
-def _answer(connection: Connection, message: bytes, proceed: AnswerRecord) -> None:
-    connection.unanswered -= 1
-    if connection in connection.server.connections:
-        proceed(connection, message)
-        connection.on_writable()
+class _Seen:
+    """A socket of datagrams, and how many bytes it sent."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self.size = 0
+
+    def sendto(self, data: bytes, peer: t.Any) -> int:
+        """As `socket.sendto`."""
+        self.size += len(data)
+        return self._sock.sendto(data, peer)
 
 
 def queue(server: ServerApi, loop: Loop, times: Times) -> Queue:
     """Put a queue before a server."""
-    made = Queue(times, loop)
+
+    def stored() -> int:
+        exports = server.backend.exports.values()
+        return sum(each.size for export in exports for each in export.inodes() if each.data is not None)
+
+    made = Queue(times, loop, stored)
     surround: Callable[[Middleware], object] = server.surround  # type: ignore[attr-defined]
     surround(made)
     return made

@@ -34,6 +34,7 @@ from nfsclient.sessions.state import Lease
 from workloads.attributes import AttributeChecks
 from workloads.engine import Engine, Task
 from workloads.histogram import Histogram
+from workloads.overhead import Overhead, packets_of
 from workloads.recovering import (
     MOST,
     SESSIONS,
@@ -65,6 +66,8 @@ _CHANGES_NAMES: t.Final = frozenset(
 """Procedures of which nobody can tell whether a server without a memory of calls carries them out twice."""
 _STILL_RUNNING: t.Final = frozenset({p.Nfsstat4.NFS4ERR_DELAY, p.Nfsstat4.NFS4ERR_SEQ_MISORDERED})
 """What SEQUENCE may answer to a call that is sent again while the server still works on it (RFC 5661, 2.10.6.2)."""
+WINDOW: t.Final = 64
+"""Calls under way over UDP at most, where there is a window."""
 RENEWALS: t.Final = "renewals of leases"
 """The name of their number in `Meter.troubles`."""
 
@@ -72,7 +75,9 @@ RENEWALS: t.Final = "renewals of leases"
 class Meter:
     """What was sent and received, of one phase. Several clients may share it."""
 
-    def __init__(self) -> None:
+    def __init__(self, packet: int = 0) -> None:
+        """`packet`: bytes of a message, of which a call or a reply may be several; 0: it is one."""
+        self.packet = packet
         self.has_latencies = False
         """Whether the latency of each call is kept: for rates."""
         self.restart()
@@ -84,6 +89,8 @@ class Meter:
         self.operations: Counter[str] = Counter()
         """Of NFSv4: all operations in compounds."""
         self.rpcs = 0
+        self.messages = 0
+        """Calls and replies, by packets."""
         self.sent = 0
         """Bytes of RPC messages, without record marks."""
         self.received = 0
@@ -100,9 +107,11 @@ class Meter:
         self.calls[name] += 1
         self.rpcs += 1
         self.sent += call.sent_bytes - MARK_SIZE
+        self.messages += packets_of(call.sent_bytes, self.packet)
         if call.received_at is None:
             return
         self.received += call.received_bytes - MARK_SIZE
+        self.messages += packets_of(call.received_bytes, self.packet)
         if self.has_latencies:
             histogram = self.procedures.get(name)
             if histogram is None:
@@ -124,6 +133,8 @@ class Channel(ABC):
         """Called when a call has ended that was sent more than once, over UDP."""
         self.checks: AttributeChecks | None = None
         """Compares the attributes in replies; None: nobody does."""
+        self.overhead: Overhead | None = None
+        """What a message costs the processor besides; None: nothing."""
         self._next = 0
 
     def _connection(self) -> MixedCalls:
@@ -132,6 +143,11 @@ class Channel(ABC):
             return self.connections[0]
         self._next = (self._next + 1) % len(self.connections)
         return self.connections[self._next]
+
+    def _pay(self, size: int) -> None:
+        """Be busy for a message of this many bytes; 0: there was none."""
+        if self.overhead is not None and size:
+            self.overhead.pay(size)
 
     def _put_off(self, task: Task, name: str, ask: Ask, waited: float, pause: float) -> None:
         """Make the call again after a pause, unless patience has ended."""
@@ -170,7 +186,8 @@ class StatelessChannel(Channel):
         begun = 0 if self.checks is None else self.checks.begin()
         over = functools.partial(self._over, connection, ask, task, waited, pause, self.watch.wants(), begun)
         try:
-            connection.start(ask.procedure, ask.args, over)
+            call = connection.start(ask.procedure, ask.args, over)
+            self._pay(call.sent_bytes)
         except NfsClientError as error:
             self.engine.throw(task, error)
 
@@ -185,6 +202,7 @@ class StatelessChannel(Channel):
         begun: int,
         call: TimedCall,
     ) -> None:
+        self._pay(call.received_bytes)
         self.watch.saw(connection, call, is_judged=is_judged)
         if isinstance(call.error, ConnectionLost):
             self._lost(call.error, ask, task, waited, pause)
@@ -213,6 +231,7 @@ class StatelessChannel(Channel):
         """Note that a call was sent again. Whether its reply says nothing: names are changed once."""
         self.meter.troubles[RESENT] += call.resent
         self.meter.sent += call.resent * (call.sent_bytes - MARK_SIZE)
+        self.meter.messages += call.resent * packets_of(call.sent_bytes, self.meter.packet)
         self.on_doubled()
         return _is_failed_change(call)
 
@@ -248,6 +267,47 @@ class SpritelyChannel(StatelessChannel):
 def _is_failed_change(call: TimedCall) -> bool:
     failed = call.result is not None and bool(getattr(call.result, "status", 0))
     return failed and call.procedure.name in _CHANGES_NAMES
+
+
+class WindowedChannel(StatelessChannel):
+    """Over UDP, with a window of calls under way, as the RPC layers of kernels had it (Jacobson, 1988).
+
+    It halves when a call had to be sent again, and grows by one when as many calls as it has needed that not at all.
+    With timers that are shorter than the round trip it is soon one, and all calls but one wait in the client.
+    """
+
+    def __init__(self, engine: Engine, connections: list[MixedCalls], meter: Meter, watch: Watch) -> None:
+        super().__init__(engine, connections, meter, watch)
+        self.window = float(WINDOW)
+        self._under_way = 0
+        self._waiting: deque[tuple[Ask, Task, float, float]] = deque()
+
+    def _again(self, ask: Ask, task: Task, waited: float, pause: float) -> None:
+        if self._under_way >= int(self.window):
+            self._waiting.append((ask, task, waited, pause))
+            return
+        self._under_way += 1
+        super()._again(ask, task, waited, pause)
+
+    def _over(
+        self,
+        connection: MixedCalls,
+        ask: Call,
+        task: Task,
+        waited: float,
+        pause: float,
+        is_judged: bool,
+        begun: int,
+        call: TimedCall,
+    ) -> None:
+        self._under_way -= 1
+        was_resent = isinstance(call, DatagramCall) and bool(call.resent)
+        self.window = (
+            max(1.0, self.window / 2) if was_resent else min(float(WINDOW), self.window + 1 / self.window)
+        )
+        super()._over(connection, ask, task, waited, pause, is_judged, begun, call)
+        while self._waiting and self._under_way < int(self.window):
+            self._again(*self._waiting.popleft())
 
 
 class SessionChannel(Channel):
@@ -314,7 +374,7 @@ class SessionChannel(Channel):
         if self.checks is not None and not call.was_resent:
             call.begun = self.checks.begin()
         over = functools.partial(self._over, connection, call, is_judged)
-        connection.start(call.procedure, call.request.args, over)
+        self._pay(connection.start(call.procedure, call.request.args, over).sent_bytes)
 
     def _over(
         self,
@@ -325,6 +385,7 @@ class SessionChannel(Channel):
     ) -> None:
         request, task, ask = own.request, own.task, own.ask
         assert request is not None
+        self._pay(call.received_bytes)
         self.watch.saw(connection, call, is_judged=is_judged)
         if isinstance(call.error, ConnectionLost):
             self._recover_later(own)

@@ -25,7 +25,14 @@ from nfsclient.rpc.mixed import MixedCalls
 from nfsclient.rpc.mixed_udp import MixedDatagrams
 from nfsclient.xdr import Void
 from nfstargets import TargetAddress
-from workloads.channels import Channel, Meter, SessionChannel, SpritelyChannel, StatelessChannel
+from workloads.channels import (
+    Channel,
+    Meter,
+    SessionChannel,
+    SpritelyChannel,
+    StatelessChannel,
+    WindowedChannel,
+)
 from workloads.engine import Engine
 from workloads.policies.verbs import verbs_for
 from workloads.spec import OF_NFS2, SPRITELY, title_of
@@ -35,6 +42,8 @@ from workloads.watching import Watch
 _NULLS: t.Final = 20
 _SLOTS: t.Final = 64
 _MOST_PAGES: t.Final = 100_000
+_LOOKS: t.Final = 6
+"""At what is to be sent again, in the time after which it is."""
 _USUAL_LEASE: t.Final = 90.0
 """Seconds, where the server does not say it."""
 
@@ -51,9 +60,14 @@ class Link:
         timeout: float,
         connections: int,
         transport: str = "tcp",
+        resend: float = 0.0,
     ) -> None:
-        """Raises `Stopped` if the server cannot be reached."""
-        self._connect_to = connect_udp if transport == "udp" else connect_tcp
+        """`resend`: over UDP, seconds until a call is sent again for the first time, with a window; 0: as usual.
+
+        Raises `Stopped` if the server cannot be reached.
+        """
+        self._is_udp = transport == "udp"
+        self._resend = resend
         self.address = address
         self.version = version
         self.loop = loop
@@ -78,14 +92,15 @@ class Link:
 
     def _connect(self, port: int) -> RpcClient:
         address = self.address
-        rpc = self._connect_to(
-            address.host,
-            port,
-            loop=self.loop,
-            timeout=self.timeout,
-            privileged=address.privileged,
-            credential=AuthSys(address.uid, address.gid),
-        )
+        settings: dict[str, t.Any] = {
+            "loop": self.loop,
+            "timeout": self.timeout,
+            "privileged": address.privileged,
+            "credential": AuthSys(address.uid, address.gid),
+        }
+        if self._is_udp and self._resend:
+            settings["first_interval"] = self._resend
+        rpc = (connect_udp if self._is_udp else connect_tcp)(address.host, port, **settings)
         rpc.outlives_idleness = True
         return rpc
 
@@ -165,12 +180,16 @@ class Link:
 
     def channel(self, engine: Engine, meter: Meter, watch: Watch) -> Channel:
         """The channel of this client in an engine, which then serves its connections."""
-        kind = MixedDatagrams if self._connect_to is connect_udp else MixedCalls
+        kind = MixedDatagrams if self._is_udp else MixedCalls
         mixed = [kind(rpc, over=engine.over, timeout=self.timeout) for rpc in self.connections]
         engine.connections += mixed
+        if self._resend:
+            engine.look = min(engine.look, self._resend / _LOOKS)
         if self.session is not None:
             return SessionChannel(engine, mixed, meter, watch, self.session, self._lease)
-        kind_of_channel = SpritelyChannel if self.version == SPRITELY else StatelessChannel
+        if self.version == SPRITELY:
+            return SpritelyChannel(engine, mixed, meter, watch)
+        kind_of_channel = WindowedChannel if self._is_udp and self._resend else StatelessChannel
         return kind_of_channel(engine, mixed, meter, watch)
 
     def close(self) -> None:

@@ -38,7 +38,6 @@ from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.mixed import MixedCalls, TimedCall, dispatch
 
 _LOOK: t.Final = 0.25
-"""Seconds between two looks at deadlines of calls."""
 
 T = t.TypeVar("T")
 Work: t.TypeAlias = Generator[t.Any, t.Any, T]
@@ -148,6 +147,8 @@ class Engine:
         self._ready: deque[tuple[Task, t.Any, BaseException | None]] = deque()
         self._timers: list[tuple[float, int, Task | Callable[[], None]]] = []
         self._count = itertools.count()
+        self.look = _LOOK
+        """Seconds between two looks at deadlines of calls."""
         self._look_at = 0.0
         self._is_stopped = False
         self._left = 0
@@ -289,7 +290,7 @@ class Engine:
             self._look(now)
 
     def _wait(self, until: float) -> None:
-        deadline = min(until, self._look_at, self.clock() + _LOOK)
+        deadline = min(until, self._look_at, self.clock() + self.look)
         timer = self._timers[0][0] if self._timers else math.inf
         if timer < deadline:
             self.loop.run_precisely(timer)
@@ -300,7 +301,7 @@ class Engine:
                 connection.check()
 
     def _look(self, now: float) -> None:
-        self._look_at = now + _LOOK
+        self._look_at = now + self.look
         late = [each for each in self.connections if (each.next_deadline() or math.inf) <= now]
         if late:
             self.loop.catch_up()  # what has arrived by now arrived in time

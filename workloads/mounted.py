@@ -443,6 +443,7 @@ class MountWorker:
             "findings": [],
             "judged": 0,
             "seen": 0,
+            "load": tally.load(),
         }
 
     def _ended(self) -> Plain:

@@ -82,6 +82,12 @@ class Order:
     """Of one phase."""
     timeout: float = 10.0
     """Seconds for one call."""
+    overhead: float = 0.0
+    """Seconds of a client's processor for each message that it sends or receives."""
+    packet: int = 0
+    """Bytes of a message, of which a call or a reply may be several; 0: it is one."""
+    resend: float = 0.0
+    """Over UDP, seconds until a call is sent again for the first time, with a window that halves then; 0: as usual."""
 
 
 @dataclass(frozen=True, slots=True)

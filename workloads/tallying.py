@@ -12,6 +12,8 @@ from workloads.engine import Drain, Pool, Start, Until, Work
 from workloads.histogram import Histogram
 from workloads.trouble import Stopped
 
+BATCHES: t.Final = 20
+"""Parts of the steady state, in the order of time: their means are nearly independent, units are not."""
 MOST_OUTSTANDING: t.Final = 20_000
 """Units of an open loop that are under way, above which the server is too slow for that rate."""
 _LONGEST_TURN: t.Final = 0.02
@@ -45,11 +47,25 @@ class Tally:
         self.written = 0
         self.latencies = Histogram()
         self.lag: Histogram | None = None
+        self.ended = 0
+        """Units that ended in the steady state, whenever they began: throughput."""
         self.arrivals = 0
         """Units of an open loop that began in the steady state."""
         self.met = 0
         """Units that these found under way, all together: arrivals at random see the average."""
         self.seconds: dict[int, Second] = {}
+        self.batches: list[list[float]] = [[0, 0.0] for _ in range(BATCHES)]
+        """(units, µs of all together) of those that began in each part of the steady state."""
+
+    def load(self, messages: int = 0) -> dict[str, t.Any]:
+        """What the curves of `sensitivity` need, as plain data. `messages`: sent and received."""
+        return {
+            "ended": self.ended,
+            "arrivals": self.arrivals,
+            "met": self.met,
+            "messages": messages,
+            "batches": [{"count": int(count), "sum": total} for count, total in self.batches],
+        }
 
     def series(self) -> list[list[float]]:
         """(second, operations, bytes read, written, p50 and p99 in microseconds) of each second, as plain data."""
@@ -143,12 +159,18 @@ class Rate:
         second.read += inner.read
         second.written += inner.written
         second.histogram.add(microseconds)
+        if now >= self.steady:
+            self.tally.ended += 1
         if since >= self.steady:
             tally = self.tally
             tally.operations += 1
             tally.read += inner.read
             tally.written += inner.written
             tally.latencies.add(microseconds)
+            share = (since - self.steady) / (self.end - self.steady)
+            batch = tally.batches[min(int(share * BATCHES), BATCHES - 1)]
+            batch[0] += 1
+            batch[1] += microseconds
             if intended is not None and tally.lag is not None:
                 tally.lag.add(max(0.0, began - intended) * 1e6)
 

@@ -34,6 +34,7 @@ from workloads.clients import Link
 from workloads.contents import Contents
 from workloads.engine import Engine, Interrupted, Task, Work
 from workloads.ledger import Ledger
+from workloads.overhead import Overhead
 from workloads.policies import POLICIES
 from workloads.policies.client import PolicyClient
 from workloads.policies.reclaiming import reclaim
@@ -64,8 +65,6 @@ class Worker:
         self.engine = Engine(self.loop)
         self.on_progress: Callable[[str], None] | None = None
         """Called with a line about four times a second while a phase runs."""
-        self.on_steady: Callable[[Tally], None] | None = None
-        """Called when the steady state begins, with what it will be counted in."""
         self._evidence = evidence
         self._may_have_doubled = False
         self._links: list[Link] = []
@@ -100,6 +99,7 @@ class Worker:
                 timeout=order.timeout,
                 connections=order.connections,
                 transport=order.transport,
+                resend=order.resend,
             )
             self._links.append(link)
             if not number:
@@ -114,6 +114,8 @@ class Worker:
             channel.on_lost = self.ledger.lost
             channel.on_doubled = self._doubled
             channel.checks = self.checks
+            if order.overhead:
+                channel.overhead = Overhead(order.overhead, order.packet, self.loop.clock)
             performer = self._performer(link, channel)
             self._performers.append(performer)
             if isinstance(channel, SessionChannel):
@@ -193,7 +195,7 @@ class Worker:
 
     def phase(self, name: str, start_at: float = 0.0) -> Plain:
         """Carry out a phase, from a time of the wall clock on. Raises `Interrupted` after `stop`, with its report."""
-        meter = self.meter = Meter()
+        meter = self.meter = Meter(self.order.packet)
         for channel in self._channels:
             channel.meter = meter
         self._sleep_until(start_at)
@@ -259,8 +261,6 @@ class Worker:
 
         self.engine.at(rate.steady, begin_to_count)
         meter.has_latencies = True
-        if self.on_steady is not None:
-            self.on_steady(tally)
         tasks = list[Task]()
         for context, performer, channel in zip(self._contexts, self._performers, self._channels, strict=True):
             for work in self._loops(rate, context, performer):
@@ -324,6 +324,7 @@ class Worker:
             "findings": [_finding(each) for each in self.watch.findings],
             "judged": self.watch.judged,
             "seen": self.watch.seen,
+            "load": tally.load(meter.messages),
         }
 
     def _ended(self, error: BaseException) -> Plain:

@@ -200,7 +200,8 @@ def snfs_closed_status_is_ignored(call: Open) -> p.Openopres:
         return call.proceed()
     if waiting in call.state and not entry.is_locked:
         entry.state, blocks = call.state.pop(waiting)
-        entry.blocks.update(blocks)
+        for block in blocks.values():
+            table_of(call).put(entry, block)
         return call.proceed()
     blocks = {key: dataclasses.replace(block, settled=Callback.BOTH) for key, block in entry.blocks.items()}
     state = entry.state

@@ -38,7 +38,7 @@ from nfsproof.exits import Trouble
     type=click.Path(path_type=Path),
     multiple=True,
     metavar="RESULT",
-    help="With --html: results of nfsproof workload, which get a view of the board; may be repeated.",
+    help="With --html: results of nfsproof workload, studies of nfsproof sensitivity, for the board; may be repeated.",
 )
 def report(
     runs: tuple[Path, ...],

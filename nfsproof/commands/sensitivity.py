@@ -13,7 +13,11 @@ from click.core import ParameterSource
 
 from nfsproof import starter
 from nfsproof.commands.shared import defects_are_no_verdicts
+from nfsproof.commands.workload import _hosts
 from nfsproof.exits import Exit, Trouble
+
+if t.TYPE_CHECKING:
+    from nfsproof.workload_carriers import Workers
 
 _PATH: t.Final = click.Path(path_type=Path)
 _MOST_VALUES: t.Final = 20
@@ -33,6 +37,12 @@ def _numbers(_context: click.Context, _option: click.Parameter, text: str) -> tu
     if not all(0 < each < math.inf for each in found) or len(found) > _MOST_VALUES:
         raise click.BadParameter(f"expected up to {_MOST_VALUES} numbers above 0, got {text!r}")
     return tuple(dict.fromkeys(found))
+
+
+def _bytes_or_none(context: click.Context, option: click.Parameter, text: str) -> int:
+    from nfsproof.commands.workload import _bytes as size_of
+
+    return size_of(context, option, text) or 0
 
 
 def _bytes(context: click.Context, option: click.Parameter, text: str) -> int:
@@ -83,22 +93,82 @@ def _bytes(context: click.Context, option: click.Parameter, text: str) -> int:
     "--bandwidth", default="", callback=_numbers, metavar="MB/S,...", help="Bandwidths 1/G of each direction."
 )
 @click.option(
+    "--client-overhead",
+    default="",
+    callback=_numbers,
+    metavar="US,...",
+    help="Overheads o of the client, in µs: its processor is busy for each message that it sends or receives.",
+)
+@click.option(
+    "--server-overhead",
+    default="",
+    callback=_numbers,
+    metavar="US,...",
+    help="With --queue: overheads o of the embedded server, in µs of its processor for each message.",
+)
+@click.option(
+    "--packet",
+    default="0",
+    callback=_bytes_or_none,
+    metavar="BYTES",
+    help="Of a message, for overheads of client and server. [a call or a reply is one message]",
+)
+@click.option(
     "--loads",
-    type=click.IntRange(3, 10),
+    type=click.IntRange(0, 10),
     default=10,
     show_default=True,
     metavar="N",
-    help="Loads of a curve.",
+    help="Loads of a curve; 0: the peak alone, 1: and the lowest load.",
 )
 @click.option("--repeat", "repeats", type=click.IntRange(1, 50), default=3, show_default=True, metavar="N",
               help="How often each load is measured.")  # fmt: skip
 @click.option("--seconds", type=float, default=10.0, show_default=True, callback=_above_zero, metavar="S",
               help="Of a point at least; more where fewer than 1,800 operations would arrive.")  # fmt: skip
 @click.option(
-    "--callers", type=click.IntRange(1, 4096), default=32, show_default=True, metavar="N", help="At the peak."
+    "--callers",
+    type=click.IntRange(1, 4096),
+    default=32,
+    show_default=True,
+    metavar="N",
+    help="At the peak, of each worker.",
 )
 @click.option("--seed", type=click.IntRange(1, 1 << 62), default=1, show_default=True, metavar="N",
               help="Decides all that is drawn.")  # fmt: skip
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    help="Processes that load the server together; of a cluster, how many of its workers. [1]",
+)
+@click.option(
+    "--cluster", metavar="ADDRESS", default="", help="Workers of a cluster of Dask; with --workers."
+)
+@click.option(
+    "--hosts", metavar="A,B,...", callback=_hosts, help="A worker on each of these machines, started by SSH."
+)
+@click.option("--remote-python", metavar="PATH", default="", help="Python of the machines of --hosts.")
+@click.option(
+    "--listen",
+    metavar="ADDRESS",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address of this machine at which workers on others reach the proxy.",
+)
+@click.option(
+    "--resend",
+    type=float,
+    callback=_above_zero,
+    metavar="MS",
+    help="Over UDP: send a call again after this time, and have half as many under way then, as old kernels did.",
+)
+@click.option(
+    "--bytes",
+    default="0",
+    callback=_bytes_or_none,
+    metavar="BYTES",
+    help="Of files for each operation per second. [10M, or less if that is more than --max-bytes]",
+)
 @click.option(
     "--max-bytes", default="256M", callback=_bytes, metavar="BYTES", help="Of files at most. [256M]"
 )
@@ -181,12 +251,14 @@ def _measure(target: str, *, dry_run: bool, **wanted: t.Any) -> int:
 
     settings = tuple(
         Setting(knob, value)
-        for knob in ("latency", "overhead", "bandwidth")
-        for value in sorted(wanted.pop(knob))
+        for knob in ("latency", "overhead", "bandwidth", "client overhead", "server overhead")
+        for value in sorted(wanted.pop(knob.replace(" ", "_")))
     )
     wish = sensing.Wish(
         target=as_url(target),
         settings=settings,
+        workers=_workers(wanted),
+        resend=(wanted.pop("resend") or 0.0) / 1000,
         shares=chosen(wanted.pop("loads")),
         limits=Limits(bytes=wanted.pop("max_bytes"), seconds=3600.0),
         **wanted,
@@ -212,6 +284,17 @@ def _measure(target: str, *, dry_run: bool, **wanted: t.Any) -> int:
     if wish.out is not None and (picture := study_chart(study, model)):
         _write(wish.out / "curves.svg", picture)
     return int(status)
+
+
+def _workers(wanted: dict[str, t.Any]) -> Workers:
+    from nfsproof.workload_carriers import Workers
+
+    number, cluster, hosts = wanted.pop("workers"), wanted.pop("cluster"), wanted.pop("hosts")
+    if cluster and hosts:
+        raise click.UsageError("expected --cluster or --hosts, got both")
+    if cluster and number is None:
+        raise click.UsageError("--cluster needs --workers: all points of a study have the same number")
+    return Workers(number, cluster, hosts, wanted.pop("remote_python"))
 
 
 def _write(path: Path, text: str) -> None:

@@ -10,7 +10,7 @@ import click
 from nfsproof import starter
 from nfsproof.commands.shared import defects_are_no_verdicts
 
-_PAPERS = ("nfsv3", "nfsv41", "spritely", "clients")
+_PAPERS = ("nfsv3", "nfsv41", "sensitivity", "spritely", "clients")
 _PATH = click.Path(path_type=Path)
 
 
@@ -43,6 +43,9 @@ def paper(
     paper: str, targets: tuple[str, ...], repeat: int, out: Path | None, kept: bool, markdown: Path | None
 ) -> int:
     """Run what a paper measured, and print its tables: the paper's numbers, ours, and their ratio.
+
+    The paper on sensitivity is about curves: its columns are studies, as of nfsproof sensitivity, which take long; with
+    --out, they go on where they ended, point by point. --repeat is about their points.
 
     Calls are compared as they are; where ours differ by more than 2 %, the reason stands below the table. Seconds are
     compared as parts of those of one column only. TARGET is what nfsproof run accepts.

@@ -233,7 +233,7 @@ class SpritelyState:
         entry = self.entries[file] = Entry(file)
         seen = self._seen.pop(file, None)
         if seen is not None and self._now() - seen[0] < self._terms().nfs_interval:
-            self._count(self._put(entry, Block(NFS, seen_at=seen[0], caches=False)), writes=seen[1])
+            self._count(self.put(entry, Block(NFS, seen_at=seen[0], caches=False)), writes=seen[1])
             entry.state = State.ONE_WRITER if seen[1] else State.ONE_READER
         return entry
 
@@ -264,7 +264,7 @@ class SpritelyState:
         if entry.state is State.CLOSED and not entry.is_locked and not entry.waiting:
             self._remove(entry)
 
-    def _put(self, entry: Entry, block: Block) -> Block:
+    def put(self, entry: Entry, block: Block) -> Block:
         """Let a client have something of a file; who may cache is on stable storage from then on."""
         if block.key not in entry.blocks:
             entry.blocks[block.key] = block
@@ -311,7 +311,7 @@ class SpritelyState:
         before = self.version(entry.file)
         if writes and grows:
             self.grow(entry.file)
-        block = self._put(entry, Block(key, caches=can_be_called))
+        block = self.put(entry, Block(key, caches=can_be_called))
         block.mdev, block.settled = mdev, Callback.NONE
         self._count(block, writes=writes)
         if row is not None:
@@ -504,6 +504,7 @@ class SpritelyState:
         """Nobody has anything, and after a restart nobody comes back."""
         for entry in list(self.entries.values()):
             self._remove(entry)
+        self._having.clear()
         self.end_recovery()
 
     def may_reclaim(self, key: Key) -> bool:
@@ -529,7 +530,7 @@ class SpritelyState:
             elif readers:
                 self.open(entry, key, mdev, writes=False)
             else:
-                self._put(entry, Block(key))
+                self.put(entry, Block(key))
                 entry.state = State.CLOSED_DIRTY
         block = entry.blocks[key]
         block.mdev, block.readers, block.writers = mdev, readers, writers

@@ -52,6 +52,7 @@ class ResultsView:
     comparison: str
     lists: list[tuple[str, list[str]]]
     charts: list[tuple[str, Markup]]
+    is_study: bool = False
 
 
 def render_results(results: Sequence[Result]) -> str:

@@ -112,6 +112,8 @@ def _number(value: float | None, kind: Kind) -> str:
         return UNKNOWN
     if kind.is_relative:
         return f"{value:.2f}"
+    if kind is Kind.VALUE:
+        return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
     return f"{value:.0f}" if value == int(value) else f"{value:.1f}"
 
 

@@ -13,6 +13,12 @@ from workloads.statistics import Interval
 
 _MOST: t.Final = 8
 """Refused points that are printed with their reasons."""
+_OVERHEADS: t.Final = {
+    "overhead": "o is a serial delay of the proxy in each direction, which alone makes 1 / o",
+    studies.CLIENT: "o is time of the client's processor: service is its time for an operation, where it is the limit",
+    studies.SERVER: "o is time of the embedded server's processor; in the paper: 1 / (service + 2.4 o)",
+}
+"""What the o of each knob is."""
 
 
 def study_text(study: Study) -> str:
@@ -21,7 +27,13 @@ def study_text(study: Study) -> str:
 
 
 def _lines(study: Study) -> Iterator[str]:
-    yield f"sfs-like on {study.target}, NFSv{study.version} over {study.transport}, {study.callers} callers at the peak"
+    workers = f" in each of {study.workers} workers" if study.workers > 1 else ""
+    yield (
+        f"sfs-like on {study.target}, NFSv{study.version} over {study.transport}, {study.callers} callers at the peak"
+        f"{workers}"
+    )
+    if study.queue:
+        yield f"times of the server: {study.queue}"
     yield f"{study.bytes} bytes of files for each operation per second, a tenth of it touched"
     yield ""
     found = studies.rows(study)
@@ -57,24 +69,37 @@ def _laws(study: Study, found: list[Row]) -> Iterator[str]:
     """Sections 5.1 to 5.3 of the paper."""
     latency = studies.latency_law(study)
     if latency is not None:
+        flat = studies.flat_until(study)
         yield (
             f"base over L:     {_interval(latency.slope, 1)} µs for each µs, r² {latency.r2:.3f} "
             "(paper: model 2, measured 3)"
         )
-    overhead = studies.overhead_law(study)
-    if overhead is not None:
-        yield (
-            f"peak over o:     1 / ({_interval(overhead.service, 1e6)} µs + {_interval(overhead.messages, 1)} o), "
-            f"r² {overhead.r2:.2f}"
-        )
-        yield "                 o is a serial delay of the proxy in each direction, which alone makes 1 / o."
-        yield "                 That of the paper, of the server's processor, made 1 / (service + 2.4 o)"
+        if flat is not None:
+            up_to = f"up to {flat:g} µs" if flat else "no such part"
+            yield f"base is flat:    {up_to} (paper: up to 150 µs)"
+    overheads = [line for knob in _OVERHEADS for line in _overhead(study, knob)]
+    yield from overheads
     if any(row.setting.knob == "bandwidth" for row in found):
         steeper = studies.steeper_at(found)
         what = "at none of these" if steeper is None else f"from {steeper:g} MB/s down"
         yield f"slope over 1/G:  steeper {what} (paper: at 1.25 MB/s)"
-    if latency is None and overhead is None and len(found) == 1:
-        yield "No knob was turned: --latency, --overhead and --bandwidth do it."
+    if latency is None and not overheads and len(found) == 1:
+        yield "No knob was turned: --latency, --client-overhead and --bandwidth do it."
+
+
+def _overhead(study: Study, knob: str) -> Iterator[str]:
+    """Section 5.2: the law of a knob, and the k that the count of messages gives."""
+    law = studies.overhead_law(study, knob)
+    if law is None:
+        return
+    yield (
+        f"peak over o:     1 / ({_interval(law.service, 1e6)} µs + {_interval(law.messages, 1)} o), r² {law.r2:.2f}"
+    )
+    messages = studies.messages_of(study, knob)
+    if messages is not None and knob != "overhead":
+        size = f" of {study.packet} bytes at most" if study.packet else ""
+        yield f"                 {messages:.3g} messages{size} for each operation: the k that this should be"
+    yield f"                 {_OVERHEADS[knob]}"
 
 
 def _interval(interval: Interval, factor: float) -> str:

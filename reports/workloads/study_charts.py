@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The curves of a study as SVG: one panel for each knob, below each other, with error bars and the model as a line.
+"""The curves of a study as SVG: a panel for each knob, with error bars and the model as a line, and the peaks over o.
 
 Settings differ in the shape of their marks and in dashes, not in colour, so that print in black and white is enough.
 The picture is 400 px wide, and its letters are for that width.
@@ -7,14 +7,17 @@ The picture is 400 px wide, and its letters are for that width.
 
 from __future__ import annotations
 
+import functools
 import math
 import typing as t
 from collections.abc import Callable, Sequence
+from statistics import fmean
 from xml.etree import ElementTree as ET
 
 from reports.svg import add_line, add_text, add_title, attributes, drawing, written
 from reports.workloads.wording import digits, duration
 from workloads.sensitivity import study as studies
+from workloads.sensitivity.fits import OverheadLaw
 from workloads.sensitivity.queueing import Server
 from workloads.sensitivity.study import Measured, Setting, Study
 
@@ -29,23 +32,110 @@ _MOST: t.Final = 6
 _STEPS: t.Final = 60
 
 
+Panel: t.TypeAlias = tuple[str, int, Callable[[ET.Element, int], None]]
+"""(title, height, what draws it from a height on)."""
+
+
 def study_chart(study: Study, model: Server | None = None) -> str:
-    """The picture; empty if no point is used. `model` is drawn with base. Of a knob, the first settings are shown."""
-    panels = [(knob, settings) for knob in studies.KNOBS[1:] if (settings := _settings(study, knob))]
-    if not panels:
-        panels = [("base", [Setting()])] if study.used(Setting()) else []
+    """All panels in one picture, below each other; empty if there is none."""
+    panels = _panels(study, model)
     if not panels:
         return ""
-    heights = [
-        _ABOVE + _HIGH + _BELOW + _ROW * (len(settings) + (model is not None)) for _, settings in panels
-    ]
-    about = f"{study.target}, NFSv{study.version}: response time over delivered operations per second"
-    svg = drawing(sum(heights), "Response time over throughput", about, WIDE)
+    svg = drawing(sum(high for _, high, _ in panels), "Response time over throughput", _about(study), WIDE)
     top = 0
-    for (knob, settings), height in zip(panels, heights, strict=True):
-        _panel(svg, top, knob, [(each, study.used(each)) for each in settings], model)
-        top += height
+    for _, high, draw in panels:
+        draw(svg, top)
+        top += high
     return written(svg)
+
+
+def study_panels(study: Study, model: Server | None = None) -> list[tuple[str, str]]:
+    """(title, SVG) of each panel. `model` is drawn with base. Of a knob, the first settings are shown."""
+    found = []
+    for title, high, draw in _panels(study, model):
+        svg = drawing(high, title, _about(study), WIDE)
+        draw(svg, 0)
+        found.append((title, written(svg)))
+    return found
+
+
+def _about(study: Study) -> str:
+    return f"{study.target}, NFSv{study.version}: response time over delivered operations per second"
+
+
+def _panels(study: Study, model: Server | None) -> list[Panel]:
+    curves = [(knob, settings) for knob in studies.KNOBS[1:] if (settings := _settings(study, knob))]
+    if not curves and study.used(Setting()):
+        curves = [("base", [Setting()])]
+    found: list[Panel] = []
+    for knob, settings in curves:
+        high = _ABOVE + _HIGH + _BELOW + _ROW * (len(settings) + (model is not None))
+        draw = functools.partial(
+            _panel, knob=knob, curves=[(each, study.used(each)) for each in settings], model=model
+        )
+        found.append((_caption(knob), high, draw))
+    for knob in ("overhead", studies.CLIENT, studies.SERVER):
+        peaks = [(each.value, study.peaks(each)) for each in study.settings if each.knob == knob]
+        peaks = [(o, found) for o, found in peaks if found]
+        if len(peaks) > 1:
+            base = study.peaks(Setting())
+            points = [(0.0, base), *peaks] if base else peaks
+            law, workers = studies.overhead_law(study, knob), study.workers if knob == studies.CLIENT else 1
+            draw = functools.partial(_peaks, knob=knob, points=points, law=law, workers=workers)
+            found.append((f"peak over {knob}", _ABOVE + _HIGH + _BELOW + 2 * _ROW, draw))
+    return found
+
+
+def _caption(knob: str) -> str:
+    return "response time" if knob == "base" else f"response time by {knob}"
+
+
+def _peaks(
+    svg: ET.Element,
+    top: int,
+    *,
+    knob: str,
+    points: Sequence[tuple[float, Sequence[float]]],
+    law: OverheadLaw | None,
+    workers: int,
+) -> None:
+    """Figure 8 of the paper: the saturation over o, with the law as a line."""
+    widest = _rounded_up(max(o for o, _ in points))
+    highest = _rounded_up(max(max(peaks) for _, peaks in points))
+
+    def x(o: float) -> float:
+        return round(_LEFT + o / widest * (_RIGHT - _LEFT), 1)
+
+    def y(peak: float) -> float:
+        return round(top + _ABOVE + _HIGH * (1 - peak / highest), 1)
+
+    add_text(svg, _LEFT, top + 16, f"peak over {knob}", "caption")
+    for part in range(5):
+        at, to = x(widest * part / 4), y(highest * part / 4)
+        add_line(svg, _LEFT, to, _RIGHT, to, "axis", opacity="0.25")
+        add_line(svg, at, y(highest), at, y(0) + 4, "axis", opacity="0.25")
+        add_text(svg, _LEFT - 6, to + 4, digits(highest * part / 4) if part else "0", "tick", anchor="end")
+        label = f"{digits(widest)} µs" if part == 4 else f"{widest * part / 4:g}"
+        add_text(svg, at, y(0) + 17, label, "tick", anchor="end" if part == 4 else "middle")
+    group = ET.SubElement(svg, "g", {"class": "peaks"})
+    add_title(group, f"{len(points)} peaks")
+    for o, peaks in points:
+        add_line(group, x(o), y(min(peaks)), x(o), y(max(peaks)), "error", opacity="0.8")
+        _mark(group, 0, x(o), y(fmean(peaks)))
+    below = top + _ABOVE + _HIGH + _BELOW
+    _mark(group, 0, _LEFT + 13, below)
+    add_text(group, _LEFT + 34, below + 4, "operations per second, lowest to highest", "name")
+    if law is None:
+        return
+    group = ET.SubElement(svg, "g", {"class": "model"})
+    add_title(group, "the law, fitted")
+    values = [widest * step / _STEPS for step in range(_STEPS + 1)]
+    times = [(o, law.service.estimate + law.messages.estimate * o / 1e6) for o in values]
+    line = [(x(o), y(workers / each)) for o, each in times if each * highest >= workers]
+    _line(group, line, "1 2", "3")
+    _line(group, [(_LEFT, below + _ROW), (_LEFT + 26, below + _ROW)], "1 2", "3")
+    text = f"1 / ({digits(1e6 * law.service.estimate)} µs + {law.messages.estimate:.3g} o)"
+    add_text(group, _LEFT + 34, below + _ROW + 4, text, "name")
 
 
 def _settings(study: Study, knob: str) -> list[Setting]:
@@ -58,6 +148,7 @@ def _settings(study: Study, knob: str) -> list[Setting]:
 def _panel(
     svg: ET.Element,
     top: int,
+    *,
     knob: str,
     curves: Sequence[tuple[Setting, list[Measured]]],
     model: Server | None,
@@ -74,9 +165,7 @@ def _panel(
         share = (math.log10(max(response, 10.0**low)) - low) / (high - low)
         return round(top + _ABOVE + _HIGH * (1 - share), 1)
 
-    add_text(
-        svg, _LEFT, top + 16, "response time" if knob == "base" else f"response time by {knob}", "caption"
-    )
+    add_text(svg, _LEFT, top + 16, _caption(knob), "caption")
     _axes(svg, top, most, range(low, high + 1), x, y)
     below = top + _ABOVE + _HIGH + _BELOW
     for number, (setting, curve) in enumerate(curves):
@@ -163,8 +252,10 @@ def _mark(group: ET.Element, number: int, x: float, y: float) -> None:
 
 
 def _rounded_up(value: float) -> float:
-    """To a tenth, a fifth, a half or the whole of a power of ten."""
+    """To a number whose quarters are short."""
     power = 10.0 ** math.floor(math.log10(value)) if value > 0 else 1.0
     return next(
-        factor * power for factor in (1.0, 2.0, 4.0, 6.0, 8.0, 10.0) if factor * power >= value * 0.999999
+        factor * power
+        for factor in (1.0, 1.2, 1.6, 2.0, 2.4, 3.2, 4.0, 6.0, 8.0, 10.0)
+        if factor * power >= value * 0.999999
     )

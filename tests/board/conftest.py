@@ -11,6 +11,7 @@ import pytest
 
 from reports.board import render_board
 from reports.board.results import views_of
+from reports.board.studies import views_of_studies
 from reports.charts import charts_of
 from reports.run import Run
 from tests.board import browser as browsers
@@ -34,7 +35,8 @@ def visit(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Visit]]:
 
     def go(runs: list[Run], **options: t.Any) -> Visit:
         file = tmp_path / f"board{len(visits)}.html"
-        views = views_of(options.pop("workloads", []))
+        views: list[object] = [*views_of(options.pop("workloads", []))]
+        views += views_of_studies(options.pop("studies", []))
         file.write_text(render_board(runs, charts=charts_of(runs), workloads=views), encoding="utf-8")
         visits.append(Visit(browser, file, **options))
         return visits[-1]

@@ -72,6 +72,25 @@ def test_the_peak_follows_the_law_of_overhead() -> None:
     assert law.r2 > 0.99
 
 
+def test_an_overhead_is_paid_for_each_message() -> None:
+    """1 / (service + k o): here a call of one packet and a reply of four."""
+    times = Times(service=900e-6, overhead=100e-6, packet=3500)
+    assert [times.packets(size) for size in (0, 100, 3500, 3501, 8300)] == [1, 1, 1, 2, 3]
+    line, now = Line(times), 0.0
+    for _ in range(_ARRIVALS):
+        now = line.arrive(now)
+        line.replied(now, 4)
+    assert now / _ARRIVALS == pytest.approx(900e-6 + 5 * 100e-6, rel=0.02)
+
+
+def test_hits_follow_from_the_memory_and_what_is_touched() -> None:
+    times = Times(memory=128, touched=0.1)
+    assert times.hits_of(0) == 1
+    assert times.hits_of(1280 << 20) == pytest.approx(1)
+    assert times.hits_of(5120 << 20) == pytest.approx(0.25)
+    assert Times(hits=0.7).hits_of(1 << 40) == 0.7
+
+
 def test_few_callers_cannot_fill_a_server_with_a_long_delay() -> None:
     """Section 5.1: the peak falls where there are too few callers."""
     assert _throughput(Times(service=1e-3, delay=40e-3), callers=8) < 0.25 * _throughput(Times(service=1e-3))
@@ -94,11 +113,18 @@ def test_a_workload_is_right_on_a_server_with_a_queue(version: str, transport: s
     ("text", "why"),
     [
         ("service=x", "service: expected a number, got 'x'"),
-        ("servce=1", "expected one of delay, disk, disks, hits, seed, service, got 'servce=1'"),
+        (
+            "servce=1",
+            "expected one of delay, disk, disks, hits, memory, overhead, packet, seed, service, touched, got",
+        ),
         ("service=-1", "service: expected 0 to 60000 ms, got -1"),
         ("service=nan", "service: expected 0 to 60000 ms"),
         ("disks=0", "disks: expected 1 to 1000, got 0"),
         ("hits=2", "hits: expected 0 to 1, got 2"),
+        ("overhead=-1", "overhead: expected 0 to 60000 ms, got -1"),
+        ("packet=10", "packet: expected 64 to 1048576 bytes, or 0, got 10"),
+        ("memory=nan", "memory: expected 0 to 1048576 MiB"),
+        ("touched=0", "touched: expected more than 0, up to 1, got 0"),
     ],
 )
 def test_times_that_make_no_sense_are_refused(
@@ -111,6 +137,9 @@ def test_times_that_make_no_sense_are_refused(
 
 
 def test_times_are_read_in_ms() -> None:
-    expected = Times(service=2e-3, disk=12e-3, disks=4, hits=0.5, delay=1e-3, seed=3)
-    assert Times.of_text("service=2,disk=12,disks=4,hits=0.5,delay=1,seed=3") == expected
+    expected = Times(
+        service=2e-3, disk=12e-3, disks=4, hits=0.5, delay=1e-3, overhead=8e-5, packet=3500, seed=3
+    )
+    text = "service=2,disk=12,disks=4,hits=0.5,delay=1,overhead=0.08,packet=3500,seed=3"
+    assert Times.of_text(text) == expected
     assert Times.of_text("") == Times()

@@ -40,11 +40,12 @@ def run_whole(
     parameters: Mapping[str, t.Any] | None = None,
     during: Callable[[Here, EmbeddedTarget], None] | None = None,
     clock: Callable[[], float] = time.monotonic,
+    make_loop: Callable[[], Loop] | None = None,
     **order: t.Any,
 ) -> tuple[Outcome, Server]:
     """Run a workload; its outcome, and the server as it was left."""
     definition = catalog.find(workload)
-    with closing(Loop(clock)) as loop:
+    with closing(Loop(clock) if make_loop is None else make_loop()) as loop:
         target = EmbeddedTarget()
         target.loop, target.broken = loop, mutants
         target.start()

@@ -21,6 +21,8 @@ from workloads.result import (
     Sizes,
     WrongData,
 )
+from workloads.sensitivity.queueing import Server
+from workloads.sensitivity.study import CLIENT, SHARES, Measured, Setting, Study
 
 SETUP = Setup(
     workload="write10",
@@ -141,3 +143,37 @@ WRONG_DATA = dataclasses.replace(
 VOID = dataclasses.replace(
     SCRIPT, troubles={"disk full": 1}, verdict=Verdict.VOID, reasons=("the disk is full: NFS3ERR_NOSPC",)
 )
+
+
+def study(target: str = "embedded") -> Study:
+    """A study of a server of the queueing model, with three knobs."""
+    points = list[Measured]()
+    for setting, server in (
+        (Setting(), Server(service=900e-6, delay=1e-3)),
+        (Setting("latency", 1000.0), Server(service=900e-6, delay=3e-3)),
+        (Setting("latency", 4000.0), Server(service=900e-6, delay=9e-3)),
+        (Setting("bandwidth", 2.5), Server(service=950e-6, delay=1.2e-3)),
+    ):
+        peak = 0.98 * server.saturation
+        points.append(_measured(setting, 0.0, peak, 32 / peak))
+        points += [
+            _measured(setting, share, share * peak, server.response(share * peak)) for share in SHARES[:-1]
+        ]
+    points += [
+        _measured(Setting(CLIENT, o), 0.0, 1 / (300e-6 + 2.4e-6 * o), 32 * (300e-6 + 2.4e-6 * o))
+        for o in (400.0, 800.0, 1600.0)
+    ]
+    return Study(
+        target=target, version="3", transport="tcp", seed=1, callers=32, workers=1, packet=3500, resend=0.0, queue="",
+        repeats=1, seconds=10.0, bytes=10 << 20, shares=SHARES, environment=ENVIRONMENT, points=tuple(points),
+    )  # fmt: skip
+
+
+def _measured(setting: Setting, share: float, rate: float, response: float) -> Measured:
+    """Response in seconds."""
+    microseconds = 1e6 * response
+    return Measured(
+        knob=setting.knob, value=setting.value, share=share, repeat=0, offered=rate if share else 0.0, delivered=rate,
+        response=microseconds, response_low=0.95 * microseconds, response_high=1.05 * microseconds,
+        median=microseconds, lag_p99=0.0, in_flight=rate * response, operations=2000, messages=2.4,
+    )  # fmt: skip

@@ -69,6 +69,20 @@ def test_three_workers_of_dask_share_the_work_and_one_that_is_killed_ends_it(
     words = ["workload", "run", "write10", "--set", "size=64k", "--cluster", dask.scheduler_address]
     assert run_command_line([*words, "--workers", "2"]) == Exit.OK
     assert "in 2 workers" in capsys.readouterr().out
+    words = [
+        "sensitivity",
+        "embedded",
+        "--loads",
+        "0",
+        "--repeat",
+        "1",
+        "--seconds",
+        "0.5",
+        "--max-bytes",
+        "24M",
+    ]
+    assert run_command_line([*words, "--cluster", dask.scheduler_address, "--workers", "2"]) == Exit.OK
+    assert "in each of 2 workers" in capsys.readouterr().out
 
     reach = _reach(dask, rig)
     assert reach.find_workers(60, 3) == 3

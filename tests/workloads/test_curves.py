@@ -93,15 +93,29 @@ def test_batch_means_of_dependent_values_are_honest() -> None:
         for _ in range(4000):
             value = 0.9 * value + draw.gauss(0, 1)
             values.append(10 + value)
-        interval = batch_means(values)
+        interval = batch_means(_batches(values))
         hits += interval.low <= 10 <= interval.high
     assert hits / 200 >= 0.9
 
 
 def test_batches_use_every_value_and_refuse_too_few() -> None:
-    assert batch_means([1.0] * 1999 + [2001.0]).estimate == pytest.approx(2)
-    with pytest.raises(ValueError, match="expected 200 values at least, got 199"):
-        batch_means([1.0] * 199)
+    assert batch_means(_batches([1.0] * 1999 + [2001.0])).estimate == pytest.approx(2)
+    with pytest.raises(ValueError, match="expected 5 batches of 10 values at least, got 49 values"):
+        batch_means(_batches([1.0] * 49))
+    with pytest.raises(ValueError, match="got 0 values"):
+        batch_means([(0, 0.0)] * 20)
+
+
+def test_small_batches_are_joined() -> None:
+    """20 batches of 6 become ten of 12."""
+    values = [float(n) for n in range(120)]
+    assert batch_means(_batches(values)) == batch_means(_batches(values, 10))
+
+
+def _batches(values: list[float], number: int = 20) -> list[tuple[int, float]]:
+    size = -(-len(values) // number)
+    parts = [values[at * size : (at + 1) * size] for at in range(number)]
+    return [(len(part), sum(part)) for part in parts]
 
 
 # ---------------------------------------------------------------- the model
@@ -134,6 +148,13 @@ def test_the_model_of_the_paper_has_its_numbers() -> None:
     assert RAID.saturation == pytest.approx(1538, rel=0.01)
     line = fit_line(RAID.curve(range(500, 1401, 50)))
     assert line.r2 == pytest.approx(0.98, abs=0.02)
+
+
+def test_fixed_times_wait_half_as_long() -> None:
+    """Pollaczek and Khinchine: M/D/1 at half of its load has 0.75 of the response of M/M/1."""
+    assert Server(service=1e-3, variation=0.0).response(500) == pytest.approx(1.5e-3)
+    assert Server(service=1e-3).response(500) == pytest.approx(2e-3)
+    assert Server(service=1e-3, variation=0.0).response(1001) == math.inf
 
 
 @given(st.floats(1, 400))

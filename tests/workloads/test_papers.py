@@ -13,6 +13,7 @@ import pytest
 from nfsjudge.verdict import Verdict
 from nfsproof import workload_papers
 from nfsproof.exits import Exit, Trouble
+from nfsproof.paper_studies import folder_of as study_folder
 from nfsproof.workload_papers import carry_out, filled, folder_of, run_plan
 from reports.workloads.paper_pages import merged
 from reports.workloads.papers import paper_markdown, table_text
@@ -20,7 +21,18 @@ from tests.workloads import samples
 from workloads import result
 from workloads.papers import PAPERS
 from workloads.papers.filling import Measured, fill
-from workloads.papers.model import Column, Kind, Paper, Plan, Reason, Row, Table, all_calls, calls, seconds_of
+from workloads.papers.model import (
+    Column,
+    Kind,
+    Paper,
+    Plan,
+    Reason,
+    Row,
+    Table,
+    all_calls,
+    calls,
+    seconds_of,
+)
 from workloads.result import Result
 
 TABLES = [(paper.name, table) for paper in PAPERS.values() for table in paper.tables]
@@ -65,7 +77,7 @@ def test_bytes_of_find_add_up() -> None:
 @pytest.mark.parametrize(("paper", "table"), TABLES, ids=[f"{name} {table.title}" for name, table in TABLES])
 def test_each_column_has_a_plan_or_says_why_not(paper: str, table: Table) -> None:
     for column in table.columns:
-        assert (column.plan is None) == bool(column.lacking)
+        assert (column.plan is None) == bool(column.lacking or column.computed)
     assert len({column.name for column in table.columns}) == len(table.columns)
 
 
@@ -79,7 +91,9 @@ def test_each_reason_is_about_cells_of_its_table() -> None:
 
 def test_no_two_plans_share_a_folder() -> None:
     plans = {plan for paper in PAPERS.values() for plan in paper.plans()}
-    assert len({folder_of(plan, 0) for plan in plans}) == len(plans)
+    studies = {plan for paper in PAPERS.values() for plan in paper.studies()}
+    folders = {folder_of(plan, 0) for plan in plans} | set(map(study_folder, studies))
+    assert len(folders) == len(plans) + len(studies)
 
 
 # ---------------------------------------------------------------- ours next to them
@@ -427,7 +441,9 @@ def test_a_kept_result_that_cannot_be_read_is_no_number(tmp_path: Path) -> None:
 
 
 def test_a_paper_is_found_by_name() -> None:
-    with pytest.raises(Trouble, match="expected a paper of nfsv3, nfsv41, spritely, clients, got 'sfs'"):
+    with pytest.raises(
+        Trouble, match="expected a paper of nfsv3, nfsv41, sensitivity, spritely, clients, got 'sfs'"
+    ):
         workload_papers.find("sfs")
 
 

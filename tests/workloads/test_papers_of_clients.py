@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import typing as t
 
 import pytest
 
@@ -28,7 +29,7 @@ def _result(calls: dict[str, int]) -> Result:
 def test_each_column_compares_a_policy_with_the_kernel() -> None:
     for table in PAPER.tables:
         for column in table.columns:
-            assert column.plan is not None
+            assert isinstance(column.plan, Plan)
             assert column.reference is not None
             assert (column.plan.client, column.reference.client) == ("", "linux")
             assert dataclasses.replace(column.reference, client="", policy=column.plan.policy) == column.plan
@@ -38,11 +39,11 @@ def test_each_column_compares_a_policy_with_the_kernel() -> None:
 
 def test_both_sides_are_measured() -> None:
     table = PAPER.tables[0]
-    measured = {
+    measured: dict[t.Any, list[Result]] = {
         **{column.reference: [_result({"WRITE": 100, "ACCESS": 2})] for column in table.columns},
         **{column.plan: [_result({"WRITE": 101})] for column in table.columns},
     }
-    filled = fill(table, measured)  # type: ignore[arg-type]
+    filled = fill(table, measured)
     assert [row.row.name for row in filled.rows] == ["ACCESS", "WRITE", "all calls"]
     assert [(cell.paper, cell.ours) for cell in filled.rows[1].cells] == [(100, 101)] * 3
     assert filled.unexplained == []
@@ -56,7 +57,7 @@ def test_a_kernel_that_cannot_boot_is_said() -> None:
     table = PAPER.tables[0]
     measured: dict[Plan, list[Result] | str] = {}
     for column in table.columns:
-        assert column.plan is not None
+        assert isinstance(column.plan, Plan)
         assert column.reference is not None
         measured[column.reference] = "no guest of Linux can be started here"
         measured[column.plan] = [_result({"WRITE": 101})]

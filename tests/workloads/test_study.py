@@ -21,17 +21,19 @@ from nfsproof.exits import Exit, Trouble
 from nfsproof.fault_plans import parse_plan
 from nfstargets import TargetAddress
 from reports.workloads.studied import study_text
-from reports.workloads.study_charts import study_chart
+from reports.workloads.study_charts import study_chart, study_panels
 from tests.workloads.samples import ENVIRONMENT, rate
 from workloads.engine import Drain, Start, Until, Work
-from workloads.result import Result
+from workloads.histogram import Histogram
+from workloads.result import Latency, Result
 from workloads.running import Outcome
 from workloads.safety import Limits
 from workloads.sensitivity import study as studies
 from workloads.sensitivity.curves import little
 from workloads.sensitivity.queueing import Server
 from workloads.sensitivity.study import PEAK, SHARES, Measured, Setting, Study, Task
-from workloads.tallying import Rate, Tally
+from workloads.shape import Plain
+from workloads.tallying import Rate
 from workloads.trouble import Refused
 
 _SERVICE: t.Final = 900e-6
@@ -44,14 +46,14 @@ def _point(setting: Setting, share: float, offered: float, delivered: float, res
     return Measured(
         knob=setting.knob, value=setting.value, share=share, repeat=0, offered=offered, delivered=delivered,
         response=microseconds, response_low=microseconds, response_high=microseconds, median=microseconds,
-        lag_p99=0, in_flight=little(delivered, 1000 * response), operations=2000,
+        lag_p99=0, in_flight=little(delivered, 1000 * response), operations=2000, messages=2.4,
     )  # fmt: skip
 
 
 def _study(*points: Measured) -> Study:
     return Study(
-        target="embedded", version="2", transport="udp", seed=1, callers=32, repeats=1, seconds=10.0, bytes=10 << 20,
-        shares=SHARES, environment=ENVIRONMENT, points=points,
+        target="embedded", version="2", transport="udp", seed=1, callers=32, workers=1, packet=0, resend=0, queue="",
+        repeats=1, seconds=10.0, bytes=10 << 20, shares=SHARES, environment=ENVIRONMENT, points=points,
     )  # fmt: skip
 
 
@@ -116,6 +118,49 @@ def test_overhead_lowers_the_peak_by_the_number_of_messages() -> None:
     peaks = [row.peak for row in studies.rows(study)]
     assert peaks == sorted(peaks, reverse=True)
     assert "µs + 2.4 (2.4 to 2.4) o), r² 1.00" in study_text(study)
+
+
+def test_each_kind_of_overhead_has_its_law_and_its_messages() -> None:
+    """The client has one processor for each worker; base belongs to the law of the server."""
+    service, peak = 1e-3, 900.0
+    points = [_point(Setting(), PEAK, 0.0, peak, 1e-3)]
+    for o in (1000.0, 2000.0, 4000.0):
+        points.append(_point(Setting(studies.CLIENT, o), PEAK, 0.0, 2 / (service + 2.4e-6 * o), 1e-3))
+        points.append(_point(Setting(studies.SERVER, o), PEAK, 0.0, 1 / (1 / peak + 3e-6 * o), 1e-3))
+    study = replace(_study(*points), workers=2)
+    client, server = (studies.overhead_law(study, knob) for knob in (studies.CLIENT, studies.SERVER))
+    assert client is not None
+    assert server is not None
+    assert client.messages.estimate == pytest.approx(2.4)
+    assert client.service.estimate == pytest.approx(service)
+    assert server.messages.estimate == pytest.approx(3)
+    assert server.service.estimate == pytest.approx(1 / peak)
+    assert studies.messages_of(study, studies.CLIENT) == pytest.approx(2.4)
+    text = study_text(study)
+    assert text.count("2.4 messages for each operation: the k that this should be") == 2
+    assert "32 callers at the peak in each of 2 workers" in text
+    titles = [title for title, _ in study_panels(study)]
+    assert titles == ["peak over client overhead", "peak over server overhead"]
+
+
+def test_an_overhead_of_the_client_has_peaks_alone() -> None:
+    """An arrival that finds the processor busy is sent late: that is what a lag is."""
+    found = studies.tasks(Setting(studies.CLIENT, 80.0), SHARES, 2, seed=1)
+    assert [task.share for task in found] == [PEAK, PEAK]
+
+
+def test_a_base_that_does_not_rise_is_flat() -> None:
+    """Section 5.1: up to 150 µs in the paper."""
+    found = list[Measured]()
+    for latency, response in ((0.0, 1000.0), (50.0, 1010.0), (150.0, 1020.0), (500.0, 2500.0)):
+        point = _point(
+            Setting("latency", latency) if latency else Setting(), SHARES[0], 50.0, 50.0, response / 1e6
+        )
+        found.append(replace(point, response_low=response - 30, response_high=response + 30))
+    assert studies.flat_until(_study(*found)) == 150
+    assert "base is flat:    up to 150 µs" in study_text(_study(*found))
+    assert studies.flat_until(_study(found[0], found[3])) == 0
+    assert studies.flat_until(_study(found[0])) is None
 
 
 def test_an_overhead_that_is_not_the_limit_is_left_out() -> None:
@@ -215,6 +260,7 @@ def test_fewer_loads_keep_both_ends() -> None:
     for number in range(3, 11):
         chosen = studies.chosen(number)
         assert (len(set(chosen)), chosen[0], chosen[-1]) == (number, SHARES[0], SHARES[-1])
+    assert (studies.chosen(0), studies.chosen(1)) == ((), SHARES[:1])
 
 
 def test_a_point_lasts_until_enough_has_arrived() -> None:
@@ -222,11 +268,11 @@ def test_a_point_lasts_until_enough_has_arrived() -> None:
     assert studies.seconds_of(18, 10) == pytest.approx(105)
 
 
-def test_an_interval_of_a_mean_needs_some_seconds() -> None:
-    assert studies.interval_of([1.0, 2.0, 3.0, 4.0], 2.5) == (2.5, 2.5)
-    low, high = studies.interval_of([1.0, 2.0, 3.0, 4.0, 5.0], 3.1)
-    assert low < 3.1 < high
-    assert high - 3.1 == pytest.approx(2.776 * math.sqrt(2.5 / 5), abs=1e-3)
+def test_an_interval_of_a_mean_needs_some_batches() -> None:
+    assert studies.interval_of([(10, 10.0)] * 4, 1.0) == (1.0, 1.0)
+    low, high = studies.interval_of([(10, 10.0), (10, 20.0), (10, 30.0), (10, 40.0), (10, 50.0)], 3.0)
+    assert low < 3 < high
+    assert high - 3 == pytest.approx(2.776 * math.sqrt(2.5 / 5), abs=1e-3)
 
 
 class _Busy:
@@ -353,7 +399,7 @@ def _wish(**more: t.Any) -> sensing.Wish:
 
 
 def _outcome(verdict: Verdict = Verdict.PASS, *, interrupted: bool = False) -> Outcome:
-    result: Result = rate()
+    result: Result = replace(rate(), latency=Latency(operations=Histogram([40_000.0] * 300)))
     if verdict is not Verdict.PASS:
         result = replace(result, verdict=verdict, reasons=("a reason",))
     return Outcome(result, (), interrupted)
@@ -376,15 +422,18 @@ class _Fake:
             rate: float,
             load: float,
             seconds: float | None = None,
-        ) -> tuple[Outcome, Tally]:
+        ) -> tuple[Outcome, list[Plain]]:
             fake.rates.append(rate)
             fake.loads.append(load)
-            tally = Tally()
-            for _ in range(300):
-                tally.operations += 1
-                tally.latencies.add(40_000.0)
-            tally.arrivals, tally.met = (10, 40) if rate else (0, 0)
-            return fake.ends.get(len(fake.rates), _outcome()), tally
+            arrivals, met = (10, 40) if rate else (0, 0)
+            seen = {
+                "ended": 300,
+                "arrivals": arrivals,
+                "met": met,
+                "messages": 600,
+                "batches": [{"count": 15, "sum": 6e5}] * 20,
+            }
+            return fake.ends.get(len(fake.rates), _outcome()), [seen]
 
         @contextlib.contextmanager
         def linked(_measuring: t.Any, setting: Setting) -> Iterator[None]:
@@ -392,7 +441,7 @@ class _Fake:
             yield None
 
         @contextlib.contextmanager
-        def serving(_wish: sensing.Wish) -> Iterator[TargetAddress]:
+        def serving(_wish: sensing.Wish, _times: str) -> Iterator[TargetAddress]:
             yield TargetAddress(host="127.0.0.1", nfs_port=1, mount_port=1)
 
         monkeypatch.setattr(sensing._Measuring, "_run", run)
@@ -414,6 +463,7 @@ def test_a_study_measures_all_points_of_all_settings(monkeypatch: pytest.MonkeyP
     assert lines[1].startswith("points: 16, 2 for each of 3 loads and the peak")
     assert any("the other settings take some" in line for line in lines)
     assert all(not each.refused for each in study.points if each.share == PEAK)
+    assert {each.messages for each in study.points} == {2.0}
 
 
 def test_a_study_that_was_interrupted_goes_on_by_point(
@@ -461,6 +511,8 @@ def test_a_point_that_cannot_be_measured_ends_a_study(monkeypatch: pytest.Monkey
         ("embedded --overhead 0", "expected up to 20 numbers above 0, got '0'"),
         ("embedded --bandwidth inf", "expected up to 20 numbers above 0"),
         ("embedded --seconds nan", "expected a number above 0"),
+        ("embedded --cluster tcp://a:1", "--cluster needs --workers"),
+        ("embedded --cluster tcp://a:1 --hosts b --workers 2", "expected --cluster or --hosts, got both"),
     ],
 )
 def test_words_that_make_no_sense_are_refused(
@@ -494,3 +546,32 @@ def test_a_study_of_the_embedded_server(
     assert "sfs-like on embedded, NFSv3 over tcp, 4 callers at the peak" in output
     at_peak = {each.knob: each.response for each in study.points if each.share == PEAK}
     assert at_peak["latency"] >= 4000
+
+
+def test_an_overhead_of_the_server_needs_the_embedded_one_with_a_queue(tmp_path: Path) -> None:
+    wish = _wish(settings=(Setting(studies.SERVER, 100.0),), target="nfs://127.0.0.1/export")
+    measuring = object.__new__(sensing._Measuring)
+    measuring.wish, measuring.folder = wish, tmp_path
+    with (
+        pytest.raises(Refused, match="only the embedded server with --queue"),
+        measuring._linked(Setting(studies.SERVER, 100.0)),
+    ):
+        pass
+
+
+def test_several_workers_load_a_server_together(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With an overhead of the client, of which each has a processor, and one of the server."""
+    monkeypatch.setattr(studies, "LEAST_ARRIVALS", 20)
+    words = "sensitivity embedded --loads 0 --repeat 1 --seconds 1 --callers 4 --workers 2 --max-bytes 24M"
+    more = "--queue service=0.2 --client-overhead 100 --server-overhead 300 --packet 3500 --out"
+    assert run_command_line([*words.split(), *more.split(), str(tmp_path)]) == Exit.OK
+    output = capsys.readouterr().out
+    assert "4 callers at the peak in each of 2 workers" in output
+    study = studies.read(tmp_path / studies.FILE)
+    assert (study.workers, {each.share for each in study.points}) == (2, {PEAK})
+    peaks = {each.knob: each for each in study.points}
+    assert set(peaks) == {"base", studies.CLIENT, studies.SERVER}
+    assert peaks["base"].in_flight == 8
+    assert all(each.messages > 2 for each in peaks.values())

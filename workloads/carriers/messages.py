@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from workloads import shape
 from workloads.histogram import Histogram
 from workloads.shape import Most, Plain
+from workloads.tallying import Tally
 
 _LINE: t.Final = 10_000
 _CAPTURE: t.Final = 64 << 20
@@ -114,6 +115,25 @@ class Row:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Batch:
+    """Units that began in a part of the steady state, and µs of all of them together."""
+
+    count: int
+    sum: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """What the curves of `sensitivity` need (`tallying.Tally.load`)."""
+
+    ended: int
+    arrivals: int
+    met: int
+    messages: int
+    batches: t.Annotated[tuple[Batch, ...], Most(1000)]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """What a worker gives for a phase (`workloads.worker.Worker.phase`)."""
 
@@ -139,6 +159,7 @@ class Report:
     findings: tuple[Found, ...]
     judged: int
     seen: int
+    load: Load
     wrong: WrongReport | None = None
     stopped: StoppedReport | None = None
 
@@ -176,5 +197,6 @@ def no_report(phase: str, began_at: float, why: str) -> dict[str, Plain]:
         "series": [],
         "checks": {"made": 0, "bytes": 0},
         "findings": [],
+        "load": Tally().load(),
         "stopped": {"kind": "stopped", "text": why},
     }

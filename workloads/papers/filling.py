@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import statistics
+import typing as t
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,8 +17,8 @@ _NOTHING_IS_LOCAL = "The server granted no delegation: all goes to the server, a
 _ONLY_COUNTS = "what was counted stands here, without times"
 """Of a run that did all its work with right data, and broke a rule of the lint: what is fast and wrong has no time."""
 _LITTLE_IS_LOCAL = "The server granted few delegations: what it granted none for goes to it."
-Measured = Mapping[Plan, "Sequence[Result] | str"]
-"""The results of each plan, or why there are none."""
+Measured = Mapping[t.Any, "Sequence[t.Any] | str"]
+"""The results, or studies, of each plan; or why there are none."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Filled:
 def fill(table: Table, measured: Measured) -> Filled:
     """The table with medians of what was measured. A plan that is not in `measured` was not run."""
     found = [_results(column, measured) for column in table.columns]
-    results = [each if not isinstance(each, str) else () for each in found]
+    results: list[Sequence[t.Any]] = [each if not isinstance(each, str) else () for each in found]
     references = [
         measured.get(column.reference, "not run") if column.reference else () for column in table.columns
     ]
@@ -93,7 +94,7 @@ def fill(table: Table, measured: Measured) -> Filled:
     short: dict[str, str] = {}
     """Columns with fewer delegations than the paper's -> why that is more calls."""
     for column, each in zip(table.columns, results, strict=True):
-        is_delegated = column.plan is not None and column.plan.policy == "delegated"
+        is_delegated = isinstance(column.plan, Plan) and column.plan.policy == "delegated"
         missing = _missing_delegations(each) if is_delegated else None
         if missing is not None and column.name not in lacking:
             lacking[column.name], short[column.name] = missing
@@ -102,12 +103,13 @@ def fill(table: Table, measured: Measured) -> Filled:
     return Filled(table, tuple(row for row in rows if not _is_empty(table, row)), lacking)
 
 
-def _broken_rules(runs: Sequence[Result]) -> str:
-    """The verdict and the reasons of the first run that is not PASS; nothing if all are."""
-    return next((f"{run.verdict}: {'; '.join(run.reasons)}" for run in runs if run.reasons), "")
+def _broken_rules(runs: Sequence[t.Any]) -> str:
+    """The verdict and the reasons of the first run that is not PASS; nothing if all are. A study is."""
+    results = (run for run in runs if isinstance(run, Result))
+    return next((f"{run.verdict}: {'; '.join(run.reasons)}" for run in results if run.reasons), "")
 
 
-def _missing_delegations(runs: Sequence[Result]) -> tuple[str, str] | None:
+def _missing_delegations(runs: Sequence[t.Any]) -> tuple[str, str] | None:
     """That the server granted no delegation, or few, and what follows. Linux grants as many as it has memory for."""
     granted = sum(run.events.get(GRANTED, 0) for run in runs)
     opens = sum(run.calls.get("OPEN", 0) for run in runs)
@@ -124,7 +126,9 @@ def _is_empty(table: Table, row: FilledRow) -> bool:
     return is_measured and not any(cell.paper or cell.ours for cell in row.cells)
 
 
-def _results(column: Column, measured: Measured) -> Sequence[Result] | str:
+def _results(column: Column, measured: Measured) -> Sequence[t.Any] | str:
+    if column.computed is not None:
+        return (column.computed,)
     if column.plan is None:
         return column.lacking
     return measured.get(column.plan, "not run")
@@ -133,16 +137,15 @@ def _results(column: Column, measured: Measured) -> Sequence[Result] | str:
 def _fill_row(
     table: Table,
     row: Row,
-    results: Sequence[Sequence[Result]],
-    references: Sequence[Sequence[Result]],
+    results: Sequence[Sequence[t.Any]],
+    references: Sequence[Sequence[t.Any]],
     short: Mapping[str, str],
 ) -> FilledRow:
     if row.kind.is_relative:
         results = [() if _broken_rules(each) else each for each in results]
-    ours = [statistics.median(map(row.measure, each)) if each else None for each in results]
+    ours = [_median(row, each) for each in results]
     paper: Sequence[float | None] = [
-        statistics.median(map(row.measure, each)) if each else printed
-        for each, printed in zip(references, row.paper, strict=True)
+        _median(row, each) if each else printed for each, printed in zip(references, row.paper, strict=True)
     ]
     base = _base(table, row, ours)
     if row.kind.is_relative:
@@ -162,6 +165,12 @@ def _fill_row(
             cell = Cell(row.kind, theirs, mine, " ".join(texts))
         cells.append(cell)
     return FilledRow(row, tuple(cells), table.columns[base].name)
+
+
+def _median(row: Row, runs: Sequence[t.Any]) -> float | None:
+    """Of those that have this number."""
+    known = [number for number in map(row.measure, runs) if number is not None]
+    return statistics.median(known) if known else None
 
 
 def _base(table: Table, row: Row, ours: Sequence[float | None]) -> int:

@@ -8,15 +8,19 @@ those of both sides are divided by the time of the base column of the same run, 
 from __future__ import annotations
 
 import enum
+import typing as t
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from workloads.result import Result
+from workloads.sensitivity.queueing import Server
 
 TOLERANCE = 0.02
 """Counts that differ by more have a reason next to them."""
 
-Measure = Callable[[Result], float]
+Count = Callable[[Result], float]
+Measure = Callable[[t.Any], float | None]
+"""Of a result, or of what the column has instead; None: it does not have this number."""
 
 
 class Kind(enum.StrEnum):
@@ -30,6 +34,8 @@ class Kind(enum.StrEnum):
     """As seconds."""
     SHARE = "%"
     """Of all calls: where the work is not the same, its mix may be."""
+    VALUE = "value"
+    """As it is: a quotient, or a number of another machine, which needs no reason."""
 
     @property
     def is_count(self) -> bool:
@@ -83,16 +89,47 @@ class Plan:
         ) ^ hash(knobs)
 
 
+@dataclass(frozen=True, kw_only=True)
+class StudyPlan:
+    """How the curves of a column are measured: a study, as of `nfsproof sensitivity`."""
+
+    name: str
+    only_on: str = ""
+    """The only target that it is for: `embedded`; or `others`, without that; empty: all."""
+    version: str = ""
+    """As `transport`; empty: those of the target."""
+    transport: str = ""
+    settings: tuple[tuple[str, float], ...] = ()
+    """(knob, value) of each setting besides base."""
+    loads: int = 6
+    callers: int = 32
+    seconds: float = 5.0
+    bytes: int = 0
+    packet: int = 0
+    resend: float = 0.0
+    queue: str = ""
+    """Times of the embedded server."""
+    model: Server | None = None
+    """The server with these times; None: it is inferred."""
+    base_at: float = 0.0
+    """The load at which the base of its table is; 0: the lowest."""
+
+
+AnyPlan: t.TypeAlias = Plan | StudyPlan
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of the paper, or one that only nfsproof has."""
 
     name: str
-    plan: Plan | None
+    plan: AnyPlan | None
     lacking: str = ""
     """Why there is no plan."""
     reference: Plan | None = None
     """What is measured for the side of the paper; None: the paper's numbers stand in the rows."""
+    computed: object = None
+    """What our numbers are calculated from, if nothing is measured for them."""
 
 
 @dataclass(frozen=True)
@@ -172,19 +209,24 @@ class Paper:
             for table in self.tables
             for column in table.columns
             for plan in (column.reference, column.plan)
-            if plan is not None
+            if isinstance(plan, Plan)
         )
+
+    def studies(self) -> Iterable[StudyPlan]:
+        """What must be measured for all tables, each once."""
+        plans = (column.plan for table in self.tables for column in table.columns)
+        return dict.fromkeys(plan for plan in plans if isinstance(plan, StudyPlan))
 
 
 # ---------------------------------------------------------------- measures
 
 
-def calls(*names: str) -> Measure:
+def calls(*names: str) -> Count:
     """Calls of some procedures together."""
     return lambda result: sum(result.calls.get(name, 0) for name in names)
 
 
-def calls_in(phase: str, *names: str) -> Measure:
+def calls_in(phase: str, *names: str) -> Count:
     """Calls of some procedures in a phase; of all procedures if there is none."""
     return lambda result: sum(
         number
@@ -195,28 +237,28 @@ def calls_in(phase: str, *names: str) -> Measure:
     )
 
 
-def other_calls_in(phase: str, *names: str) -> Measure:
+def other_calls_in(phase: str, *names: str) -> Count:
     """Calls of all procedures but these, in a phase."""
     every, named = calls_in(phase), calls_in(phase, *names)
     return lambda result: every(result) - named(result)
 
 
-def share_of(*names: str) -> Measure:
+def share_of(*names: str) -> Count:
     """Per cent of all calls."""
     return lambda result: 100 * calls(*names)(result) / all_calls(result) if all_calls(result) else 0.0
 
 
-def per_file(*names: str) -> Measure:
+def per_file(*names: str) -> Count:
     """Calls of some procedures for each file of the workload, which is its parameter ``files``."""
     return lambda result: calls(*names)(result) / int(result.setup.parameters["files"])
 
 
-def calls_of_each_client(*names: str) -> Measure:
+def calls_of_each_client(*names: str) -> Count:
     """The same, by client."""
     return lambda result: sum(result.calls.get(name, 0) for name in names) / result.setup.clients
 
 
-def other_calls(*names: str) -> Measure:
+def other_calls(*names: str) -> Count:
     """Calls of all procedures but these."""
     return lambda result: sum(number for name, number in result.calls.items() if name not in names)
 
@@ -246,7 +288,7 @@ def all_bytes(result: Result) -> float:
     return bytes_sent(result) + bytes_received(result)
 
 
-def seconds_of(*phases: str) -> Measure:
+def seconds_of(*phases: str) -> Count:
     """Of phases by name; of all if there is none."""
     return lambda result: sum(phase.seconds for phase in result.phases if not phases or phase.name in phases)
 

@@ -131,10 +131,10 @@ def read_whole(path: str, size: int, step: int = _STEP) -> c.Program[None]:
     yield c.Close(file)
 
 
-def side_by_side(files: list[tuple[str, int]]) -> Iterable[c.Program[None]]:
+def side_by_side(files: list[tuple[str, int]], makers: int = MAKERS) -> Iterable[c.Program[None]]:
     """Programs that make these files."""
-    for number in range(min(MAKERS, len(files))):
-        yield write_all(files[number::MAKERS])
+    for number in range(min(makers, len(files))):
+        yield write_all(files[number::makers])
 
 
 def preparation(name: str, programs: Programs) -> PhaseDef:

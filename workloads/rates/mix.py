@@ -76,7 +76,8 @@ _NAMES: t.Final = 16
 """Names of each client that are created and removed; half of them exist at the beginning."""
 _LINKS: t.Final = 20
 """Symbolic links of each client."""
-_MAKERS: t.Final = 8
+_MAKERS: t.Final = 32
+"""Programs that make, open and compare files side by side: many, because a study is over long latencies, too."""
 _TRIES: t.Final = 8
 
 
@@ -156,7 +157,7 @@ def _make_directories(context: Context) -> Iterable[c.Program[None]]:
 
 
 def _make_files(context: Context) -> Iterable[c.Program[None]]:
-    yield from side_by_side([(path, size) for path, size, _ in _files(context)[1]])
+    yield from side_by_side([(path, size) for path, size, _ in _files(context)[1]], _MAKERS)
     yield _make_links(context)
     yield _make_names(context)
 

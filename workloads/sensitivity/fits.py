@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Fits by least squares, with 95 % intervals, without numpy and scipy.
 
-Responses of one run are not independent: who waits makes the next one wait. So `batch_means` divides them into
-batches in the order of time, whose means are nearly independent if a batch is much longer than a queue lasts, and takes
-Student's t of these.
+Responses of one run are not independent: who waits makes the next one wait. So they are counted in batches in the order
+of time, whose means are nearly independent if a batch is much longer than a queue lasts; `batch_means` takes Student's
+t of these.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from workloads.statistics import CONFIDENCE, Interval, student, t_quantile
 
-BATCHES: t.Final = 20
+FEWEST_BATCHES: t.Final = 5
 FEWEST_OF_A_BATCH: t.Final = 10
 LEAST_ARRIVALS: t.Final = 1800
 """Of a point: with fewer, near the saturation the mean says little."""
@@ -65,15 +65,27 @@ def _around(estimate: float, half: float) -> Interval:
     return Interval(estimate, estimate - half, estimate + half, CONFIDENCE)
 
 
-def batch_means(values: Sequence[float], batches: int = BATCHES) -> Interval:
-    """The mean of values in the order of time, with its interval from the means of batches.
+def batch_means(batches: Sequence[tuple[int, float]]) -> Interval:
+    """The mean of all values, with its interval from the means of batches: (number, sum) of each, in the order of time.
 
-    Values that do not fill the last batch count for the mean of it. ValueError if a batch has too few.
+    Neighbours are joined until each batch has enough values. ValueError if that leaves too few batches.
     """
-    if len(values) < batches * FEWEST_OF_A_BATCH:
-        raise ValueError(f"expected {batches * FEWEST_OF_A_BATCH} values at least, got {len(values)}")
-    edges = [len(values) * number // batches for number in range(batches + 1)]
-    return student([statistics.fmean(values[edges[at] : edges[at + 1]]) for at in range(batches)])
+    count = sum(number for number, _ in batches)
+    joined = list(batches)
+    while len(joined) >= FEWEST_BATCHES and min(number for number, _ in joined) < FEWEST_OF_A_BATCH:
+        joined = [_together(joined[at : at + 2]) for at in range(0, len(joined), 2)]
+    if len(joined) < FEWEST_BATCHES:
+        raise ValueError(
+            f"expected {FEWEST_BATCHES} batches of {FEWEST_OF_A_BATCH} values at least, got {count} values"
+        )
+    means = student([total / number for number, total in joined])
+    mean = math.fsum(total for _, total in batches) / count
+    half = means.high - means.estimate
+    return _around(mean, half)
+
+
+def _together(batches: Sequence[tuple[int, float]]) -> tuple[int, float]:
+    return sum(number for number, _ in batches), math.fsum(total for _, total in batches)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,8 @@ class Server:
     """Operations per second up to which the cache has all that they touch."""
     delay: float = 0.0
     """Seconds that each operation takes besides."""
+    variation: float = 1.0
+    """Of the times of the processor, as variance over the square of the mean: 1 is M/M/1; 0, fixed times, is M/D/1."""
 
     def hit_rate(self, rate: float) -> float:
         """The share of operations that the cache answers."""
@@ -62,7 +64,10 @@ class Server:
     def response(self, rate: float) -> float:
         """Seconds of an operation on average; infinite from the saturation on."""
         misses = 1 - self.hit_rate(rate)
-        whole = response_of(1, self.service, rate) + self.delay
+        waits = (
+            response_of(1, self.service, rate) - self.service
+        )  # of M/M/1; others by Pollaczek and Khinchine
+        whole = self.service + waits * (1 + self.variation) / 2 + self.delay
         return whole + misses * response_of(self.disks, self.disk, misses * rate) if misses else whole
 
     @property

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A study of one server: curves at several settings of the network, their points as JSON, and what follows from them.
 
-    setting        latency, overhead or bandwidth of the proxy's link; "base" has none of them
+    setting        latency, overhead or bandwidth of the proxy's link, or what a message costs the client or the
+                   embedded server; "base" has none of them
     peak           a closed loop with many callers: the throughput that the server saturates at
     point          an open loop at a share of the peak of its setting; several repeats, all in random order
 
@@ -12,6 +13,7 @@ A point is *refused*, and used by no fit, if it says more about the sender than 
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import typing as t
@@ -23,14 +25,18 @@ from statistics import fmean
 from workloads import shape
 from workloads.result import Environment
 from workloads.sensitivity.curves import Point, Signature, little, signature
-from workloads.sensitivity.fits import LEAST_ARRIVALS, Line, OverheadLaw, fit_line, fit_overhead
+from workloads.sensitivity.fits import LEAST_ARRIVALS, Line, OverheadLaw, batch_means, fit_line, fit_overhead
 from workloads.shape import Most
-from workloads.statistics import Interval, student
+from workloads.statistics import Interval
 from workloads.trouble import Refused
 
 SCHEMA: t.Final = 1
 FILE: t.Final = "sensitivity.json"
-KNOBS: t.Final = ("base", "latency", "overhead", "bandwidth")
+CLIENT: t.Final = "client overhead"
+"""Time of the processor of a client for each message."""
+SERVER: t.Final = "server overhead"
+"""The same of the embedded server with a queue (`nfsproof serve --queue`)."""
+KNOBS: t.Final = ("base", "latency", "overhead", "bandwidth", CLIENT, SERVER)
 SHARES: t.Final = (0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.7, 0.8, 0.95, 1.1)
 """Of the peak."""
 PEAK: t.Final = 0.0
@@ -39,7 +45,6 @@ _MOST_LAG: t.Final = 0.1
 _LITTLE: t.Final = 0.2
 _LIMITS: t.Final = 0.9
 """Share of the peak of base below which an overhead is seen to be the limit."""
-_FEWEST_SECONDS: t.Final = 5
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -48,7 +53,7 @@ class Setting:
 
     knob: str = "base"
     value: float = 0.0
-    """µs for latency and overhead, each of one direction; MB/s for bandwidth."""
+    """µs for latency, each of one direction, and overheads; MB/s for bandwidth."""
 
     def __str__(self) -> str:
         return self.knob if self.knob == "base" else f"{self.knob} {self.value:g} {self.unit}"
@@ -81,13 +86,15 @@ class Measured:
     delivered: float
     response: float
     response_low: float
-    """The 95 % interval, from the means of seconds; equal to `response` if there are too few."""
+    """The 95 % interval, from the means of batches; equal to `response` if there is too little."""
     response_high: float
     median: float
     lag_p99: float
     in_flight: float
     """Operations under way: those that arrivals met; of a closed loop, the callers."""
     operations: int
+    messages: float
+    """Sent and received for each operation."""
     refused: str = ""
     """Why no fit uses it; empty: it is used."""
 
@@ -112,6 +119,14 @@ class Study:
     transport: str
     seed: int
     callers: int
+    """Of each worker."""
+    workers: int
+    packet: int
+    """Bytes of a message; 0: a call or a reply is one, whatever its size."""
+    resend: float
+    """Over UDP, seconds until a call is sent again for the first time, with a window that halves then; 0: as usual."""
+    queue: str
+    """Times of the embedded server; empty: none."""
     repeats: int
     seconds: float
     """Of a point at least."""
@@ -149,13 +164,21 @@ class Study:
 
 
 def chosen(number: int) -> tuple[float, ...]:
-    """This number of `SHARES`, the first and the last among them."""
+    """This number of `SHARES`, the first and the last among them; none: the peaks alone."""
+    if number < 2:
+        return SHARES[:number]
     last = len(SHARES) - 1
     return tuple(SHARES[round(at * last / (number - 1))] for at in range(number))
 
 
 def tasks(setting: Setting, shares: Sequence[float], repeats: int, seed: int) -> list[Task]:
-    """The peaks of a setting, then its points in random order, the same for the same seed."""
+    """The peaks of a setting, then its points in random order, the same for the same seed.
+
+    An overhead of the client has peaks alone: arrivals that find its processor busy are sent late, and a point whose
+    sending lagged is refused.
+    """
+    if setting.knob == CLIENT:
+        shares = ()
     points = [Task(setting, share, repeat) for share in shares for repeat in range(repeats)]
     random.Random(f"{seed} {setting}").shuffle(points)
     return [Task(setting, PEAK, repeat) for repeat in range(repeats)] + points
@@ -178,13 +201,13 @@ def why_refused(
     return ""
 
 
-def interval_of(means: Sequence[float], mean: float) -> tuple[float, float]:
-    """The ends of the 95 % interval of a mean, from the means of batches of a second; the mean, if they are few."""
-    if len(means) < _FEWEST_SECONDS:
+def interval_of(batches: Sequence[tuple[int, float]], mean: float) -> tuple[float, float]:
+    """The ends of the 95 % interval of a mean, from (number, sum) of batches; the mean, if there is too little."""
+    try:
+        found = batch_means(batches)
+    except ValueError:
         return mean, mean
-    found = student(means)
-    half = found.high - found.estimate
-    return max(0.0, mean - half), mean + half
+    return max(0.0, found.low), found.high
 
 
 # ---------------------------------------------------------------- what follows
@@ -213,7 +236,7 @@ def _row(study: Study, setting: Setting) -> Row:
     curve = tuple(each.point for each in study.used(setting))
     peaks = sorted(study.peaks(setting))
     refused = sum(bool(each.refused) for each in study.points if each.task.setting == setting)
-    has_base = any(each.share == min(study.shares) for each in study.used(setting))
+    has_base = bool(_lowest(study, setting))
     peak = peaks[len(peaks) // 2] if peaks else 0.0
     return Row(setting, curve, signature(curve) if curve else None, peak, refused, has_base)
 
@@ -229,32 +252,65 @@ def mean_curve(study: Study, setting: Setting) -> list[Point]:
     ]
 
 
+def _lowest(study: Study, setting: Setting) -> list[Measured]:
+    """The points of a setting at the lowest load."""
+    least = min(study.shares, default=PEAK)
+    return [each for each in study.used(setting) if each.share == least]
+
+
 def latency_law(study: Study) -> Line | None:
     """Base response over latency, both in µs; None for fewer than three settings."""
-    points = list[tuple[float, float]]()
-    for setting in study.settings:
-        used = study.used(setting)
-        if setting.knob in {"base", "latency"}:
-            lowest = min(study.shares)
-            points += [(setting.value, each.response) for each in used if each.share == lowest]
+    points = [
+        (setting.value, each.response)
+        for setting in study.settings
+        if setting.knob in {"base", "latency"}
+        for each in _lowest(study, setting)
+    ]
     return fit_line(points) if len({x for x, _ in points}) > 2 else None
 
 
-def overhead_law(study: Study) -> OverheadLaw | None:
-    """Peak over overhead, where it is the limit: times in seconds; None for fewer than three such settings.
+def flat_until(study: Study) -> float | None:
+    """The latency in µs up to which no base is seen to be above that without any; None: that is not known."""
+    base = _lowest(study, Setting())
+    latencies = [each for each in study.settings if each.knob == "latency" and _lowest(study, each)]
+    if not base or not latencies:
+        return None
+    limit, flat = fmean(each.response_high for each in base), 0.0
+    for setting in latencies:
+        if fmean(each.response_low for each in _lowest(study, setting)) > limit:
+            break
+        flat = setting.value
+    return flat
 
-    A serial delay of the proxy is next to the server, not in its processor: while one message waits, the server
-    works on others. So the peak is the lower one of both, and a small overhead does not show.
+
+def overhead_law(study: Study, knob: str = "overhead") -> OverheadLaw | None:
+    """Peak over overhead, where it is the limit: times in seconds; None for fewer than three settings.
+
+    What the proxy delays, and what a client is busy with, is next to the server, not in its processor: while a message
+    waits, the server works on others. So the peak is the lower one of both, and a small overhead does not show. An
+    overhead of the server is in its processor: there is no such part, and base belongs to the law. That of the client
+    is of one worker, because each has a processor.
     """
-    most = _LIMITS * max(study.peaks(Setting()), default=0.0)
+    limit = math.inf if knob == SERVER else _LIMITS * max(study.peaks(Setting()), default=0.0)
+    workers = study.workers if knob == CLIENT else 1
     points = [
-        (setting.value / 1e6, peak)
+        (setting.value / 1e6, peak / workers)
         for setting in study.settings
-        if setting.knob == "overhead"
+        if setting.knob == knob or (setting == Setting() and knob == SERVER)
         for peak in study.peaks(setting)
-        if 0 < peak < most
+        if 0 < peak < limit
     ]
     return fit_overhead(points) if len({x for x, _ in points}) > 2 else None
+
+
+def messages_of(study: Study, knob: str) -> float | None:
+    """How many messages an operation has at the peaks of a knob: the k that its law should have; None: no peak."""
+    seen = [
+        each.messages
+        for each in study.points
+        if each.knob == knob and each.share == PEAK and not each.refused
+    ]
+    return fmean(seen) if seen else None
 
 
 def steeper_at(found: Sequence[Row]) -> float | None:
@@ -288,6 +344,15 @@ def read(path: Path) -> Study:
         raise Refused(f"{path} is no study of this version: {error}") from error
 
 
+def read_all(path: Path) -> list[Study]:
+    """The studies at a path: a file, the folder of a study, or a folder of such folders. Raises `Refused`, OSError."""
+    if path.name == FILE or (path / FILE).is_file():
+        return [read(path if path.name == FILE else path / FILE)]
+    if not path.is_dir():
+        return []
+    return [read(each / FILE) for each in sorted(path.iterdir()) if (each / FILE).is_file()]
+
+
 def json_schema() -> dict[str, t.Any]:
     """The JSON schema of ``sensitivity.json``."""
     schema = shape.schema_of(Study, title=f"A study of nfsproof sensitivity, schema {SCHEMA}")
@@ -304,11 +369,11 @@ def write(study: Study, path: Path) -> None:
 
 def sheet(study: Study) -> Iterator[str]:
     """Lines of CSV, which `sensitivity --from` reads if they are of one setting."""
-    yield "throughput,response_ms,low_ms,high_ms,knob,value,share,repeat,refused"
+    yield "throughput,response_ms,low_ms,high_ms,knob,value,share,repeat,messages,refused"
     for each in study.points:
         cells = (
             f"{each.delivered:.3f}", f"{each.response / 1000:.6f}", f"{each.response_low / 1000:.6f}",
             f"{each.response_high / 1000:.6f}", each.knob, f"{each.value:g}", f"{each.share:g}", str(each.repeat),
-            "yes" if each.refused else "",
+            f"{each.messages:.3f}", "yes" if each.refused else "",
         )  # fmt: skip
         yield ",".join(cells)

@@ -13,7 +13,7 @@ const VIEWS = [
   ["duplicates", "Duplicates", DATA.duplicates !== null],
   ["statistics", "Statistics", RUNS.some((run) => run.statistics.length > 0)],
   ["charts", "Charts", document.querySelector("#view-charts figure") !== null],
-  ["workloads", "Workloads", document.querySelector("#view-workloads table") !== null],
+  ["workloads", "Workloads", document.querySelector("#view-workloads section") !== null],
   ["targets", RUNS.length > 1 ? "Targets" : "Target", RUNS.length > 0],
 ].filter(([, , isThere]) => isThere);
 

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Studies for the tables of `nfsproof workload paper sensitivity`: what a column needs as a wish, and what came out.
+
+A study has a folder of its results, as with `nfsproof sensitivity --out`, and goes on there point by point.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import typing as t
+from collections.abc import Callable
+from pathlib import Path
+
+from nfsproof import sensing, workloading
+from nfsproof.exits import Exit, Trouble
+from workloads.papers.model import StudyPlan
+from workloads.papers.sensitivity import Studied, times_on
+from workloads.safety import Limits
+from workloads.sensitivity import study as studies
+from workloads.sensitivity.study import Setting, Study
+from workloads.trouble import Refused
+
+Say: t.TypeAlias = Callable[[str], None]
+Measure: t.TypeAlias = Callable[[StudyPlan, str, int, Path], tuple[Study, Exit]]
+"""(plan, target, repeats, folder): measures what the folder does not have. Raises Trouble."""
+_SEED: t.Final = 1
+_LIMIT: t.Final = 256 << 20
+_NOT_HERE: t.Final = {
+    "embedded": "only the embedded server can have the times of this server",
+    "others": "the embedded server stands in the other columns, with times",
+}
+
+
+def folder_of(plan: StudyPlan) -> str:
+    """The name of its folder."""
+    return f"study-{plan.name}"
+
+
+def why_not(plan: StudyPlan, target: str) -> str:
+    """Why a plan is not for a target; empty if it is."""
+    is_for = plan.only_on in {"", target} or (plan.only_on == "others" and target != "embedded")
+    return "" if is_for else _NOT_HERE[plan.only_on]
+
+
+def wish_of(plan: StudyPlan, target: str, repeats: int, out: Path | None) -> sensing.Wish:
+    """The study as `nfsproof sensitivity` measures it."""
+    return sensing.Wish(
+        target=target,
+        version=plan.version or None,
+        transport=plan.transport or None,
+        settings=tuple(Setting(knob, value) for knob, value in plan.settings),
+        shares=studies.chosen(plan.loads),
+        repeats=repeats,
+        seconds=plan.seconds,
+        callers=plan.callers,
+        seed=_SEED,
+        limits=Limits(bytes=_LIMIT, seconds=3600.0),
+        out=out,
+        label="",
+        queue=times_on(plan, target),
+        packet=plan.packet,
+        resend=plan.resend,
+        bytes=plan.bytes,
+    )
+
+
+def measurer(say: Say) -> Measure:
+    """Measures studies on real targets."""
+
+    def measure(plan: StudyPlan, target: str, repeats: int, folder: Path) -> tuple[Study, Exit]:
+        say(f"study {plan.name}")
+        return sensing.run(wish_of(plan, target, repeats, folder), say=say, progress=lambda _text: None)
+
+    return measure
+
+
+def studied(
+    plan: StudyPlan, target: str, measure: Measure | None, *, repeats: int, out: Path | None
+) -> tuple[Studied, bool]:
+    """The study of a plan, and whether the server was wrong. `measure` None: what `out` has. Raises Trouble."""
+    if measure is None:
+        return Studied(plan, _kept(plan, out)), False
+    if out is not None:
+        folder = out / folder_of(plan)
+        workloading.make_folder(folder)
+        return _fresh(plan, target, measure, repeats, folder)
+    with tempfile.TemporaryDirectory() as name:
+        return _fresh(plan, target, measure, repeats, Path(name))
+
+
+def _fresh(
+    plan: StudyPlan, target: str, measure: Measure, repeats: int, folder: Path
+) -> tuple[Studied, bool]:
+    study, status = measure(plan, target, repeats, folder)
+    if status is Exit.INTERRUPTED:
+        raise KeyboardInterrupt
+    return Studied(plan, study), status is Exit.FAIL
+
+
+def _kept(plan: StudyPlan, out: Path | None) -> Study:
+    path = Path() if out is None else out / folder_of(plan) / studies.FILE
+    if out is None or not path.exists():
+        raise Trouble("not run")
+    try:
+        return studies.read(path)
+    except Refused as error:
+        raise Trouble(str(error)) from error
