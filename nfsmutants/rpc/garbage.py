@@ -9,6 +9,7 @@ import typing as t
 from nfsclient.rpc.messages import AcceptStat, accepted
 from nfsclient.rpc.record import LAST_FRAGMENT, Record, RecordAssembler
 from nfsclient.rpc.server import Connection
+from nfsclient.xdr import Buffer
 from nfsmutants.form import Message, transport_mutant, wire_mutant
 from nfsmutants.rpc.bending import Mortal
 from nfsmutants.rpc.headers import head_of, header_of
@@ -19,6 +20,7 @@ from nfsserver.transport import AnswerDatagram, AnswerRecord, TransportMiddlewar
 _ONES = 2**32 - 1
 _PLAUSIBLE = 1 << 20
 """In bytes: the longest record that may be a call. A WRITE with more data has its own mutant."""
+_MARK_AND_XID = 8
 _GARBAGE_ARGS = accepted(0, AcceptStat.GARBAGE_ARGS).to_xdr()[4:]
 
 
@@ -95,14 +97,19 @@ class RpcStopsAfterAHeaderWordOfOnes(Mortal):
 class RpcStopsAfterGarbageArguments(Mortal):
     """No client is served after arguments that do not decode"""
 
-    def answer_record(self, connection: Connection, message: bytes, _proceed: AnswerRecord, /) -> None:
-        """Answer here instead of calling `proceed`, to see the reply."""
-        reply = connection.server.answerer.answer(message, connection.peer, "tcp", connection.channel)
-        if reply is None:
-            return
-        data = b"".join(reply)
-        self.is_dead |= data[4:] == _GARBAGE_ARGS
-        connection.send([(LAST_FRAGMENT | len(data)).to_bytes(4, "big"), data])
+    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
+        """See the reply on its way."""
+        usual = connection.send
+
+        def send(buffers: list[Buffer]) -> None:
+            self.is_dead |= b"".join(buffers)[_MARK_AND_XID:] == _GARBAGE_ARGS
+            usual(buffers)
+
+        vars(connection)["send"] = send
+        try:
+            proceed(connection, message)
+        finally:
+            del vars(connection)["send"]
 
 
 class _Keeps(TransportMiddleware):

@@ -11,7 +11,7 @@ from nfsmutants.snfs.bending import Close, block_of, caller_of, entry_of, file_o
 from nfsserver.state.transitions import State
 
 
-@mutant(p.CLOSE)
+@mutant(p.CLOSE, kills_many="the last writer of a closed file is arranged by a CLOSE")
 def snfs_first_close_is_final(call: Close) -> p.Closeopres:
     """CLOSE ends all opens of the client"""
     entry = entry_of(call)

@@ -30,7 +30,7 @@ def snfs_never_caches(call: Open) -> p.Openopres:
     return amend(call.proceed(), cache_enabled=False)
 
 
-@mutant(p.OPEN)
+@mutant(p.OPEN, kills_many=_EACH_ROW)
 def snfs_always_caches(call: Open) -> p.Openopres:
     """OPEN always enables caching"""
     return amend(call.proceed(), cache_enabled=True)
@@ -50,7 +50,7 @@ def snfs_calls_in_another_mode(call: Open) -> p.Openopres:
         return call.proceed()
 
 
-@mutant(p.OPEN)
+@mutant(p.OPEN, kills_many=_EACH_ROW)
 def snfs_calls_everybody(call: Open) -> p.Openopres:
     """OPEN has every client drop what it has cached of the file, whoever has it open"""
     inode = file_of(call)

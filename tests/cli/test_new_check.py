@@ -199,7 +199,7 @@ REFUSED = [
     (Wish("nfs3/RENAME/keeps-it", file="remove"), "would be about REMOVE, not RENAME"),
     (Wish("nfs3/rename/keeps-it"), "write nfs3/RENAME/keeps-it"),
     (Wish("nfs3/RENAM/keeps-it"), "similar: RENAME"),
-    (Wish("nfs5/OPEN/x"), "expected one of nfs2, nfs3, nfs4, mount, portmap, rpc"),
+    (Wish("nfs5/OPEN/x"), "expected one of nfs2, nfs3, nfs4, snfs, mount, portmap, rpc"),
     (Wish("nfs3/COMMIT/a-b-c-d-e"), "at most 4 are allowed"),
     (Wish("nfs3/COMMIT/" + "a" * 60), "at most 48 are allowed"),
     (Wish("nfs3/COMMIT/x[y]"), "without parameters"),
