@@ -29,7 +29,8 @@ def connect(
 ) -> NfsClient:
     """A client for the directory (or file) that an NFS URL means, by the version of NFS that it names.
 
-    To have what only one version has, call `connect` of `nfsclient.nfs2`, `nfs3`, `nfs4` or `nfsclient.snfs`.
+    To have what only one version has, call `connect` of `nfsclient.nfs2`, `nfs3`, `nfs4`,
+    or of `nfsclient.highlevel.snfs`.
     `version=snfs` is Spritely NFS: see `nfsclient.highlevel.snfs.NfsClient`, whose files are cached.
     `timeout` is in seconds for each call; `credential` replaces the AUTH_SYS one of the URL; `patience` says
     how long to retry after JUKEBOX or DELAY, and how long to wait for a server that is gone (30 s each). With

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import math
+import typing as t
 from collections.abc import Iterator
 from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,6 +21,9 @@ from nfsclient.protocol.snfs import CbMode
 from nfsclient.rpc.loop import Loop
 from nfsserver import ManualClock, Server
 from tests.nfsclient.snfs_stage import BLOCK, Stage
+
+if t.TYPE_CHECKING:
+    from nfsclient.highlevel.snfs.callbacks import Callback
 
 DATA = bytes(range(40))
 """Three blocks, the last one short."""
@@ -331,6 +336,51 @@ def test_a_callback_about_an_unknown_file_is_answered(stage: Stage, a: NfsClient
     a.caching.cache._used.clear()
     assert b.read_file("f") == b""
     assert b.caching.inconsistent == 0
+
+
+def test_caching_ends_when_the_callback_comes_not_when_it_is_answered(
+    stage: Stage, a: NfsClient, b: NfsClient
+) -> None:
+    seen: list[bool] = []
+    with a.open("f", "w") as file:
+        file.write(DATA)
+        stage.during(p.WRITE, lambda: seen.append(file.is_cached))
+        b.read_file("f")
+    assert seen == [False]
+
+
+def test_nothing_is_read_from_the_server_while_data_waits_that_may_not_be_cached(a: NfsClient) -> None:
+    with a.open("f", "w+") as file:
+        file.write(DATA)
+        file._opened.file.enabled = False  # a callback whose writes were lost with the connection
+        file.seek(0)
+        assert file.read(len(DATA)) == DATA
+
+
+def test_a_callback_that_overtakes_the_reply_to_an_open_counts(
+    stage: Stage, a: NfsClient, b: NfsClient
+) -> None:
+    """The reply may be an old one, from the memory of the server: then nothing is cached."""
+    put(b)
+    node = a.find("f")
+    answers: list[p.Snfsstat] = []
+    callback = SimpleNamespace(
+        args=SimpleNamespace(file=node.handle, cbmode=CbMode.SNFS_CBINVAL), answer=answers.append
+    )
+    stage.during(p.OPEN, lambda: a.caching._called(t.cast("Callback", callback)))
+    with a.open("f") as file:
+        assert not file.is_cached
+    assert answers == [p.Snfsstat.NFS_OK]
+
+
+def test_an_open_that_is_lost_is_taken_back_before_it_is_made_again(
+    stage: Stage, a: NfsClient, b: NfsClient
+) -> None:
+    put(b)
+    stage.during(p.OPEN, lambda: stage.cut(a))
+    with a.open("f"):
+        assert stage.calls["REOPEN"] == 1
+        assert stage.calls["RECOVERED"] == 1
 
 
 def test_other_versions_get_what_waits(stage: Stage, a: NfsClient) -> None:

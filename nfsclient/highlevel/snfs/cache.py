@@ -175,7 +175,7 @@ class CachedFile:
 
     @attributes.setter
     def attributes(self, attributes: Attributes | None) -> None:
-        self._attributes = attributes if self.is_cached else None
+        self._attributes = attributes
 
 
 class Cache:
