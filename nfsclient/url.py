@@ -18,13 +18,14 @@ from nfsclient.similar import similar_text
 
 _SCHEME = "nfs"
 _MAX_ID = 0xFFFF_FFFF
-_VERSIONS: t.Final = {
-    "2": (2, None),
-    "3": (3, None),
-    "4": (4, None),
-    "4.0": (4, 0),
-    "4.1": (4, 1),
-    "4.2": (4, 2),
+_VERSIONS: t.Final[t.Mapping[str, t.Mapping[str, t.Any]]] = {
+    "2": {"version": 2},
+    "3": {"version": 3},
+    "4": {"version": 4},
+    "4.0": {"version": 4, "minor": 0},
+    "4.1": {"version": 4, "minor": 1},
+    "4.2": {"version": 4, "minor": 2},
+    "snfs": {"version": 2, "is_spritely": True},
 }
 _PROTOS: t.Final = ("tcp", "udp")
 _WITHOUT_EFFECT: t.Final = frozenset(
@@ -63,6 +64,8 @@ class NfsUrl:
     version: int = 3
     minor: int | None = None
     """Minor version of NFSv4, if the URL names one."""
+    is_spritely: bool = False
+    """Whether it is Spritely NFS: the procedures of NFSv2 and more, in another program (docs/spritely.md)."""
     proto: str = "tcp"
     """``tcp`` or ``udp``."""
     nfsport: int | None = None
@@ -135,7 +138,9 @@ class NfsUrl:
         return f"{_SCHEME}://{self.netloc}{quote_from_bytes(self.path)}{'?' + query if query else ''}"
 
     def _parameters(self) -> t.Iterator[tuple[str, str]]:
-        if (self.version, self.minor) != (3, None):
+        if self.is_spritely:
+            yield "version", "snfs"
+        elif (self.version, self.minor) != (3, None):
             yield "version", str(self.version) if self.minor is None else f"{self.version}.{self.minor}"
         if self.proto != "tcp":
             yield "proto", self.proto
@@ -225,8 +230,7 @@ def _parse_parameter(name: str, value: str, text: str) -> dict[str, t.Any]:
         return {name: _number(name, value, *_NUMBERS[name], text)}
     match name:
         case "version":
-            version, minor = _one_of(name, value, _VERSIONS, text)
-            return {"version": version, "minor": minor}
+            return dict(_one_of(name, value, _VERSIONS, text))
         case "proto":
             return {"proto": _one_of(name, value, dict(zip(_PROTOS, _PROTOS, strict=True)), text)}
         case "secure" | "delegations":

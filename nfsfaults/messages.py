@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 from nfsclient.errors import NfsClientError
-from nfsclient.protocol.registry import callback_of, programs
+from nfsclient.protocol.registry import callback_of, procedure_of, programs
 from nfsclient.rpc.messages import CallHeader, ReplyHeader, parse_reply
 from nfsclient.rpc.program import AnyOperation, Procedure, Step
 from nfsclient.xdr import XdrType
@@ -70,10 +70,14 @@ class Message:
     @cached_property
     def procedure(self) -> Procedure[t.Any, t.Any] | None:
         """None for programs and numbers that are not declared here."""
-        program = programs().get((self.heading.program, self.heading.version))
+        heading = self.heading
+        program = programs().get((heading.program, heading.version))
         if program is None and self.toward == ("client" if self.kind == "call" else "server"):
-            program = callback_of(self.heading.version)
-        return None if program is None else program.by_number.get(self.heading.procedure)
+            program = callback_of(heading.version)
+        if program is None:
+            return None
+        known = program.by_number.get(heading.procedure)
+        return known or procedure_of(heading.program, heading.version, heading.procedure)
 
     @cached_property
     def header(self) -> CallHeader | ReplyHeader | None:

@@ -46,7 +46,7 @@ class Citation(t.NamedTuple):
 class Requirement:
     """One clause, as `must()`, `stated()`, `should()` and `may()` declare it.
 
-    `gist` says it in our words; `rfc` is written "RFC 1813".
+    `gist` says it in our words; `rfc` is written "RFC 1813", or is the name of a paper (`SPRITELY`).
     A clause of an IMPLEMENTATION part is SHOULD at most, unless its text `says_must`.
     A breach that does the declared `harm` is FAIL whatever the level. Nothing breaks a MAY, so it declares none.
     """
@@ -109,7 +109,10 @@ class Requirement:
 
 Also: t.TypeAlias = Mapping[str, tuple[str, str] | tuple[str, str, Level]]
 """Version -> RFC and section, and the level if it is another one: `{"4.0": ("RFC 7530", "16.13.4")}`."""
-_RFC: t.Final = re.compile(r"RFC [1-9][0-9]*")
+SPRITELY: t.Final = "Spritely NFS"
+"""V. Srinivasan and J. Mogul, "Spritely NFS: Implementation and Performance of Cache-Consistency Protocols", WRL
+Research Report 89/5: what states SNFS, which no RFC does."""
+_DOCUMENT: t.Final = re.compile(rf"RFC [1-9][0-9]*|{SPRITELY}")
 _SECTION: t.Final = re.compile(r"([1-9][0-9]*|[A-Z])(\.[0-9]+)*")
 _VERSION: t.Final = re.compile(r"[1-9](\.[0-9])?")
 
@@ -168,7 +171,7 @@ def _declare(
 
 
 def _check_citation(rfc: str, section: str) -> None:
-    if _RFC.fullmatch(rfc) is None:
+    if _DOCUMENT.fullmatch(rfc) is None:
         raise ValueError(f'expected an RFC such as "RFC 1813", got {rfc!r}')
     if _SECTION.fullmatch(section) is None:
         raise ValueError(f'{rfc}: expected a section such as "3.3.7" or "A.5", got {section!r}')

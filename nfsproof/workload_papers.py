@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 import typing as t
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ from workloads.papers import PAPERS
 from workloads.papers.filling import Filled, fill
 from workloads.papers.model import AnyPlan, Paper, Plan, StudyPlan
 from workloads.result import Result, ResultError
+from workloads.spec import title_of
 from workloads.trouble import Refused
 
 Say = Callable[[str], None]
@@ -105,7 +107,7 @@ class Runner:
         if self._no_guest:
             raise Trouble(self._no_guest)
         wish = wish_of(plan, target)
-        self._say(f"{plan.workload}, NFSv{plan.version}: the client of Linux")
+        self._say(f"{plan.workload}, {title_of(plan.version)}: the client of Linux")
         try:
             order = workloading.guest_order(wish)
             if self._guest is None:
@@ -181,7 +183,7 @@ def carry_out(
             try:
                 measured = _kept(folder) or _fresh(plan, target, run, folder)
             except Trouble as error:
-                say(f"{plan.workload}, NFSv{plan.version}: {error}")
+                say(f"{plan.workload}, {title_of(plan.version)}: {error}")
                 made.lacking[plan] = _noted(folder, _why(plan, str(error)))
                 made.results.pop(plan, None)
                 continue
@@ -234,10 +236,10 @@ def _study(
 def _why(plan: AnyPlan, error: str) -> str:
     """What a table says of a plan that was not carried out; without addresses, because the page is for others."""
     if _LACKS.search(error):
-        return f"the server does not have NFSv{plan.version}"
+        return f"the server does not have {title_of(plan.version)}"
     if error.startswith(_CANNOT_BOOT):
         return _CANNOT_BOOT
-    with_version = f" with NFSv{plan.version}" if plan.version else ""
+    with_version = f" with {title_of(plan.version)}" if plan.version else ""
     return error if error.startswith((_OURS, _NOT_RUN)) else f"could not be run{with_version}"
 
 
@@ -350,9 +352,21 @@ def _run(wish: Wish, runner: Run, measure: Measure | None, *, say: Say, progress
                 say(line)
         if by_target:
             parts.append(paper_markdown(paper, by_target))
+        if paper.figures and wish.out is not None:
+            for path in _draw(paper, wish, progress):
+                say(f"picture: {path}")
     if wish.markdown is not None:
         _write(wish.markdown, _with_older(wish.markdown, "\n".join(parts), wish.repeat))
     return int(Exit.FAIL if is_wrong else Exit.OK)
+
+
+def _draw(paper: Paper, wish: Wish, progress: Say) -> list[Path]:
+    """The pictures of a paper, of runs on the embedded server in another process."""
+    from nfsproof import workload_figures  # starts a server; most papers have no pictures
+
+    assert wish.out is not None
+    measure = None if wish.kept_only else functools.partial(workload_figures.measured, wish_of=wish_of)
+    return workload_figures.draw(paper.figures, wish.out, measure, say=progress)
 
 
 def _with_older(path: Path, page: str, repeat: int) -> str:

@@ -31,7 +31,16 @@ from workloads.result import Result
 from workloads.running import About, Carrier, Outcome, carry_out
 from workloads.safety import Limits, new_directory, require_room, require_room_below, require_within, shown
 from workloads.served import ask_counts
-from workloads.spec import MOST_OVER_UDP, MOST_READ, UDP_VERSIONS, VERSIONS, Order, Workload
+from workloads.spec import (
+    MOST_OVER_UDP,
+    MOST_READ,
+    SPRITELY,
+    UDP_VERSIONS,
+    VERSIONS,
+    Order,
+    Workload,
+    title_of,
+)
 from workloads.trouble import Refused, Stopped
 from workloads.worker import CAPTURES
 
@@ -88,6 +97,8 @@ def order_of(wish: Wish, address: TargetAddress | None, workers: int) -> Order:
     version = wish.version or _usual_version(address)
     _require_version(workload, version, wish)
     policy = "raw" if wish.mount else _policy(_wanted_policy(workload, wish.policy), version)
+    if version == SPRITELY and wish.connections > 1:
+        raise Refused("a client of Spritely NFS has one connection: its server knows it by its address")
     transport = _transport(wish, address, version)
     most = MOST_OVER_UDP if transport == "udp" else workload.size
     size = min(workload.size, MOST_READ.get(version, most), most)
@@ -150,12 +161,12 @@ def _transport(wish: Wish, address: TargetAddress | None, version: str) -> str:
 def _require_version(workload: Workload, version: str, wish: Wish) -> None:
     if wish.mount:
         return
-    if version not in VERSIONS:
-        raise Refused(f"expected one of {', '.join(VERSIONS)} as the version, got {version!r}")
+    if version not in (*VERSIONS, SPRITELY):
+        raise Refused(f"expected one of {', '.join((*VERSIONS, SPRITELY))} as the version, got {version!r}")
     if version not in workload.versions:
         why = workload.needs.get(version, "it cannot be said in that version")
         raise Refused(
-            f"{workload.name} does not run with NFSv{version}: {why}; use --version {workload.versions[0]}"
+            f"{workload.name} does not run with {title_of(version)}: {why}; use --version {workload.versions[0]}"
         )
 
 
@@ -170,12 +181,13 @@ def _wanted_policy(workload: Workload, name: str | None) -> str:
 
 def _policy(name: str, version: str) -> str:
     if name == "like":
-        name = {"2": "v2-like", "3": "v3-like"}.get(version, "v4-like")
+        name = {"2": "v2-like", "3": "v3-like", SPRITELY: "spritely"}.get(version, "v4-like")
     policy = POLICIES.get(name)
     if policy is None:
         raise Refused(f"unknown policy {name!r}; expected one of {', '.join(POLICIES)}")
     if version not in policy.versions:
-        raise Refused(f"the policy {name} is for NFSv{', '.join(policy.versions)}, not for NFSv{version}")
+        known = ", ".join(map(title_of, policy.versions))
+        raise Refused(f"the policy {name} is for {known}, not for {title_of(version)}")
     return name
 
 
@@ -196,14 +208,14 @@ def dry_run(wish: Wish) -> list[str]:
         makes += f"\n  lasts {order.warmup + order.duration:g} s, besides the preparation"
     if wish.client:
         return [
-            f"{name} in a Linux guest, on a mount of {wish.target} with NFSv{order.version}:",
+            f"{name} in a Linux guest, on a mount of {wish.target} with {title_of(order.version)}:",
             makes,
             clients,
         ]
     if wish.mount:
         return [f"{name} on the directory {wish.mount}, with the client of the kernel:", makes, clients]
     return [
-        f"{name} with NFSv{order.version} and the policy {order.policy} on {wish.target}:",
+        f"{name} with {title_of(order.version)} and the policy {order.policy} on {wish.target}:",
         makes,
         f"{clients}, window {order.window}",
         f"  READ {order.rsize} bytes, WRITE {order.wsize} bytes",
@@ -261,7 +273,7 @@ def _run_in_guest(wish: Wish, *, say: Say, out: Path | None) -> Outcome:
     from nfsproof import workload_guest  # needs the server and threads, which other runs do not
 
     order = guest_order(wish)
-    say(f"{wish.workload}: NFSv{order.version}, the client of Linux in a guest, which boots")
+    say(f"{wish.workload}: {title_of(order.version)}, the client of Linux in a guest, which boots")
     _clear(out, say)
     with workload_guest.guest() as client, interruptible():
         return workload_guest.run_in(client, order, wish.knobs, wish.label)
@@ -353,7 +365,7 @@ def _run_on(
         nfsproof=__version__,
         is_in_process=isinstance(target, EmbeddedTarget) and reach is None,
     )
-    say(f"{workload.name}: NFSv{order.version}, policy {order.policy}, {shown(demand)}")
+    say(f"{workload.name}: {title_of(order.version)}, policy {order.policy}, {shown(demand)}")
     _clear(out, say)
     carrier = carrier_of(reach, order, workload, loop, evidence=out, say=progress)
     with _stopping(carrier):

@@ -115,6 +115,7 @@ class Backend:
         self._luck = None if now.crash_loses is None else random.Random(now.crash_loses)
         limits = replace(self._usual_limits, **knobs.limits())
         self.limits = limits if noted is None else noted(limits)
+        self.pseudo.refer(is_wanted=now.referral)
         for file_system in self.exports.values():
             file_system.configure(self.limits)
             if now.write_back_fails and now.free_bytes is not None:

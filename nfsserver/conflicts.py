@@ -45,6 +45,15 @@ Refuse: t.TypeAlias = Callable[[ServerApi, CallContext, str], t.Any]
 
 
 def clear_way(server: ServerApi, inode: Inode, client: int | None, *, changes: bool) -> None:
+    """Take a file from the caches of others: from clients of Spritely NFS, and what is delegated.
+
+    Raises DELAY, or `Waits`, while they have it. Call it before anything is changed: what waits is answered again.
+    """
+    server.clear_caches(inode, changes=changes)
+    recall_delegations(server, inode, client, changes=changes)
+
+
+def recall_delegations(server: ServerApi, inode: Inode, client: int | None, *, changes: bool) -> None:
     """Recall what a file is delegated to others as. Raises DELAY, or `Waits`, while it is not returned.
 
     Call it before anything is changed: what waits is answered again.
@@ -75,25 +84,31 @@ def _is_overdue(server: ServerApi, delegation: Delegation) -> bool:
 # ---------------------------------------------------------------- NFSv2 and NFSv3
 
 
-def with_conflicts(handlers: Handlers, needs: Mapping[AnyOperation, Share], refuse: Refuse) -> Handlers:
-    """The handlers of another version, which give way to what NFSv4 clients hold.
+Clear: t.TypeAlias = Callable[..., None]
+"""`clear_way`, or a part of it."""
+
+
+def with_conflicts(
+    handlers: Handlers, needs: Mapping[AnyOperation, Share], refuse: Refuse, clear: Clear = clear_way
+) -> Handlers:
+    """The handlers of another version, which give way to what NFSv4 clients hold, and others have cached.
 
     `needs` says which operations do, and which share reservation they need as if they used the anonymous stateid
     (section 9.1.2); those that need none change something.
     """
     return {
-        operation: _giving_way(handler, needs[operation], refuse) if operation in needs else handler
+        operation: _giving_way(handler, needs[operation], refuse, clear) if operation in needs else handler
         for operation, handler in handlers.items()
     }
 
 
-def _giving_way(handler: Handler, access: Share, refuse: Refuse) -> Handler:
+def _giving_way(handler: Handler, access: Share, refuse: Refuse, clear: Clear) -> Handler:
     def answer(server: ServerApi, context: CallContext, args: t.Any) -> t.Any:
-        if len(server.states.held.stateids):
+        if len(server.states.held.stateids) or server.spritely.is_watching:
             try:
                 for inode in _files(server, args):
                     server.states.require_unlocked(inode, access)
-                    clear_way(server, inode, None, changes=access != Share.READ)
+                    clear(server, inode, None, changes=access != Share.READ)
             except StateError as refusal:
                 return refuse(server, context, refusal.status)
         return handler(server, context, args)

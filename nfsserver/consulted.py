@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 
 from nfsserver.freedom import Freedom, Mark
 from nfsserver.fs import Limits
-from nfsserver.knobs import KNOBS
+from nfsserver.knobs import KNOBS, Knob
 from nfsserver.settings import Settings
 
 _MOST_NAMES = 200
@@ -33,6 +33,8 @@ class Consulted:
     """Whether any operation on files was called."""
     has_compounds: bool = False
     """Whether any operation of NFSv4 was performed."""
+    has_opens: bool = False
+    """Whether any procedure of Spritely NFS was called."""
     is_turned: bool = False
     """Whether a knob was set meanwhile."""
     reads: set[str] = field(default_factory=set)
@@ -76,6 +78,7 @@ class Consulted:
         return {
             "has_files": self.has_files,
             "has_compounds": self.has_compounds,
+            "has_opens": self.has_opens,
             "is_turned": self.is_turned,
             "reads": sorted(self.reads),
             "sizes": self.sizes,
@@ -103,8 +106,7 @@ class Consulted:
             return True
         by_freedom = {name for freedom in freedoms for name in freedom.knobs}
         return any(
-            knob.is_of_rpc
-            or (self.has_compounds if knob.of_nfs4 else self._is_decided(knob.limit, getattr(now, name)))
+            knob.is_of_rpc or self._is_seen(knob, getattr(now, name))
             for name, knob in KNOBS.items()
             if getattr(now, name) != knob.default and name not in by_freedom
         )
@@ -120,6 +122,12 @@ class Consulted:
             *([self.answered[freedom.name]] if freedom.name in self.answered else []),
         ]
         return any(freedom.differs(now, mark) for mark in marks)
+
+    def _is_seen(self, knob: Knob, value: t.Any) -> bool:
+        """Whether another value of a knob mattered that no freedom obeys."""
+        if knob.of_snfs:
+            return self.has_opens
+        return self.has_compounds if knob.of_nfs4 else self._is_decided(knob.limit, value)
 
     def _is_decided(self, limit: str | None, value: t.Any) -> bool:
         """Whether another value of a limit mattered; a knob that is no limit matters wherever files are."""

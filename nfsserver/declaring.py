@@ -23,6 +23,7 @@ def knob(
     limit: str | None = None,
     is_of_rpc: bool = False,
     of_nfs4: bool = False,
+    of_snfs: bool = False,
 ) -> t.Any:
     """One knob; `nfsserver.knobs.Knob` says what the parameters mean."""
     metadata = {name: value for name, value in locals().items() if name != "default"}

@@ -12,9 +12,11 @@ from nfsclient.xdr import XdrType
 from nfsserver.backend import Backend
 from nfsserver.binding import Registry
 from nfsserver.dialing import Dialer
+from nfsserver.fs import Inode
 from nfsserver.knobs import Knobs
 from nfsserver.mounts import Mounts
 from nfsserver.state.manager import StateManager
+from nfsserver.state.spritely import SpritelyState
 from nfsserver.waiting import WaitingCalls
 
 A = t.TypeVar("A", bound=XdrType)
@@ -33,6 +35,8 @@ class ServerApi(t.Protocol):
     registry: Registry
     states: StateManager
     """What NFSv4 clients have, in this instance of the service."""
+    spritely: SpritelyState
+    """What clients of Spritely NFS have, in this instance of the service."""
     waiting: WaitingCalls
     """The calls that wait for the return of a delegation."""
     dialer: Dialer
@@ -44,6 +48,9 @@ class ServerApi(t.Protocol):
         self, operation: AnyOperation, handler: Handler, context: CallContext, args: t.Any, /
     ) -> t.Any:
         """The result of one operation of a compound, through all that is around operations."""
+
+    def clear_caches(self, inode: Inode, *, changes: bool) -> None:
+        """Take a file from the caches of clients of Spritely NFS, for an access by another version."""
 
     def keep_silent(self, *, done: bool = False) -> None:
         """Called by a handler: its call gets no answer at all. `done`: it was executed, so a retransmission is not."""

@@ -63,6 +63,8 @@ class Knob:
     """It matters to calls of any program, not only to those about files."""
     of_nfs4: bool
     """It matters to NFSv4 only."""
+    of_snfs: bool
+    """It matters only where clients of Spritely NFS have anything."""
 
     @property
     def takes(self) -> str:
@@ -156,6 +158,14 @@ _NEWER: t.Final = (
     "slots_kept",
     "optional_attributes",
     "mandatory_locks",
+    "snfs_versions",
+    "snfs_version_step",
+    "snfs_entries",
+    "snfs_callback_timeout",
+    "snfs_honors_lost",
+    "snfs_grace",
+    "snfs_recovery",
+    "snfs_nfs_interval",
 )
 """Knobs that are drawn after all others, so that a seed still draws what it drew before there were these."""
 

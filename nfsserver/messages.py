@@ -149,7 +149,7 @@ class Messages:
         self, message: bytes, peer: Address, transport: Transport, channel: Channel | None
     ) -> Answer:
         self._silenced = False
-        if not self.replays.covers(message) or not self._server.knobs.now.replay_cache:
+        if not self.replays.covers(message, is_used=self._server.knobs.now.replay_cache):
             reply = self.dispatcher.answer(message, peer, transport, channel)
             return None if self._silenced else reply
         key = self.replays.key(message, peer, transport)

@@ -32,7 +32,7 @@ import typing as t
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from nfsclient.protocol import mount, nfs3
+from nfsclient.protocol import mount, nfs3, snfs
 from nfsclient.protocol.nfs4.operations import PROGRAM, VERSION
 from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext, Refused
@@ -44,7 +44,7 @@ from nfsserver.service import Service, require_user
 from nfsserver.settings import Settings
 from nfsserver.transport import TransportMiddleware
 
-_OF_FILES: t.Final = frozenset({nfs3.NFS3.number, mount.MOUNT3.number})
+_OF_FILES: t.Final = frozenset({nfs3.NFS3.number, mount.MOUNT3.number, snfs.PROGRAM})
 _NFS4: t.Final = (PROGRAM, VERSION)
 """The programs whose operations have to do with files, NULL aside."""
 _Answer: t.TypeAlias = Callable[[CallContext, t.Any], t.Any]
@@ -158,6 +158,7 @@ class Pipeline:
         """The result of an operation; notes which freedoms would have changed the call or the reply."""
         consulted.has_files |= operation.program in _OF_FILES and operation.number != 0
         consulted.has_compounds |= (operation.program, operation.version) == _NFS4 and operation.number != 0
+        consulted.has_opens |= operation.program == snfs.PROGRAM and operation.number != 0
         chosen = [freedom for freedom in self._all_freedoms if operation in freedom.operations]
         for freedom in chosen:
             for mark in freedom.of_call(self._server, args):

@@ -48,17 +48,20 @@ class ReplayCache:
         self.knows_ports = True
         """Whether a call from another port is another call; a proxy calls from another port than its client."""
         self._keys: set[tuple[int, int, int]] = set()
+        self._always: set[tuple[int, int, int]] = set()
         self._replies: OrderedDict[tuple[Address, str, bytes], bytes] = OrderedDict()
 
-    def add(self, procedures: t.Iterable[AnyOperation]) -> None:
-        """Cover these procedures too."""
+    def add(self, procedures: t.Iterable[AnyOperation], always: t.Iterable[AnyOperation] = ()) -> None:
+        """Cover these procedures too; those in `always` also where a server does without the cache."""
         self._keys.update((each.program, each.version, each.number) for each in procedures)
+        self._always.update((each.program, each.version, each.number) for each in always)
 
-    def covers(self, message: Buffer) -> bool:
-        """Whether a message calls one of the procedures."""
+    def covers(self, message: Buffer, *, is_used: bool = True) -> bool:
+        """Whether a message calls one of the procedures; unless the cache `is_used`, one that must not run twice."""
         if len(message) < _PROCEDURE_AT + _PROCEDURE.size:
             return False
-        return _PROCEDURE.unpack_from(message, _PROCEDURE_AT) in self._keys
+        keys = self._keys if is_used else self._always
+        return _PROCEDURE.unpack_from(message, _PROCEDURE_AT) in keys
 
     def key(self, message: Buffer, peer: Address, transport: str) -> tuple[Address, str, bytes]:
         """The key of a call."""

@@ -26,6 +26,8 @@ from nfsserver.pipeline import Pipeline
 from nfsserver.service import Service
 from nfsserver.services import services
 from nfsserver.settings import Value
+from nfsserver.snfs.calling import clear_caches
+from nfsserver.state import spritely
 from nfsserver.state.manager import StableStorage, StateManager, Terms
 from nfsserver.transport import SurroundedRpcServer, TransportMiddleware, listen
 from nfsserver.waiting import WaitingCalls
@@ -39,7 +41,7 @@ def _last_close(inode: Inode) -> None:
 
 
 class Server:
-    """NFSv2, NFSv3, NFSv4.1, NFSv4.2, MOUNT, portmap and rpcbind on one port, over file systems in memory.
+    """NFSv2, NFSv3, NFSv4.1, NFSv4.2, SNFS, MOUNT, portmap and rpcbind on one port, over file systems in memory.
 
     `exports` are paths; each has a separate file system. `knobs` are the legal freedoms that it takes (see
     `nfsserver.knobs`). `seed` makes handles and verifiers repeatable; without one they are drawn at random, as
@@ -68,11 +70,17 @@ class Server:
         self.perform = self.pipeline.perform
         self.keep_silent = self.messages.keep_silent
         self.knobs = Knobs({"root_squash": root_squash, **(knobs or {})}, self._obey)
-        self._stable = StableStorage()
+        self._stable, self._stable_spritely = StableStorage(), spritely.Stable()
         self.states = self._new_states()
+        self.spritely = self._new_spritely(restarted=False)
         self.waiting = WaitingCalls(
+            lambda: self.spritely.is_watching or self.knobs.now.conflicts == "wait",
+            lambda: (
+                self.states.held.delegations.ended
+                + self.states.held.delegations.answered
+                + self.spritely.ended
+            ),
             lambda: self.knobs.now.conflicts == "wait",
-            lambda: self.states.held.delegations.ended + self.states.held.delegations.answered,
         )
         self.dialer = Dialer(may_dial)
         self._services: list[Service] = []
@@ -94,9 +102,34 @@ class Server:
         states = StateManager(number, self._stable, now, self._terms)
         for file_system in self.backend.exports.values():
             file_system.objects.is_open = states.held.opens.is_open
-            file_system.objects.on_forget = states.held.forget_file
             states.held.opens.on_last_close = _last_close
         return states
+
+    def _new_spritely(self, *, restarted: bool) -> spritely.SpritelyState:
+        """The state of clients of Spritely NFS at the beginning of an instance."""
+        table = spritely.SpritelyState(
+            self._stable_spritely, self.backend.clock.monotonic, self._spritely_terms, restarted=restarted
+        )
+        held = self.states.held
+
+        def forget(inode: Inode) -> None:
+            held.forget_file(inode)
+            table.forget(inode)
+
+        for file_system in self.backend.exports.values():
+            file_system.objects.on_forget = forget
+        return table
+
+    def _spritely_terms(self) -> spritely.Terms:
+        now = self.knobs.now
+        by_counter = now.snfs_versions == "counter"
+        return spritely.Terms(
+            now.snfs_entries, by_counter, now.snfs_version_step, now.snfs_grace, now.snfs_nfs_interval
+        )
+
+    def clear_caches(self, inode: Inode, *, changes: bool) -> None:
+        """Take a file from the caches of clients of Spritely NFS, for an access by another version."""
+        clear_caches(self, inode, changes=changes)
 
     def _terms(self) -> Terms:
         return Terms(self.knobs.now.lease_time, self.knobs.now.courteous)
@@ -104,7 +137,7 @@ class Server:
     def offer(self, service: Service) -> None:
         """Answer a program."""
         self._services.append(service)
-        self.messages.replays.add(service.not_repeatable)
+        self.messages.replays.add(service.not_repeatable, service.run_once)
         self.dispatcher.register(service.program, self.pipeline.answerers(service))
 
     # ------------------------------------------------------------ knobs and middleware
@@ -196,6 +229,7 @@ class Server:
         """
         self.backend.begin_instance(clean=clean)
         self.states = self._new_states()
+        self.spritely = self._new_spritely(restarted=True)
         self.messages.replays.clear()
         self.waiting.forget()
         self.dialer.drop()

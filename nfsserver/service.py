@@ -24,6 +24,8 @@ class Service(t.NamedTuple):
     """What it does where knobs are turned, the innermost first."""
     not_repeatable: t.Collection[AnyOperation] = ()
     """Procedures that must not run twice for a retransmitted call."""
+    run_once: t.Collection[AnyOperation] = ()
+    """Those of them that do harm if they do: never, whatever the knob `replay_cache` says."""
 
 
 _REGISTERED: t.Final[dict[tuple[int, int], Service]] = {}

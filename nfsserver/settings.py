@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nfsserver import declaring
-from nfsserver.callback_settings import CallbackSettings
+from nfsserver.spritely_settings import SpritelySettings
 
 Value = declaring.Value
 _knob = declaring.knob
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(CallbackSettings):
+class Settings(SpritelySettings):
     """All knobs. Sizes are in bytes, globs are over names (the last component, the root's being ``/``)."""
 
     write_accepts: int | None = _knob(
@@ -491,9 +491,24 @@ class Settings(CallbackSettings):
     )
     optional_attributes: bool = _knob(
         True,
-        "objects have the attributes archive, hidden, system, mimetype, time_backup, quota_* and fs_locations",
+        "objects have the attributes archive, hidden, system, mimetype, time_backup, quota_*, fs_locations, "
+        "fs_locations_info and fs_status",
         "RFC 5661 section 5.2",
         draws=(False,),
+        of_nfs4=True,
+    )
+    referral: bool = _knob(
+        False,
+        "the directory /referrals/absent is a referral: the root of a file system that is absent here",
+        "RFC 5661 section 11.4.3",
+        draws=(True,),
+        of_nfs4=True,
+    )
+    metadata_server: bool = _knob(
+        False,
+        "EXCHANGE_ID returns USE_PNFS_MDS; no file has a layout",
+        "RFC 5661 section 18.43.3",
+        draws=(True,),
         of_nfs4=True,
     )
     posix_locks: bool = _knob(

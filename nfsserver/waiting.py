@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Calls that wait for the return of a delegation, where the knob `conflicts` says so (RFC 5661 section 10.2).
 
+So do opens of Spritely NFS, for callbacks to other clients; they wait whatever the knob says.
+
 A handler completes each call before the next one. One that must wait raises `Waits` before it has changed anything;
 no reply is sent, and the message is answered again when a delegation was returned or revoked. A compound goes on with
 the operation that had to wait: what was before it is not executed again.
@@ -96,8 +98,11 @@ class _Call:
 class WaitingCalls(DeadlineMember, TransportMiddleware):
     """The calls of a server that wait."""
 
-    def __init__(self, is_used: t.Callable[[], bool], returned: t.Callable[[], int]) -> None:
+    def __init__(
+        self, is_used: t.Callable[[], bool], returned: t.Callable[[], int], is_usual: t.Callable[[], bool]
+    ) -> None:
         self._is_used = is_used
+        self._is_usual = is_usual
         self._returned = returned
         """How often what calls wait for has come: delegations that were returned or revoked, holders that answered."""
         self._seen = 0
@@ -111,6 +116,11 @@ class WaitingCalls(DeadlineMember, TransportMiddleware):
 
     @property
     def may_wait(self) -> bool:
+        """Whether a call that a client of another protocol is in the way of may raise `Waits`, as the knob says."""
+        return self._is_usual() and self.has_room
+
+    @property
+    def has_room(self) -> bool:
         """Whether the call that is being answered may raise `Waits`: those over UDP may not."""
         if self._current is None or not self._is_used() or len(self._waiting) >= MOST.waiting_calls:
             return False

@@ -180,10 +180,12 @@ class EmbeddedTarget(Target):
     def end_grace(self) -> None:
         """Whoever has not reclaimed by now cannot."""
         self.running().states.end_grace()
+        self.running().spritely.end_recovery()
 
     def forget_holders(self) -> None:
         """No client may reclaim what it holds now: a check that a mutant ended early did not give it back."""
         self.running().states.forget_holders()
+        self.running().spritely.forget_clients()
 
     def set_knobs(self, values: Mapping[str, Value]) -> None:
         """Turn knobs. Raises `BadKnob`."""

@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 _KEPT = frozenset(
     {
-        *("--knob", "--set", "--mutant", "--lacks", "--call-timeout", "--seed"),
+        *("--knob", "--set", "--mutant", "--lacks", "--referral", "--call-timeout", "--seed"),
         *("--control", "--control-timeout", "--restart", "--restart-timeout"),
         *("--mount", "--umount", "--program", "--work-timeout"),
     }
@@ -19,8 +19,9 @@ _FLAGS = frozenset({"--thorough"})
 """Such options without a value."""
 _WHOLE = frozenset({"--restart", "--mount", "--umount"})
 """Options whose value is a command and nothing else; others have a name before it."""
-_COMMANDS = frozenset({"--control", "--program"}) | _WHOLE
-"""Their values are for the shell of the owner, and may name hosts, users and paths."""
+_PATH = "--referral"
+_COMMANDS = frozenset({"--control", "--program", _PATH}) | _WHOLE
+"""Their values are the owner's, for the shell as a rule, and may name hosts, users and paths."""
 _TELLING = (*_COMMANDS, ".toml")
 HIDDEN, COMMAND = "TARGET", "COMMAND"
 """What stands for a target, and for a command of its owner."""
@@ -74,6 +75,8 @@ def _hidden_value(word: str, before: str) -> str:
 
 
 def _shown(option: str, value: str) -> str:
+    if option == _PATH:
+        return "PATH"
     if option in _WHOLE:
         return COMMAND
     action, equals, _ = value.partition("=")

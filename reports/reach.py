@@ -25,7 +25,8 @@ NETWORK: t.Final = "network"
 REACH: t.Final = "reach.txt"
 _HEAD: t.Final = """\
 # Checks that need more than a server and its address. Written by `nfsproof regenerate`, checked in CI.
-# control: the server must be crashed, restarted or filled, its files changed without NFS, or be in a private network.
+# control: the server must be crashed, restarted or filled, its files changed without NFS, or be in a private network,
+# or its owner must name a referral (`--referral`).
 # reference: only the embedded server can be set to make the choice that is tested.
 """
 

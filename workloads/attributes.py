@@ -50,10 +50,16 @@ Sighting: t.TypeAlias = tuple[bytes, t.Any]
 class AttributeChecks:
     """The attributes that one worker sees."""
 
-    def __init__(self, ledger: Ledger, troubles: Counter[str], *, knows_writes: bool = True) -> None:
-        """`knows_writes`: what is written is on the server, not at a client that has a delegation to write."""
+    def __init__(
+        self, ledger: Ledger, troubles: Counter[str], *, knows_writes: bool = True, knows_sizes: bool = True
+    ) -> None:
+        """`knows_writes`: what is written is on the server, not at a client that has a delegation to write.
+
+        `knows_sizes`: the server has all data when a file is closed; clients of Spritely NFS keep it longer.
+        """
         self._ledger = ledger
         self._knows_writes = knows_writes
+        self._knows_sizes = knows_sizes
         self._troubles = troubles
         self._known: dict[bytes, tuple[Item, int]] = {}
         """By handle: the object, and the tick from which on it has this handle."""
@@ -127,7 +133,7 @@ class AttributeChecks:
         if kind is not None and int(kind) != item.type:
             raise _wrong(item, by, f"its type is {_TYPES.get(item.type)}", f"{int(kind)}", "type")
         if item.state is not None:
-            if raw.size is not None:
+            if raw.size is not None and self._knows_sizes:
                 self._judge_size(item, raw.size, begun, by, end)
             if nlink is not None and nlink != item.names and item.is_quiet(begun):
                 raise _wrong(item, by, f"its number of names is {item.names}", str(nlink), "number of links")

@@ -253,6 +253,17 @@ class StatelessChannel(Channel):
             self.engine.at(self.engine.clock() + pause, again)
 
 
+class SpritelyChannel(StatelessChannel):
+    """Of Spritely NFS: its server knows a client by the address of its connection, so a lost one ends the run."""
+
+    def _lost(self, error: ConnectionLost, ask: Call, task: Task, waited: float, pause: float) -> None:
+        del waited, pause
+        self.watch.restarted(self.engine.clock())
+        self.on_lost()
+        text = f"{ask.procedure.name}: the connection ended ({error.cause}), and files were open"
+        self.engine.throw(task, Stopped("connection", text))
+
+
 def _is_failed_change(call: TimedCall) -> bool:
     failed = call.result is not None and bool(getattr(call.result, "status", 0))
     return failed and call.procedure.name in _CHANGES_NAMES

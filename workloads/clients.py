@@ -10,10 +10,12 @@ from contextlib import closing
 from nfsclient.clients import Mount, Nfs2, Nfs3, Patience
 from nfsclient.clients.nfs4 import Nfs4, Session
 from nfsclient.clients.nfs4 import operations as op
+from nfsclient.clients.snfs import Snfs
 from nfsclient.discovery import follow
 from nfsclient.discovery.nfs4 import find_root
 from nfsclient.errors import NfsClientError
-from nfsclient.files import Blocking, Files, v2, v3, v4
+from nfsclient.files import Blocking, Files
+from nfsclient.protocol import nfs2, snfs
 from nfsclient.protocol import nfs3 as p3
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.auth import AuthSys
@@ -23,8 +25,17 @@ from nfsclient.rpc.mixed import MixedCalls
 from nfsclient.rpc.mixed_udp import MixedDatagrams
 from nfsclient.xdr import Void
 from nfstargets import TargetAddress
-from workloads.channels import Channel, Meter, SessionChannel, StatelessChannel, WindowedChannel
+from workloads.channels import (
+    Channel,
+    Meter,
+    SessionChannel,
+    SpritelyChannel,
+    StatelessChannel,
+    WindowedChannel,
+)
 from workloads.engine import Engine
+from workloads.policies.verbs import verbs_for
+from workloads.spec import OF_NFS2, SPRITELY, title_of
 from workloads.trouble import Stopped
 from workloads.watching import Watch
 
@@ -72,8 +83,12 @@ class Link:
         except NfsClientError as error:
             self.close()
             raise Stopped(
-                "connection", f"NFSv{version} at {address.host} port {address.nfs_port}: {error}"
+                "connection", f"{title_of(version)} at {address.host} port {address.nfs_port}: {error}"
             ) from error
+
+    @property
+    def _is_old(self) -> bool:
+        return self.version in OF_NFS2
 
     def _connect(self, port: int) -> RpcClient:
         address = self.address
@@ -108,12 +123,12 @@ class Link:
         if self.session is not None:
             return Blocking(self.session)
         rpc = self.connections[0]
-        return Blocking(Nfs2(rpc) if self.version == "2" else Nfs3(rpc, patience=Patience.of(self.loop)))
+        return Blocking(Nfs2(rpc) if self._is_old else Nfs3(rpc, patience=Patience.of(self.loop)))
 
     @property
     def files(self) -> Files:
         """The operations of the version."""
-        return v2.Files() if self.version == "2" else v3.Files() if self.version == "3" else v4.Files()
+        return verbs_for(self.version, wants_delegations=False).files
 
     def root(self) -> bytes:
         """The handle of the directory that the address means. Raises `Stopped`."""
@@ -127,7 +142,7 @@ class Link:
                     if known
                     else find_root(self.session, [*_names(address.export), *inside])
                 )
-            if address.root_handle and address.version == int(self.version):
+            if address.root_handle and str(address.version) == self.version:
                 return bytes.fromhex(address.root_handle)
             return self._mounted(inside)
         except NfsClientError as error:
@@ -135,7 +150,7 @@ class Link:
 
     def _mounted(self, inside: list[bytes]) -> bytes:
         address = self.address
-        is_old = self.version == "2"
+        is_old = self._is_old
         with closing(self._connect(address.mount_port)) as rpc:
             client = Mount(rpc, 1 if is_old else 3)
             path = address.export.encode()
@@ -148,16 +163,15 @@ class Link:
         if handle is None:
             raise Stopped("refused", f"MNT of {address.export} at {address.host}: {status}")
         rpc = self.connections[0]
-        return follow(Nfs2(rpc) if is_old else Nfs3(rpc), handle, inside)
+        typed = Snfs(rpc) if self.version == SPRITELY else Nfs2(rpc) if is_old else Nfs3(rpc)
+        return follow(typed, handle, inside)
 
     def null_rtt(self) -> float:
         """The median of a few NULL calls, in microseconds."""
         rpc, clock, times = self.connections[0], self.loop.clock, list[float]()
         null = p.NULL if self.session is not None else p3.NULL
-        if self.version == "2":
-            from nfsclient.protocol import nfs2
-
-            null = nfs2.NULL
+        if self._is_old:
+            null = snfs.NULL if self.version == SPRITELY else nfs2.NULL
         for _ in range(_NULLS):
             begin = clock()
             rpc.call(null, Void())
@@ -173,6 +187,8 @@ class Link:
             engine.look = min(engine.look, self._resend / _LOOKS)
         if self.session is not None:
             return SessionChannel(engine, mixed, meter, watch, self.session, self._lease)
+        if self.version == SPRITELY:
+            return SpritelyChannel(engine, mixed, meter, watch)
         kind_of_channel = WindowedChannel if self._is_udp and self._resend else StatelessChannel
         return kind_of_channel(engine, mixed, meter, watch)
 

@@ -26,6 +26,7 @@ from workloads.channels import RENEWALS
 from workloads.engine import Interrupted
 from workloads.histogram import Histogram
 from workloads.mounted import MountWorker
+from workloads.policies.spritely import CALLBACKS, CANCELLED
 from workloads.result import (
     BY_LINT,
     GRANTED,
@@ -43,7 +44,7 @@ from workloads.result import (
     WorkerShare,
     WrongData,
 )
-from workloads.spec import Order, Workload
+from workloads.spec import OF_NFS2, Order, Workload
 from workloads.trouble import LostWorker
 from workloads.worker import STEADY, Plain, Worker
 
@@ -54,7 +55,15 @@ _SHORT: t.Final = 1.0
 """Seconds below which that share says nothing."""
 _SHOWN: t.Final = 256
 EVENTS: t.Final = frozenset(
-    {GRANTED, RENEWALS, "recalls of delegations", "waits for a slot", "µs of waiting for slots"}
+    {
+        GRANTED,
+        RENEWALS,
+        CALLBACKS,
+        CANCELLED,
+        "recalls of delegations",
+        "waits for a slot",
+        "µs of waiting for slots",
+    }
 )
 """What workers count with the troubles, and is none."""
 
@@ -249,7 +258,7 @@ class _Made:
     def _setup(self) -> Setup:
         order = self.order
         is_rate = self.workload.unit is not None
-        stable = "" if order.version == "2" or order.mount else order.stable
+        stable = "" if order.version in OF_NFS2 or order.mount else order.stable
         return Setup(
             workload=order.workload,
             kind=self.workload.kind,
@@ -259,7 +268,7 @@ class _Made:
             transport="" if order.mount else order.transport,
             sizes=Sizes(read=order.rsize, write=order.wsize, directory=order.page),
             stable=stable,
-            listing="" if order.mount or order.version == "2" else _LISTING[order.plus],
+            listing="" if order.mount or order.version in OF_NFS2 else _LISTING[order.plus],
             workers=order.workers,
             clients=order.clients * order.workers,
             connections=order.connections * order.clients,

@@ -14,11 +14,22 @@ from workloads.shape import Scalar
 from workloads.trouble import Refused
 
 VERSIONS: t.Final = ("2", "3", "4.1", "4.2")
+SPRITELY: t.Final = "snfs"
+"""Spritely NFS, which some workloads run with, too."""
+OF_NFS2: t.Final = frozenset({"2", SPRITELY})
+"""Versions with the procedures of NFSv2."""
 UDP_VERSIONS: t.Final = ("2", "3")
 """NFSv4.1 needs a transport that keeps order and loses nothing (RFC 5661 section 2.9.1)."""
+
+
+def title_of(version: str) -> str:
+    """As people write it."""
+    return "Spritely NFS" if version == SPRITELY else f"NFSv{version}"
+
+
 MOST_OVER_UDP: t.Final = 32768
 """Bytes of one READ or WRITE over UDP: a datagram has less than 64 KiB, and servers take half of that."""
-MOST_READ: t.Final = {"2": 8192}
+MOST_READ: t.Final = {"2": 8192, SPRITELY: 8192}
 """Bytes of one READ or WRITE, where the version has a limit (RFC 1094 section 2.2)."""
 
 

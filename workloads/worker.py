@@ -24,6 +24,7 @@ from pathlib import Path
 from random import Random
 
 from nfsclient.errors import ConnectionLost, NfsClientError, ServerViolation, XdrError
+from nfsclient.highlevel.snfs.callbacks import Callback, CallbackService
 from nfsclient.rpc.loop import Loop
 from nfstargets import TargetAddress
 from workloads import catalog
@@ -37,6 +38,7 @@ from workloads.overhead import Overhead
 from workloads.policies import POLICIES
 from workloads.policies.client import PolicyClient
 from workloads.policies.reclaiming import reclaim
+from workloads.policies.spritely import SpritelyClient
 from workloads.spec import Context, Order, PhaseDef
 from workloads.sweeping import MODE, find_directory, make_directory, remove_directory
 from workloads.tallying import Rate, Tally, carry_out
@@ -72,9 +74,15 @@ class Worker:
         self._root = self._directory = b""
         self._address = TargetAddress.from_plain(order.address)
         self.ledger = Ledger(Contents(order.seed), order.worker)
+        self.meter = Meter()
+        """Of the phase that is carried out, or was last."""
         self.troubles: Counter[str] = Counter()
+        policy = POLICIES[order.policy]
         self.checks = AttributeChecks(
-            self.ledger, self.troubles, knows_writes=not POLICIES[order.policy].wants_delegations
+            self.ledger,
+            self.troubles,
+            knows_writes=not (policy.wants_delegations or policy.is_spritely),
+            knows_sizes=not policy.is_spritely,
         )
         self.watch = Watch(order.lint, alone=order.workers == 1)
 
@@ -118,8 +126,12 @@ class Worker:
 
     def _performer(self, link: Link, channel: Channel) -> PolicyClient:
         order = self.order
-        performer = PolicyClient(
-            POLICIES[order.policy],
+        policy = POLICIES[order.policy]
+        make: Callable[..., PolicyClient] = PolicyClient
+        if policy.is_spritely:
+            make = functools.partial(SpritelyClient, pace=float(order.parameters.get("pace", 0.0)))
+        performer = make(
+            policy,
             order.version,
             self._directory,
             self.ledger,
@@ -135,6 +147,8 @@ class Worker:
         )
         if link.session is not None:
             link.session.callbacks.on_recall = functools.partial(self._recalled, performer, channel)
+        if isinstance(performer, SpritelyClient):
+            CallbackService(link.connections[0], functools.partial(self._called, performer, channel))
         return performer
 
     def _recalled(self, performer: PolicyClient, channel: Channel, stateid: t.Any, _handle: bytes) -> None:
@@ -143,6 +157,10 @@ class Worker:
         node = performer.delegation_of(stateid)
         if node is not None:
             self.engine.start(performer.give_back(node), channel)
+
+    def _called(self, performer: SpritelyClient, channel: Channel, callback: Callback) -> None:
+        """The server wants data of a file, or wants it to be cached no more: a task carries that out."""
+        self.engine.start(performer.answer(callback), channel)
 
     def _doubled(self) -> None:
         """A call was sent twice: a server without a memory of calls may have carried it out twice, and late."""
@@ -177,7 +195,7 @@ class Worker:
 
     def phase(self, name: str, start_at: float = 0.0) -> Plain:
         """Carry out a phase, from a time of the wall clock on. Raises `Interrupted` after `stop`, with its report."""
-        meter = Meter(self.order.packet)
+        meter = self.meter = Meter(self.order.packet)
         for channel in self._channels:
             channel.meter = meter
         self._sleep_until(start_at)

@@ -10,6 +10,7 @@ a cache, or after a crash, a CREATE or REMOVE that was executed is executed agai
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable
 
 from nfsclient.clients.patience import Patience
 from nfsclient.errors import ConnectFailed, ConnectionLost, RpcError, RpcTimeout, ServerDown
@@ -50,6 +51,8 @@ class Reconnecting:
         self._attempts = 0
         self._opened_at = 0.0
         """When the connection was made that replaced a lost one; calls from before ended with that one."""
+        self.on_reconnected: Callable[[], None] | None = None
+        """Called when the connection was made again, before any call: its own calls may be lost, too."""
 
     def call(
         self,
@@ -68,7 +71,7 @@ class Reconnecting:
         except _LOST as error:
             lost: Lost = error
         while True:
-            self._recover(lost)
+            self.recover(lost)
             xid = None if lost.exchange is None else lost.exchange.xid
             self.resent += lost.exchange is not None
             try:
@@ -78,14 +81,15 @@ class Reconnecting:
             except _LOST as error:
                 lost = _with_exchange(error, lost)
             else:
-                self._answered()
+                self.answered()
                 return result
 
     def end(self) -> None:
         """Make no connections from now on: the client is closed."""
         self._patience = None
 
-    def _answered(self) -> None:
+    def answered(self) -> None:
+        """A call was answered: the next loss has all patience again."""
         self._pauses, self._is_hopeless = None, False
 
     def submit(self, procedure: Procedure[A, R], args: A, *, into: memoryview | None = None) -> Pending[R]:
@@ -94,7 +98,7 @@ class Reconnecting:
             try:
                 return self.rpc.submit(procedure, args, into=into)
             except ConnectionLost as error:
-                self._recover(error)
+                self.recover(error)
 
     def result(self, pending: Pending[R]) -> R | Pending[R]:
         """The result of a call that is over; where its connection was lost, the same call under way again."""
@@ -104,11 +108,11 @@ class Reconnecting:
             # All calls of a connection end with it: one of them brings the new one, for the others as well.
             is_old = pending.sent_at < self._opened_at
             if not (is_old and self.rpc.is_open):
-                self._recover(error)
+                self.recover(error)
             self.resent += 1
             return self._again(pending, error)
         self.resent = 0
-        self._answered()
+        self.answered()
         return result
 
     def wait(self, pending: Pending[R]) -> R:
@@ -135,9 +139,15 @@ class Reconnecting:
                 )
             except ConnectionLost as error:
                 lost = _with_exchange(error, lost)
-                self._recover(lost)
+                self.recover(lost)
 
-    def _recover(self, lost: Lost) -> None:
+    def restore(self, what: str) -> None:
+        """Connect again if the connection has ended. Raises `ServerDown`."""
+        if not self.rpc.is_open:
+            self.recover(ConnectionLost(what, self.rpc.why_closed))
+            self.answered()
+
+    def recover(self, lost: Lost) -> None:
         """Wait as long as it takes for the next attempt, and connect if that is needed. Raises `ServerDown`."""
         if self._patience is None:
             raise lost
@@ -154,7 +164,9 @@ class Reconnecting:
                 return
             try:
                 self.rpc.reconnect(same_port=True)
-            except ConnectFailed as error:
+                if self.on_reconnected is not None:
+                    self.on_reconnected()
+            except (ConnectFailed, *_LOST) as error:
                 cause = error
             else:
                 self._opened_at = self.rpc.loop.clock()

@@ -7,15 +7,17 @@ one; `discover` takes them all. A step that fails raises its own kind of `MountF
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import typing as t
 from contextlib import closing
 from dataclasses import dataclass
 
 from nfsclient.clients import Mount, Nfs2, Nfs3, Patience, Portmap, Rpcbind
+from nfsclient.clients.snfs import Snfs
 from nfsclient.errors import MountFailed, NfsClientError, ProgMismatch, RpcError, UrlError, XdrError
 from nfsclient.paths import shown
-from nfsclient.protocol import mount, nfs2, nfs3, portmap
+from nfsclient.protocol import mount, nfs2, nfs3, portmap, snfs
 from nfsclient.protocol.rpcbind import UniversalAddressError, from_universal
 from nfsclient.rpc.auth import AuthSys, Credential
 from nfsclient.rpc.blocking import RpcClient, connect_tcp, connect_udp
@@ -97,10 +99,15 @@ class Endpoint:
         return b"/".join(_names_below(self.path, self.export))
 
 
-def as_url(url: NfsUrl | str, versions: t.Collection[int] = (3,)) -> NfsUrl:
-    """A URL of one of these versions of NFS: if there is only one, the text need not name it. Raises `UrlError`."""
+def as_url(url: NfsUrl | str, versions: t.Collection[int] = (3,), *, spritely: bool = False) -> NfsUrl:
+    """A URL of one of these versions of NFS: if there is only one, the text need not name it. Raises `UrlError`.
+
+    `spritely`: of Spritely NFS, which need not be named either.
+    """
     unnamed = min(versions) if len(versions) == 1 else 3
     parsed = NfsUrl.parse(url, version=unnamed) if isinstance(url, str) else url
+    if spritely and parsed.version == snfs.VERSION:
+        return dataclasses.replace(parsed, is_spritely=True)
     if parsed.version not in versions:
         wanted = " or ".join(map(str, sorted(versions)))
         raise UrlError(f"expected version={wanted}, saw version={parsed.version} in {parsed}")
@@ -137,6 +144,9 @@ def open_connection(
         timeout=timeout,
         privileged=url.secure if privileged is None else privileged,
         credential=credential or credential_of(url),
+        source_port=0
+        if url.is_spritely
+        else None,  # the server knows a client by its address, also a later one
     )
 
 
@@ -177,7 +187,7 @@ def ask_rpcbind(url: NfsUrl, *, loop: Loop, timeout: float = TIMEOUT) -> Ports:
             )
         ) as rpc:
             return Ports(
-                url.nfs_port or _ask(rpc, url, (nfs3.PROGRAM, url.version), "NFS", "nfsport"),
+                url.nfs_port or _ask(rpc, url, _program(url), "NFS", "nfsport"),
                 url.mountport or _ask(rpc, url, (mount.PROGRAM, _mount_version(url)), "MOUNT", "mountport"),
             )
     except (RpcError, XdrError) as error:
@@ -214,6 +224,10 @@ def _has_only_later_versions(url: NfsUrl, port: int, *, loop: Loop, timeout: flo
 def _mount_version(url: NfsUrl) -> int:
     """Version 1 of MOUNT goes with version 2 of NFS (RFC 1094 section A.1)."""
     return 1 if url.version == 2 else 3
+
+
+def _program(url: NfsUrl) -> tuple[int, int]:
+    return (snfs.PROGRAM, snfs.VERSION) if url.is_spritely else (nfs3.PROGRAM, url.version)
 
 
 def _ask(rpc: RpcClient, url: NfsUrl, program: tuple[int, int], name: str, parameter: str) -> int:
@@ -369,5 +383,6 @@ def _follow_alone(
             f"expected NFS version {url.version} on {url.host} port {port}, saw: {error}; check the port"
         ) from error
     with closing(rpc):
-        nfs = Nfs2(rpc) if url.version == 2 else Nfs3(rpc, patience=Patience.of(loop))
+        old = Snfs if url.is_spritely else Nfs2
+        nfs = old(rpc) if url.version == 2 else Nfs3(rpc, patience=Patience.of(loop))
         return follow(nfs, start, names)

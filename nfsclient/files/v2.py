@@ -48,23 +48,36 @@ class Files(operations.Files):
     is_directory = p.Nfsstat2.NFSERR_ISDIR
     no_name = p.Nfsstat2.NFSERR_NOENT
 
+    def _ok(
+        self, procedure: Procedure[t.Any, t.Any], args: XdrType, into: memoryview | None = None
+    ) -> Steps[t.Any]:
+        """The result of one call that succeeds. Raises `NfsStatusError`."""
+        reply = yield Call(self._procedure(procedure), args, into)
+        if reply.resok is None:
+            raise status_error(reply.status, procedure.name, reply=reply)
+        return reply.resok
+
+    def _procedure(self, procedure: Procedure[t.Any, t.Any]) -> Procedure[t.Any, t.Any]:
+        """The procedure of the program that is spoken: there are others with those of NFSv2."""
+        return procedure
+
     def getattr(self, handle: bytes) -> Steps[Attributes]:
         """GETATTR."""
-        return attributes_of((yield from ok(p.GETATTR, p.FhandleArgs(handle))))
+        return attributes_of((yield from self._ok(p.GETATTR, p.FhandleArgs(handle))))
 
     def setattr(self, handle: bytes, attributes: NewAttributes) -> Steps[None]:
         """SETATTR."""
-        yield from ok(p.SETATTR, p.Sattrargs(handle, sattr(attributes)))
+        yield from self._ok(p.SETATTR, p.Sattrargs(handle, sattr(attributes)))
 
     def readlink(self, handle: bytes) -> Steps[bytes]:
         """READLINK."""
-        return bytes((yield from ok(p.READLINK, p.FhandleArgs(handle))))
+        return bytes((yield from self._ok(p.READLINK, p.FhandleArgs(handle))))
 
     def read(self, handle: bytes, offset: int, count: int, *, into: memoryview | None = None) -> Steps[Data]:
         """READ, of 8192 bytes at most. The end of the file is where the size that came along says."""
         wanted = min(count, p.MAXDATA)
         _require_32_bits("offset", offset + wanted)
-        result = yield from ok(p.READ, p.Readargs(handle, offset, wanted), into)
+        result = yield from self._ok(p.READ, p.Readargs(handle, offset, wanted), into)
         self._require_read(offset, wanted, result.data)
         size = result.attributes.size
         return Data(result.data, offset + len(result.data) >= size, size)
@@ -79,7 +92,7 @@ class Files(operations.Files):
         """WRITE, of the first 8192 bytes at most: all of them, and stable (section 2.2.9)."""
         first = data if len(data) <= p.MAXDATA else memoryview(data)[: p.MAXDATA]
         _require_32_bits("offset", offset + len(first))
-        yield from ok(p.WRITE, p.Writeargs(handle, 0, offset, 0, first))
+        yield from self._ok(p.WRITE, p.Writeargs(handle, 0, offset, 0, first))
         return Written(len(first), Stable.FILE_SYNC)
 
     def commit(self, handle: bytes, offset: int = 0, count: int = 0) -> Steps[bytes | None]:  # noqa: ARG002
@@ -89,7 +102,7 @@ class Files(operations.Files):
 
     def lookup(self, directory: bytes, name: bytes, *, attributes: bool = True) -> Steps[Found]:  # noqa: ARG002
         """LOOKUP."""
-        return _found((yield from ok(p.LOOKUP, p.Diropargs(directory, name))))
+        return _found((yield from self._ok(p.LOOKUP, p.Diropargs(directory, name))))
 
     def create(
         self,
@@ -106,7 +119,7 @@ class Files(operations.Files):
         if how is Create.GUARDED:
             yield from self._require_free(directory, name)
         args = p.Createargs(p.Diropargs(directory, name), sattr(attributes))
-        return _found((yield from ok(p.CREATE, args)))
+        return _found((yield from self._ok(p.CREATE, args)))
 
     def _require_free(self, directory: bytes, name: bytes) -> Steps[None]:
         try:
@@ -120,32 +133,32 @@ class Files(operations.Files):
     def mkdir(self, directory: bytes, name: bytes, attributes: NewAttributes = NOTHING_SET) -> Steps[Found]:
         """MKDIR."""
         args = p.Createargs(p.Diropargs(directory, name), sattr(attributes))
-        return _found((yield from ok(p.MKDIR, args)))
+        return _found((yield from self._ok(p.MKDIR, args)))
 
     def symlink(
         self, directory: bytes, name: bytes, text: bytes, attributes: NewAttributes = _MODE_OF_LINKS
     ) -> Steps[Found]:
         """SYMLINK, and LOOKUP, since its reply has no handle (section 2.2.14)."""
         args = p.Symlinkargs(p.Diropargs(directory, name), text, sattr(attributes))
-        yield from ok(p.SYMLINK, args)
+        yield from self._ok(p.SYMLINK, args)
         return (yield from self.lookup(directory, name))
 
     def link(self, handle: bytes, directory: bytes, name: bytes) -> Steps[None]:
         """LINK."""
-        yield from ok(p.LINK, p.Linkargs(handle, p.Diropargs(directory, name)))
+        yield from self._ok(p.LINK, p.Linkargs(handle, p.Diropargs(directory, name)))
 
     def remove(self, directory: bytes, name: bytes) -> Steps[None]:
         """REMOVE."""
-        yield from ok(p.REMOVE, p.Diropargs(directory, name))
+        yield from self._ok(p.REMOVE, p.Diropargs(directory, name))
 
     def rmdir(self, directory: bytes, name: bytes) -> Steps[None]:
         """RMDIR."""
-        yield from ok(p.RMDIR, p.Diropargs(directory, name))
+        yield from self._ok(p.RMDIR, p.Diropargs(directory, name))
 
     def rename(self, directory: bytes, name: bytes, to_directory: bytes, to_name: bytes) -> Steps[None]:
         """RENAME."""
         args = p.Renameargs(p.Diropargs(directory, name), p.Diropargs(to_directory, to_name))
-        yield from ok(p.RENAME, args)
+        yield from self._ok(p.RENAME, args)
 
     def readdir(
         self,
@@ -157,29 +170,21 @@ class Files(operations.Files):
     ) -> Steps[Page]:
         """READDIR. Neither attributes nor handles come along."""
         cookie = at.cookie.to_bytes(p.COOKIESIZE)
-        result = yield from ok(p.READDIR, p.Readdirargs(directory, cookie, min(size, p.MAXDATA)))
+        result = yield from self._ok(p.READDIR, p.Readdirargs(directory, cookie, min(size, p.MAXDATA)))
         entries = [Entry(each.name, None, each) for each in result.entries]
         following = int.from_bytes(result.entries[-1].cookie) if entries else at.cookie
         return Page(entries, result.eof, Position(following))
 
     def fsinfo(self, handle: bytes) -> Steps[Info]:
         """STATFS: `tsize` is what the server would like."""
-        info = yield from ok(p.STATFS, p.FhandleArgs(handle))
+        info = yield from self._ok(p.STATFS, p.FhandleArgs(handle))
         liked = min(info.tsize or p.MAXDATA, p.MAXDATA)
         return Info(rtmax=p.MAXDATA, rtpref=liked, wtmax=p.MAXDATA, wtpref=liked, dtpref=p.MAXDATA)
 
     def statfs(self, handle: bytes) -> Steps[Space]:
         """STATFS."""
-        info = yield from ok(p.STATFS, p.FhandleArgs(handle))
+        info = yield from self._ok(p.STATFS, p.FhandleArgs(handle))
         return Space(*(info.bsize * blocks for blocks in (info.blocks, info.bfree, info.bavail)))
-
-
-def ok(procedure: Procedure[t.Any, t.Any], args: XdrType, into: memoryview | None = None) -> Steps[t.Any]:
-    """The result of one call that succeeds. Raises `NfsStatusError`."""
-    reply = yield Call(procedure, args, into)
-    if reply.resok is None:
-        raise status_error(reply.status, procedure.name, reply=reply)
-    return reply.resok
 
 
 def attributes_of(given: p.Fattr) -> Attributes:

@@ -29,7 +29,8 @@ def connect(
 ) -> NfsClient:
     """A client for the directory (or file) that an NFS URL means, by the version of NFS that it names.
 
-    To have what only one version has, call `connect` of `nfsclient.nfs2`, `nfs3` or `nfs4`.
+    To have what only one version has, call `connect` of `nfsclient.nfs2`, `nfs3`, `nfs4` or `nfsclient.snfs`.
+    `version=snfs` is Spritely NFS: see `nfsclient.highlevel.snfs.NfsClient`, whose files are cached.
     `timeout` is in seconds for each call; `credential` replaces the AUTH_SYS one of the URL; `patience` says
     how long to retry after JUKEBOX or DELAY, and how long to wait for a server that is gone (30 s each). With
     `reconnect` the client outlives restarts of the server: calls are made again on a new connection, and data that
@@ -49,6 +50,10 @@ def connect(
         from nfsclient.highlevel import nfs3
 
         make = nfs3.connect
+    elif parsed.is_spritely:
+        from nfsclient.highlevel import snfs
+
+        make = snfs.connect
     else:
         from nfsclient.highlevel import nfs2
 
@@ -68,13 +73,18 @@ def attach(
     patience: Patience | None = None,
     reconnect: bool = True,
 ) -> StatelessClient:
-    """A client for what `discover` found, of NFSv2 or NFSv3. Raises `RpcError`."""
+    """A client for what `discover` found, of NFSv2, NFSv3 or Spritely NFS. Raises `RpcError`."""
     from nfsclient.highlevel import nfs2, nfs3
     from nfsclient.highlevel.stateless import attach_to
 
     parsed = as_url(url, (2, 3))
+    make: type[StatelessClient] = nfs2.NfsClient if parsed.version == 2 else nfs3.NfsClient
+    if parsed.is_spritely:
+        from nfsclient.highlevel import snfs
+
+        make = snfs.NfsClient
     return attach_to(
-        nfs2.NfsClient if parsed.version == 2 else nfs3.NfsClient,
+        make,
         parsed,
         endpoint,
         loop=loop,

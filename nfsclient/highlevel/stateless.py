@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import secrets
 import typing as t
+from collections.abc import Callable
 from contextlib import ExitStack
 
 from nfsclient.clients.patience import Patience, SharedPatience, one_patience
@@ -44,6 +45,7 @@ class StatelessClient(NfsClient):
 
     _version: t.ClassVar[int]
     """Of NFS."""
+    _calls_class: t.ClassVar[type[StatelessCalls]] = StatelessCalls
 
     def __init__(
         self,
@@ -63,7 +65,7 @@ class StatelessClient(NfsClient):
         self.root = root
         self.listing_bounds = listing_bounds
         self.patience = SharedPatience.shared(patience or Patience.of(rpc.loop))
-        self.session = StatelessCalls(
+        self.session = self._calls_class(
             rpc, patience=self.patience, limits=limits, reconnect=reconnect, version=self._version
         )
         self._calls = self.session
@@ -100,9 +102,7 @@ class StatelessClient(NfsClient):
         "x" uses the exclusive CREATE, where the server has it; in NFSv2 the name is looked up first, and another client
         may create it meanwhile.
         """
-        kind = mode.replace("b", "").replace("+", "")
-        if kind not in {"r", "w", "x", "a"} or "t" in mode:
-            raise ValueError(f"expected a mode of r, w, x or a with b and + at most, saw {mode!r}")
+        kind = kind_of(mode)
         wanted = as_bytes(path)
         if kind == "r":
             node = self._resolver.find(wanted)
@@ -171,11 +171,19 @@ class StatelessClient(NfsClient):
         return self._resolver.node(found, parent.below(name), path)
 
 
+def kind_of(mode: str) -> str:
+    """r, w, x or a, of a mode as of the built-in `open`. Raises ValueError."""
+    kind = mode.replace("b", "").replace("+", "")
+    if kind not in {"r", "w", "x", "a"} or "t" in mode:
+        raise ValueError(f"expected a mode of r, w, x or a with b and + at most, saw {mode!r}")
+    return kind
+
+
 C = t.TypeVar("C", bound=StatelessClient)
 
 
 def connect_mounted(
-    make: type[C],
+    make: Callable[..., C],
     parsed: NfsUrl,
     *,
     loop: Loop | None,
@@ -205,7 +213,7 @@ def connect_mounted(
 
 
 def attach_to(
-    make: type[C],
+    make: Callable[..., C],
     parsed: NfsUrl,
     endpoint: Endpoint,
     *,

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType, ModuleType
 
-from nfsclient.rpc.program import TRANSIENT, Program
+from nfsclient.rpc.program import TRANSIENT, Procedure, Program
 
 Service: t.TypeAlias = t.Literal["nfs", "mount", "portmap"]
 """What has its own port: NFS, MOUNT, and rpcbind or portmap."""
@@ -89,7 +89,7 @@ class Protocol:
 
     @property
     def callbacks(self) -> tuple[Program, ...]:
-        """What its clients answer to: under a number that each client chooses (RFC 5531 section 8.3)."""
+        """What its clients answer to: under a number that each client chooses (RFC 5531 section 8.3), or the same."""
         return tuple(service for service in self.declared if service.is_callback)
 
 
@@ -149,11 +149,21 @@ def programs(of: Iterable[Protocol] | None = None) -> Mapping[tuple[int, int], P
 
 
 def callback_of(version: int, number: int | None = None) -> Program | None:
-    """The program of this version that is called at clients, under a number of theirs; None if there is none."""
-    if number is not None and number not in TRANSIENT:
-        return None
-    found = (each for protocol in protocols() for each in protocol.callbacks)
-    return next((each for each in found if each.version == version), None)
+    """The program of this version that is called at clients, under a number of theirs or its own; None if none is."""
+    found = (each for protocol in protocols() for each in protocol.callbacks if each.version == version)
+    return next((each for each in found if number is None or _is_called(each, number)), None)
+
+
+def _is_called(callback: Program, number: int) -> bool:
+    """Whether a program of callbacks may be called under a number: its own, or one that a client chooses."""
+    return number == callback.number or (number in TRANSIENT and callback.number in TRANSIENT)
+
+
+def procedure_of(number: int, version: int, procedure: int) -> Procedure[t.Any, t.Any] | None:
+    """A procedure by its numbers: of a program, or of one that is called at clients; None for what is not declared."""
+    programs_of_it = (programs().get((number, version)), callback_of(version, number))
+    found = (each.by_number.get(procedure) for each in programs_of_it if each is not None)
+    return next((each for each in found if each is not None), None)
 
 
 @functools.cache
@@ -247,6 +257,15 @@ register(
         family="nfs",
         nfs_versions={4: 4},
         sections_have_parts=True,
+    )
+)
+register(
+    Protocol(
+        name="snfs",
+        title="SNFS",
+        rfcs={0: "Spritely NFS"},
+        modules=("snfs",),
+        nfs_versions={2: 2},
     )
 )
 register(

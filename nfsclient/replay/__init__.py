@@ -229,6 +229,7 @@ class Replay:
         self._line(f"#{number} {procedure.name}")
         for line in format_value(args):
             self._line(f"    {line}")
+        self._nfs4.expect(client, procedure)
         try:
             return client.submit(procedure, args, credential=credential, timeout=self.timeout, xid=xid)
         except (NfsClientError, ValueError) as error:

@@ -12,11 +12,14 @@ from nfsclient.clients import Patience
 from nfsclient.clients.nfs4 import CompoundError, Nfs4, Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.clients.nfs4.callbacks import CallbackService
+from nfsclient.clients.snfs import SnfsCallbacks
 from nfsclient.discovery.nfs4 import find_root
 from nfsclient.errors import NfsClientError
 from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol import snfs
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.exchange import Exchange
+from nfsclient.rpc.program import AnyOperation
 from nfsclient.sessions.backchannel import Backchannel
 from nfsclient.sessions.session import SessionState
 from nfsclient.xdr import XdrType
@@ -90,7 +93,17 @@ class Sessions:
         if created.csr_flags & p.CREATE_SESSION4_FLAG_CONN_BACK_CHAN:
             self._attach(service, link)
 
+    def expect(self, link: RpcClient, procedure: AnyOperation) -> None:
+        """Answer callbacks on a connection by which files are opened by Spritely NFS."""
+        if procedure.program == snfs.PROGRAM and link.on_call is None:
+            SnfsCallbacks(link)
+            self._note(link)
+
     def _attach(self, service: CallbackService, link: RpcClient) -> None:
+        self._note(link)
+        service.attach(link)
+
+    def _note(self, link: RpcClient) -> None:
         came = self._callbacks.setdefault(link, deque(maxlen=_MOST_CALLBACKS))
 
         def note(exchange: Exchange) -> None:
@@ -98,7 +111,6 @@ class Sessions:
                 came.append(exchange)
 
         link.on_exchange = note
-        service.attach(link)
 
     def close(self) -> None:
         """End the sessions and clients that the script has made, as far as the server wants to."""

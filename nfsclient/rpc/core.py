@@ -21,6 +21,7 @@ The life of a call:
 
 - A call leaves `pending` before it becomes done, and becomes done once. A reply that comes later answers no call: it
   is a stray, and kept for callers that judge strays. So a duplicate reply never overwrites a result.
+- `then` of a call is called when the core has done its work on what ended it, so that it may make new calls.
 - An XID is in `pending` once. A caller that chooses its own XID gets ValueError for one that is under way.
 - Over a stream a call is sent once. Over UDP it is sent again after growing intervals, with the same XID and, under a
   `Security`, with a new sequence number each time: `seals` has what opens the reply to any of them.
@@ -94,6 +95,7 @@ class Pending(t.Generic[R]):
         "result",
         "seals",
         "sent_at",
+        "then",
         "timeout",
         "xid",
     )
@@ -116,6 +118,8 @@ class Pending(t.Generic[R]):
         self.resent = 0
         self.may_be_unread = False
         """Whether it went out on a connection that had been idle: the server may have closed that at the same time."""
+        self.then: Callable[[Pending[R]], None] | None = None
+        """Called once the call is over, from within whatever waits for the connection: it must not wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +167,8 @@ class CallCore(abc.ABC):
         self.plans = Plans()
         self.strays: deque[bytes] = deque(maxlen=_KEPT_STRAYS)
         """Messages that answer no call of this client; the newest are kept, for callers that judge them."""
+        self._ended: deque[Pending[t.Any]] = deque()
+        """Calls that are over, and whose `then` is to be called when the core has done its work."""
         self.next_xid: Callable[[], int] = (xids if xids is not None else random_xids()).__next__
         """Gives a fresh XID."""
 
@@ -234,6 +240,15 @@ class CallCore(abc.ABC):
         pending.done = True
         if pending.may_be_unread:
             self._note_read()
+        if pending.then is not None:
+            pending.then(pending)
+
+    def _report_ended(self) -> None:
+        """Call who waits for the end of calls. Nothing of the core is half done by now: they may make new ones."""
+        while self._ended:
+            pending = self._ended.popleft()
+            if pending.then is not None:
+                pending.then(pending)
 
     def _note_read(self) -> None:
         """The server reads what came after the idle time: a close is not one of an idle connection any more."""
@@ -251,6 +266,7 @@ class CallCore(abc.ABC):
         """End every call: the connection is gone."""
         for pending in list(self.pending.values()):
             self.cancel(pending, ConnectionLost(pending.procedure.label, cause))
+        self._report_ended()
 
     def next_deadline(self) -> float | None:
         """When `handle_timeout` wants to be called, if nothing arrives before."""
@@ -261,6 +277,7 @@ class CallCore(abc.ABC):
         late = [pending for pending in self.pending.values() if pending.deadline <= now]
         for pending in late:
             self.cancel(pending, RpcTimeout(pending.procedure.label, pending.timeout))
+        self._report_ended()
         return list(late)
 
     def take_message(self, record: Record, now: float) -> Event | None:
@@ -316,6 +333,8 @@ class CallCore(abc.ABC):
 
     def _finish(self, pending: Pending[t.Any], record: Record | None, now: float | None) -> None:
         pending.done = True
+        if pending.then is not None:
+            self._ended.append(pending)
         if self.recorder is None and pending.error is None:
             return
         exchange = Exchange(
@@ -418,6 +437,7 @@ class StreamCore(CallCore):
     def receive(self, data: bytes, now: float) -> list[Event]:
         """Take bytes that arrived; the events they make. Raises `BadReply` when the stream cannot go on."""
         events = [self.take_message(record, now) for record in self.assembler.feed(data)]
+        self._report_ended()
         if self.assembler.broken is not None:
             raise self.assembler.broken
         return [event for event in events if event is not None]
@@ -487,4 +507,5 @@ class DatagramCore(CallCore):
     def receive(self, data: bytes, now: float) -> list[Event]:
         """Take one datagram; the event it makes, if any."""
         event = self.take_message(Record(data, 0, len(data)), now)
+        self._report_ended()
         return [] if event is None else [event]

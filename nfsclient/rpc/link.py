@@ -191,29 +191,28 @@ class Link:
         self.lose(CLOSED_BY_US)
 
     def reconnect(self, pauses: Iterable[object] = (), *, same_port: bool = False) -> None:
-        """Close, and connect again to the same address, with `same_port` from the same port. Raises `ConnectFailed`.
-
-        After each of the `pauses`, such as those of `Patience.pauses`, it tries again. Calls that were under way have
-        ended with `ConnectionLost`; which of them may be made again is the caller's business.
-        """
+        """Close and connect again, perhaps from the `same_port`, after each of the `pauses`. Raises `ConnectFailed`."""
         dial = self._dial
         if same_port and self.redial is not None:
             dial = partial(self.redial, self.local_address[1])
-            # By RST instead of FIN, so that the port is free at once. No reply is waited for on the old connection.
-            with contextlib.suppress(OSError):
-                self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.abort()
         self.close()
         waiting, over = iter(pauses), object()
         while True:
             try:
                 self._open(dial())
+                break
             except ConnectFailed:
                 if next(waiting, over) is over:
                     raise
-            else:
-                break
         if self._tls_options is not None:
             self.start_tls(*self._tls_options)
+
+    def abort(self) -> None:
+        """Close by RST: the port is free at once."""
+        with contextlib.suppress(OSError):
+            self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close()
 
     def __enter__(self) -> t.Self:
         return self
@@ -563,8 +562,7 @@ class Link:
     def send_reply(self, message: list[Buffer]) -> None:
         """Send a whole RPC message, such as a late reply to a call that `on_call` left unanswered.
 
-        Does not wait. Raises `ConnectionLost` where the connection has ended. It ends here if the server does not read
-        such replies.
+        Does not wait. Raises `ConnectionLost` where the connection has ended, as it does for a server that reads none.
         """
         self.require_open("a reply to a call of the server")
         self.core.send_message(message)

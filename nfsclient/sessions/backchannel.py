@@ -239,7 +239,7 @@ class Backchannel:
         return OK
 
     def _getattr(self, args: p.CbGetattr4Args) -> Answer:
-        """CB_GETATTR: we write through, so size and change of the server are right: none is ours (section 20.1)."""
+        """CB_GETATTR: what is known. Nothing is written later, so `change` is that of the grant (section 10.4.3)."""
         delegation = None if self.held is None else self.held.delegations.get(args.fh)
         if delegation is None or not delegation.is_write:
             return p.Nfsstat4.NFS4ERR_BADHANDLE

@@ -126,7 +126,7 @@ class Delegation:
     type: OpenDelegationType4
     recalled: bool = False
     change: int | None = None
-    """Attribute `change` and size, where they are known: for CB_GETATTR."""
+    """Attribute `change` when it was granted, and the size now, where they are known: for CB_GETATTR."""
     size: int | None = None
 
     @property
@@ -220,6 +220,18 @@ class HeldState:
             handle, body.stateid, given.delegation_type, body.recall
         )
         return delegation
+
+    def looked_at(self, handle: bytes, result: Open4Res, change: int | None, size: int | None) -> None:
+        """What GETATTR after an OPEN in the same compound has said, for CB_GETATTR (section 10.4.3).
+
+        `change` is to be that of the grant, also after our writes: the server has these, and none is kept back.
+        """
+        delegation = self.delegations.get(handle)
+        if delegation is None or result.resok4 is None:
+            return
+        if result.resok4.delegation.write is not None:
+            delegation.change = change
+        delegation.size = size
 
     def recall(self, handle: bytes, stateid: Stateid4) -> Delegation | None:
         """Mark a delegation as recalled; None where the client has none like it."""

@@ -18,7 +18,7 @@ from scapy.layers.inet import TCP, UDP
 from scapy.packet import Packet, bind_bottom_up, bind_top_down
 
 from nfsclient.errors import XdrError
-from nfsclient.protocol.registry import callback_of, programs
+from nfsclient.protocol.registry import procedure_of as declared
 from nfsclient.rpc.auth import AuthSysParms
 from nfsclient.rpc.messages import AcceptStat, AuthFlavor, CallHeader, MsgType, OpaqueAuth, ReplyHeader
 from nfsclient.rpc.program import Procedure
@@ -42,8 +42,7 @@ REPLY_LAYERS: t.Final[dict[AnyProcedure, type[XdrLayer]]] = {}
 
 def procedure_of(program: int, version: int, number: int) -> AnyProcedure | None:
     """The declaration of a procedure. A transient program of version 1 is taken for NFSv4's callback program."""
-    found = programs().get((program, version)) or callback_of(version, program)
-    return None if found is None else found.by_number.get(number)
+    return declared(program, version, number)
 
 
 def forget_calls() -> None:

@@ -23,3 +23,4 @@ __all__ = [
 parts_of("nfsjudge.lint", "{}_rules")
 parts_of("nfsjudge.lint", "{}_state")
 parts_of("nfsjudge.lint", "{}_callbacks")
+parts_of("nfsjudge.lint", "{}_callback_messages")

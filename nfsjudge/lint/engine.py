@@ -270,7 +270,9 @@ class Linter:
         else:
             if touched is not None:
                 world.disturbed = touched.by_others(unit.actor)
-            world.source = Source(unit.number, unit.exchange.credential)
+            seen = unit.exchange
+            at = seen.sent_at if seen.received_at is None else seen.received_at
+            world.source = Source(unit.number, seen.credential, seen.xid, at)
             # What a check failed for is not reported again as a contradiction to later replies.
             is_excused = id(unit.exchange) in self.excused
             views = [] if is_excused else unit.views()

@@ -52,7 +52,7 @@ _HALF: t.Final = 1 << 31
 # ---------------------------------------------------------------- what the world learns
 
 
-def _sequence_of(args: t.Any) -> p.CbSequence4Args | None:
+def sequence_of(args: t.Any) -> p.CbSequence4Args | None:
     """The CB_SEQUENCE that a callback begins with."""
     first = next(iter(args.argarray), None) if isinstance(args, p.CbCompound4Args) else None
     return first if isinstance(first, p.CbSequence4Args) else None
@@ -107,13 +107,14 @@ def callback_begins(case: Case) -> Breach | None:
     of=(p.CB_COMPOUND,),
     killed_by=(
         "open4-recalls-beyond-the-slots",
+        "open4-recalls-with-a-higher-slot",
         "open4-recalls-with-more-operations",
         "open4-recalls-with-a-long-tag",
     ),
 )
 def callback_limits(case: Case) -> Breach | None:
     """A callback beyond the slots, the operations or the size that the client offers."""
-    sequence = _sequence_of(case.args)
+    sequence = sequence_of(case.args)
     known = None if sequence is None else case.world.state4.channels.get(bytes(sequence.csa_sessionid))
     if sequence is None or known is None:
         return None
@@ -123,6 +124,9 @@ def callback_limits(case: Case) -> Breach | None:
         return Breach(
             f"a slot below {slots}", f"slot {sequence.csa_slotid}", "argarray[0].csa_slotid", earlier
         )
+    if sequence.csa_highest_slotid >= slots:
+        seen = f"highest slot {sequence.csa_highest_slotid}"
+        return Breach(f"a highest slot below {slots}", seen, "argarray[0].csa_highest_slotid", earlier)
     if operations > granted.ca_maxoperations:
         expected = f"at most {granted.ca_maxoperations} operations"
         return Breach(expected, f"{operations} operations", "argarray", earlier)
@@ -139,7 +143,7 @@ def callback_limits(case: Case) -> Breach | None:
 )
 def callback_order(case: Case) -> Breach | None:
     """A callback with a sequence id that its slot has left, or that another request had."""
-    sequence = _sequence_of(case.args)
+    sequence = sequence_of(case.args)
     if sequence is None:
         return None
     known = case.world.state4.called_back.get((bytes(sequence.csa_sessionid), sequence.csa_slotid))

@@ -61,10 +61,11 @@ class Object4:
 
 
 class Channels(t.NamedTuple):
-    """What CREATE_SESSION granted: the attributes of both channels."""
+    """What CREATE_SESSION granted: the attributes of both channels; and its minor version, if that was seen."""
 
     fore: t.Any
     back: t.Any
+    minor: int | None = None
 
 
 class CalledBack(t.NamedTuple):
@@ -90,6 +91,10 @@ class State4:
 
     channels: dict[bytes, Known] = field(default_factory=dict)
     """Session -> `Channels`."""
+    highest: dict[bytes, int] = field(default_factory=dict)
+    """Session -> the highest slot that SEQUENCE ever returned."""
+    notices: dict[tuple[int, bytes], Known] = field(default_factory=dict)
+    """(client id, handle) -> whether an OPEN has returned OPEN4_RESULT_MAY_NOTIFY_LOCK."""
     called_back: dict[tuple[bytes, int], CalledBack] = field(default_factory=dict)
     """Session and slot of its backchannel -> the last callback; none if its answer is not known."""
     slot_called: tuple[bytes, int] | None = None
@@ -104,6 +109,7 @@ class State4:
         """Anything may have happened to state."""
         self.stateids.clear()
         self.flags.clear()
+        self.notices.clear()
 
     def key(self, other: bytes) -> tuple[int, bytes] | None:
         """By what a stateid is known: another client may have one with the same bytes (RFC 5661 section 8.2.1)."""

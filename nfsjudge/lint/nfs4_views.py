@@ -11,7 +11,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import Step
 from nfsclient.xdr import Unread
-from nfsjudge.lint.nfs4_known import MOST_STATEIDS, Channels, Identity4, Known, Object4
+from nfsjudge.lint.nfs4_known import MOST_STATEIDS, Channels, Identity4, Known, Object4, State4
 from nfsjudge.lint.seen import View
 from nfsjudge.lint.views import Views, register
 from nfsjudge.lint.world import Named, World
@@ -395,6 +395,7 @@ def _note_state(world: World, step: Step) -> None:
             if len(state.flags) >= MOST_STATEIDS:
                 state.flags.clear()
             state.flags[bytes(given.sr_sessionid)] = Known(given.sr_status_flags, world.source)
+            _note_slots(state, given)
     elif step.operation is p.CREATE_SESSION and step.result is not None and step.args is not None:
         granted = step.result.csr_resok4
         if granted is not None:
@@ -402,17 +403,51 @@ def _note_state(world: World, step: Step) -> None:
             state.clients[session] = step.args.csa_clientid
             if len(state.channels) >= MOST_STATEIDS:
                 state.channels.clear()
-            channels = Channels(granted.csr_fore_chan_attrs, granted.csr_back_chan_attrs)
+            minor = t.cast("p.Step", step).minor
+            channels = Channels(granted.csr_fore_chan_attrs, granted.csr_back_chan_attrs, minor)
             state.channels[session] = Known(channels, world.source)
     elif step.operation in _ENDING_STATE:
         # What a stateid was called may be the name of another one from now on.
         state.stateids.clear()
+    elif step.operation is p.OPEN and found is not None:
+        _note_notices(state, step, world)
     given = stateid_of(step)
     key = None if given is None else state.key(bytes(given[0].other))
     if given is not None and key is not None:
         if len(state.stateids) >= MOST_STATEIDS:
             state.stateids.clear()
         state.stateids[key] = Known(given[0].seqid, world.source)
+
+
+def _note_slots(state: State4, given: p.Sequence4ResOk) -> None:
+    session, highest = bytes(given.sr_sessionid), given.sr_highest_slotid
+    if len(state.highest) >= MOST_STATEIDS:
+        state.highest.clear()
+    state.highest[session] = max(highest, state.highest.get(session, 0))
+
+
+_BY_NAME: t.Final = frozenset(
+    {
+        p.OpenClaimType4.CLAIM_NULL,
+        p.OpenClaimType4.CLAIM_DELEGATE_CUR,
+        p.OpenClaimType4.CLAIM_DELEGATE_PREV,
+    }
+)
+"""Claims with a name in the current directory; those of others are of the current file."""
+
+
+def _note_notices(state: State4, step: Step, world: World) -> None:
+    """Whether the server may send CB_NOTIFY_LOCK for a file that a client has opened."""
+    at, clientid = t.cast("p.Step", step), state.clients.get(state.session)
+    is_by_name = step.args is None or step.args.claim.claim in _BY_NAME
+    handle = at.after if at.after is not None or is_by_name else at.current
+    if handle is None or clientid is None:
+        return
+    if len(state.notices) >= MOST_STATEIDS:
+        state.notices.clear()
+    announced = bool(results_of(step).rflags & p.OPEN4_RESULT_MAY_NOTIFY_LOCK)
+    known = state.notices.get((clientid, handle))
+    state.notices[clientid, handle] = Known(announced or (known is not None and known.value), world.source)
 
 
 register(p.NFS4, Views(views_of, changed, learn, request_of, unsettle))

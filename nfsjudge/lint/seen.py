@@ -30,3 +30,6 @@ class Source(t.NamedTuple):
 
     number: int
     credential: object
+    xid: int = 0
+    at: float = 0.0
+    """When the reply came."""

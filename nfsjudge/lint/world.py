@@ -127,6 +127,13 @@ class Named(t.NamedTuple):
     """What LOOKUP found by it."""
 
 
+class Versioned(t.NamedTuple):
+    """The version of a file, as an OPEN has returned it."""
+
+    version: int
+    source: Source
+
+
 class World:
     """One server, as far as exchanges have shown it."""
 
@@ -156,6 +163,8 @@ class World:
         """A client has set times that are none, or times may hold an exclusive verifier anywhere."""
         self.state4 = State4()
         """Sessions and stateids of NFSv4."""
+        self.versions: dict[bytes, Versioned] = {}
+        """Handle -> the latest version of the file that Spritely NFS has returned."""
 
     # ------------------------------------------------------------ asking
 
@@ -300,6 +309,7 @@ class World:
             facts.latest = facts.earlier_ctime = facts.object4 = None
         self.clock = None
         self.state4 = State4()
+        self.versions.clear()
         self.verifiers.clear()
         self.properties.clear()
 

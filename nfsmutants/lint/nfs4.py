@@ -158,6 +158,12 @@ def open4_recalls_beyond_the_slots(call: Call[p.Open4Args, p.Open4Res]) -> p.Ope
 
 
 @mutant(p.OPEN)
+def open4_recalls_with_a_higher_slot(call: Call[p.Open4Args, p.Open4Res]) -> p.Open4Res:
+    """CB_RECALL comes with a highest slot of 1000"""
+    return _recalling(call, lambda args: _by(args, csa_highest_slotid=1000))
+
+
+@mutant(p.OPEN)
 def open4_recalls_with_more_operations(call: Call[p.Open4Args, p.Open4Res]) -> p.Open4Res:
     """CB_RECALL comes a hundred times in one CB_COMPOUND"""
     return _recalling(call, lambda args: _by(args, *args.argarray[1:] * 99))
@@ -185,3 +191,22 @@ def open4_recalls_by_an_old_sequence(call: Call[p.Open4Args, p.Open4Res]) -> p.O
 def open4_recalls_by_the_same_sequence(call: Call[p.Open4Args, p.Open4Res]) -> p.Open4Res:
     """All CB_RECALLs have the sequence id 1"""
     return _recalling(call, lambda args: _by(args, csa_sequenceid=1))
+
+
+@mutant(p.OPEN)
+def open4_recalls_with_another_minor_version(call: Call[p.Open4Args, p.Open4Res]) -> p.Open4Res:
+    """CB_RECALL comes in a CB_COMPOUND of minor version 2 in a session of 4.1, and the other way round"""
+    return _recalling(call, lambda args: replace(args, minorversion=3 - args.minorversion))
+
+
+@mutant(p.SEQUENCE)
+def sequence4_recalls_slots_up_to_any(call: Call[p.Sequence4Args, p.Sequence4Res]) -> p.Sequence4Res:
+    """CB_RECALL_SLOT has the largest number as its target"""
+
+    def bent(operation: t.Any) -> t.Any:
+        target = (1 << 32) - 1
+        is_recall = isinstance(operation, p.CbRecallSlot4Args)
+        return replace(operation, rsa_target_highest_slotid=target) if is_recall else operation
+
+    with calls_back(call.server, lambda args: replace(args, argarray=[*map(bent, args.argarray)])):
+        return call.proceed()

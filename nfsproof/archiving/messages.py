@@ -11,7 +11,7 @@ import typing as t
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from nfsclient.protocol.registry import callback_of, programs
+from nfsclient.protocol.registry import procedure_of
 from nfsclient.rpc.auth import AuthSysParms
 from nfsclient.rpc.messages import AuthFlavor
 from nfsclient.rpc.record import LAST_FRAGMENT
@@ -116,8 +116,7 @@ def _types_of(call: bytes) -> Types | None:
     if len(call) < _HEADER:
         return None
     program, version, number = struct.unpack_from(">III", call, 12)
-    found = callback_of(version, program) or programs().get((program, version))
-    procedure = None if found is None else found.by_number.get(number)
+    procedure = procedure_of(program, version, number)
     return None if procedure is None else (procedure.args, procedure.res)
 
 

@@ -62,7 +62,7 @@ def serve(
 ) -> None:
     """Start the embedded server for other clients.
 
-    It serves NFSv2, NFSv3, NFSv4.1, NFSv4.2, MOUNT, portmap and rpcbind.
+    It serves NFSv2, NFSv3, NFSv4.1, NFSv4.2, SNFS (docs/spritely.md), MOUNT, portmap and rpcbind.
 
     Files are in memory and are lost when the server stops. The only authentication is AUTH_SYS: use it on loopback
     or on a network that you trust. Ctrl-C stops it.

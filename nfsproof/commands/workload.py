@@ -16,7 +16,7 @@ from nfsproof.commands.workload_paper import paper
 from nfsproof.commands.workload_results import compare, fio, show
 from nfsproof.exits import Exit, Trouble
 
-_POLICIES = ("raw", "v2-like", "v3-like", "v4-like", "delegated")
+_POLICIES = ("raw", "v2-like", "v3-like", "v4-like", "delegated", "spritely", "spritely-lazy")
 _STABLE = ("unstable", "data-sync", "file-sync")
 
 
@@ -124,7 +124,9 @@ def list_(name: str | None) -> int:
     "--policy", type=click.Choice(_POLICIES), help="What becomes of a call of the program on the wire."
 )
 @click.option(
-    "--version", type=click.Choice(("2", "3", "4.1", "4.2")), help="The version of NFS. [that of the target]"
+    "--version",
+    type=click.Choice(("2", "3", "4.1", "4.2", "snfs")),
+    help="The version of NFS; snfs is Spritely NFS. [that of the target]",
 )
 @click.option(
     "--proto",

@@ -31,7 +31,7 @@ _HEAD, _TARGET = "event", "target"
 _HEAD_FIELDS = ("name", "parallel", "format", "with_hosts", "with_logs", "hide")
 _FIELDS = (
     *("target", "label", "anonymous", "hide", "checks", "baseline", "floor", "require", "strict", "lint"),
-    *("evidence", "workers", "call_timeout", "timeout", "lacks", "control"),
+    *("evidence", "workers", "call_timeout", "timeout", "lacks", "referral", "control"),
     *(MOUNT, UMOUNT, PROGRAM, WORK_TIMEOUT),
 )
 _CONTROL_FIELDS = (*ACTIONS, "manual", "timeout")
@@ -69,6 +69,8 @@ class TargetEntry:
     timeout: int = 0
     """Seconds after which the run is ended; 0: never."""
     lacks: tuple[str, ...] = ()
+    referral: str = ""
+    """The path of a directory whose file system is absent."""
     control: tuple[str, ...] = ()
     """Values of --control."""
     control_timeout: int = 0
@@ -105,6 +107,7 @@ class TargetEntry:
         """Those of the options that a check needs to run on this target as it did before."""
         found = ["--call-timeout", str(self.call_timeout)] if self.call_timeout else []
         found += ["--lacks", ",".join(self.lacks)] if self.lacks else []
+        found += [f"--referral={self.referral}"] if self.referral else []
         found += [f"--control={command}" for command in self.control]
         found += ["--control-timeout", str(self.control_timeout)] if self.control_timeout else []
         return [*found, *self.of_client.options()]
@@ -213,6 +216,7 @@ class _Reader(Places):
             call_timeout=self.number(table, "call_timeout", 0, start, "seconds"),
             timeout=self.number(table, "timeout", 0, start, "seconds"),
             lacks=self._each(table, "lacks", start, self._capability),
+            referral=self.text(table, "referral", start).strip(),
             control=control,
             control_timeout=control_timeout,
             of_client=client_fields(

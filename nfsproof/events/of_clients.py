@@ -17,7 +17,7 @@ UMOUNT: t.Final = "umount"
 PROGRAM: t.Final = "program"
 WORK_TIMEOUT: t.Final = "work_timeout"
 _OF_CLIENTS: t.Final = (MOUNT, UMOUNT, PROGRAM, WORK_TIMEOUT)
-_OF_SERVERS: t.Final = ("require", "lint", "call_timeout", "lacks", "control")
+_OF_SERVERS: t.Final = ("require", "lint", "call_timeout", "lacks", "referral", "control")
 _FOR: t.Final = {"client:command": (MOUNT, UMOUNT), "client:program": (PROGRAM,)}
 """The clients that need commands of the user -> the fields that have them."""
 _PATTERN: t.Final = frozenset("*?[")

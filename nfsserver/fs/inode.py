@@ -142,6 +142,8 @@ class Inode:
     Times cannot do that: they may be coarse, and a crash sets them back. Like ctime it stays when READ or READDIR
     moves atime.
     """
+    version: int = 0
+    """A number that a protocol keeps with the object on stable storage; 0: it has given none."""
     born: int = 0
     """When it was made, or what somebody has set instead."""
     nlink: int = 1
@@ -251,10 +253,11 @@ class Inode:
     def crash(self, survives: Callable[[], bool] = nothing_survives) -> None:
         """Go back to the stable version, except for the pages of data that `survives` spares.
 
-        `change` gets a new value: a client may have cached what is lost.
+        `change` and `version` get new values: a client may have cached what is lost.
         """
         if self.has_unstable:
             self.change += 1
+            self.version += bool(self.version)
         if self.stable_times is not None:
             self.mtime, self.ctime = self.stable_times
         if self.stable_atime is not None:

@@ -21,7 +21,7 @@ from nfsserver.nfs2.freedoms import FREEDOMS
 from nfsserver.service import Service, register
 from nfsserver.state.shares import Share
 
-_HANDLERS: t.Final[Handlers] = dict(
+PLAIN: t.Final[Handlers] = dict(
     [
         answers(protocol.NULL, attributes.nothing2),
         answers(protocol.GETATTR, attributes.getattr2),
@@ -44,7 +44,7 @@ _HANDLERS: t.Final[Handlers] = dict(
     ]
 )
 
-_NEEDS: t.Final[dict[AnyOperation, Share]] = {
+NEEDS: t.Final[dict[AnyOperation, Share]] = {
     protocol.READ: Share.READ,
     protocol.WRITE: Share.WRITE,
     protocol.SETATTR: Share.NONE,
@@ -55,14 +55,14 @@ _NEEDS: t.Final[dict[AnyOperation, Share]] = {
 }
 
 
-def _refuse(server: ServerApi, context: CallContext, status: str) -> t.Any:
+def refuse(server: ServerApi, context: CallContext, status: str) -> t.Any:
     """ACCES; silence where the client is to come back, since NFSv2 has no status for that: it repeats the call."""
     if status == "DELAY":
         server.keep_silent()
     return context.operation.res(Nfsstat2.NFSERR_ACCES)
 
 
-HANDLERS: t.Final[Handlers] = with_conflicts(_HANDLERS, _NEEDS, _refuse)
+HANDLERS: t.Final[Handlers] = with_conflicts(PLAIN, NEEDS, refuse)
 
 AUTHENTICATED: t.Final = frozenset(HANDLERS) - {protocol.NULL}
 """AUTH_NONE is for NULL alone (RFC 1094 section 3.4)."""
@@ -87,6 +87,9 @@ __all__ = [
     "AUTHENTICATED",
     "FREEDOMS",
     "HANDLERS",
+    "NEEDS",
     "NFS2",
     "NOT_REPEATABLE",
+    "PLAIN",
+    "refuse",
 ]

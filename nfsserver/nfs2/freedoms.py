@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Knobs that change replies of NFSv2: shorter READs and listings, opaque cookies. See `nfsserver.knobs`.
+"""Knobs that change replies of NFSv2 and of SNFS: shorter READs and listings, opaque cookies. See `nfsserver.knobs`.
 
 In this version WRITE writes all or nothing, and there is no JUKEBOX: those knobs have no effect.
 """
@@ -10,6 +10,7 @@ import typing as t
 
 from nfsclient.protocol import nfs2 as protocol
 from nfsclient.protocol.nfs2 import COOKIESIZE, Readargs, Readdirargs, Readdirres, Readres
+from nfsclient.protocol.snfs import in_snfs
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import replace
 from nfsserver.freedom import Freedom
@@ -60,18 +61,22 @@ def disguise_cookies(
 
 FREEDOMS: t.Final = (
     Freedom(
-        (protocol.READ,),
+        (protocol.READ, in_snfs(protocol.READ)),
         ("read_returns",),
         return_less,
         of_reply=lambda reply: [len(reply.resok.data) if reply.resok is not None else 0],
         differs=lambda now, size: size > now.read_returns,
     ),
     Freedom(
-        (protocol.READDIR,),
+        (protocol.READDIR, in_snfs(protocol.READDIR)),
         ("readdir_page",),
         list_less,
         of_reply=lambda reply: [len(reply.readdirok.entries) if reply.readdirok is not None else 0],
         differs=lambda now, entries: entries > now.readdir_page,
     ),
-    Freedom((protocol.READDIR,), ("opaque_cookies",), disguise_cookies),
+    Freedom(
+        (protocol.READDIR, in_snfs(protocol.READDIR)),
+        ("opaque_cookies",),
+        disguise_cookies,
+    ),
 )

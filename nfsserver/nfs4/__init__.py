@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The NFSv4 face of the server: minor versions 1 and 2 (RFC 5661, RFC 7862, RFC 8276), a handler per operation.
 
-Operations that are not in the table get NOTSUPP: pNFS, and the optional ones of 4.2 except for extended attributes.
+Operations that are not in the table get NOTSUPP: the optional ones of 4.2 except for extended attributes.
 DELEGPURGE is NOTSUPP as long as the claims are that it belongs to (section 18.5.3).
 """
 
@@ -19,6 +19,7 @@ from nfsserver.nfs4 import (
     delegations,
     directory,
     filehandles,
+    layouts,
     locks,
     names,
     opens,
@@ -39,6 +40,11 @@ OPERATIONS: t.Final[Handlers] = dict(
         answers(p.DELEGRETURN, delegations.delegreturn4),
         answers(p.GETATTR, attributes.getattr4),
         answers(p.GETFH, filehandles.getfh4),
+        answers(p.GETDEVICEINFO, layouts.getdeviceinfo4),
+        answers(p.GETDEVICELIST, layouts.getdevicelist4),
+        answers(p.LAYOUTCOMMIT, layouts.layoutcommit4),
+        answers(p.LAYOUTGET, layouts.layoutget4),
+        answers(p.LAYOUTRETURN, layouts.layoutreturn4),
         answers(p.LINK, names.link4),
         answers(p.LOCK, locks.lock4),
         answers(p.LOCKT, locks.lockt4),

@@ -13,7 +13,7 @@ from nfsclient.xdr import bits_of
 from nfsserver.conflicts import clear_way
 from nfsserver.fs import Access, Inode, Kind
 from nfsserver.handlers import ServerApi
-from nfsserver.nfs4 import acls, values
+from nfsserver.nfs4 import acls, locations, values
 from nfsserver.nfs4.common import REFUSALS, Nfs4Error, compound_of, current, plain, status_of
 from nfsserver.nfs4.values import View
 from nfsserver.nfs4.writers import size_by_writer
@@ -107,10 +107,13 @@ def require_io(
 
 
 def _are_same(server: ServerApi, context: CallContext, given: Fattr4) -> bool:
-    """Whether an object has these attributes. Raises ATTRNOTSUPP, INVAL."""
+    """Whether an object has these attributes. Raises ATTRNOTSUPP, INVAL, MOVED."""
     state = compound_of(context)
-    has_optional = server.knobs.now.optional_attributes
-    known = set(bits_of(values.supported(state.minor, optional_too=has_optional)))
+    if server.backend.pseudo.is_absent(current(context)):
+        names = p.names_of(given.attrmask)
+        if not locations.has_location(names) or not locations.OF_ABSENT.issuperset(names):  # section 11.3.1
+            raise Nfs4Error(Nfsstat4.NFS4ERR_MOVED)
+    known = set(bits_of(values.supported(state.minor, values.lacking(server))))
     for number in bits_of(given.attrmask):
         if number not in known:
             raise Nfs4Error(Nfsstat4.NFS4ERR_ATTRNOTSUPP)

@@ -27,6 +27,8 @@ from nfsserver.waiting import Waits
 
 _WITH_SEQID: t.Final = frozenset({p.CLOSE, p.OPEN_DOWNGRADE})
 """Operations that get the current stateid with its seqid; others get the most recent one (RFC 5661 section 8.2.3)."""
+_OF_ABSENT: t.Final = frozenset({p.GETATTR, p.VERIFY, p.NVERIFY})
+"""Operations that an absent file system has (RFC 5661 section 11.3.1)."""
 
 
 def compound_handler(
@@ -170,6 +172,9 @@ class _Execution:
             operation.needs_saved and state.saved is None
         ):
             raise Nfs4Error(Nfsstat4.NFS4ERR_NOFILEHANDLE)
+        here = state.current if operation.needs_current and operation not in _OF_ABSENT else None
+        if here is not None and self._server.backend.pseudo.is_absent(here):
+            raise Nfs4Error(Nfsstat4.NFS4ERR_MOVED)
 
     def _perform(
         self, operation: p.AnyOperation, server: ServerApi, context: CallContext, args: t.Any

@@ -61,7 +61,7 @@ def _page(
     dircount = args.dircount or room
     entries: list[p.Entry4] = []
     for entry in listing:
-        attributes = values.read(View(server, cross(entry.inode), minor), args.attr_request)
+        attributes = values.read_entry(View(server, cross(entry.inode), minor), args.attr_request)
         made = p.Entry4(entry.cookie, entry.name, attributes)
         buffers: list[Buffer] = []
         made.pack(buffers)

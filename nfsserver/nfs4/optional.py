@@ -15,6 +15,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsserver.fs import FsError, Inode
 from nfsserver.handlers import ServerApi
+from nfsserver.nfs4 import locations
 from nfsserver.nfs4.common import Nfs4Error, is_utf8
 
 MARKS: t.Final = ("archive", "hidden", "system", "mimetype", "time_backup")
@@ -57,10 +58,9 @@ def _quota_available(server: ServerApi, inode: Inode) -> int:
     return free if quota is None else max(0, min(free, quota - _quota_used(server, inode)))
 
 
-def _locations(server: ServerApi, inode: Inode) -> p.FsLocations4:
-    """No other ones than here; the path of the file system (section 11.9)."""
-    path = server.backend.pseudo.path_of(inode.fs)
-    return p.FsLocations4(path, [])
+def _no_layouts(_server: ServerApi, _inode: Inode) -> list[p.Layouttype4]:
+    """There is no pNFS."""
+    return []
 
 
 READERS: t.Final[Mapping[str, Callable[[ServerApi, Inode], t.Any]]] = {
@@ -69,6 +69,7 @@ READERS: t.Final[Mapping[str, Callable[[ServerApi, Inode], t.Any]]] = {
     "quota_avail_hard": _quota_available,
     "quota_avail_soft": _quota_available,
     "quota_used": _quota_used,
-    "fs_locations": _locations,
+    **locations.READERS,
+    **dict.fromkeys(("fs_layout_types", "layout_types"), _no_layouts),
 }
 """How such an attribute is read."""

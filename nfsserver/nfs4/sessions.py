@@ -45,14 +45,18 @@ def exchange_id4(server: ServerApi, context: CallContext, args: p.ExchangeId4Arg
     if args.eia_flags & ~known or args.eia_state_protect.spa_how != p.StateProtectHow4.SP4_NONE:
         raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
     client = _client_for(server, context, args)
-    confirmed = p.EXCHGID4_FLAG_CONFIRMED_R if client.is_confirmed else 0
+    now = server.knobs.now
+    flags = p.EXCHGID4_FLAG_USE_PNFS_MDS if now.metadata_server else p.EXCHGID4_FLAG_USE_NON_PNFS
+    flags |= p.EXCHGID4_FLAG_CONFIRMED_R if client.is_confirmed else 0
+    if now.referral:
+        flags |= p.EXCHGID4_FLAG_SUPP_MOVED_REFER
     codec = server.backend.codec
     return p.ExchangeId4Res(
         _OK,
         p.ExchangeId4ResOk(
             eir_clientid=client.id,
             eir_sequenceid=(client.sequence + 1) % _WRAP,
-            eir_flags=p.EXCHGID4_FLAG_USE_NON_PNFS | confirmed,
+            eir_flags=flags,
             eir_state_protect=p.StateProtect4R(p.StateProtectHow4.SP4_NONE),
             eir_server_owner=p.ServerOwner4(0, b"nfsproof " + codec.token(b"server owner").hex().encode()),
             eir_server_scope=b"nfsproof " + codec.token(b"server scope").hex().encode(),
@@ -329,6 +333,7 @@ def bind_conn_to_session4(
         raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
     direction = direction if bound is None else bound
     session.bind(context.channel, direction)
+    session.take_over()  # who binds a connection to it knows its id
     resok = p.BindConnToSession4ResOk(session.id, p.ChannelDirFromServer4(int(direction)), False)
     return p.BindConnToSession4Res(_OK, resok)
 

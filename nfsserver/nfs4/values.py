@@ -19,7 +19,7 @@ from nfsclient.xdr import bits_of, mask_of
 from nfsserver.fs import NOW, Changes, FsError, Inode, Kind, Time
 from nfsserver.fs.inode import Reported
 from nfsserver.handlers import ServerApi
-from nfsserver.nfs4 import acls, optional, owners
+from nfsserver.nfs4 import acls, locations, optional, owners
 from nfsserver.nfs4.common import Nfs4Error
 
 SECOND: t.Final = 1_000_000_000
@@ -67,8 +67,11 @@ def _has_named_attributes(view: View) -> bool:
 
 
 def lacking(server: ServerApi) -> frozenset[str]:
-    """Attributes that the server does not have, by its knobs."""
-    return frozenset() if server.knobs.now.optional_attributes else frozenset(optional.READERS)
+    """Attributes that the server does not have, by its knobs: whoever answers MOVED says where to (section 11.2)."""
+    now = server.knobs.now
+    if now.optional_attributes:
+        return frozenset()
+    return frozenset(optional.READERS).difference(locations.READERS if now.referral else ())
 
 
 def _at_creation(view: View) -> list[int]:
@@ -81,9 +84,7 @@ def _optional(reading: Callable[[ServerApi, Inode], t.Any]) -> Callable[[View], 
 
 
 _READERS: t.Final[dict[str, Callable[[View], t.Any]]] = {
-    "supported_attrs": lambda view: list(
-        supported(view.minor, optional_too=view.server.knobs.now.optional_attributes)
-    ),
+    "supported_attrs": lambda view: list(supported(view.minor, lacking(view.server))),
     "type": _type,
     "fh_expire_type": _expiry,
     "change": lambda view: view.inode.change,
@@ -162,16 +163,48 @@ _SETTABLE: t.Final = frozenset(
 _BITS: t.Final = {NUMBERS[name]: (name, read) for name, read in _READERS.items()}
 
 
-def supported(minor: int, *, optional_too: bool = True) -> tuple[int, ...]:
-    """The bitmap of the attributes that the server has in a minor version, by the knob `optional_attributes`."""
-    names = [name for name in (*_READERS, *_SET_ONLY) if optional_too or name not in optional.READERS]
+def supported(minor: int, lacks: frozenset[str] = frozenset()) -> tuple[int, ...]:
+    """The bitmap of the attributes that the server has in a minor version, without those that it lacks."""
+    names = [name for name in (*_READERS, *_SET_ONLY) if name not in lacks]
     return mask_of(NUMBERS[name] for name in names if ATTRIBUTES[NUMBERS[name]].about.since <= minor)
 
 
 def read(view: View, asked: t.Iterable[int]) -> Fattr4:
-    """The attributes of a bitmap that the server supports. Raises INVAL for one that can only be set."""
+    """The attributes of a bitmap that the server supports. Raises INVAL for one that can only be set.
+
+    Of an absent file system those that it has; MOVED if none of them says where it is (section 11.3.1).
+    """
+    if view.server.backend.pseudo.is_absent(view.inode):
+        names = _names(asked, view.minor)
+        if not locations.has_location(names):
+            raise Nfs4Error(Nfsstat4.NFS4ERR_MOVED)
+        return _of_absent(view, names)
     mask, readers = _readers_of(tuple(asked), view.minor, lacking(view.server))
     return Fattr4(attrmask=mask, **{name: reader(view) for name, reader in readers})
+
+
+def read_entry(view: View, asked: t.Iterable[int]) -> Fattr4:
+    """The same for an entry of READDIR: with `rdattr_error`, absence is no error of the page (section 11.3.2)."""
+    if not view.server.backend.pseudo.is_absent(view.inode):
+        return read(view, asked)
+    names = _names(asked, view.minor)
+    if locations.has_location(names) or "rdattr_error" not in names:
+        return read(view, asked)
+    return _of_absent(view, names).changed(rdattr_error=Nfsstat4.NFS4ERR_MOVED)
+
+
+def _names(asked: t.Iterable[int], minor: int) -> list[str]:
+    return [
+        ATTRIBUTES[number].name
+        for number in bits_of(asked)
+        if number in ATTRIBUTES and ATTRIBUTES[number].about.since <= minor
+    ]
+
+
+def _of_absent(view: View, names: list[str]) -> Fattr4:
+    given = [name for name in names if name in locations.OF_ABSENT]
+    mask = mask_of(NUMBERS[name] for name in given)
+    return Fattr4(attrmask=mask, **{name: _READERS[name](view) for name in given})
 
 
 @functools.lru_cache(maxsize=256)

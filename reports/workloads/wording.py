@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from nfsjudge.wording import as_size, count
 from workloads.histogram import PERCENTILES, Histogram
 from workloads.result import DataChecks, Result, Setup
+from workloads.spec import title_of
 
 UNKNOWN = "-"
 """In a cell: there is no such number, or too few values for it."""
@@ -60,7 +61,9 @@ def describe(setup: Setup) -> str:
     parts = [
         f"{setup.workload} ({setup.kind})",
         f"policy {setup.policy}",
-        "a mounted directory" if setup.version == "mount" else f"NFSv{setup.version} over {setup.transport}",
+        "a mounted directory"
+        if setup.version == "mount"
+        else f"{title_of(setup.version)} over {setup.transport}",
     ]
     if setup.stable:
         parts.append(setup.stable)
@@ -85,7 +88,7 @@ def names_of(results: Sequence[Result]) -> list[str]:
     """A name for each of several results, no two the same: the target, with what else differs."""
     names = [each.target for each in results]
     for more in (
-        lambda each: f"NFSv{each.setup.version}",
+        lambda each: title_of(each.setup.version),
         lambda each: each.setup.policy,
         lambda each: each.setup.workload,
         lambda each: each.setup.stable,

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Requests of NFSv4 that are not idempotent: each with what makes a second execution visible."""
+"""Requests of NFSv4 that are not idempotent: each with what makes a second execution visible.
+
+They are those of the catalogue (`suites/nfs4/calls.py`) that change something, so an operation that is added there is
+replayed here; `_VARIANTS` has more of OPEN, CREATE, REMOVE and SETATTR than the one that the catalogue has.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,10 @@ from nfsclient.clients.nfs4 import Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4
+from nfsclient.sessions.session import READ_ONLY
 from nfsclient.xdr import XdrType
 from nfsjudge import expect
-from suites.nfs4.locks import WRITE_LT, lock_range
+from suites.nfs4.calls import CALLS, Call, Operands, named
 from suites.nfs4.opens import BOTH, READ, open_file
 
 
@@ -31,14 +36,65 @@ class Change(t.NamedTuple):
 
 
 Arrange: t.TypeAlias = Callable[[Session, Nfs4Scratch], Change]
+Meddle: t.TypeAlias = Callable[[Nfs4Scratch], object]
+
+# ---------------------------------------------------------------- of the catalogue
+
+_AGAIN_IS_THE_SAME: t.Final = frozenset({"commit", "openattr", "reclaim_complete"})
+"""Nothing shows that they are executed again; the last one has a separate check."""
+_IDS: t.Final = {"create": "mkdir", "locku": "unlock", "open_downgrade": "open-downgrade"}
+"""Names in ids of checks, where they are not those of the operations."""
+
+
+def _removes(name: bytes) -> Meddle:
+    return lambda scratch: expect(scratch.run(op.putfh(scratch.handle), op.remove(name))).ok()
+
+
+def _overwrites(scratch: Nfs4Scratch) -> None:
+    file = scratch.lookup(b"file")
+    assert file is not None
+    expect(scratch.run(op.putfh(file), op.write(op.ANONYMOUS, 0, b"overwritten"))).ok()
+
+
+def _sets_the_mode(scratch: Nfs4Scratch) -> None:
+    file = scratch.lookup(b"file")
+    assert file is not None
+    expect(scratch.run(op.putfh(file), op.setattr(Fattr4(mode=0o640)))).ok()
+
+
+_MEDDLES: t.Final[dict[str, Meddle]] = {
+    "remove": lambda scratch: scratch.file("file"),
+    "rename": lambda scratch: scratch.file("file"),
+    "link": _removes(b"made"),
+    "setattr": _sets_the_mode,
+    "write": _overwrites,
+}
+"""What another client does after a request, so that a second execution succeeds, and others see it."""
+_WITH_DATA: t.Final = frozenset({"write"})
+
+
+def _changes(call: Call) -> bool:
+    name = call.operation.name
+    return call.succeeds and name not in READ_ONLY and call.name not in _AGAIN_IS_THE_SAME
+
+
+def _of_catalogue(name: str) -> Arrange:
+    def arrange(session: Session, scratch: Nfs4Scratch) -> Change:
+        call = CALLS[name]
+        made, meddle = call.arranged(session, scratch), _MEDDLES.get(name)
+        file = scratch.lookup(b"file") if "file" in {call.on, call.saved} and meddle is not None else None
+        return Change(
+            made.operations, None if meddle is None else lambda: meddle(scratch), file, name in _WITH_DATA
+        )
+
+    return arrange
+
+
+# ---------------------------------------------------------------- other forms of the same operations
 
 
 def _put(scratch: Nfs4Scratch, *operations: XdrType) -> list[XdrType]:
     return [op.putfh(scratch.handle), *operations]
-
-
-def _removal(scratch: Nfs4Scratch, name: bytes) -> Callable[[], object]:
-    return lambda: expect(scratch.run(op.putfh(scratch.handle), op.remove(name))).ok()
 
 
 def _create_guarded(_session: Session, scratch: Nfs4Scratch) -> Change:
@@ -57,17 +113,8 @@ def _open_more(session: Session, scratch: Nfs4Scratch) -> Change:
     return Change([op.putfh(file), op.open(None, BOTH, owner=owner)], file=file)
 
 
-def _mkdir(_session: Session, scratch: Nfs4Scratch) -> Change:
-    return Change(_put(scratch, op.mkdir(b"made"), op.getfh()))
-
-
 def _symlink(_session: Session, scratch: Nfs4Scratch) -> Change:
-    return Change(_put(scratch, op.symlink(b"made", b"target")), _removal(scratch, b"made"))
-
-
-def _remove(_session: Session, scratch: Nfs4Scratch) -> Change:
-    scratch.file("name")
-    return Change(_put(scratch, op.remove(b"name")), lambda: scratch.file("name"))
+    return Change(_put(scratch, op.symlink(b"made", b"target")), lambda: _removes(b"made")(scratch))
 
 
 def _rmdir(_session: Session, scratch: Nfs4Scratch) -> Change:
@@ -75,80 +122,29 @@ def _rmdir(_session: Session, scratch: Nfs4Scratch) -> Change:
     return Change(_put(scratch, op.remove(b"name")), lambda: scratch.directory("name"))
 
 
-def _rename(_session: Session, scratch: Nfs4Scratch) -> Change:
-    scratch.file("old")
-    renaming = _put(scratch, op.savefh(), op.rename(b"old", b"new"))
-    return Change(renaming, lambda: scratch.file("old"))
-
-
-def _link(_session: Session, scratch: Nfs4Scratch) -> Change:
-    file = scratch.file("file")
-    linking = [op.putfh(file), op.savefh(), *_put(scratch, op.link(b"made"))]
-    return Change(linking, _removal(scratch, b"made"), file)
-
-
-def _setattr(_session: Session, scratch: Nfs4Scratch) -> Change:
+def _truncate(_session: Session, scratch: Nfs4Scratch) -> Change:
     file = scratch.file("file", b"0123456789")
     change: list[XdrType] = [op.putfh(file), op.setattr(Fattr4(size=3))]
-    return Change(change, lambda: _overwrite(scratch, file), file, with_data=True)
+    return Change(change, lambda: _overwrites(scratch), file, with_data=True)
 
 
-def _write(session: Session, scratch: Nfs4Scratch) -> Change:
-    file = scratch.file("file", b"0123456789")
-    stateid = open_file(session, file, BOTH).stateid
-    writing: list[XdrType] = [op.putfh(file), op.write(stateid, 0, b"ABCDE")]
-    return Change(writing, lambda: _overwrite(scratch, file), file, with_data=True)
-
-
-def _overwrite(scratch: Nfs4Scratch, file: bytes) -> None:
-    reply = expect(scratch.run(op.putfh(file), op.write(op.ANONYMOUS, 0, b"overwritten"))).ok()
-    result = reply.of(p.WRITE).resok4
-    assert result is not None
-
-
-def _lock(session: Session, scratch: Nfs4Scratch) -> Change:
-    opened = open_file(session, scratch.file("file"), BOTH)
-    locking = op.lock(opened.stateid, WRITE_LT, 0, 10, owner=new_state_owner())
-    return Change([op.putfh(opened.handle), locking])
-
-
-def _unlock(session: Session, scratch: Nfs4Scratch) -> Change:
-    opened = open_file(session, scratch.file("file"), BOTH)
-    stateid = lock_range(session, opened)
-    return Change([op.putfh(opened.handle), op.locku(stateid, 0, 10)])
-
-
-def _downgrade(session: Session, scratch: Nfs4Scratch) -> Change:
-    file, owner = scratch.file("file"), new_state_owner()
-    open_file(session, file, READ, owner=owner)
-    stateid = open_file(session, file, BOTH, owner=owner).stateid
-    return Change([op.putfh(file), op.open_downgrade(stateid, p.OPEN4_SHARE_ACCESS_READ)])
-
-
-def _close(session: Session, scratch: Nfs4Scratch) -> Change:
-    opened = open_file(session, scratch.file("file"), BOTH)
-    return Change([op.putfh(opened.handle), op.close(opened.stateid)])
-
-
-CHANGES: t.Final[dict[str, Arrange]] = {
+_VARIANTS: t.Final[dict[str, Arrange]] = {
     "open-guarded": _create_guarded,
     "open-exclusive": _create_exclusive,
     "open-more": _open_more,
-    "open-downgrade": _downgrade,
-    "close": _close,
-    "mkdir": _mkdir,
     "symlink": _symlink,
-    "remove": _remove,
     "rmdir": _rmdir,
-    "rename": _rename,
-    "link": _link,
-    "setattr": _setattr,
-    "write": _write,
-    "lock": _lock,
-    "unlock": _unlock,
+    "truncate": _truncate,
 }
-VISIBLE: t.Final = ("symlink", "remove", "rmdir", "rename", "link", "setattr", "write")
+CHANGES: t.Final[dict[str, Arrange]] = {
+    **{_IDS.get(name, name): _of_catalogue(name) for name in named(_changes)},
+    **_VARIANTS,
+}
+VISIBLE: t.Final = (*_MEDDLES, "symlink", "rmdir", "truncate")
 """Those whose second execution changes something that another client sees."""
+
+
+# ---------------------------------------------------------------- pairs
 
 
 class Pair(t.NamedTuple):
@@ -159,50 +155,37 @@ class Pair(t.NamedTuple):
     file: bytes | None = None
 
 
-def _two_names(scratch: Nfs4Scratch) -> bytes:
-    scratch.file("second")
-    return scratch.file("first", b"0123456789")
-
-
-def _remove_either(scratch: Nfs4Scratch) -> Pair:
-    _two_names(scratch)
-    return Pair(_put(scratch, op.remove(b"first")), _put(scratch, op.remove(b"second")))
-
-
-def _rename_either(scratch: Nfs4Scratch) -> Pair:
-    _two_names(scratch)
-    first, other = op.rename(b"first", b"new"), op.rename(b"second", b"other")
-    return Pair(_put(scratch, op.savefh(), first), _put(scratch, op.savefh(), other))
-
-
-def _mkdir_either(scratch: Nfs4Scratch) -> Pair:
-    return Pair(_put(scratch, op.mkdir(b"first")), _put(scratch, op.mkdir(b"second")))
-
-
-def _link_either(scratch: Nfs4Scratch) -> Pair:
-    file = _two_names(scratch)
-    before: list[XdrType] = [op.putfh(file), op.savefh()]
-    first, other = (_put(scratch, op.link(name)) for name in (b"new", b"other"))
-    return Pair([*before, *first], [*before, *other], file)
-
-
-def _setattr_either(scratch: Nfs4Scratch) -> Pair:
-    file = _two_names(scratch)
-    first, other = op.setattr(Fattr4(size=7)), op.setattr(Fattr4(size=3))
-    return Pair([op.putfh(file), first], [op.putfh(file), other], file)
-
-
-def _write_either(scratch: Nfs4Scratch) -> Pair:
-    file = _two_names(scratch)
-    first, other = op.write(op.ANONYMOUS, 0, b"ABCDE"), op.write(op.ANONYMOUS, 0, b"abcde")
-    return Pair([op.putfh(file), first], [op.putfh(file), other], file)
-
-
-PAIRS: t.Final[dict[str, Callable[[Nfs4Scratch], Pair]]] = {
-    "remove": _remove_either,
-    "rename": _rename_either,
-    "mkdir": _mkdir_either,
-    "link": _link_either,
-    "setattr": _setattr_either,
-    "write": _write_either,
+Two: t.TypeAlias = tuple[XdrType, XdrType]
+_NAMED: t.Final[dict[str, tuple[Operands, Operands]]] = {
+    "remove": (Operands(name=b"first"), Operands(name=b"second")),
+    "rename": (Operands(name=b"first", new_name=b"new"), Operands(name=b"second", new_name=b"other")),
+    "create": (Operands(new_name=b"new"), Operands(new_name=b"other")),
+    "link": (Operands(new_name=b"new"), Operands(new_name=b"other")),
 }
+"""Operations that differ in names."""
+_VALUED: t.Final[dict[str, Two]] = {
+    "setattr": (op.setattr(Fattr4(size=7)), op.setattr(Fattr4(size=3))),
+    "write": (op.write(op.ANONYMOUS, 0, b"ABCDE"), op.write(op.ANONYMOUS, 0, b"abcde")),
+}
+"""Those that differ in values."""
+
+
+def _pair(name: str) -> Callable[[Nfs4Scratch], Pair]:
+    call = CALLS[name]
+    two = _VALUED.get(name) or t.cast("Two", tuple(map(call.arguments, _NAMED[name])))
+
+    def arrange(scratch: Nfs4Scratch) -> Pair:
+        scratch.file("second")
+        made = {"directory": scratch.handle, "file": scratch.file("first", b"0123456789")}
+        before: list[XdrType] = []
+        if call.saved is not None:
+            before += [op.putfh(made[call.saved]), op.savefh()]
+        if call.on is not None and call.on != call.saved:
+            before.append(op.putfh(made[call.on]))
+        file = made["file"] if "file" in {call.on, call.saved} else None
+        return Pair([*before, two[0]], [*before, two[1]], file)
+
+    return arrange
+
+
+PAIRS: t.Final = {_IDS.get(name, name): _pair(name) for name in (*_NAMED, *_VALUED)}

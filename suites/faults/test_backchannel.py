@@ -17,13 +17,12 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import ChannelDirFromClient4, ChannelDirFromServer4, Nfsstat4
 from nfsjudge import expect, expect_that, must, observe, proves, should, skip, stated
 from suites.faults.lost import connection_of
+from suites.nfs4.conflicts import Conflict, conflicting_open
 from suites.nfs4.delegations import (
     ACCESS,
     CONFLICT_RECALLS,
     KEPT_FOR_A_LEASE,
-    Conflict,
     Granted,
-    conflicting_open,
     delegated,
     recalls,
     seconds_for,

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from nfsjudge import Harm, Requirement, stated
 from suites.model.claims import V3, V4, Property
 from suites.nfs4 import test_delegated, test_delegation, test_lock, test_lockt, test_wants, test_write
-from suites.nfs4.delegations import CONFLICT_RECALLS, OTHERS_GO_ON_SOON
+from suites.nfs4.conflicts import OTHERS_GO_ON_SOON
+from suites.nfs4.delegations import CONFLICT_RECALLS
 from suites.nfs4.other_versions import OTHERS_WAIT, READS_CONFLICT
 
 

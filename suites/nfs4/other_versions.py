@@ -13,7 +13,8 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsjudge import Requirement, expect, must, observe, skip, stated
 from suites.catalogue import Call, Operands
-from suites.nfs4.delegations import ACCESS, Granted, conflict_of_version, delegated, seconds_to_see_nothing
+from suites.nfs4.conflicts import conflict_of_version
+from suites.nfs4.delegations import ACCESS, Granted, delegated, seconds_to_see_nothing
 
 OTHERS_WAIT = must(
     "RFC 5661",

@@ -13,7 +13,8 @@ from nfsclient.clients.nfs4 import Session
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import expect, expect_that, observe, proves, should, skip, stated
-from suites.nfs4.delegations import ACCESS, conflicting_open, delegated, recalls, seconds_for
+from suites.nfs4.conflicts import conflicting_open
+from suites.nfs4.delegations import ACCESS, delegated, recalls, seconds_for
 from suites.nfs4.retries import reconnect
 
 pytestmark = pytest.mark.late

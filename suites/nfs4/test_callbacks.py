@@ -20,11 +20,11 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.auth import AuthNone, AuthSys
 from nfsjudge import Requirement, expect, expect_that, must, observe, proves, skip, stated
+from suites.nfs4.conflicts import conflicting_open
 from suites.nfs4.delegations import (
     ACCESS,
     CONFLICT_RECALLS,
     Granted,
-    conflicting_open,
     delegated,
     seconds_to_see_nothing,
 )

@@ -15,15 +15,8 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsclient.xdr import XdrType
 from nfsjudge import Harm, expect, expect_data, proves, should, stated
-from suites.nfs4.delegations import (
-    ACCESS,
-    Conflict,
-    Granted,
-    conflicting_open,
-    delegated,
-    recalls,
-    seconds_to_see_nothing,
-)
+from suites.nfs4.conflicts import Conflict, conflicting_open
+from suites.nfs4.delegations import ACCESS, Granted, delegated, recalls, seconds_to_see_nothing
 from suites.nfs4.locks import WRITE_LT
 from suites.nfs4.opens import BOTH, READ
 from suites.nfs4.test_write import NEEDS_WRITE_ACCESS

@@ -20,14 +20,12 @@ from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsclient.xdr import XdrType
 from nfsjudge import Part, Requirement, expect, expect_that, must, observe, proves, skip, stated
 from suites.nfs4.clauses import WRITER_GETS_A_CALL
+from suites.nfs4.conflicts import Conflict, conflict_of, conflicting_open
 from suites.nfs4.delegations import (
     ACCESS,
     CONFLICT_RECALLS,
     KEPT_FOR_A_LEASE,
-    Conflict,
     Granted,
-    conflict_of,
-    conflicting_open,
     delegated,
     recalls,
     seconds_to_see_nothing,

@@ -20,15 +20,8 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsclient.xdr import XdrType
 from nfsjudge import expect, expect_that, observe, proves, skip, stated
-from suites.nfs4.delegations import (
-    ACCESS,
-    KEPT_FOR_A_LEASE,
-    Granted,
-    Status,
-    conflicting_open,
-    delegated,
-    seconds_for,
-)
+from suites.nfs4.conflicts import Status, conflicting_open
+from suites.nfs4.delegations import ACCESS, KEPT_FOR_A_LEASE, Granted, delegated, seconds_for
 from suites.nfs4.leases import lease_to_wait_for, parts
 
 pytestmark = pytest.mark.late

@@ -19,15 +19,8 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
 from nfsjudge import expect, must, proves, should, skip, stated
 from suites.nfs4.clauses import WRITER_GETS_A_CALL
-from suites.nfs4.delegations import (
-    ACCESS,
-    Conflict,
-    Granted,
-    conflict_of,
-    delegated,
-    recalls,
-    seconds_for,
-)
+from suites.nfs4.conflicts import Conflict, conflict_of
+from suites.nfs4.delegations import ACCESS, Granted, delegated, recalls, seconds_for
 from suites.nfs4.handles import expect_same_object
 
 pytestmark = pytest.mark.late

@@ -24,7 +24,8 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.protocol.nfs4 import OpenDelegationType4 as Type
 from nfsjudge import Harm, expect, expect_data, must, observe, proves, should, skip, stated
 from suites.nfs3.contents import pattern
-from suites.nfs4.delegations import ACCESS, Lease, conflicting_open, delegated, seconds_for
+from suites.nfs4.conflicts import conflicting_open
+from suites.nfs4.delegations import ACCESS, Lease, delegated, seconds_for
 from suites.nfs4.leases import kept_leases, lease_of, lease_to_wait_for, need_all, parts
 from suites.nfs4.locks import WRITE_LT, try_lock
 from suites.nfs4.minors import MINORS

@@ -18,7 +18,7 @@ from nfsjudge import Harm, expect, must, observe, proves, skip, stated
 from suites.nfs4.delegations import ACCESS, delegated
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH
-from suites.recovery.reclaims import STATE, Former, back, leave, need_reclaimed, reclaim_open
+from suites.recovery.reclaims import Former, back, leave, need_reclaimed, reclaim_open
 from suites.recovery.v4 import file_again
 
 DELEGATIONS_COME_BACK = stated(  # "must be granted those resources", as one of three principles
@@ -38,6 +38,9 @@ IN_FORCE_AGAIN = stated(
     harm=Harm.DATA,
 )
 _KINDS = pytest.mark.parametrize("kind", ["read", "write"])
+DELEGATED = "DELEGATED"
+"""The act of these checks: on a server that grants no delegation, the first of them waits for a callback's patience, in
+which the leases of the clients of other acts would end."""
 _TYPES = {"read": Type.OPEN_DELEGATE_READ, "write": Type.OPEN_DELEGATE_WRITE}
 
 pytestmark = pytest.mark.late
@@ -74,7 +77,7 @@ def _stateid(reply: CompoundReply) -> p.Stateid4:
 
 @MINORS
 @_KINDS
-@across(CRASH, STATE)
+@across(CRASH, DELEGATED)
 @proves(DELEGATIONS_COME_BACK, killed_by="open4-reclaims-without-delegation")
 def test_granted(v4: Nfs4Dialect, target: TargetView, kind: str) -> Steps:
     """A delegation of before a crash is granted again to its client."""
@@ -93,7 +96,7 @@ def test_granted(v4: Nfs4Dialect, target: TargetView, kind: str) -> Steps:
 
 @MINORS
 @_KINDS
-@across(CRASH, STATE)
+@across(CRASH, DELEGATED)
 @proves(IN_FORCE_AGAIN, killed_by="open4-invents-reclaimed-delegations")
 def test_known(v4: Nfs4Dialect, target: TargetView, kind: str) -> Steps:
     """The stateid of a reclaimed delegation is valid, and can be returned."""
@@ -111,7 +114,7 @@ def test_known(v4: Nfs4Dialect, target: TargetView, kind: str) -> Steps:
 
 @MINORS
 @pytest.mark.parametrize("claim", ["name", "fh"])
-@across(CRASH, STATE)
+@across(CRASH, DELEGATED)
 @proves(CLAIMS_IN_GRACE, killed_by="open4-delegate-cur-waits-for-grace")
 def test_claim(v4: Nfs4Dialect, target: TargetView, claim: str) -> Steps:
     """OPEN with CLAIM_DELEGATE_CUR or CLAIM_DELEG_CUR_FH succeeds in the grace period, by a reclaimed delegation."""

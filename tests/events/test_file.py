@@ -61,6 +61,7 @@ workers = 2
 call_timeout = 20
 timeout = 3600
 lacks = ["nfs3"]
+referral = "/moved"
 
 [[target]]
 target = "ganesha:mem"
@@ -90,7 +91,7 @@ timeout = 30
             "always",
         ),
         *("--label=Server A", "--baseline=known", "--require", "udp", "-n", "2"),
-        *("--call-timeout", "20", "--lacks", "nfs3", "--strict"),
+        *("--call-timeout", "20", "--lacks", "nfs3", "--referral=/moved", "--strict"),
     ]
     assert third.options()[-4:] == [
         "--control=crash=virsh reset b",

@@ -8,7 +8,7 @@ from tests.linux_client.conftest import POINT, Mounted
 from tests.linux_client.trees import in_guest, on_server
 
 LIBRARY = "/usr/lib/python3.11"
-MANY = 10_000
+MANY = 3_000
 
 
 def test_a_copied_tree_is_equal_on_both_sides(linux_client: Mounted, nfs: NfsClient) -> None:

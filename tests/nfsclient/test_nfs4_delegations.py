@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from nfsclient import NfsUrl, UrlError, connect
-from nfsclient.highlevel.nfs4.shared_loop import loop_of_thread
+from nfsclient.highlevel.shared_loop import loop_of_thread
 from nfsclient.nfs4 import NfsClient
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.loop import Loop

@@ -385,3 +385,38 @@ def test_an_error_carries_its_exchange() -> None:
     assert isinstance(pending.error, XdrError)
     assert pending.error.exchange is seen[0]
     assert seen[0].reply is not None
+
+
+# ---------------------------------------------------------------- who waits for the end of a call
+
+
+def test_who_waits_for_the_end_of_a_call_is_called_when_the_core_has_done_its_work() -> None:
+    """It may make further calls: the other replies of the same bytes are taken in by then."""
+    core = stream_core()
+    first, second = submit(core, 1), submit(core, 2)
+    core.take_output()
+    seen: list[bool] = []
+
+    def then(pending: Pending[EchoRes]) -> None:
+        seen.extend((pending.done, second.done))
+        submit(core, 3)
+
+    first.then = then
+    core.receive(marked(success(first.xid, 1)) + marked(success(second.xid, 2)), 0.5)
+    assert seen == [True, True]
+    assert len(sent(core)) == 1
+
+
+@pytest.mark.parametrize("how", ["late", "lost", "settled"])
+def test_it_is_called_however_a_call_ends(how: str) -> None:
+    core = stream_core()
+    pending = submit(core)
+    seen: list[Pending[EchoRes]] = []
+    pending.then = seen.append
+    if how == "late":
+        core.handle_timeout(6.0)
+    elif how == "lost":
+        core.fail_all("for the test")
+    else:
+        core.settle(pending.xid, EchoRes(0))
+    assert seen == [pending]

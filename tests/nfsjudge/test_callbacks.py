@@ -124,9 +124,9 @@ def test_tshark_reads_a_callback(tmp_path: Path) -> None:
 def test_the_lint_counts_it_and_does_not_judge_it() -> None:
     first, last = compound(sequence(1)), compound(sequence(2), at=2.0)
     last.call = first.call = b"a call"
-    assert lint([first, callback(1.5), last]) == []
+    assert lint([first, callback(1.5, seqid=0), last]) == []
     last.call = b""  # a reply without a call: its number counts the callback
-    assert [finding.number for finding in lint([first, callback(1.5), last])] == [3]
+    assert [finding.number for finding in lint([first, callback(1.5, seqid=0), last])] == [3]
 
 
 def test_a_script_waits_for_it() -> None:

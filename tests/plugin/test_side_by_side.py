@@ -256,6 +256,24 @@ def test_after_a_restart_the_others_begin_again(suite: Suite) -> None:
     assert log_of(outcome, "c").count("c begins") == 2
 
 
+def test_a_check_whose_company_was_ended_shows_who_was_there(suite: Suite) -> None:
+    """Whatever ended it may be the doing of any of them."""
+    restarts = "target.restart(); nfs3 = target.client(Nfs3)"
+    suite.write(
+        IMPORTS
+        + check("a", after=ENDS["fails"]).replace("Wait(10)", "Wait(20)")
+        + check("b", after=restarts, fixtures="nfs3, scratch, target")
+        + check("c", after=ENDS["fails"])
+    )
+    outcome = suite.run()
+    assert {name: outcome.verdicts[name] for name in "ac"} == {"a": "FAIL", "c": "FAIL"}
+    shown = "while checks waited together: "
+    (line,) = [line for line in outcome.checks["a"].transcript if shown in line]
+    assert set(line.partition(shown)[2].split(", ")) == {f"nfs3/fake/{name}" for name in "abc"}
+    alone = suite.run("-k", "test_a").checks["a"].transcript
+    assert not [line for line in alone if shown in line]
+
+
 def test_nothing_is_left_when_a_run_is_interrupted(suite: Suite, tmp_path: Path) -> None:
     ended = tmp_path / "ended"
     noting = f"""

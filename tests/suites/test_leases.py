@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import typing as t
+from types import SimpleNamespace
 
 import pytest
 
@@ -22,6 +23,7 @@ class _Forgets:
     def __init__(self, seconds: float) -> None:
         self.now = 1.1
         self._seconds = seconds
+        self.nfs4 = SimpleNamespace(rpc=SimpleNamespace(is_open=True, is_usable=True, keep_open=lambda: None))
 
     def renew(self) -> CompoundReply:
         self.now += self._seconds

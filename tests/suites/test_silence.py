@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 from types import SimpleNamespace
 
-from suites.nfs4.delegations import Attempt, Conflict
+from suites.nfs4.conflicts import Attempt, Conflict
 
 SILENCE: t.Final = 0.002
 

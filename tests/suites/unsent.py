@@ -65,6 +65,7 @@ UNSENT: t.Final[dict[str, str]] = {
     "NFS 4 *VERIFY obj_attributes.time_access: never there": _DRIFTS,
     "NFS 4 *VERIFY obj_attributes.acl*": _SPELLINGS,
     "NFS 4 *VERIFY obj_attributes.owner*": _SPELLINGS,
+    "NFS 4 *VERIFY obj_attributes.fs_status.*": _SPELLINGS,
     "NFS 4 *VERIFY obj_attributes.rawdev.*": "has no meaning for the files that are compared",
     "NFS 4 *VERIFY obj_attributes.rdattr_error: *": "is refused, whatever it is",
     "NFS 4 *VERIFY obj_attributes.supported_attrs: never a bit*": "a server may not know how to compare it",

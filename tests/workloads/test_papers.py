@@ -60,7 +60,9 @@ def test_calls_of_a_table_add_up_to_its_total(paper: str, name: str, total: str,
 
 
 def test_calls_of_sort_add_up() -> None:
-    for table in PAPERS["spritely"].tables[2:]:
+    tables = [table for table in PAPERS["spritely"].tables if table.name == "tables 4 and 5"]
+    assert len(tables) == 2
+    for table in tables:
         rows = {row.name: row.paper for row in table.rows if row.kind is Kind.CALLS}
         total = rows.pop("all")
         assert [sum(each[at] or 0 for each in rows.values()) for at in (0, 1)] == [total[0], total[1]]

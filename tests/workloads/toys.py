@@ -16,7 +16,7 @@ from workloads import calls as c
 from workloads import catalog
 from workloads.carriers.servant import make_worker
 from workloads.shape import Scalar
-from workloads.spec import Context, Demand, PhaseDef, Workload
+from workloads.spec import SPRITELY, VERSIONS, Context, Demand, PhaseDef, Workload
 from workloads.worker import Worker
 
 SIZE: t.Final = 12_000
@@ -91,6 +91,7 @@ TOY: t.Final = Workload(
         PhaseDef("read again", _read),
         PhaseDef("act", _act),
     ),
+    versions=(*VERSIONS, SPRITELY),
     is_spread=True,
 )
 

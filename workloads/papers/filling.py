@@ -174,11 +174,11 @@ def _median(row: Row, runs: Sequence[t.Any]) -> float | None:
 
 
 def _base(table: Table, row: Row, ours: Sequence[float | None]) -> int:
-    """The base column of the table; if a server has no numbers for it, the first that both sides have."""
+    """The base column of the table; if a server has no numbers for it, the first that both sides have, or ours."""
     if ours[table.base]:
         return table.base
     both = [at for at, (theirs, mine) in enumerate(zip(row.paper, ours, strict=True)) if theirs and mine]
-    return both[0] if both else table.base
+    return next((at for at in (*both, *(at for at, mine in enumerate(ours) if mine))), table.base)
 
 
 def _relative(values: Sequence[float | None], base: int) -> list[float | None]:

@@ -182,6 +182,16 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """A picture of a paper that shows a run over time."""
+
+    name: str
+    """As the paper calls it, such as "figure 1"."""
+    title: str
+    plan: Plan
+
+
+@dataclass(frozen=True)
 class Paper:
     """A paper with its tables."""
 
@@ -190,6 +200,7 @@ class Paper:
     tables: tuple[Table, ...]
     only_on: str = ""
     """The only target whose numbers make sense; empty: all do."""
+    figures: tuple[Figure, ...] = ()
 
     def plans(self) -> Iterable[Plan]:
         """What must be run for all tables, each once."""

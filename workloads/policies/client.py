@@ -31,6 +31,7 @@ from workloads.policies.data import Node
 from workloads.policies.known import Act, Kept
 from workloads.policies.names import NameSteps
 from workloads.policies.verbs import Verbs4
+from workloads.spec import OF_NFS2
 from workloads.trouble import Stopped, WrongAnswer
 
 _SURROUNDINGS: t.Final = {
@@ -281,7 +282,7 @@ class PolicyClient(NameSteps):
             stateid = opened.stateid
             yield from self._take_delegation(node, opened.delegation)
         else:
-            how = Create.UNCHECKED if self.version == "2" else Create.GUARDED
+            how = Create.UNCHECKED if self.version in OF_NFS2 else Create.GUARDED
             made, reply = yield from self._captured(
                 self.files.create(act.directory.handle, act.name, how, NewAttributes(mode=_NEW_FILE))
             )

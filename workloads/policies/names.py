@@ -14,6 +14,7 @@ from workloads.engine import Until, Work
 from workloads.policies.data import Node
 from workloads.policies.known import DOTS, Act, Kept, Known
 from workloads.policies.verbs import Verbs4
+from workloads.spec import OF_NFS2
 from workloads.trouble import Stopped, WrongAnswer
 
 _FIRST_PAUSE: t.Final = 0.001
@@ -167,7 +168,7 @@ class NameSteps(Known):
         if item is not None:
             item.mode = wanted.mode
         after = self.verbs.after(reply)
-        if after is None and self.version == "2":
+        if after is None and self.version in OF_NFS2:
             after = _of_attrstat(reply)
         if after is not None:
             self._learn(node, after, own=True)
@@ -219,7 +220,7 @@ class NameSteps(Known):
     def _list(self, act: Act, node: Node, listing: Listing) -> Work[None]:
         """All pages."""
         before = self.ledger.changes[act.path]
-        with_attributes = act.call.attributes and self.plus and self.version != "2"
+        with_attributes = act.call.attributes and self.plus and self.version not in OF_NFS2
         position, positions = Position(), set[Position]()
         while listing.pages < _MOST_PAGES:
             begun = self.checks.begin()

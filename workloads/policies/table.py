@@ -15,7 +15,7 @@ The steps of a row are carried out one after the other by `policies.client`, so 
     access        ACCESS
     revalidate    attributes of the server; if the file has changed, its kept data goes (GETATTR, unless they just came)
     known_...     the step without known_, if the file was found before: its first OPEN brings both
-    open, close   OPEN and CLOSE in NFSv4; before, a file is open only in the client
+    open, close   OPEN and CLOSE in NFSv4 and Spritely NFS; in others, a file is open only in the client
     delegated     the rest of the row is skipped if the file is open and delegated to this client
     data          READ, unless the data is kept
     put           WRITE: at once, or by write daemons (`Policy.delays_writes`)
@@ -28,6 +28,7 @@ The steps of a row are carried out one after the other by `policies.client`, so 
 
 from __future__ import annotations
 
+import math
 import typing as t
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -69,6 +70,10 @@ class Policy:
     trusts_own_writes: bool = False
     """Whether kept data survives the client's own writes: pre-operation attributes tell them from those of others."""
     wants_delegations: bool = False
+    is_spritely: bool = False
+    """Whether the server says what may be kept of a file, and for how long (`policies.spritely`)."""
+    delay: float = 0.0
+    """Of Spritely NFS: seconds after which all that waits is written, as `/etc/update` does; infinite: never."""
 
     def rows_for(self, version: str) -> Mapping[str, Row]:
         """The table for a version of NFS."""
@@ -182,6 +187,14 @@ _DELEGATED = _V4 | _rows(
         "unlock": "delegated flush commit unlock free_stateid",
     },
 )
+_SPRITELY = _V2 | _rows(
+    f"{SPRITELY}, sections 3.1 and 4.2.2: OPEN brings the attributes, CLOSE leaves data that waits to be written",
+    {
+        "create": "parent absent create",
+        "open": "parent lookup open",
+        "close": "close",
+    },
+)
 
 POLICIES: t.Final[Mapping[str, Policy]] = {
     policy.name: policy
@@ -249,6 +262,28 @@ POLICIES: t.Final[Mapping[str, Policy]] = {
             delays_writes=True,
             trusts_own_writes=True,
             wants_delegations=True,
+        ),
+        Policy(
+            name="spritely",
+            about="a client of Spritely NFS: OPEN and CLOSE, consistent data in memory, written every 30 s",
+            versions=("snfs",),
+            rows=_SPRITELY,
+            names="all",
+            attributes=(3.0, 60.0),
+            directory_attributes=30.0,
+            is_spritely=True,
+            delay=30.0,
+        ),
+        Policy(
+            name="spritely-lazy",
+            about="as spritely, without /etc/update: data is written when another client or the memory needs it",
+            versions=("snfs",),
+            rows=_SPRITELY,
+            names="all",
+            attributes=(3.0, 60.0),
+            directory_attributes=30.0,
+            is_spritely=True,
+            delay=math.inf,
         ),
     )
 }

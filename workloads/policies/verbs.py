@@ -7,11 +7,24 @@ import itertools
 import typing as t
 
 from nfsclient.clients.nfs4 import operations as op
-from nfsclient.files import Attributes, Compound, Files, FileType, NewAttributes, Stable, Steps, v2, v3, v4
+from nfsclient.files import (
+    Attributes,
+    Compound,
+    Files,
+    FileType,
+    NewAttributes,
+    Stable,
+    Steps,
+    snfs,
+    v2,
+    v3,
+    v4,
+)
 from nfsclient.files.v4 import attributes_of, fattr4, ok, ok_built
 from nfsclient.protocol import nfs3
 from nfsclient.protocol import nfs4 as p
 from nfsclient.sessions.reply import CompoundReply
+from workloads.spec import OF_NFS2, SPRITELY
 
 _GETFH: t.Final = 2
 """Its place in the compound of an open."""
@@ -35,7 +48,7 @@ class Verbs:
     def __init__(self, files: Files, version: str) -> None:
         self.files = files
         self.version = version
-        self.has_access = version != "2"
+        self.has_access = version not in OF_NFS2
 
     def after(self, reply: t.Any) -> Attributes | None:
         """The attributes of the changed object that came with a reply (`wcc_data` of NFSv3)."""
@@ -150,9 +163,11 @@ class Verbs4(Verbs):
 
 
 def verbs_for(version: str, *, wants_delegations: bool) -> Verbs:
-    """Those of a version of NFS: "2", "3", "4.1", "4.2"."""
+    """Those of a version of NFS: "2", "3", "4.1", "4.2", "snfs"."""
     if version == "2":
         return Verbs(v2.Files(), version)
+    if version == SPRITELY:
+        return Verbs(snfs.Files(), version)
     if version == "3":
         return Verbs(v3.Files(), version)
     return Verbs4(version, wants_delegations=wants_delegations)

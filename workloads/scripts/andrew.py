@@ -11,7 +11,9 @@ The tree of the paper is not published; this one is generated from a seed. `mani
     Make      for each module: its source and headers are read, a temporary is written, read and removed, an object
               is written; at the end all objects are read and a program is written
 
-Compiling itself is not here: `think` is the time in seconds that it would take for each module.
+Compiling itself is not here: `think` is the time in seconds that it would take for each module, `compute` what passes
+before each call of the program. `pace` is what passes on the clock of a Spritely client for each of them; 0: the real
+time.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from workloads.catalog import register
 from workloads.policies.table import SPRITELY
 from workloads.rates.fileset import preparation, read_whole, write_new
 from workloads.shape import Scalar
-from workloads.spec import COUNT, SIZE, Bounds, Context, Demand, Least, PhaseDef, Programs, Workload
+from workloads.spec import COUNT, SIZE, VERSIONS, Bounds, Context, Demand, Least, PhaseDef, Programs, Workload
+from workloads.spec import SPRITELY as SNFS
 
 _DIRECTORIES = ("", "/include", "/lib", "/lib/net", "/lib/fs", "/tools", "/doc")
 _HEADERS = 18
@@ -68,9 +71,24 @@ def _top(context: Context) -> str:
 
 def _for_each_client(program: Callable[[Context], c.Program[None]]) -> Programs:
     def programs(context: Context) -> Iterable[c.Program[None]]:
-        yield program(context)
+        yield _slowly(program(context), context.real("compute"))
 
     return programs
+
+
+def _slowly(program: c.Program[None], seconds: float) -> c.Program[None]:
+    """The same, on a slower machine: before each call it computes for so long."""
+    if not seconds:
+        yield from program
+        return
+    result = None
+    while True:
+        try:
+            call = program.send(result)
+        except StopIteration:
+            return
+        yield c.Think(seconds)
+        result = yield call
 
 
 def _make_source(context: Context) -> c.Program[None]:
@@ -153,9 +171,16 @@ register(
         name="andrew",
         about="makes, copies, scans, reads and compiles a small tree of sources",
         source=f"{SPRITELY}, section 5.2",
+        versions=(*VERSIONS, SNFS),
         is_spread=True,
-        defaults={"files": 70, "bytes": 200 << 10, "think": 0.0},
-        bounds={"files": COUNT, "bytes": SIZE, "think": Bounds(0, 3600)},
+        defaults={"files": 70, "bytes": 200 << 10, "think": 0.0, "compute": 0.0, "pace": 0.0},
+        bounds={
+            "files": COUNT,
+            "bytes": SIZE,
+            "think": Bounds(0, 3600),
+            "compute": Bounds(0, 60),
+            "pace": Bounds(0, 3600),
+        },
         needs_least=_needs,
         demand=_demand,
         phases=(

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 from collections import OrderedDict
+from collections.abc import Callable, Iterator
 
 from nfsclient.highlevel.nfs4.live import LiveClient
 from nfsclient.highlevel.transfer import Reader
@@ -40,6 +42,21 @@ class DelegatedData:
         """Forget what was read of a file."""
         for key in [key for key in self._blocks if key[0] == handle]:
             self._bytes -= len(self._blocks.pop(key))
+
+    @contextlib.contextmanager
+    def resizing(self, handle: bytes, after: Callable[[int], int]) -> Iterator[None]:
+        """Inside, we write to a file, or set its size: `after` makes the new size of the old one, if that was known.
+
+        What CB_GETATTR is answered meanwhile says nothing of the size: nobody knows how far the server is.
+        """
+        self.drop(handle)
+        delegation = self._live.held.delegations.get(handle)
+        if delegation is None or delegation.size is None:
+            yield
+            return
+        known, delegation.size = delegation.size, None
+        yield
+        delegation.size = after(known)
 
     def get(self, handle: bytes, block: int) -> bytes | None:
         """One block, if it was read under the delegation that still lasts."""

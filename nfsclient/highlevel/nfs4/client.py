@@ -26,10 +26,10 @@ from nfsclient.highlevel.nfs4.files import NfsFile
 from nfsclient.highlevel.nfs4.listing import Lister
 from nfsclient.highlevel.nfs4.live import LiveClient
 from nfsclient.highlevel.nfs4.resolve import Resolver
-from nfsclient.highlevel.nfs4.shared_loop import loop_of_thread
 from nfsclient.highlevel.nfs4.stats import StatsOfNames
 from nfsclient.highlevel.resolve import Node
 from nfsclient.highlevel.session import Limits
+from nfsclient.highlevel.shared_loop import loop_of_thread
 from nfsclient.highlevel.transfer import Writer
 from nfsclient.listings import USUAL_BOUNDS, ListingBounds, ListingProgress, require_shallow
 from nfsclient.paths import PathLike, as_bytes, as_text, names_of, shown
@@ -204,7 +204,8 @@ class NfsClient(base.NfsClient):
         with self.open(path, "w", permissions=mode) as file:
             writer = Writer(self._calls, file.handle, file.name, files_of(self.live, file.opened))
             small = len(view) <= self.limits.write
-            writer.write(0, view, Stable.FILE_SYNC if small else Stable.UNSTABLE)
+            with self._cache.resizing(file.handle, lambda _: len(view)):
+                writer.write(0, view, Stable.FILE_SYNC if small else Stable.UNSTABLE)
             writer.commit()
 
     def open(self, path: PathLike, mode: str = "r", *, permissions: int = 0o644, deny: Deny = "") -> NfsFile:
@@ -269,16 +270,17 @@ class NfsClient(base.NfsClient):
                 op.putfh(parent.handle),
                 op.open(name, access | wish, deny, owner=owner, how=how),
                 op.getfh(),
-                op.getattr("type", "size"),
+                op.getattr("type", "size", "change"),
             ]
 
         reply = self.live.run(build, path, repeatable=True)
-        handle = reply.handle
+        handle, attributes = reply.handle, reply.attributes
         if kind == "w":
             self._cache.drop(handle)
         opened = self.live.held.opened(handle, owner, access, deny, reply.of(p.OPEN))
-        self.live.give_back_unwanted(handle)
-        return opened, reply.attributes.size or 0
+        self.live.held.looked_at(handle, reply.of(p.OPEN), attributes.change, attributes.size)
+        self.live.returns.unwanted(handle)
+        return opened, attributes.size or 0
 
     def _link_target(self, path: bytes) -> bytes | None:
         """Where a symbolic link at the end of a path leads; None if there is none."""
@@ -326,7 +328,11 @@ class NfsClient(base.NfsClient):
         given = p.settable(attributes)
         node = self.find(path)
         build: t.Callable[[], list[XdrType]] = lambda: [op.putfh(node.handle), op.setattr(given)]  # noqa: E731
-        self.live.run(build, node.path, repeatable=True)
+        if given.size is None:
+            self.live.run(build, node.path, repeatable=True)
+        else:
+            with self._cache.resizing(node.handle, lambda _: given.size or 0):
+                self.live.run(build, node.path, repeatable=True)
 
     def get_acl(self, path: PathLike) -> list[p.Nfsace4]:
         """The ACL of an object. Raises `NfsStatusError` with ATTRNOTSUPP where the server has none."""

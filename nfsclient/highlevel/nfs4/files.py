@@ -12,6 +12,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.highlevel import files
 from nfsclient.highlevel.nfs4.cache import DelegatedData
 from nfsclient.highlevel.nfs4.calls import LiveCalls, files_of
+from nfsclient.highlevel.nfs4.notices import Waiter
 from nfsclient.highlevel.transfer import Reader
 from nfsclient.protocol import nfs4 as p
 from nfsclient.sessions.state import LockRange, Locks, Open
@@ -62,12 +63,12 @@ class NfsFile(files.NfsFile):
 
     def write(self, data: t.Any, /) -> int:
         """Write all of `data`, at the end of the file if it was opened to append."""
-        self._cache.drop(self.handle)
-        return super().write(data)
+        with self._cache.resizing(self.handle, lambda size: max(size, self.tell())):
+            return super().write(data)
 
     def _set_size(self, size: int) -> None:
-        self._cache.drop(self.handle)
-        super()._set_size(size)
+        with self._cache.resizing(self.handle, lambda _: size):
+            super()._set_size(size)
 
     def close(self) -> None:
         """Make everything written stable, and CLOSE, with the last file object that shares the open."""
@@ -88,7 +89,7 @@ class NfsFile(files.NfsFile):
                 self._live.run(lambda: [op.putfh(self.handle), op.close(self.opened.stateid)], self.name)
         finally:
             self._live.held.closed(self.opened)
-            self._live.give_back_closed(self.handle)
+            self._live.returns.closed(self.handle)
 
     def _unlock_all(self) -> None:
         """Some servers refuse to CLOSE a file with locks (LOCKS_HELD: section 18.2.3)."""
@@ -112,7 +113,7 @@ class NfsFile(files.NfsFile):
     ) -> None:
         """LOCK a range, by default to the end of the file; `owner` names another owner than this file object.
 
-        With `wait`, DENIED is tried again while patience lasts.
+        With `wait`, DENIED is tried again while patience lasts: after a pause, or when the server sends CB_NOTIFY_LOCK.
 
         Raises `NfsStatusError` with DENIED if another owner has a lock in the way.
         """
@@ -129,14 +130,16 @@ class NfsFile(files.NfsFile):
                 args = op.lock_more(known.stateid, kind, offset, length)
             return [op.putfh(self.handle), args]
 
-        pauses = self._live.patience.pauses()
-        while True:
-            try:
-                reply = self._live.run(build, self.name)
-                break
-            except CompoundError as error:
-                if not wait or error.status != p.Nfsstat4.NFS4ERR_DENIED or next(pauses, None) is None:
-                    raise
+        waiter = Waiter(self._live.patience, self._live.rpc.loop)
+        with self._live.lock_notices.waiting(self.handle, who, waiter):
+            while True:
+                waiter.has_notice = False
+                try:
+                    reply = self._live.run(build, self.name)
+                    break
+                except CompoundError as error:
+                    if not wait or error.status != p.Nfsstat4.NFS4ERR_DENIED or not waiter.pause():
+                        raise
         granted = p.NfsLockType4.READ_LT if shared else p.NfsLockType4.WRITE_LT
         self._live.held.locked(self.opened, who, reply.stateid, LockRange(granted, offset, length))
 

@@ -31,7 +31,7 @@ What must stay true:
 - `owes_reclaim` is set before the first call with a new client id, and cleared by a completed reclaim only: a
   recovery in the middle of another one must not lose it.
 - Flags of SEQUENCE are acted upon when they come up, not while they stay: servers keep them set for a while.
-- Recalls are answered from within any wait on the loop. What a recall causes (`give_back`) runs after the reply to
+- Recalls are answered from within any wait on the loop. What a recall causes (`returns`) runs after the reply to
   it, does not wait, and takes a slot of the session like any request; without a free slot it is tried again by
   `keep`.
 """
@@ -42,7 +42,6 @@ import contextlib
 import typing as t
 from collections import deque
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from nfsclient.clients.nfs4 import (
     Client,
@@ -68,13 +67,14 @@ from nfsclient.errors import (
     ServerDown,
 )
 from nfsclient.highlevel.nfs4.attempts import Attempts, FateUnknown, StateLost, exhausted
+from nfsclient.highlevel.nfs4.notices import LockNotices
 from nfsclient.highlevel.nfs4.reclaim import Holdings
+from nfsclient.highlevel.nfs4.returns import Returns
 from nfsclient.highlevel.nfs4.under_way import UnderWay, compound_of
 from nfsclient.highlevel.session import Job
 from nfsclient.paths import shown
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.blocking import RpcClient
-from nfsclient.rpc.core import Pending
 from nfsclient.sessions.recovery import REMEDIES, Remedy
 from nfsclient.sessions.reply import is_delayed_at_sequence
 from nfsclient.sessions.session import changes_nothing
@@ -130,7 +130,9 @@ class LiveClient:
         self._holdings = Holdings(self)
         self.on_delegation_gone: Callable[[bytes], None] | None = None
         """Called with the handle when a delegation is recalled or revoked: what was cached is void."""
-        self._returns: list[tuple[Delegation, Request, Pending[p.Compound4Res]]] = []
+        self.returns = Returns(self)
+        """The delegations that go back."""
+        self.lock_notices = LockNotices()
         self._flags_seen = 0
         self._renews = False  # a renewal is a call, which begins with `keep` as all do
         self._is_set_up = False
@@ -356,10 +358,7 @@ class LiveClient:
             result = self.nfs4.bind_conn_to_session(self.session.id)
         if result.bctsr_status == OK:
             self.nfs4.callbacks.serve(self.session.callbacks)
-        self._returns = [
-            (delegation, request, self.rpc.submit(p.COMPOUND, request.args))
-            for delegation, request, _ in self._returns
-        ]
+        self.returns.send_again()
 
     # ------------------------------------------------------------ recovery
 
@@ -464,10 +463,9 @@ class LiveClient:
 
     def _adopt(self, session: Session) -> None:
         session.callbacks.held = self.held
-        session.callbacks.on_recall = self._recalled
-        session.callbacks.on_recall_any = self._recalled_any
+        session.callbacks.on_lock_notice = self.lock_notices.note
         self._flags_seen = 0
-        self._returns.clear()
+        self.returns.serve(session)
 
     def _new_client(self) -> Session:
         """EXCHANGE_ID by the same owner, a session, and everything held reclaimed (section 8.4.2)."""
@@ -491,8 +489,7 @@ class LiveClient:
 
     def keep(self) -> None:
         """Renew the lease when it is due, look at what the server has flagged, finish returns of delegations."""
-        if self._returns or self.held.delegations:
-            self._finish_returns()
+        self.returns.finish()
         flags = self.session.state.status_flags & _ACTED_UPON
         new = flags & ~self._flags_seen
         self._flags_seen = flags
@@ -524,73 +521,11 @@ class LiveClient:
         """What attribute `lease_time` says."""
         self.lease.seconds = seconds
 
-    def _recalled(self, _stateid: p.Stateid4, handle: bytes) -> None:
-        delegation = self.held.delegations.get(handle)
-        if delegation is not None:
-            self.nfs4.callbacks.after.append(lambda: self.give_back(delegation))
-
-    def _recalled_any(self, keep: int, types: list[int]) -> None:
-        """CB_RECALL_ANY: the oldest delegations of these types go, but for the last `keep` (section 20.6)."""
-        wanted = self.held.delegations_of(types[0] if types else 0)
-        for delegation in wanted[: max(0, len(wanted) - keep)]:
-            self.nfs4.callbacks.after.append(partial(self.give_back, delegation))
-
-    def give_back(self, delegation: Delegation) -> None:
-        """Start a DELEGRETURN without waiting for it: nothing is cached that is not on the server already."""
-        if self.held.delegations.get(delegation.handle) is not delegation:
-            return
-        self.forget_delegation(delegation)
-        if not self.rpc.is_open:
-            return
-        try:
-            request = self.session.state.begin(
-                [op.putfh(delegation.handle), op.delegreturn(delegation.stateid)]
-            )
-        except NoFreeSlot:
-            self.held.delegations[delegation.handle] = delegation
-            delegation.recalled = True
-            return
-        self._returns.append((delegation, request, self.rpc.submit(p.COMPOUND, request.args)))
-
-    def give_back_closed(self, handle: bytes) -> None:
-        """Return the delegation of a file that nobody has open any more, and take the answer.
-
-        A client that does nothing answers no CB_RECALL, so what it kept would hold up everybody else.
-        """
-        delegation = self.held.delegations.get(handle)
-        if delegation is None or any(opened.handle == handle for opened in self.held.opens.values()):
-            return
-        self.give_back(delegation)
-        for _, _, pending in self._returns:
-            if pending.error is None and not pending.done:
-                with contextlib.suppress(ConnectionLost, RpcTimeout):
-                    self.rpc.wait(pending)
-
-    def give_back_unwanted(self, handle: bytes) -> None:
-        """Return a delegation that came with an OPEN although it said WANT_NO_DELEG (section 18.16.3)."""
-        delegation = self.held.delegations.get(handle)
-        if delegation is not None and not self.wants_delegations:
-            self.give_back(delegation)
-
     def forget_delegation(self, delegation: Delegation) -> None:
         """It is no longer held: what was cached is void."""
         self.held.returned(delegation)
         if self.on_delegation_gone is not None:
             self.on_delegation_gone(delegation.handle)
-
-    def _finish_returns(self) -> None:
-        for returning in [returning for returning in self._returns if returning[2].done]:
-            if returning[2].result is None:
-                continue  # the connection was lost: the next one repeats it
-            self._returns.remove(returning)
-            reply = self.session.state.finish(returning[1], returning[2].result)
-            if REMEDIES.get(reply.status) is Remedy.WAIT:
-                returning[0].recalled = True
-                self.held.delegations.setdefault(returning[0].handle, returning[0])
-        for delegation in [
-            delegation for delegation in self.held.delegations.values() if delegation.recalled
-        ]:
-            self.give_back(delegation)
 
     def require(self, opened: Open) -> None:
         """Raise `StateLost` if an open is no longer one, or one of its locks is gone."""

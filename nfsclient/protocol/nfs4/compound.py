@@ -109,6 +109,8 @@ class Step(program.Step):
     saved: bytes | None = None
     after: bytes | None = None
     """The current one when the operation was over."""
+    minor: int | None = None
+    """That of the compound; None if its call was not seen."""
 
     @property
     def status(self) -> Nfsstat4 | None:
@@ -126,7 +128,9 @@ def _steps(illegal: AnyOperation, args: t.Any, res: t.Any) -> Sequence[Step]:
         if call is not None:
             operation = _unread(call, given, illegal) if isinstance(call, Unread) else operation_of(call)
         fits = given is not None and (given is operation or given is illegal)
-        steps.append(Step(operation, call, result if fits else None, f"resarray[{index}]"))
+        found = Step(operation, call, result if fits else None, f"resarray[{index}]")
+        found.minor = None if args is None else args.minorversion
+        steps.append(found)
     _follow_filehandles(steps, 1 if args is None else args.minorversion)
     return steps
 

@@ -273,8 +273,10 @@ def callback(program: int, body: bytes, number: int = 1) -> list[Segment]:
 @pytest.mark.parametrize("program", [0x4000_0000, 0x4000_1234])
 @pytest.mark.parametrize("minor", [0, 1], ids=["4.0", "4.1"])
 def test_callbacks_are_judged_and_the_client_is_not(program: int, minor: int) -> None:
-    """A callback of 4.0 has no CB_SEQUENCE; that of 4.1 must begin with it."""
-    args = p.CbCompound4Args(b"", minor, 0, [p.CbRecall4Args(p.Stateid4(1, bytes(12)), False, b"handle")])
+    """A callback of 4.0 has no CB_SEQUENCE, and a seqid; that of 4.1 must begin with it."""
+    args = p.CbCompound4Args(
+        b"", minor, 0, [p.CbRecall4Args(p.Stateid4(1 - minor, bytes(12)), False, b"handle")]
+    )
     whole = p.Compound4Res(p.Nfsstat4.NFS4_OK, b"", [p.Putrootfh4Res(p.Nfsstat4.NFS4_OK)])
     made, frames = Packets(), []
     exchange = compound(1, whole, p.Putrootfh4Args())

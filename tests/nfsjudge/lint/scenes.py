@@ -8,6 +8,7 @@ import typing as t
 from collections.abc import Callable
 
 from nfsclient.clients import Mount, Nfs2, Nfs3
+from nfsclient.clients.snfs import Snfs, SnfsCallbacks
 from nfsclient.errors import NfsClientError
 from nfsclient.protocol import nfs3 as p
 from nfsclient.protocol.nfs2 import Sattr
@@ -432,3 +433,24 @@ def listing_2(s: Scene2) -> None:
 def look_for_a_phantom(s: Scene2) -> None:
     s.file(b"phantom")
     s.nfs.lookup(s.top, b"phantom")
+
+
+# ---------------------------------------------------------------- Spritely NFS
+
+
+@scene("snfs/version-grows")
+@scene("snfs/versions-in-order")
+def open_for_writing_twice(s: Scene) -> None:
+    file = Scene2(s).file()
+    opener = Snfs(s.rpc)
+    opener.open(file, write_mode=True)
+    opener.open(file, write_mode=True)
+
+
+@scene("snfs/callback-mode")
+def open_what_is_written(s: Scene) -> None:
+    file = Scene2(s).file()
+    writer = s.connection()
+    SnfsCallbacks(writer)
+    Snfs(writer).open(file, write_mode=True)
+    Snfs(s.rpc).open(file)

@@ -21,11 +21,14 @@ from tests.nfsjudge.lint.test_nfs4_state import SCENES
 ELSEWHERE = {
     *SCENES,
     "nfs4/reply-size",
+    *(f"nfs4/callback-{name}" for name in ("minor", "seqid", "getattr", "recall-any", "slots")),
+    *("nfs4/callback-lock-file", "nfs4/callback-lock-announced"),
     "nfs4/callback-begins",
     "nfs4/callback-limits",
     "nfs4/callback-order",
 }
-"""Rules that compare compounds are in `test_nfs4_state`, those about callbacks and sizes in `test_nfs4_callbacks`."""
+"""Rules that compare compounds are in `test_nfs4_state`, those about callbacks and sizes in `test_nfs4_callbacks`
+and `test_nfs4_callback_messages`."""
 RULES = {
     rule.name: rule for rule in all_rules() if rule.name.startswith("nfs4/") and rule.name not in ELSEWHERE
 }

@@ -63,7 +63,7 @@ def test_every_rule_has_a_mutant_and_a_scene() -> None:
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
 def test_rules_are_declared_in_full(rule: Rule) -> None:
     protocol, _, what = rule.name.partition("/")
-    assert protocol in {"rpc", "mount3", "nfs2", "nfs3", "nfs4"}
+    assert protocol in {"rpc", "mount3", "nfs2", "nfs3", "nfs4", "snfs"}
     assert what == what.lower()
     assert (rule.look.__doc__ or "").strip().endswith(".")
     assert rule.severity in {"FAIL", "NONSTRICT", "INFO"}

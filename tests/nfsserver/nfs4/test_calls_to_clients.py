@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import typing as t
+
 import pytest
 
 from nfsclient.clients.nfs4 import Session
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Fattr4
+from nfsclient.rpc.blocking import RpcClient
 from tests.nfsserver.nfs4.conftest import Rig4, S
 
 _LATER = 5.0
@@ -91,3 +94,15 @@ def test_types_that_nobody_defines_are_invalid(rig4: Rig4) -> None:
     asked = [p.CbRecallAny4Args(0, [1 << bit]) for bit in (0, 4, 15, 17, 5, 18, 31)]
     answers = [session.callbacks.right_answer(p.CB_RECALL_ANY, args) for args in asked]
     assert answers == [S.NFS4_OK] * 4 + [S.NFS4ERR_INVAL] * 3
+
+
+def test_a_recall_that_found_no_connection_comes_over_the_next_one(rig4: Rig4) -> None:
+    """BIND_CONN_TO_SESSION names the session, so its client knows it: no further request is needed."""
+    other, holder = rig4.session(), rig4.session(callbacks=True)
+    file = rig4.make(other, b"f", b"data")
+    _delegated(holder, file)
+    t.cast("RpcClient", holder.nfs4.rpc).close()
+    opening = op.open(None, p.OPEN4_SHARE_ACCESS_BOTH | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG, owner=b"other")
+    assert other.compound(op.putfh(file), opening).status == S.NFS4ERR_DELAY
+    holder.bind(rig4.nfs4())
+    assert holder.await_callbacks(1, _LATER)

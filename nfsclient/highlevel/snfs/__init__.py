@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+"""Files and directories by path over Spritely NFS (Srinivasan and Mogul, 1989), with a consistent cache.
+
+cache       what is kept, without I/O: what is to be read, written and dropped
+caching     the calls that it needs, write-back, CALLBACKs, recovery
+callbacks   CALLBACKs on the connection, from message to reply
+files       open files
+client      paths
+"""
+
+from __future__ import annotations
+
+from nfsclient.highlevel.snfs.client import NfsClient, connect
+from nfsclient.highlevel.snfs.errors import StateLost
+from nfsclient.highlevel.snfs.files import NfsFile
+
+__all__ = ["NfsClient", "NfsFile", "StateLost", "connect"]

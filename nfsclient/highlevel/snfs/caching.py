@@ -1,0 +1,534 @@
+# SPDX-License-Identifier: MIT
+"""Makes the calls that a cache needs: OPEN and CLOSE, READs of what is missing, WRITEs of what waits; answers
+CALLBACKs.
+
+Section numbers are those of the paper. The cache itself is without I/O (`cache`); here is when and how.
+
+    when                                    what is written
+    a call of a program, or `wait`          blocks that have waited for `Cache.delay` seconds (section 4.2.5)
+    `flush` of a file, `sync`               all of the file, or of all files
+    the cache is full                       the blocks that were used longest ago
+    CALLBACK with write-back                all of the file, before the reply (section 3.2)
+    OPEN that disables caching              all of the file, before anything else
+
+What must stay true:
+
+- A callback is answered from within any wait on the loop, and what it causes does not wait: WRITEs are sent, and the
+  last reply to them sends the answer (`_WriteBack`). A program that waits for its own OPEN or CLOSE of the same file
+  does not hold that up (section 4.3.4).
+- While data waits of a file that may not be cached any more, no call of the program about its data is made (`settle`):
+  the server would answer without that data.
+- Before anything is read from memory, what has arrived is looked at, and a connection that has ended is made again: a
+  callback may be waiting, or the server may have given the file to others.
+- OPEN and CLOSE are never sent twice as the same call. After a reconnect, whether a lost one was carried out is not
+  known; REOPEN sets the server's counts to those from before it, and then it is made as a new call.
+- Data of a file that the server has given to others is never written, and the program gets `StateLost` once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+from collections import Counter, deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+
+from nfsclient.clients.snfs import Snfs
+from nfsclient.errors import (
+    ConnectionLost,
+    NfsClientError,
+    NfsStatusError,
+    NoProgress,
+    RetriesExhausted,
+    RpcTimeout,
+)
+from nfsclient.files import Attributes, Data, NewAttributes, Steps, Written, snfs
+from nfsclient.files.v2 import attributes_of
+from nfsclient.highlevel.session import Job, StatelessCalls
+from nfsclient.highlevel.snfs.cache import Cache, CachedFile, Extent, Kept, with_size
+from nfsclient.highlevel.snfs.callbacks import Callback, CallbackService
+from nfsclient.highlevel.snfs.errors import StateLost
+from nfsclient.paths import shown
+from nfsclient.protocol import nfs2
+from nfsclient.protocol import snfs as p
+from nfsclient.replies import status_error
+from nfsclient.rpc.core import Pending
+from nfsclient.rpc.program import Procedure
+from nfsclient.xdr import Void
+
+_AT_ONCE: t.Final = 16
+"""WRITEs of one callback that are under way."""
+_PATIENT_REPLIES: t.Final = 8
+"""READs in a row that may give nothing."""
+_OPENED: t.Final = frozenset({p.Snfsstat.NFS_OK, p.Snfsstat.SNFS_INCONSISTENT})
+
+
+class SnfsCalls(StatelessCalls):
+    """Calls of Spritely NFS; before each, what is due is done."""
+
+    def __init__(self, *args: t.Any, **more: t.Any) -> None:
+        super().__init__(*args, **more)
+        self.files = snfs.Files()
+        self.before: t.Callable[[], None] = lambda: None
+
+    def do(self, steps: Steps[t.Any], path: bytes) -> t.Any:
+        """As of `StatelessCalls`."""
+        self.before()
+        return super().do(steps, path)
+
+
+@dataclass(slots=True, eq=False)
+class Opened:
+    """One OPEN of a file that is not closed."""
+
+    file: CachedFile
+    writes: bool
+    incarnation: int
+
+    def require(self) -> None:
+        """Raise `StateLost` if the server has given the file to others since."""
+        if self.file.incarnation != self.incarnation:
+            failure, self.file.failure = self.file.failure, None
+            raise failure or StateLost(_given_away(self.file))
+
+
+class Caching:
+    """The files of one client.
+
+    Raises `NfsStatusError`, `StateLost`, `RpcError`; `RetriesExhausted` if the server recovers for too long.
+    """
+
+    def __init__(self, calls: SnfsCalls, cache: Cache, mdev: int) -> None:
+        """`mdev` is the client's name for the file system (section 3.1)."""
+        self.calls = calls
+        self.cache = cache
+        self.mdev = mdev
+        self.inconsistent = 0
+        """OPENs of files that may lack what a dead client did not write back (section 3.2)."""
+        self.callbacks = 0
+        """That have come."""
+        self._rpc = calls.rpc
+        self._snfs = Snfs(calls.rpc)
+        self._clock = calls.rpc.loop.clock
+        self._changing: Counter[bytes] = Counter()
+        """Files with an OPEN or CLOSE under way."""
+        self._disabled: set[bytes] = set()
+        """Files of which a callback came while an OPEN was under way: its reply may be older than the callback."""
+        self._backs: dict[bytes, int] = {}
+        """Files that a callback writes back now."""
+        self._is_busy = False
+        self.service = CallbackService(calls.rpc, self._called)
+        calls.caller.on_reconnected = self._reopen
+        calls.before = self.tick
+
+    # ------------------------------------------------------------ time
+
+    def tick(self) -> None:
+        """Look at what has arrived, connect again if that is needed, and write what has waited long enough."""
+        if self._is_busy:
+            return
+        self._is_busy = True
+        try:
+            self._rpc.loop.catch_up()
+            self.calls.caller.restore("a look at the cache")
+            if self.cache.wake <= self._clock():
+                self._send(self.cache.due(self._clock()))
+        finally:
+            self._is_busy = False
+
+    def wait(self, seconds: float) -> None:
+        """Serve callbacks for a while, and write what is due: for a program that has nothing to do."""
+        loop = self._rpc.loop
+        deadline = loop.clock() + seconds
+        while loop.clock() < deadline:
+            self.tick()
+            loop.run_until(lambda: not self._rpc.is_open, min(deadline, self.cache.wake))
+        self.tick()
+
+    def sync(self) -> None:
+        """Write all that waits, as `/etc/update` does. Raises the first error of data that could not be written."""
+        self.tick()
+        for file in self.cache.dirty_files():
+            self.write_back(file)
+        for file in self.cache.files:
+            self.raise_failure(file)
+
+    # ------------------------------------------------------------ opens
+
+    def open(self, handle: bytes, path: bytes, *, writes: bool) -> Opened:
+        """OPEN; the blocks that are still true stay."""
+        self.tick()
+        self._disabled.discard(handle)
+        reply = self._change(p.OPEN, p.Openargs(handle, self.mdev, writes), handle, path)
+        given = reply.resok
+        if given is None:
+            raise status_error(reply.status, "OPEN", shown(path), reply)
+        self.inconsistent += reply.status is p.Snfsstat.SNFS_INCONSISTENT
+        may_cache = self._rpc.core.transport == "tcp" and handle not in self._disabled
+        kept = self.cache.opened(
+            handle,
+            given.cache_version,
+            given.old_cache_vers,
+            enabled=given.cache_enabled and may_cache,
+            attributes=attributes_of(given.attributes),
+            writes=writes,
+        )
+        file = self.cache.file(handle)
+        file.path = path
+        if kept is Kept.LOST:
+            file.failure = StateLost(_data_lost(file))
+        self.settle(file)
+        return Opened(file, writes, file.incarnation)
+
+    def close(self, opened: Opened) -> None:
+        """CLOSE; what waits goes on waiting (section 4.2.2)."""
+        self.tick()
+        file = opened.file
+        if file.incarnation == opened.incarnation:
+            self._close(file, writes=opened.writes)
+
+    def _close(self, file: CachedFile, *, writes: bool) -> None:
+        try:
+            args = p.Closeargs(file.handle, writes)
+            reply = self._change(p.CLOSE, args, file.handle, file.path)
+        finally:
+            self.cache.closed(file.handle, writes=writes)
+        # STALE: to the server this client is dead. What waits, if anything, is refused when it is written.
+        if reply.status not in {p.Snfsstat.NFS_OK, p.Snfsstat.NFSERR_STALE}:
+            raise status_error(reply.status, "CLOSE", shown(file.path), reply)
+
+    def _change(self, procedure: Procedure[t.Any, t.Any], args: t.Any, handle: bytes, path: bytes) -> t.Any:
+        """The reply to OPEN or CLOSE; again after a lost connection, and while the server recovers."""
+        pauses: t.Iterator[float] | None = None
+        self._changing[handle] += 1
+        try:
+            while True:
+                try:
+                    reply = self._snfs.call(procedure, args)
+                except (ConnectionLost, RpcTimeout) as lost:
+                    self.calls.caller.recover(lost)
+                    continue
+                self.calls.caller.answered()
+                if reply.status is not p.Snfsstat.SNFS_RECOVERING:
+                    return reply
+                pauses = pauses or self.calls.patience.pauses()
+                if next(pauses, None) is None:
+                    raise RetriesExhausted(reply.status, procedure.name, shown(path))
+        finally:
+            self._changing[handle] -= 1
+            if not self._changing[handle]:
+                del self._changing[handle]
+
+    def finish(self) -> None:
+        """Write all that waits, and close what is open: the client ends."""
+        try:
+            self.sync()
+        finally:
+            with contextlib.suppress(NfsClientError):
+                for file in self.cache.files:
+                    for writes, count in ((False, file.readers), (True, file.writers)):
+                        for _ in range(count):
+                            self._close(file, writes=writes)
+
+    # ------------------------------------------------------------ data
+
+    def read(self, file: CachedFile, offset: int, count: int) -> bytes | None:
+        """Data from memory, once it is there; None if the file is not cached (any more)."""
+        self.tick()
+        self.settle(file)
+        if not file.is_cached:
+            return None
+        epoch = file.epoch
+        missing = self.cache.missing(file, offset, count, ahead=True)
+        if missing:
+            self._fetch(file, missing, epoch)
+        if epoch != file.epoch or not file.is_cached:
+            return None
+        data = self.cache.read(file, offset, count)
+        self._make_room()
+        return data
+
+    def write(self, file: CachedFile, offset: int, data: memoryview) -> int:
+        """Put the beginning of some data into memory, up to the end of a block; how much. 0: it is not cached."""
+        self.tick()
+        self.settle(file)
+        if not file.is_cached:
+            return 0
+        block = self.cache.block
+        part = data[: block - offset % block]
+        epoch = file.epoch
+        needed = self.cache.needed(file, offset, len(part))
+        if needed:
+            self._fetch(file, needed, epoch)
+            if epoch != file.epoch or not file.is_cached:
+                return 0
+        self.cache.write(file, offset, part, self._clock())
+        self._make_room()
+        return len(part)
+
+    def _fetch(self, file: CachedFile, numbers: Iterable[int], epoch: int) -> None:
+        """READ of whole blocks, many at a time."""
+        block = self.cache.block
+        parts = {number: bytearray() for number in numbers}
+        jobs: deque[Job[Data]] = deque()
+        stalled = 0
+
+        def start(number: int) -> None:
+            at, left = number * block + len(parts[number]), block - len(parts[number])
+            jobs.append(Job(self.calls.files.read(file.handle, at, left), at, left))
+
+        def take(job: Job[Data], result: Data) -> None:
+            nonlocal stalled
+            number = job.offset // block
+            parts[number] += result.data
+            stalled = 0 if len(result.data) else stalled + 1
+            if result.eof or len(parts[number]) >= block:
+                return
+            if stalled > _PATIENT_REPLIES:
+                raise NoProgress(f"READ of {shown(file.path)} at {job.offset}: no data and no end of file")
+            start(number)
+
+        for number in parts:
+            start(number)
+        self.calls.run(jobs, take, size=block, path=file.path)
+        for number, data in parts.items():
+            self.cache.fetched(file, number, data, epoch)
+
+    def cut(self, opened: Opened, size: int) -> None:
+        """SETATTR of the size; what waits beyond it is cancelled."""
+        self.tick()
+        file = opened.file
+        self.settle(file)
+        self.calls.do(self.calls.files.setattr(file.handle, NewAttributes(size=size)), file.path)
+        if file.is_cached:
+            self.cache.cut(file, size)
+        file.attributes = None
+
+    def attributes(self, opened: Opened) -> Attributes:
+        """The attributes: kept ones while caching is enabled, else by GETATTR (section 4.2.3)."""
+        self.tick()
+        file = opened.file
+        self.settle(file)
+        if file.attributes is None:
+            found = self.calls.do(self.calls.files.getattr(file.handle), file.path)
+            file.attributes = found
+            return self.own(file.handle, found)
+        return file.attributes
+
+    def own(self, handle: bytes, attributes: Attributes) -> Attributes:
+        """Attributes that came from the server, with the size that the file has here."""
+        file = self.cache.get(handle)
+        if file is None or not (file.is_cached or file.is_dirty):
+            return attributes
+        return with_size(attributes, file.size)
+
+    def settle(self, file: CachedFile) -> None:
+        """Wait until nothing waits of a file that is not to be cached (any more)."""
+        loop = self._rpc.loop
+        while file.blocks and file.is_open and not file.enabled:
+            if file.handle in self._backs:
+                loop.run_until(lambda: file.handle not in self._backs, loop.clock() + self._rpc.timeout)
+            elif file.is_dirty:
+                self.write_back(file)
+            else:
+                self.cache.invalidate(file)
+
+    def write_back(self, file: CachedFile) -> None:
+        """Write all that waits of a file. What is refused is lost: `raise_failure` says so."""
+        self._send(self.cache.extents(file))
+
+    def _send(self, extents: Iterable[Extent]) -> None:
+        """WRITE of blocks, many at a time."""
+
+        def outcome(steps: Steps[Written]) -> Steps[Written | NfsStatusError]:
+            try:
+                return (yield from steps)
+            except NfsStatusError as error:
+                return error
+
+        of_job: dict[int, Extent] = {}
+
+        def take(job: Job[Written | NfsStatusError], result: Written | NfsStatusError) -> None:
+            extent = of_job[id(job)]
+            if isinstance(result, NfsStatusError):
+                self._refused(extent, result)
+            else:
+                self.cache.written(extent)
+
+        jobs: deque[Job[Written | NfsStatusError]] = deque()
+        for extent in extents:
+            steps = self.calls.files.write(extent.handle, extent.offset, extent.data)
+            job = Job(outcome(steps), extent.offset, len(extent.data))
+            of_job[id(job)] = extent
+            jobs.append(job)
+        if jobs:
+            self.calls.run(jobs, take, size=self.cache.block, path=b"")
+        self.cache.look_again()
+
+    def _refused(self, extent: Extent, error: NfsStatusError) -> None:
+        file = self.cache.get(extent.handle)
+        if file is None:
+            return
+        if not self.cache.waits(extent):
+            return  # it was written by a callback meanwhile, or cancelled
+        if error.status == p.Snfsstat.NFSERR_STALE:
+            self._lose(file)
+            return
+        error.path = shown(file.path)
+        self.cache.failed(extent, error)
+
+    def _make_room(self) -> None:
+        extents = self.cache.excess()
+        if extents:
+            self._send(extents)
+            self.cache.excess()
+
+    def raise_failure(self, file: CachedFile) -> None:
+        """Raise why data of the file was lost; once. What is lost with a file that is gone, nobody misses."""
+        failure, file.failure = file.failure, None
+        if failure is not None and not (isinstance(failure, StateLost) and self._is_gone(file)):
+            raise failure
+
+    def _is_gone(self, file: CachedFile) -> bool:
+        """Whether the last name of a file was removed, as far as the server says."""
+        try:
+            self.calls.do(self.calls.files.getattr(file.handle), file.path)
+        except NfsStatusError as error:
+            return bool(error.status == nfs2.Nfsstat2.NFSERR_STALE)
+        return False
+
+    # ------------------------------------------------------------ callbacks
+
+    def _called(self, callback: Callback) -> None:
+        self.callbacks += 1
+        handle, mode = callback.args.file, callback.args.cbmode
+        if not mode.is_known:
+            callback.answer(p.Snfsstat.NFSERR_IO)
+            return
+        file = self.cache.get(handle)
+        if handle in self._changing and mode.invalidates:
+            self._disabled.add(handle)
+        if file is None:
+            is_expected = handle in self._changing
+            callback.answer(p.Snfsstat.NFS_OK if is_expected else p.Snfsstat.NFSERR_STALE)
+            return
+        if mode.invalidates:
+            file.enabled = False
+        _WriteBack(self, file, callback).go_on()
+
+    # ------------------------------------------------------------ recovery
+
+    def _reopen(self) -> None:
+        """The connection is a new one: the server gets to know what this client has (section 2.4)."""
+        for handle in dict.fromkeys((*(file.handle for file in self.cache.files), *self._changing)):
+            file = self.cache.file(handle)
+            if file.is_open or file.is_dirty or handle in self._changing:
+                args = p.Reopenargs(
+                    handle, self.mdev, file.readers, file.writers, file.is_dirty, file.version or 0
+                )
+                self._confirm(file, self._snfs.call(p.REOPEN, args))
+        self._snfs.call(p.RECOVERED, Void())
+
+    def _confirm(self, file: CachedFile, reply: p.Openopres) -> None:
+        """What the server says of a file that was open, or of which data waits."""
+        given = reply.resok
+        if given is None:
+            self._lose(file)
+            return
+        file.enabled = given.cache_enabled and file.is_open
+        if file.blocks:
+            file.version = given.cache_version
+        if not file.is_dirty:
+            file.size = given.attributes.size
+            if not file.enabled and file.is_open:
+                self.cache.invalidate(file)
+        file.attributes = attributes_of(given.attributes)
+
+    def _lose(self, file: CachedFile) -> None:
+        if file.is_open or file.is_dirty:
+            text = _data_lost(file) if file.is_dirty else _given_away(file)
+            file.failure = file.failure or StateLost(text)
+        file.readers = file.writers = 0
+        file.incarnation += 1
+        self.cache.invalidate(file)
+
+
+class _WriteBack:
+    """What a callback asks for: WRITEs of what waits, then the reply. Nothing here waits."""
+
+    def __init__(self, caching: Caching, file: CachedFile, callback: Callback) -> None:
+        self._caching = caching
+        self._file = file
+        self._callback = callback
+        self._under_way = 0
+        self._queue: deque[Extent] = deque()
+        self._has_failed = False
+        self._is_over = False
+        caching._backs[file.handle] = caching._backs.get(file.handle, 0) + 1
+
+    def go_on(self) -> None:
+        """Send what there is room for; when all is answered, answer the callback."""
+        if self._is_over:
+            return
+        if not self._queue and not self._under_way:
+            self._queue.extend(self._caching.cache.extents(self._file))
+            if not self._queue:
+                self._end()
+                return
+        try:
+            while self._queue and self._under_way < _AT_ONCE:
+                self._write(self._queue.popleft())
+        except NfsClientError:
+            self._abandon()
+
+    def _write(self, extent: Extent) -> None:
+        args = nfs2.Writeargs(extent.handle, 0, extent.offset, 0, extent.data)
+        pending = self._caching._rpc.submit(p.WRITE, args)
+        self._under_way += 1
+        pending.then = partial(self._written, extent)
+        if pending.done:
+            pending.then(pending)
+
+    def _written(self, extent: Extent, pending: Pending[t.Any]) -> None:
+        self._under_way -= 1
+        if pending.error is not None or pending.result is None:
+            self._abandon()
+            return
+        if pending.result.resok is None:
+            self._has_failed = True
+            self._caching._refused(extent, status_error(pending.result.status, "WRITE"))
+        else:
+            self._caching.cache.written(extent)
+        self.go_on()
+
+    def _leave(self) -> None:
+        self._is_over = True
+        backs, handle = self._caching._backs, self._file.handle
+        backs[handle] -= 1
+        if not backs[handle]:
+            del backs[handle]
+
+    def _abandon(self) -> None:
+        """The connection has ended, or is of no use: the data goes on waiting, and the server gets no answer."""
+        if not self._is_over:
+            self._leave()
+
+    def _end(self) -> None:
+        self._leave()
+        if self._callback.args.cbmode.invalidates:
+            self._caching.cache.invalidate(self._file)
+        self._callback.answer(p.Snfsstat.NFSERR_IO if self._has_failed else p.Snfsstat.NFS_OK)
+
+
+def _given_away(file: CachedFile) -> str:
+    return (
+        f"{shown(file.path)}: the server has given the file to other clients without this one; open it again"
+    )
+
+
+def _data_lost(file: CachedFile) -> str:
+    return (
+        f"{shown(file.path)}: data that waited here is lost: the server does not accept it any more, because the file "
+        "was removed, or was given to other clients without this one"
+    )

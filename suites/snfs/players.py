@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""Clients of Spritely NFS that play with one file: each on its own connection, where it answers callbacks.
+
+A server calls before it answers the open of another client, so who opens waits on the loop that all connections share,
+and the callbacks of the others are answered meanwhile. A check that wants something to happen between a callback and
+its reply withholds replies (`holding`), starts the open without waiting for it (`Player.start`), and ends it later.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import typing as t
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from fixtures.checks.side_by_side import Wait, Waiting
+from nfsclient.clients.snfs import Snfs, SnfsCallbacks
+from nfsclient.errors import RpcTimeout
+from nfsclient.protocol import snfs as p
+from nfsclient.protocol.snfs import CbMode, Snfsstat
+from nfsclient.rpc.blocking import RpcClient
+from nfsclient.rpc.core import Pending
+from nfsjudge import Requirement, expect, expect_that, skip
+from suites.snfs.clauses import CALLBACK_COMES
+
+ARRIVES: t.Final = 5.0
+"""Seconds for a callback to come, or for a server to give one up."""
+_MDEVS: t.Final = 0x5000_0000
+
+
+class Player:
+    """One client."""
+
+    def __init__(self, rpc: RpcClient, number: int) -> None:
+        self.rpc = rpc
+        self.snfs = Snfs(rpc)
+        self.callbacks = SnfsCallbacks(rpc)
+        self.mdev = _MDEVS + number
+        """What it says in each OPEN."""
+        self._port: socket.socket | None = None
+
+    # ------------------------------------------------------------ calls that must succeed
+
+    def open(self, file: bytes, *, write: bool = False) -> p.Openok:
+        """OPEN. It fails the check if it is refused."""
+        return expect(self.try_open(file, write=write)).ok()
+
+    def try_open(self, file: bytes, *, write: bool = False) -> p.Openopres:
+        """OPEN, whatever comes."""
+        return self.snfs.open(file, write_mode=write, mdev=self.mdev)
+
+    def close(self, file: bytes, *, write: bool = False) -> None:
+        """CLOSE. It fails the check if it is refused."""
+        expect(self.snfs.close(file, write_mode=write)).ok()
+
+    def write(self, file: bytes, data: bytes, offset: int = 0) -> None:
+        """WRITE. It fails the check if it is refused."""
+        expect(self.snfs.write(file, offset, data)).ok()
+
+    def read(self, file: bytes) -> bytes:
+        """The beginning of a file, by READ."""
+        found = expect(self.snfs.read(file, 0, 4096)).ok()
+        return bytes(found.data)
+
+    def makes_dirty(self, file: bytes) -> int:
+        """Open for writing, and close: it is the last writer. The version."""
+        version = self.open(file, write=True).cache_version
+        self.close(file, write=True)
+        return version
+
+    # ------------------------------------------------------------ calls that take their time
+
+    def start(self, file: bytes, *, write: bool = False, xid: int | None = None) -> Pending[p.Openopres]:
+        """OPEN without waiting for its reply, which may take longer than others."""
+        arguments = p.Openargs(file, self.mdev, write)
+        return self.rpc.submit(p.OPEN, arguments, xid=xid, timeout=max(ARRIVES, self.rpc.timeout))
+
+    def start_close(
+        self, file: bytes, *, write: bool = False, xid: int | None = None
+    ) -> Pending[p.Closeopres]:
+        """CLOSE without waiting for its reply."""
+        return self.rpc.submit(p.CLOSE, p.Closeargs(file, write), xid=xid)
+
+    def end(self, pending: Pending[p.Openopres]) -> p.Openopres:
+        """The reply to `start`."""
+        return self.rpc.wait(pending)
+
+    # ------------------------------------------------------------ callbacks
+
+    @property
+    def called(self) -> list[CbMode]:
+        """The modes of the callbacks that have come, repetitions left out: one may be made again (section 3.2)."""
+        self.rpc.loop.catch_up()
+        found: list[CbMode] = []
+        for each in self.callbacks.received:
+            if not found or found[-1] != each.cbmode:
+                found.append(each.cbmode)
+        return found
+
+    def forget(self) -> None:
+        """What came so far is of no interest."""
+        self.rpc.loop.catch_up()
+        self.callbacks.received.clear()
+
+    def await_call(self) -> p.Callbackargs:
+        """The callback that must come now."""
+        callbacks = self.callbacks
+        self.rpc.loop.run_until(lambda: bool(callbacks.received), self.rpc.loop.clock() + ARRIVES)
+        expect_that(
+            bool(callbacks.received), "a callback", "none", because=CALLBACK_COMES, operation="CALLBACK"
+        )
+        return callbacks.received[-1]
+
+    def keep_port(self) -> None:
+        """Let no other program have the port of this client while it is not connected."""
+        host, port = self.rpc.local_address
+        self._port = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+        self._port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with contextlib.suppress(OSError):
+            self._port.bind((host, port))
+
+    def release_port(self) -> None:
+        """The port is as free as any other."""
+        if self._port is not None:
+            self._port.close()
+            self._port = None
+
+    def go_down(self) -> None:
+        """End the connection without a word."""
+        self.keep_port()
+        self.rpc.abort()
+
+    def come_again(self) -> None:
+        """Connect again from the same port, as the same client. SKIP where that is not free."""
+        port = self.rpc.local_address[1]
+        self.rpc.reconnect(same_port=True)
+        self.release_port()
+        if self.rpc.local_address[1] != port:
+            skip("the port of the client is not free any more, and from another one it is another client")
+        self.callbacks = SnfsCallbacks(self.rpc)
+
+
+@dataclass
+class Table:
+    """A file, and four clients that share it. `a` is the client that has something first."""
+
+    file: bytes
+    a: Player
+    b: Player
+    c: Player
+    viewer: Player
+    """Opens it when all others have done what they do: then it shows in which state the file was."""
+
+    @property
+    def players(self) -> tuple[Player, Player, Player, Player]:
+        """All of them."""
+        return self.a, self.b, self.c, self.viewer
+
+    def forget(self) -> None:
+        """The callbacks of the arrangement are of no interest."""
+        for player in self.players:
+            player.forget()
+
+    @property
+    def called(self) -> dict[str, list[str]]:
+        """Player -> modes of the callbacks that it got; who got none is left out."""
+        names = ("a", "b", "c", "viewer")
+        found = {name: player.called for name, player in zip(names, self.players, strict=True)}
+        return {name: [mode.name for mode in modes] for name, modes in found.items() if modes}
+
+
+def arrange(table: Table, state: str) -> None:
+    """Bring a file that is closed into a state of table 1."""
+    file, a, b = table.file, table.a, table.b
+    if state in ("CLOSED_DIRTY", "ONE_RDRDIRTY"):
+        a.makes_dirty(file)
+    if state in ("ONE_READER", "ONE_RDRDIRTY", "MULT_READERS"):
+        a.open(file)
+    if state == "MULT_READERS":
+        b.open(file)
+    if state in ("ONE_WRITER", "WRITE_SHARED"):
+        a.open(file, write=True)
+    if state == "WRITE_SHARED":
+        b.open(file)
+    table.forget()
+
+
+def shows(table: Table, state: str) -> tuple[bool, dict[str, list[str]]]:
+    """What an open by `viewer`, who has nothing, shows of the state: whether it may cache, and who was called for what.
+
+    For reading where it is to tell a writer from a reader with dirty blocks, for writing elsewhere.
+    """
+    table.forget()
+    writes = state not in ("ONE_RDRDIRTY", "ONE_WRITER")
+    opened = table.viewer.open(table.file, write=writes)
+    return opened.cache_enabled, table.called
+
+
+SHOWN: t.Final[dict[str, tuple[bool, tuple[str, ...]]]] = {
+    "CLOSED": (True, ()),
+    "CLOSED_DIRTY": (True, ("SNFS_WRINVAL",)),
+    "ONE_READER": (False, ("SNFS_CBINVAL",)),
+    "ONE_RDRDIRTY": (True, ("SNFS_CBWRITE",)),
+    "MULT_READERS": (False, ("SNFS_CBINVAL", "SNFS_CBINVAL")),
+    "ONE_WRITER": (False, ("SNFS_WRINVAL",)),
+    "WRITE_SHARED": (False, ()),
+}
+"""What `shows` finds in each state: whether it may cache, and the callbacks of all others."""
+
+
+def expect_state(table: Table, state: str, because: Requirement) -> None:
+    """Judge in which state a file is, by what the next open does."""
+    caches, called = shows(table, state)
+    expected_cache, expected_calls = SHOWN[state]
+    modes = [mode for each in called.values() for mode in each]
+    if state == "MULT_READERS":  # two of them or more
+        expected_calls = ("SNFS_CBINVAL",) * max(2, len(modes))
+    seen, wanted = _words(caches, modes), _words(expected_cache, expected_calls)
+    expect_that(
+        seen == wanted, f"{wanted} at the next OPEN, as in {state}", seen, because=because, operation="OPEN"
+    )
+
+
+def _words(caches: bool, modes: Sequence[str]) -> str:
+    return f"caching {'enabled' if caches else 'disabled'}, callbacks {' '.join(sorted(modes)) or 'none'}"
+
+
+def silence(player: Player) -> None:
+    """It gets callbacks from now on, and answers none."""
+    player.callbacks.silent = True
+
+
+def given_up(player: Player, pending: Pending[p.Openopres]) -> Waiting[p.Openopres]:
+    """The reply to an open that waits for a callback which nobody answers.
+
+    SKIP where the server has more patience than the caller: section 3.2 lets the open time out, and come again.
+    """
+    loop = player.rpc.loop
+    yield Wait(pending.deadline - loop.clock(), lambda: pending.done)
+    try:
+        return player.rpc.wait(pending)
+    except RpcTimeout:
+        skip("the server waits longer for a callback than a call may take")
+
+
+Play: t.TypeAlias = Callable[[], Table]
+HONORED: t.Final = (Snfsstat.NFS_OK, Snfsstat.SNFS_INCONSISTENT)
+"""How an open succeeds."""

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""A server and clients of Spritely NFS on one loop, whose clock a test can put forward."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+from collections import Counter
+
+import nfsclient
+from nfsclient.highlevel.snfs import NfsClient, connect
+from nfsclient.protocol import snfs as p
+from nfsclient.rpc.loop import Loop
+from nfsclient.rpc.program import Procedure
+from nfsclient.rpc.service import CallContext
+from nfsserver import ManualClock, Server
+from nfsserver.handlers import ServerApi
+
+BLOCK: t.Final = 16
+NAMED: t.Final = (
+    p.OPEN,
+    p.CLOSE,
+    p.READ,
+    p.WRITE,
+    p.GETATTR,
+    p.LOOKUP,
+    p.REMOVE,
+    p.SETATTR,
+    p.REOPEN,
+    p.RECOVERED,
+)
+
+
+class Stage:
+    """Counts calls by name; `loop` has the real time, and what `pass_time` adds."""
+
+    def __init__(self, **knobs: t.Any) -> None:
+        self._ahead = 0.0
+        self.loop = Loop(lambda: time.monotonic() + self._ahead)
+        self.clock = ManualClock()
+        self.server = Server(clock=self.clock, seed=1, knobs=knobs)
+        self.server.listen(self.loop)
+        self.calls: Counter[str] = Counter()
+        self.callbacks: list[p.CbMode] = []
+        self.clients: list[NfsClient] = []
+        for procedure in NAMED:
+            self.server.interpose(t.cast("Procedure[t.Any, t.Any]", procedure), self._note)
+
+    def _note(self, _server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+        self.calls[context.operation.name] += 1
+        return proceed(context, args)
+
+    def pass_time(self, seconds: float) -> None:
+        """The clock of all clients goes on; nothing happens."""
+        self._ahead += seconds
+
+    def end_recovery(self) -> None:
+        """The server has restarted, and does not wait for clients any longer (section 2.4)."""
+        self.clock.advance(self.server.knobs.now.snfs_grace + 1)
+
+    def client(self, *, block: int = BLOCK, **more: t.Any) -> NfsClient:
+        """A further client, with small blocks."""
+        made = connect(self.url(rsize=block), loop=self.loop, **more)
+        self.clients.append(made)
+        answer = made.caching._called
+
+        def note(callback: t.Any) -> None:
+            self.callbacks.append(callback.args.cbmode)
+            answer(callback)
+
+        made.caching.service.on_callback = note
+        return made
+
+    def url(self, version: str = "snfs", **more: int) -> str:
+        words = "".join(f"&{name}={value}" for name, value in more.items())
+        return f"nfs://127.0.0.1:{self.server.port}/export?version={version}&uid=0&gid=0{words}"
+
+    def other(self, version: str = "3") -> nfsclient.NfsClient:
+        """A client of another version, which keeps nothing."""
+        return nfsclient.connect(self.url(version), loop=self.loop)
+
+    def cut(self, client: NfsClient) -> None:
+        """End the connection of a client, from the side of the server: the client may connect again from its port."""
+        rpc = self.server._rpc
+        assert rpc is not None
+        for connection in list(rpc.connections):
+            if connection.peer == client.session.rpc.local_address:
+                connection.close()
+
+    def during(self, procedure: Procedure[t.Any, t.Any], act: t.Callable[[], None]) -> None:
+        """Do something once, just before the next call of a procedure is carried out."""
+        left = [act]
+
+        def middleware(_server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+            if left:
+                left.pop()()
+            return proceed(context, args)
+
+        self.server.interpose(procedure, middleware)
+
+    def contents(self, name: str) -> bytes:
+        """What the server has of a file."""
+        directory = self.server.fs.root.directory
+        assert directory is not None
+        inode = directory.get(name.encode())
+        assert inode is not None
+        assert inode.data is not None
+        return inode.data.read(0, inode.size)
+
+    def close(self) -> None:
+        for client in self.clients:
+            client.session.rpc.close()
+        self.server.close()
+        self.loop.close()

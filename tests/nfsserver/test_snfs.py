@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: MIT
+"""Spritely NFS on the embedded server: what the suite of checks cannot see, or does not ask."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from nfsclient.clients import Nfs2
+from nfsclient.clients.snfs import Snfs, SnfsCallbacks
+from nfsclient.errors import ProcUnavail, RpcTimeout
+from nfsclient.protocol import snfs as p
+from nfsclient.protocol.nfs3 import Nfsstat3
+from nfsclient.protocol.snfs import CbMode, Snfsstat
+from tests.nfsserver.conftest import Rig
+
+Make: t.TypeAlias = t.Callable[..., Rig]
+AnySnfs: t.TypeAlias = t.Any
+
+
+class Client:
+    """A client that answers callbacks."""
+
+    def __init__(self, rig: Rig, proto: str = "tcp") -> None:
+        self.rpc = rig.rpc(proto=proto)
+        self.snfs: AnySnfs = Snfs(self.rpc)
+        self.callbacks = SnfsCallbacks(self.rpc)
+
+    @property
+    def called(self) -> list[CbMode]:
+        self.rpc.loop.catch_up()
+        return [each.cbmode for each in self.callbacks.received]
+
+
+@pytest.fixture
+def a(rig: Rig) -> Client:
+    return Client(rig)
+
+
+@pytest.fixture
+def b(rig: Rig) -> Client:
+    return Client(rig)
+
+
+def test_a_server_is_not_called_back(rig: Rig, a: Client) -> None:
+    """CALLBACK is of clients (section 4.2.4)."""
+    file = rig.file(b"f")
+    attributes: t.Any = Nfs2(a.rpc).getattr(file).resok
+    with pytest.raises(ProcUnavail):
+        a.rpc.call(p.CALLBACK, p.Callbackargs(file, CbMode.SNFS_CBINVAL, 0, attributes))
+
+
+def test_who_cannot_be_called_does_not_cache(rig: Rig) -> None:
+    """Over UDP there is no way back (docs/spritely.md)."""
+    rig.file(b"f")
+    client = Client(rig, "udp")
+    found = client.snfs.lookup(rig.root, b"f").resok
+    assert client.snfs.open(found.file, write_mode=True).resok.cache_enabled is False
+
+
+def test_directories_are_not_opened(rig: Rig, a: Client) -> None:
+    assert a.snfs.open(rig.root).status is Snfsstat.NFSERR_ISDIR
+
+
+def test_an_open_over_udp_finds_the_callback_done_when_it_comes_again(rig: Rig, a: Client) -> None:
+    """Section 3.2: when the client times out and retries, no harm is done."""
+    file = rig.file(b"f")
+    a.snfs.open(file, write_mode=True)
+    over_udp = Client(rig, "udp")
+    a.callbacks.holds = True
+    with pytest.raises(RpcTimeout):
+        over_udp.rpc.call(p.OPEN, p.Openargs(file, 0, False), timeout=0.2)
+    a.callbacks.release()
+    assert over_udp.snfs.open(file).status is Snfsstat.NFS_OK
+    assert a.called == [CbMode.SNFS_WRINVAL]
+
+
+def test_a_client_that_writes_back_slowly_is_not_given_up(make_rig: Make) -> None:
+    """A callback is made again while its client writes (section 3.2: reissuing is safe)."""
+    rig = make_rig(knobs={"snfs_callback_timeout": 0.1})
+    a, b = Client(rig), Client(rig)
+    file = rig.file(b"f")
+    a.snfs.open(file, write_mode=True)
+    a.callbacks.holds = True
+    opening = b.rpc.submit(p.OPEN, p.Openargs(file, 0, False))
+    for block in range(4):
+        a.rpc.loop.run_until(lambda: len(a.callbacks.received) > block, a.rpc.loop.clock() + 10)  # noqa: B023
+        assert not opening.done
+        assert a.snfs.write(file, block * 512, bytes(512)).status == 0
+    a.callbacks.release()
+    assert b.rpc.wait(opening).status is Snfsstat.NFS_OK
+
+
+def test_a_client_that_connects_again_in_time_is_called_then(rig: Rig, b: Client) -> None:
+    file = rig.file(b"f")
+    a = Client(rig)
+    a.snfs.open(file, write_mode=True)
+    a.rpc.reconnect(same_port=True)
+    a.callbacks = SnfsCallbacks(a.rpc)
+    opening = b.rpc.submit(p.OPEN, p.Openargs(file, 0, False))
+    b.rpc.loop.catch_up()
+    assert not opening.done
+    a.snfs.null()
+    assert b.rpc.wait(opening).status is Snfsstat.NFS_OK
+    assert a.called == [CbMode.SNFS_WRINVAL]
+
+
+def test_an_open_recalls_a_delegation_and_waits_for_it(rig: Rig, a: Client) -> None:
+    """Other versions and SNFS give way to each other."""
+    from nfsclient.clients.nfs4 import Nfs4
+    from nfsclient.clients.nfs4 import operations as op
+    from nfsclient.protocol import nfs4
+
+    file = rig.file(b"f")
+    session = Nfs4(rig.rpc()).establish(callbacks=True)
+    access = nfs4.OPEN4_SHARE_ACCESS_READ | nfs4.OPEN4_SHARE_ACCESS_WANT_READ_DELEG
+    opened: t.Any = session.compound(
+        op.putfh(file), op.open(None, access, owner=nfs4.StateOwner4(session.state.clientid, b"owner"))
+    ).of(nfs4.OPEN)
+    stateid = opened.resok4.delegation.read.stateid
+    a.snfs.lookup(rig.root, b"f")
+    opening = a.rpc.submit(p.OPEN, p.Openargs(file, 0, True))
+    a.rpc.loop.catch_up()
+    assert not opening.done
+    session.compound(op.putfh(file), op.delegreturn(stateid))
+    assert a.rpc.wait(opening).status is Snfsstat.NFS_OK
+
+
+def test_version_3_is_put_off_while_a_client_writes_back(rig: Rig, a: Client) -> None:
+    file = rig.file(b"f")
+    a.snfs.open(file, write_mode=True)
+    rig.clock.advance(61)  # what made the file is forgotten
+    a.callbacks.holds = True
+    nfs3 = rig.nfs3()
+    assert nfs3.read(file, 0, 10).status is Nfsstat3.NFS3ERR_JUKEBOX
+    assert a.snfs.write(file, 0, b"new").status == 0
+    a.callbacks.release()
+    a.rpc.loop.catch_up()
+    assert bytes(nfs3.read(file, 0, 10).resok.data) == b"new"
+
+
+def test_a_file_that_version_3_has_just_written_is_not_cached(rig: Rig, a: Client) -> None:
+    """Its client may look for changes for a while (section 6.1)."""
+    file = rig.file(b"f")
+    a.snfs.open(file)
+    a.snfs.close(file)
+    rig.nfs3().write(file, 0, b"data")
+    assert a.snfs.open(file).resok.cache_enabled is False
+    a.snfs.close(file)
+    rig.clock.advance(60)
+    assert a.snfs.open(file).resok.cache_enabled is True
+
+
+def test_creation_of_a_file_that_exists_empties_the_caches_of_others(rig: Rig, a: Client, b: Client) -> None:
+    from nfsclient.protocol.nfs2 import Sattr
+
+    file = rig.file(b"f", b"data")
+    known = a.snfs.open(file).resok.cache_version
+    assert b.snfs.create(rig.root, b"f", Sattr(size=0)).status == 0
+    assert a.called == [CbMode.SNFS_CBINVAL]
+    a.snfs.close(file)
+    opened = a.snfs.open(file).resok
+    assert known not in (opened.cache_version, opened.old_cache_vers)
+
+
+def test_a_removed_file_needs_no_write_back(rig: Rig, a: Client, b: Client) -> None:
+    """Section 4.2.5: delayed writes of a removed file are cancelled."""
+    file = rig.file(b"f")
+    a.snfs.open(file, write_mode=True)
+    a.snfs.close(file, write_mode=True)
+    assert b.snfs.remove(rig.root, b"f").status == 0
+    assert a.called == []
+    assert not rig.server.spritely.entries
+
+
+def test_the_table_may_be_full_of_open_files(make_rig: Make) -> None:
+    rig = make_rig(knobs={"snfs_entries": 1})
+    a = Client(rig)
+    assert a.snfs.open(rig.file(b"f")).status is Snfsstat.NFS_OK
+    assert a.snfs.open(rig.file(b"g")).status is Snfsstat.NFSERR_NOSPC
+
+
+def test_an_open_that_is_sent_again_counts_once_on_a_server_without_a_reply_cache(make_rig: Make) -> None:
+    rig = make_rig(knobs={"replay_cache": False})
+    a, file = Client(rig), rig.file(b"f")
+    for _ in range(2):
+        a.rpc.call(p.OPEN, p.Openargs(file, 0, False), xid=7)
+    a.snfs.close(file)
+    assert a.snfs.close(file).status is Snfsstat.NFSERR_STALE
+
+
+def test_a_lost_write_back_may_refuse_the_open_once(make_rig: Make) -> None:
+    rig = make_rig(knobs={"snfs_callback_timeout": 0.05, "snfs_honors_lost": False})
+    a, b, file = Client(rig), Client(rig), rig.file(b"f")
+    a.snfs.open(file, write_mode=True)
+    a.callbacks.silent = True
+    assert b.snfs.open(file).status is Snfsstat.NFSERR_IO
+    assert b.snfs.open(file).status is Snfsstat.NFS_OK
+
+
+@pytest.mark.parametrize("status", [Snfsstat.NFSERR_STALE, Snfsstat.SNFS_CLOSED])
+def test_a_client_that_has_nothing_loses_nothing(rig: Rig, a: Client, b: Client, status: Snfsstat) -> None:
+    file = rig.file(b"f")
+    a.snfs.open(file, write_mode=True)
+    a.callbacks.on = lambda _args: status
+    opened = b.snfs.open(file)
+    assert opened.status is Snfsstat.NFS_OK
+    assert opened.resok.cache_enabled is True
+    assert a.snfs.open(file).status is Snfsstat.NFS_OK  # it is not dead
+
+
+def test_a_reopen_that_comes_late_is_judged_by_what_others_have_done(rig: Rig, a: Client, b: Client) -> None:
+    file = rig.file(b"f")
+    version = a.snfs.open(file).resok.cache_version
+    rig.server.restart(clean=False)
+    rig.clock.advance(11)
+    for client in (a, b):
+        client.rpc.reconnect()
+        client.callbacks = SnfsCallbacks(client.rpc)
+    assert a.snfs.reopen(file, readers=1, cache_version=version).status is Snfsstat.NFS_OK
+    b.snfs.open(file, write_mode=True)
+    a.snfs.close(file)
+    assert a.snfs.reopen(file, readers=1, cache_version=version).status is Snfsstat.NFSERR_STALE
+
+
+def test_a_restart_without_clients_waits_for_nobody(rig: Rig, a: Client) -> None:
+    file = rig.file(b"f")
+    a.snfs.open(file)
+    a.snfs.close(file)
+    rig.server.restart()
+    a.rpc.reconnect()
+    assert a.snfs.open(file).status is Snfsstat.NFS_OK
+
+
+def test_an_open_may_wait_for_the_end_of_recovery(make_rig: Make) -> None:
+    rig = make_rig(knobs={"snfs_recovery": "wait"})
+    a, b, file = Client(rig), Client(rig), rig.file(b"f")
+    a.snfs.open(file, write_mode=True)
+    rig.server.restart(clean=False)
+    b.rpc.reconnect()
+    opening = b.rpc.submit(p.OPEN, p.Openargs(file, 0, False))
+    b.rpc.loop.catch_up()
+    assert not opening.done
+    rig.clock.advance(11)
+    assert b.rpc.wait(opening).status is Snfsstat.NFS_OK

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""The policies of Spritely NFS: what is written and when, what several clients see of each other, figures over time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from nfsjudge.verdict import Verdict
+from nfsproof import workload_figures
+from nfsproof.exits import Trouble
+from nfsproof.workloading import Wish, order_of
+from reports.workloads.timelines import axes, timeline_picture
+from tests.workloads.rig import calls_of, run
+from tests.workloads.toys import TOY
+from workloads import catalog
+from workloads.papers import PAPERS
+from workloads.papers.model import Plan
+from workloads.policies.spritely import CALLBACKS, CANCELLED
+from workloads.result import Result
+from workloads.timeline import Sample, Timeline
+from workloads.trouble import Refused
+
+_SMALL = {"scale": 0.1, "ends": 0}
+
+
+def sort(policy: str, **parameters: float) -> Result:
+    version = "2" if policy == "v2-like" else "snfs"
+    result = run(
+        "sort",
+        version=version,
+        policy=policy,
+        parameters={**_SMALL, **parameters},
+        window=4,
+        rsize=4096,
+        wsize=4096,
+    )
+    assert (result.verdict, result.reasons) == (Verdict.PASS, ())
+    return result
+
+
+def test_temporary_files_cost_no_read_and_without_update_no_write() -> None:
+    """Sections 5.3 and 5.4."""
+    lazy, old = sort("spritely-lazy"), sort("v2-like")
+    assert lazy.calls.get("READ", 0) == lazy.calls.get("WRITE", 0) == 0
+    assert lazy.events[CANCELLED] == sum(phase.written for phase in lazy.phases)
+    assert old.calls["READ"] == old.calls["WRITE"] > 50
+    assert lazy.calls["OPEN"] == lazy.calls["CLOSE"] == 2 * lazy.calls["CREATE"]
+
+
+def test_update_writes_each_thirty_seconds_of_the_clock_of_the_paper() -> None:
+    """The slower the machine, the more it finds; what it finds once, it does not write again."""
+    slow, faster = sort("spritely", pace=1.0), sort("spritely", pace=0.05)
+    assert slow.calls["WRITE"] > faster.calls.get("WRITE", 0)
+    assert slow.calls["WRITE"] <= sort("v2-like").calls["WRITE"]
+    assert slow.calls == sort("spritely", pace=1.0).calls
+
+
+def test_each_client_sees_what_others_have_not_written_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(catalog._KNOWN, TOY.name, TOY)
+    result = run("toy", version="snfs", policy="spritely-lazy", clients=3, rsize=4096, wsize=4096, window=2)
+    assert (result.verdict, result.reasons) == (Verdict.PASS, ())
+    assert calls_of(result, "write").get("WRITE", 0) == 0
+    assert calls_of(result, "read")["WRITE"] == 9
+    assert calls_of(result, "read again")["WRITE"] == 1
+    assert result.events[CALLBACKS] == 4
+
+
+def test_andrew_with_all_that_programs_do() -> None:
+    result = run(
+        "andrew",
+        version="snfs",
+        policy="spritely",
+        parameters={"files": 12, "bytes": 20_000, "pace": 1.0},
+        rsize=4096,
+        wsize=4096,
+    )
+    assert (result.verdict, result.reasons) == (Verdict.PASS, ())
+    assert calls_of(result, "ReadAll").get("READ", 0) == 0
+    assert result.calls["WRITE"] > 0
+
+
+def test_a_client_has_one_connection() -> None:
+    with pytest.raises(Refused, match="one connection"):
+        order_of(Wish(workload="sort", version="snfs", connections=2), None, 1)
+
+
+@pytest.mark.parametrize(("version", "policy"), [("2", "spritely"), ("snfs", "v2-like"), ("snfs", "raw")])
+def test_policies_and_versions_belong_together(version: str, policy: str) -> None:
+    with pytest.raises(Refused, match="is for"):
+        order_of(Wish(workload="sort", version=version, policy=policy), None, 1)
+
+
+def test_workloads_of_other_versions_say_so() -> None:
+    with pytest.raises(Refused, match="Spritely NFS"):
+        order_of(Wish(workload="find", version="snfs"), None, 1)
+
+
+# ---------------------------------------------------------------- figures
+
+TIMELINE = Timeline(
+    [Sample(0.0, 0.0, 0, 0, 0), Sample(1.0, 0.5, 100, 10, 0), Sample(3.0, 0.5, 100, 10, 40)],
+    [("Copy", 0.0), ("Make", 1.0)],
+)
+
+
+def test_spans_count_each_sample_in_proportion() -> None:
+    spans = TIMELINE.spans(6)
+    assert [span.calls for span in spans] == pytest.approx([100, 100, 0, 0, 0, 0])
+    assert [span.processor for span in spans] == pytest.approx([0.5, 0.5, 0, 0, 0, 0])
+    assert [span.writes for span in spans] == pytest.approx([0, 0, 20, 20, 20, 20])
+    assert Timeline().spans(6) == []
+
+
+def test_a_picture_has_four_graphs_and_names_for_phases() -> None:
+    svg = ET.fromstring(timeline_picture("Figure 9", TIMELINE))
+    texts = [element.text for element in svg.iter() if element.tag.endswith("text")]
+    assert {"server processor, %", "calls/s", "READ/s", "WRITE/s", "Copy", "Make"} <= set(texts)
+    assert not any(element.get("fill", "").startswith("#") for element in svg.iter())
+    assert axes(TIMELINE) == pytest.approx([50, 100, 10, 20])
+    assert timeline_picture("Figure 9", Timeline()) == ""
+
+
+def test_figures_are_kept_and_drawn_with_the_same_axes(tmp_path: Path) -> None:
+    figures, measured = PAPERS["spritely"].figures, list[str]()
+
+    def measure(plan: Plan) -> Timeline:
+        measured.append(plan.version)
+        factor = len(measured)
+        return Timeline(
+            [Sample(each.at, each.processor, each.calls * factor, 1, 1) for each in TIMELINE.samples],
+            TIMELINE.phases,
+        )
+
+    paths = workload_figures.draw(figures, tmp_path, measure, say=lambda _text: None)
+    assert [path.name for path in paths] == ["figure-1.svg", "figure-2.svg"]
+    assert measured == ["2", "snfs"]
+    assert all(">200<" in path.read_text(encoding="utf-8") for path in paths)
+    assert workload_figures.draw(figures, tmp_path, None, say=lambda _text: None) == paths
+    (tmp_path / "figure-1.json").write_text(json.dumps({"phases": 1}), encoding="utf-8")
+    with pytest.raises(Trouble, match="expected a timeline"):
+        workload_figures.draw(figures, tmp_path, None, say=lambda _text: None)
+    assert workload_figures.draw(figures, tmp_path / "none", None, say=lambda _text: None) == []
+
+
+def test_a_run_is_sampled_with_the_processor_time_of_the_server() -> None:
+    plan = Plan(workload="sort", version="snfs", policy="spritely", size=4096, parameters={"scale": "0.05"})
+
+    def wish_of(_plan: Plan, target: str) -> Wish:
+        return Wish(
+            workload="sort",
+            target=target,
+            version=plan.version,
+            policy=plan.policy,
+            parameters=plan.parameters,
+        )
+
+    timeline = workload_figures.measured(plan, wish_of)
+    assert [name for name, _ in timeline.phases] == ["281 KB", "1408 KB", "2816 KB"]
+    last = timeline.samples[-1]
+    assert last.calls > 100
+    assert last.processor > 0
+    assert [each.at for each in timeline.samples] == sorted(each.at for each in timeline.samples)
