@@ -53,6 +53,8 @@ _FIRST_BYTES: t.Final = 1 << 20
 _WARMUP: t.Final = 1.0
 _PREPARATION: t.Final = 3.0
 """Seconds that a few files are made and removed in, for the estimate of the duration."""
+_MOUNT: t.Final = 10.0
+"""Seconds for a call that asks for the directory."""
 _A_BYTE: t.Final = 2e-4
 """Seconds more for each byte of files for an operation per second: 1.5 calls for 8 KiB, at the rate of the peak."""
 _DECK: t.Final = 3 << 20
@@ -272,7 +274,18 @@ class _Measuring:
         words = ["proxy", "--listen", listen, "--to", to, "--plan", str(plan)]
         # Base goes through a proxy as well, so that all settings have what it costs.
         with _started(words, _PORT, 1) as port:
-            yield replace(target, host=self.wish.listen, nfs_port=int(port))
+            yield replace(self._found(target), host=self.wish.listen, nfs_port=int(port))
+
+    def _found(self, target: TargetAddress) -> TargetAddress:
+        """The target with the handle of its directory: MOUNT is not at the proxy. Raises `Stopped`."""
+        study = self.study
+        link = Link(
+            target, study.version, self.loop, timeout=_MOUNT, connections=1, transport=study.transport
+        )
+        with closing(link):
+            handle = link.root().hex()
+        major, _, minor = study.version.partition(".")
+        return replace(target, root_handle=handle, version=int(major), minor=int(minor) if minor else None)
 
     def _measure(self, task: Task, address: TargetAddress) -> bool:
         """Measure a point, and write the study. False: interrupted."""

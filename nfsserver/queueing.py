@@ -135,7 +135,7 @@ class Line:
         """When each disk has nothing to do: a heap."""
 
     def arrive(self, now: float, packets: int = 1, hits: float | None = None) -> float:
-        """a call of this many messages arrives, not before an earlier call: when it ends. `hits`: their share now."""
+        """A call of this many messages arrives, not before an earlier call: when it ends. `hits`: their share now."""
         times = self._times
         busy = self._time(times.service) + (packets + 1) * times.overhead
         end = self._free_at = max(now, self._free_at) + busy

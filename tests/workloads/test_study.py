@@ -8,18 +8,21 @@ import json
 import math
 import typing as t
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from nfsclient.rpc.loop import Loop
 from nfsjudge.verdict import Verdict
 from nfsproof import sensing
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit, Trouble
 from nfsproof.fault_plans import parse_plan
 from nfstargets import TargetAddress
+from nfstargets.embedded import EmbeddedTarget
 from reports.workloads.studied import study_text
 from reports.workloads.study_charts import study_chart, study_panels
 from tests.workloads.samples import ENVIRONMENT, rate
@@ -575,3 +578,19 @@ def test_several_workers_load_a_server_together(
     assert set(peaks) == {"base", studies.CLIENT, studies.SERVER}
     assert peaks["base"].in_flight == 8
     assert all(each.messages > 2 for each in peaks.values())
+
+
+@pytest.mark.parametrize(("version", "major", "minor"), [("2", 2, None), ("3", 3, None), ("4.1", 4, 1)])
+def test_the_directory_is_found_without_the_proxy(version: str, major: int, minor: int | None) -> None:
+    """The proxy is no MOUNT server: a server at another address than the proxy's has its own."""
+    with closing(Loop()) as loop:
+        target = EmbeddedTarget()
+        target.loop = loop
+        target.start()
+        measuring = object.__new__(sensing._Measuring)
+        measuring.loop, measuring.study = loop, replace(_study(), version=version, transport="tcp")
+        found = measuring._found(target.address())
+        target.stop()
+    assert found.root_handle
+    assert (found.version, found.minor) == (major, minor)
+    assert replace(found, mount_port=1, export="/elsewhere").root_handle == found.root_handle
