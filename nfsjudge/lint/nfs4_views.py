@@ -420,7 +420,7 @@ def _note_state(world: World, step: Step) -> None:
 
 
 def _note_slots(state: State4, given: p.Sequence4ResOk) -> None:
-    session, highest = bytes(given.sr_sessionid), given.sr_highest_slotid
+    session, highest = bytes(given.sr_sessionid), max(given.sr_highest_slotid, given.sr_target_highest_slotid)
     if len(state.highest) >= MOST_STATEIDS:
         state.highest.clear()
     state.highest[session] = max(highest, state.highest.get(session, 0))

@@ -187,8 +187,16 @@ def readdir4_absent_is_mounted_on_its_neighbour(call: Readdir) -> p.Readdir4Res:
 
 @mutant(p.GETATTR)
 def getattr4_referral_leads_nowhere(call: Getattr) -> p.Getattr4Res:
-    """fs_locations of a referral has no location"""
-    return _shown(call, "fs_locations", lambda it: replace(it, locations=[]))
+    """fs_locations of a referral has no location, and fs_locations_info no entry"""
+
+    def emptied(known: Fattr4) -> Fattr4:
+        locations, info = known.fs_locations, known.fs_locations_info
+        return known.changed(
+            fs_locations=None if locations is None else replace(locations, locations=[]),
+            fs_locations_info=None if info is None else replace(info, fli_items=[]),
+        )
+
+    return _of_absent(call, emptied)
 
 
 @mutant(p.GETATTR)

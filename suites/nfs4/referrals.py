@@ -59,6 +59,9 @@ def find_referral(target: TargetView, knobs: KnobsView, compounds: Compounds) ->
     found = Referral(tuple(name.encode("utf-8", "surrogateescape") for name in path.split("/") if name))
     if not found.path:
         skip("--referral / is no referral: the root of a server is present")
+    above = compounds.compound(*found.parent, op.getattr("type"))
+    if above.status == Nfsstat4.NFS4ERR_MOVED:
+        skip(f"{path} is no referral: the directory that it is in is absent, too")
     asking = ([op.getfh()], [op.getattr("type")], [op.readdir(maxcount=_PAGE, dircount=_PAGE)])
     replies = [compounds.compound(*found.way, *operations) for operations in asking]
     moved = [reply for reply in replies if reply.status == Nfsstat4.NFS4ERR_MOVED]

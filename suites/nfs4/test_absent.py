@@ -200,7 +200,10 @@ def test_more(compounds: Compounds, referral: Referral, name: str) -> None:
 @proves(VERIFY_IS_AS_GETATTR, killed_by="verify4-absent-is-attrnotsupp")
 def test_verify_refused(compounds: Compounds, referral: Referral, verifying: str, along: str) -> None:
     """VERIFY of what an absent file system lacks fails with MOVED, alone and with fs_locations."""
-    locations = referral.attributes(compounds, "fs_locations").fs_locations if along == "locations" else None
+    known = referral.attributes(compounds, "fs_locations", "size")
+    if along == "locations" and known.size is not None:
+        skip("the server has sizes in an absent file system")
+    locations = known.fs_locations if along == "locations" else None
     call = {"verify": op.verify, "nverify": op.nverify}[verifying]
     reply = compounds.compound(*referral.way, call(Fattr4(size=4096, fs_locations=locations)))
     if (
@@ -217,6 +220,8 @@ def test_verify(compounds: Compounds, referral: Referral, verifying: str) -> Non
     locations = referral.attributes(compounds, "fs_locations").fs_locations
     if locations is None:
         skip("the server gives no fs_locations of an absent file system")
+    if locations != referral.attributes(compounds, "fs_locations").fs_locations:
+        skip("the server gives other fs_locations each time, or in another order")
     same = Fattr4(fs_locations=locations)
     if verifying == "verify":
         expect(compounds.compound(*referral.way, op.verify(same))).ok()
@@ -327,12 +332,13 @@ def _info(compounds: Compounds, referral: Referral) -> p.FsLocationsInfo4:
 
 @proves(LEADS_SOMEWHERE, killed_by="getattr4-referral-leads-nowhere")
 def test_leads_somewhere(compounds: Compounds, referral: Referral) -> None:
-    """fs_locations of a referral has at least one location, and each names a server."""
+    """A server is named in fs_locations of a referral, or else in its fs_locations_info."""
     found = _locations(compounds, referral)
-    observe("locations", len(found.locations))
-    expect(len(found.locations), "locations", of=found, field="locations").at_least(1)
-    bare = [location for location in found.locations if not location.server]
-    expect(len(bare), "locations without a server", of=found, field="locations").equals(0)
+    named = sum(len(location.server) for location in found.locations)
+    info = None if named else referral.attributes(compounds, *LOCATIONS).fs_locations_info
+    observe("servers in fs_locations", named)
+    more = 0 if info is None else len(entries_of(info))
+    expect(named + more, "servers with the file system", of=found, field="locations").at_least(1)
 
 
 @proves(FS_ROOT_IS_THE_WAY, killed_by="getattr4-referral-root-is-empty")
@@ -355,6 +361,9 @@ def test_info_root(compounds: Compounds, referral: Referral) -> None:
 def test_info_current(compounds: Compounds, referral: Referral) -> None:
     """fs_locations_info of a referral has entries, and none of them is the current one."""
     found = _info(compounds, referral)
+    status = referral.attributes(compounds, *LOCATIONS).fs_status
+    if status is not None and status.fss_type != p.Fs4StatusType.STATUS4_REFERRAL:
+        skip("the file system was present once, as fs_status says: it is no referral")
     entries = entries_of(found)
     expect(len(entries), "entries of fs_locations_info", of=found, field="fli_items").at_least(1)
     current = [entry for entry in entries if entry.flags & CUR_REQ]

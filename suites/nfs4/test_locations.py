@@ -23,10 +23,13 @@ INFO_ROOT_IS_THE_PATH = must(
 INFO_HAS_AN_ENTRY = stated(
     "RFC 5661", "11.10", "fs_locations_info always contains at least one fs_locations_server4"
 )
-CURRENT_IS_AMONG_THEM = stated(
+ONE_IS_CURRENT = stated(
+    "RFC 5661", "11.10.1", "only a single entry of fs_locations_info may have FSLI4GF_CUR_REQ"
+)
+CURRENT_IS_AMONG_THEM = should(  # "typically"
     "RFC 5661",
-    "11.10.2",
-    "of a file system that is present, fs_locations_info has one entry for the current server, with FSLI4GF_CUR_REQ",
+    "11.10",
+    "of a file system that is present, one entry of fs_locations_info has FSLI4GF_CUR_REQ",
 )
 PRESENT_IS_NOT_ABSENT = stated(
     "RFC 5661", "11.10.1", "FSLI4GF_ABSENT is of an absent replica, and only with FSLI4GF_CUR_REQ"
@@ -46,7 +49,7 @@ WRITABLE_IS_SHOWN = stated(
     "11.11",
     "an image that is fixed, updated or versioned cannot be changed by users who write to it, and a referral is absent",
 )
-NO_LAYOUTS_WITHOUT_PNFS = stated(
+NO_LAYOUTS_WITHOUT_PNFS = should(  # section 12.6 has clients expect a server that is "contrary to" its list
     "RFC 5661", "5.12.1", "fs_layout_type has the layout types that the file system supports"
 )
 
@@ -97,12 +100,15 @@ def test_info_entries(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     expect(len(_entries(found)), "entries", of=found, field="fli_items").at_least(1)
 
 
-@proves(CURRENT_IS_AMONG_THEM, killed_by="getattr4-info-repeats-the-current-entry")
+@proves(ONE_IS_CURRENT, killed_by="getattr4-info-repeats-the-current-entry")
 def test_info_current(v4: Nfs4Dialect, scratch: Nfs4Scratch) -> None:
     """One entry of fs_locations_info of the export, and no more, has CUR_REQ."""
     found = _info(scratch, v4.root)
     current = [entry for entry in _entries(found) if entry.flags & CUR_REQ]
-    expect(len(current), "entries with CUR_REQ", of=found, field="fli_items").equals(1)
+    expect(len(current), "entries with CUR_REQ", of=found, field="fli_items").at_most(1)
+    expect(
+        len(current), "entries with CUR_REQ", of=found, field="fli_items", because=CURRENT_IS_AMONG_THEM
+    ).at_least(1)
 
 
 @proves(PRESENT_IS_NOT_ABSENT, killed_by="getattr4-info-is-of-what-is-absent")
@@ -177,4 +183,6 @@ def test_no_layouts(nfs4: Nfs4, scratch: Nfs4Scratch, name: str) -> None:
     file = scratch.file("file")
     _need(scratch, file, name)
     found = scratch.attributes(file, name)
+    if getattr(found, name) is None:
+        skip(f"the server gives no {name} of a file")
     expect(found).field(name).equals([])
