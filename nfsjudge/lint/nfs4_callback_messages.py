@@ -16,7 +16,7 @@ from nfsjudge.lint.case import Case
 from nfsjudge.lint.nfs4_callbacks import sequence_of
 from nfsjudge.lint.nfs4_known import Known
 from nfsjudge.lint.rule import Breach, rule
-from nfsjudge.requirement import must, stated
+from nfsjudge.requirement import must, should, stated
 
 SAME_MINOR = must(
     "RFC 5661",
@@ -30,7 +30,7 @@ WRITTEN_FILES = stated(
 DEFINED_TYPES = stated(
     "RFC 5661", "20.6.3", "each bit of the type mask of CB_RECALL_ANY is that of a defined type of objects"
 )
-SLOTS_THAT_THERE_ARE = stated(
+SLOTS_THAT_THERE_ARE = should(  # no sentence bars a higher target: it only asks for nothing
     "RFC 5661",
     "20.8.3",
     "CB_RECALL_SLOT has the client return slots: its target is no higher than the slots that the session has",
