@@ -54,8 +54,8 @@ class _Stream(socket.socket):
 
     count = 0
 
-    def __init__(self, sock: socket.socket) -> None:
-        self.client = sock.getpeername()[1]
+    def __init__(self, sock: socket.socket, client: int) -> None:
+        self.client = client  # getpeername() fails where the client has reset the connection already
         super().__init__(fileno=sock.detach())
         self.setblocking(False)
         _Stream.count += 1
@@ -111,7 +111,7 @@ def pytest_configure() -> None:
     paused: dict[int, dict[tuple[str, int, int, int], Heard]] = {}
 
     def begin(self: server.Connection, owner: server.RpcServer, sock: socket.socket, peer: t.Any) -> None:
-        began(self, owner, _Stream(sock), peer)
+        began(self, owner, _Stream(sock, peer[1]), peer)
 
     def serve(self: server.RpcServer, member: t.Any) -> t.Any:
         if isinstance(member, server._Datagrams):
