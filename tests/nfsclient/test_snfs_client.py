@@ -546,3 +546,54 @@ def test_waiting_serves_callbacks_and_writes_what_is_due(stage: Stage, a: NfsCli
     stage.pass_time(30)
     a.wait(0.0)
     assert on_server(stage) == DATA
+
+
+# ---------------------------------------------------------------- races, and writes that are refused
+
+
+def test_data_beyond_a_cut_does_not_come_back_by_a_callback(stage: Stage, a: NfsClient) -> None:
+    """The callback arrives while the reply to SETATTR is on its way; what it causes is written after the cut."""
+    with a.open("f", "w+") as file:
+        file.write(DATA)
+        handle = a.find("f").handle
+        attributes: t.Any = None
+        callback: t.Any = SimpleNamespace(
+            args=p.Callbackargs(handle, p.CbMode.SNFS_WRINVAL, 0, attributes), answer=lambda _status: None
+        )
+        stage.during(p.SETATTR, lambda: a.caching._called(callback))
+        file.truncate(5)
+        a.sync()
+        assert on_server(stage) == DATA[:5]
+        assert file.size() == 5
+
+
+def test_a_file_is_no_longer_than_what_the_server_has_accepted(stage: Stage, a: NfsClient) -> None:
+    with a.open("f", "w+") as file:
+        file.write(b"accepted")
+        file.flush()
+        file.write(b"refused" * 5)
+        stage.server.knobs.update(max_file_size=8)
+        with pytest.raises(NfsStatusError, match="FBIG"):
+            file.flush()
+        assert file.size() == 8
+        file.seek(0)
+        assert file.read() == b"accepted"
+
+
+def test_a_client_that_could_not_write_back_uses_nothing_that_it_kept(
+    stage: Stage, a: NfsClient, b: NfsClient
+) -> None:
+    """Who answers a callback by an error counts as dead, and is not called when others write."""
+    with a.open("f", "w") as file:
+        file.write(b"accepted")
+        file.flush()
+        file.write(b"refused" * 5)
+    reader = a.open("f")
+    stage.server.knobs.update(max_file_size=8)
+    b.read_file("f")
+    with pytest.raises(NfsStatusError, match="FBIG"):
+        reader.read()
+    with b.open("f", "r+") as other:
+        other.write(b"new data")
+    with pytest.raises(StateLost):
+        reader.read()
