@@ -184,6 +184,10 @@ class SpritelyState:
         """The version of a file; it gets one if it has none."""
         return self.known_version(file) or self._set_version(file, self._next(0))
 
+    def highest(self, file: File) -> int:
+        """The highest version of a file that any client can know."""
+        return self._stable.ceiling if self._terms().by_counter else file.version
+
     def _set_version(self, file: File, version: int) -> int:
         self._stable.has_versions = True
         if self._terms().by_counter:

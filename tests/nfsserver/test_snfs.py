@@ -279,3 +279,17 @@ def test_a_writer_that_reopens_as_a_clean_reader_leaves_nothing_to_write_back(
     assert not rig.server.spritely.entries
     b.snfs.open(file)
     assert not a.called
+
+
+@pytest.mark.parametrize("versions", ["file", "counter"])
+def test_a_version_that_nobody_was_given_is_not_reopened(make_rig: Make, versions: str) -> None:
+    """Versions have 32 bits: a client that claims the highest one would end them for all."""
+    rig = make_rig(knobs={"snfs_versions": versions})
+    a, file = Client(rig), rig.file(b"f")
+    a.snfs.open(file, write_mode=True)
+    rig.server.restart(clean=False)
+    a.rpc.reconnect(same_port=True)
+    reopened = a.snfs.reopen(file, writers=1, cache_version=0xFFFF_FFFF)
+    assert reopened.status is Snfsstat.NFSERR_STALE
+    a.snfs.recovered()
+    assert a.snfs.open(file, write_mode=True).status is Snfsstat.NFS_OK
