@@ -93,7 +93,7 @@ def test_callback(table: Table, row: str) -> None:
     player.open(table.file, write=writes)
     seen = table.called
     if row.endswith("-same") and seen.get("a") == ["SNFS_CBINVAL"]:
-        del seen["a"]  # who opens has blocks of before, too: its reply says so, and a callback may (section 3.2)
+        del seen["a"]  # who opens has blocks, too: the reply says that they go, and a callback may
     _expect_called(_CALLED[row], seen)
 
 

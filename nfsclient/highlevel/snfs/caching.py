@@ -151,12 +151,21 @@ class Caching:
         self.tick()
 
     def sync(self) -> None:
-        """Write all that waits, as `/etc/update` does. Raises the first error of data that could not be written."""
+        """Write all that waits, as `/etc/update` does. Raises why data could not be written; the errors
+        of further files are in its notes."""
         self.tick()
         for file in self.cache.dirty_files():
             self.write_back(file)
+        failures: list[NfsClientError] = []
         for file in self.cache.files:
-            self.raise_failure(file)
+            try:
+                self.raise_failure(file)
+            except NfsClientError as failure:
+                failures.append(failure)
+        for failure in failures[1:]:
+            failures[0].add_note(str(failure))
+        if failures:
+            raise failures[0]
 
     # ------------------------------------------------------------ opens
 
