@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a client of Spritely NFS keeps when a write is refused, or a callback comes while a file is cut: nothing stale."""
+"""What a client of Spritely NFS keeps when a write is refused, or a callback comes during a cut: nothing stale."""
 
 from __future__ import annotations
 

@@ -160,8 +160,8 @@ class Caching:
         for file in self.cache.files:
             try:
                 self.raise_failure(file)
-            except NfsClientError as failure:
-                failures.append(failure)
+            except NfsClientError as error:
+                failures.append(error)
         for failure in failures[1:]:
             failures[0].add_note(str(failure))
         if failures:
