@@ -103,13 +103,17 @@ def reopen(server: ServerApi, context: CallContext, args: Reopenargs) -> Openopr
 
 def _reopen(server: ServerApi, context: CallContext, args: Reopenargs, inode: Inode) -> Openopres:
     table, key = server.spritely, key_of(context)
-    version, known = table.known_version(inode), table.entry(inode)
+    known = table.entry(inode)
     block = None if known is None else known.blocks.get(key)
-    if block is None and not _may_reopen(server, key, args, known, version):
+    if block is None and not _may_reopen(server, key, args, inode, known):
         raise _Refused(_STALE)
     entry = _entry(server, inode)
     if (args.readers or args.writers) and make_way(server, entry, key, writes=args.writers > 0):
         wait(server)
+    if not (args.readers or args.writers or args.dirty):
+        version = table.version(inode)
+        table.close_all(entry, key)
+        return Openopres(_OK, Openok(version, version, False, fattr(inode)))
     table.reopen(
         entry,
         key,
@@ -123,13 +127,15 @@ def _reopen(server: ServerApi, context: CallContext, args: Reopenargs, inode: In
     return Openopres(_OK, Openok(version, version, may_cache(entry.state), fattr(inode)))
 
 
-def _may_reopen(server: ServerApi, key: Key, args: Reopenargs, known: Entry | None, version: int) -> bool:
+def _may_reopen(server: ServerApi, key: Key, args: Reopenargs, inode: Inode, known: Entry | None) -> bool:
     """Whether the state may be what the client says: nobody has changed it since."""
     if not (args.readers or args.writers or args.dirty):
         return False
+    if args.cache_version > server.spritely.highest(inode):
+        return False  # no server has given it
     if server.spritely.may_reclaim(key):
         return known is None or bool(args.readers or args.writers)
-    if args.cache_version != version or server.spritely.is_recovering:
+    if args.cache_version != server.spritely.known_version(inode) or server.spritely.is_recovering:
         return False
     is_read = known is not None and known.state in (State.ONE_READER, State.MULT_READERS)
     return known is None or (is_read and not args.writers and not args.dirty)

@@ -184,6 +184,10 @@ class SpritelyState:
         """The version of a file; it gets one if it has none."""
         return self.known_version(file) or self._set_version(file, self._next(0))
 
+    def highest(self, file: File) -> int:
+        """The highest version of a file that any client can know."""
+        return self._stable.ceiling if self._terms().by_counter else file.version
+
     def _set_version(self, file: File, version: int) -> int:
         self._stable.has_versions = True
         if self._terms().by_counter:
@@ -523,17 +527,25 @@ class SpritelyState:
         """Set what a client has of a file; the callbacks for it are over."""
         if version and not self.known_version(entry.file):
             self._set_version(entry.file, version)  # the counter has forgotten it
-        block = entry.blocks.get(key)
-        if block is None or not block.is_open:
-            if writers:
-                self.open(entry, key, mdev, writes=True, grows=False)
-            elif readers:
-                self.open(entry, key, mdev, writes=False)
-            else:
-                self.put(entry, Block(key))
-                entry.state = State.CLOSED_DIRTY
-        block = entry.blocks[key]
-        block.mdev, block.readers, block.writers = mdev, readers, writers
+        block = self.put(entry, Block(key))
+        if writers and not block.writers:
+            self.open(entry, key, mdev, writes=True, grows=False)
+        elif readers and not block.is_open:
+            self.open(entry, key, mdev, writes=False)
+        wrote, block.mdev = block.writers > writers, mdev
+        block.readers, block.writers = readers, writers
         block.is_dirty = dirty and not writers and entry.state is not State.WRITE_SHARED
-        if block.is_dirty and entry.state is State.ONE_READER:
+        self._set_state(entry, block, wrote=wrote)
+
+    def _set_state(self, entry: Entry, block: Block, *, wrote: bool) -> None:
+        """The state, where a client has less than before, or other blocks that are dirty."""
+        dirty = block.is_dirty
+        if not entry.users and dirty:
+            entry.state = State.CLOSED_DIRTY
+        elif wrote and not block.writers:
+            self._after_close(entry, block, wrote=True)
+            block.is_dirty = dirty
+        if entry.state is State.ONE_READER and dirty:
             entry.state = State.ONE_RDRDIRTY
+        elif entry.state is State.ONE_RDRDIRTY and not dirty:
+            entry.state = State.ONE_READER

@@ -122,6 +122,12 @@ STATE_STANDS_STILL = stated(
     harm=Harm.DATA,
 )
 
+# ---------------------------------------------------------------- section 6.2: delayed closes
+
+CLOSED_IS_A_STATUS = should(  # "the client could return a special status code"
+    PAPER, "6.2", "a status of the callback tells the server to treat the file as closed by that client"
+)
+
 # ---------------------------------------------------------------- section 6.1: other versions of NFS
 
 # The section describes one approach; a server with none at all lets clients read what is old.

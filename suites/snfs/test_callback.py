@@ -11,6 +11,7 @@ from nfsjudge import expect, expect_that, proves
 from suites.snfs.clauses import (
     ATTRIBUTES_ARE_GETATTRS,
     CALLBACK_SAYS_WHICH,
+    CLOSED_IS_A_STATUS,
     ENTRY_IS_LOCKED,
     HANDLE_IS_FOR_WRITING,
     REPEATED_OPEN_IS_HARMLESS,
@@ -218,7 +219,7 @@ def test_close_again(table: Table) -> None:
 _XID = 0x1989_0005
 
 
-@proves(REPEATED_OPEN_IS_HARMLESS, killed_by="snfs-closed-status-is-ignored")
+@proves(CLOSED_IS_A_STATUS, killed_by="snfs-closed-status-is-ignored")
 def test_closed_meanwhile(table: Table) -> None:
     """A client that answers a callback with the status for a closed file does not share it (section 6.2)."""
     table.a.open(table.file, write=True)

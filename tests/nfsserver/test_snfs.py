@@ -244,3 +244,52 @@ def test_an_open_may_wait_for_the_end_of_recovery(make_rig: Make) -> None:
     assert not opening.done
     rig.clock.advance(11)
     assert b.rpc.wait(opening).status is Snfsstat.NFS_OK
+
+
+def test_a_client_that_reopens_nothing_has_nothing(make_rig: Make) -> None:
+    """As after a lost OPEN that was executed: neither the state of the file nor its entry stays."""
+    rig = make_rig(knobs={"snfs_entries": 1})
+    a, b, file, other = Client(rig), Client(rig), rig.file(b"f"), rig.file(b"g")
+    for is_closed in (False, True):
+        version = a.snfs.open(file, write_mode=True).resok.cache_version
+        if is_closed:
+            a.snfs.close(file, write_mode=True)
+        assert a.snfs.reopen(file, cache_version=version).status is Snfsstat.NFS_OK
+        assert not rig.server.spritely.entries
+        assert b.snfs.open(other).status is Snfsstat.NFS_OK
+        b.snfs.close(other)
+
+
+def test_a_reader_that_reopens_as_a_writer_shares_the_file(rig: Rig, a: Client, b: Client) -> None:
+    file = rig.file(b"f")
+    version = a.snfs.open(file).resok.cache_version
+    b.snfs.open(file)
+    reopened = a.snfs.reopen(file, readers=1, writers=1, cache_version=version)
+    assert reopened.resok.cache_enabled is False
+    assert b.called == [CbMode.SNFS_CBINVAL]
+
+
+def test_a_writer_that_reopens_as_a_clean_reader_leaves_nothing_to_write_back(
+    rig: Rig, a: Client, b: Client
+) -> None:
+    file = rig.file(b"f")
+    version = a.snfs.open(file, write_mode=True).resok.cache_version
+    a.snfs.reopen(file, readers=1, cache_version=version)
+    a.snfs.close(file)
+    assert not rig.server.spritely.entries
+    b.snfs.open(file)
+    assert not a.called
+
+
+@pytest.mark.parametrize("versions", ["file", "counter"])
+def test_a_version_that_nobody_was_given_is_not_reopened(make_rig: Make, versions: str) -> None:
+    """Versions have 32 bits: a client that claims the highest one would end them for all."""
+    rig = make_rig(knobs={"snfs_versions": versions})
+    a, file = Client(rig), rig.file(b"f")
+    a.snfs.open(file, write_mode=True)
+    rig.server.restart(clean=False)
+    a.rpc.reconnect(same_port=True)
+    reopened = a.snfs.reopen(file, writers=1, cache_version=0xFFFF_FFFF)
+    assert reopened.status is Snfsstat.NFSERR_STALE
+    a.snfs.recovered()
+    assert a.snfs.open(file, write_mode=True).status is Snfsstat.NFS_OK

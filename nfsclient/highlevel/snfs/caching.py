@@ -117,6 +117,10 @@ class Caching:
         """Files of which a callback came while an OPEN was under way: its reply may be older than the callback."""
         self._backs: dict[bytes, int] = {}
         """Files that a callback writes back now."""
+        self._cutting: dict[bytes, int] = {}
+        """Files that get another size now, and which."""
+        self._unsure: set[bytes] = set()
+        """Files of which data was refused: the server may have less of them than this client thinks."""
         self._is_busy = False
         self.service = CallbackService(calls.rpc, self._called)
         calls.caller.on_reconnected = self._reopen
@@ -147,12 +151,21 @@ class Caching:
         self.tick()
 
     def sync(self) -> None:
-        """Write all that waits, as `/etc/update` does. Raises the first error of data that could not be written."""
+        """Write all that waits, as `/etc/update` does. Raises why data could not be written; the errors
+        of further files are in its notes."""
         self.tick()
         for file in self.cache.dirty_files():
             self.write_back(file)
+        failures: list[NfsClientError] = []
         for file in self.cache.files:
-            self.raise_failure(file)
+            try:
+                self.raise_failure(file)
+            except NfsClientError as error:
+                failures.append(error)
+        for failure in failures[1:]:
+            failures[0].add_note(str(failure))
+        if failures:
+            raise failures[0]
 
     # ------------------------------------------------------------ opens
 
@@ -300,9 +313,14 @@ class Caching:
         self.tick()
         file = opened.file
         self.settle(file)
-        self.calls.do(self.calls.files.setattr(file.handle, NewAttributes(size=size)), file.path)
-        if file.is_cached:
-            self.cache.cut(file, size)
+        self._await_back(file)
+        self._cutting[file.handle] = size
+        try:
+            self.calls.do(self.calls.files.setattr(file.handle, NewAttributes(size=size)), file.path)
+            if file.is_cached:
+                self.cache.cut(file, size)
+        finally:
+            del self._cutting[file.handle]
         file.attributes = None
 
     def attributes(self, opened: Opened) -> Attributes:
@@ -325,14 +343,19 @@ class Caching:
 
     def settle(self, file: CachedFile) -> None:
         """Wait until nothing waits of a file that is not to be cached (any more)."""
-        loop = self._rpc.loop
         while file.blocks and file.is_open and not file.enabled:
             if file.handle in self._backs:
-                loop.run_until(lambda: file.handle not in self._backs, loop.clock() + self._rpc.timeout)
+                self._await_back(file)
             elif file.is_dirty:
                 self.write_back(file)
             else:
                 self.cache.invalidate(file)
+
+    def _await_back(self, file: CachedFile) -> None:
+        """Wait for the end of a callback that writes it back."""
+        loop = self._rpc.loop
+        if file.handle in self._backs:
+            loop.run_until(lambda: file.handle not in self._backs, loop.clock() + self._rpc.timeout)
 
     def write_back(self, file: CachedFile) -> None:
         """Write all that waits of a file. What is refused is lost: `raise_failure` says so."""
@@ -364,7 +387,20 @@ class Caching:
             jobs.append(job)
         if jobs:
             self.calls.run(jobs, take, size=self.cache.block, path=b"")
+        while self._unsure:
+            self._learn_size(self._unsure.pop())
         self.cache.look_again()
+
+    def _learn_size(self, handle: bytes) -> None:
+        """After data was refused, the file ends where the server says, or where what still waits ends."""
+        file = self.cache.get(handle)
+        if file is None:
+            return
+        with contextlib.suppress(NfsStatusError):
+            found = self.calls.do(self.calls.files.getattr(handle), file.path)
+            ends = (extent.offset + len(extent.data) for extent in self.cache.extents(file))
+            self.cache.cut(file, max(found.size or 0, *ends, 0))
+            file.attributes = found
 
     def _refused(self, extent: Extent, error: NfsStatusError) -> None:
         file = self.cache.get(extent.handle)
@@ -377,6 +413,7 @@ class Caching:
             return
         error.path = shown(file.path)
         self.cache.failed(extent, error)
+        self._unsure.add(file.handle)
 
     def _make_room(self) -> None:
         extents = self.cache.excess()
@@ -413,6 +450,8 @@ class Caching:
             is_expected = handle in self._changing
             callback.answer(p.Snfsstat.NFS_OK if is_expected else p.Snfsstat.NFSERR_STALE)
             return
+        if handle in self._cutting:  # what is beyond would come after the cut
+            self.cache.cut(file, self._cutting[handle])
         if mode.invalidates:
             file.enabled = False
         _WriteBack(self, file, callback).go_on()
@@ -516,7 +555,9 @@ class _WriteBack:
 
     def _end(self) -> None:
         self._leave()
-        if self._callback.args.cbmode.invalidates:
+        if self._has_failed:  # to the server this client is dead, and nobody calls it about the file any more
+            self._caching._lose(self._file)
+        elif self._callback.args.cbmode.invalidates:
             self._caching.cache.invalidate(self._file)
         self._callback.answer(p.Snfsstat.NFSERR_IO if self._has_failed else p.Snfsstat.NFS_OK)
 

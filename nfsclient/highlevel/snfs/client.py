@@ -53,7 +53,7 @@ class NfsClient(StatelessClient):
     Files are opened on the server, which says whether they may be cached, and calls back when another client opens
     them. While nothing waits on the loop of this client, callbacks are not answered: others wait, and after a while
     the server goes on without this client, whose data that waited is lost (`StateLost`). A program that does nothing
-    for long calls `wait` or `sync`.
+    for long calls `wait` or `sync`. One that ends without `close` or `sync` loses what waits.
 
     Errors are those of the other clients, and `StateLost`.
     """
