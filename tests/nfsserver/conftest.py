@@ -42,9 +42,13 @@ class Rig:
         self.host = host
         self.server.listen(self.loop, host)
 
-    def rpc(self, credential: Credential = ROOT_USER, *, proto: str = "tcp") -> RpcClient:
+    def rpc(
+        self, credential: Credential = ROOT_USER, *, proto: str = "tcp", source_port: int | None = None
+    ) -> RpcClient:
         connect = connect_udp if proto == "udp" else connect_tcp
-        client = connect(self.host, self.server.port, loop=self.loop, credential=credential)
+        client = connect(
+            self.host, self.server.port, loop=self.loop, credential=credential, source_port=source_port
+        )
         self._clients.append(client)
         return client
 

@@ -23,7 +23,7 @@ class Client:
     """A client that answers callbacks."""
 
     def __init__(self, rig: Rig, proto: str = "tcp") -> None:
-        self.rpc = rig.rpc(proto=proto)
+        self.rpc = rig.rpc(proto=proto, source_port=0)
         self.snfs: AnySnfs = Snfs(self.rpc)
         self.callbacks = SnfsCallbacks(self.rpc)
 
@@ -96,7 +96,10 @@ def test_a_client_that_connects_again_in_time_is_called_then(rig: Rig, b: Client
     file = rig.file(b"f")
     a = Client(rig)
     a.snfs.open(file, write_mode=True)
+    before = a.rpc.local_address
     a.rpc.reconnect(same_port=True)
+    if a.rpc.local_address != before:
+        pytest.skip("the port of the client is not free any more, and from another one it is another client")
     a.callbacks = SnfsCallbacks(a.rpc)
     opening = b.rpc.submit(p.OPEN, p.Openargs(file, 0, False))
     b.rpc.loop.catch_up()

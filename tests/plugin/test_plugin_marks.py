@@ -61,6 +61,7 @@ _NOT_ALWAYS: t.Final = {
     "the name that is listed": "one name of a listing of several pages",
     "names that nobody made": "some names of a listing of several pages",
     "the name up to the NUL, listed": "whether a name is in a listing of several pages",
+    "supported attributes": "words of a bitmap, which the check reads as names",
     "locations without a server": "an empty list has no field to mark",
     "statuses of DELEGPURGE": "those of several replies",
     "flavors by SECINFO_NO_NAME": "some fields of all entries",
