@@ -33,6 +33,14 @@ class Client:
         return [each.cbmode for each in self.callbacks.received]
 
 
+def come_again(client: Client) -> None:
+    """Connect again from the same port, as the same client."""
+    before = client.rpc.local_address
+    client.rpc.reconnect(same_port=True)
+    if client.rpc.local_address != before:
+        pytest.skip("the port of the client is not free any more, and from another one it is another client")
+
+
 @pytest.fixture
 def a(rig: Rig) -> Client:
     return Client(rig)
@@ -96,10 +104,7 @@ def test_a_client_that_connects_again_in_time_is_called_then(rig: Rig, b: Client
     file = rig.file(b"f")
     a = Client(rig)
     a.snfs.open(file, write_mode=True)
-    before = a.rpc.local_address
-    a.rpc.reconnect(same_port=True)
-    if a.rpc.local_address != before:
-        pytest.skip("the port of the client is not free any more, and from another one it is another client")
+    come_again(a)
     a.callbacks = SnfsCallbacks(a.rpc)
     opening = b.rpc.submit(p.OPEN, p.Openargs(file, 0, False))
     b.rpc.loop.catch_up()
@@ -291,7 +296,7 @@ def test_a_version_that_nobody_was_given_is_not_reopened(make_rig: Make, version
     a, file = Client(rig), rig.file(b"f")
     a.snfs.open(file, write_mode=True)
     rig.server.restart(clean=False)
-    a.rpc.reconnect(same_port=True)
+    come_again(a)
     reopened = a.snfs.reopen(file, writers=1, cache_version=0xFFFF_FFFF)
     assert reopened.status is Snfsstat.NFSERR_STALE
     a.snfs.recovered()

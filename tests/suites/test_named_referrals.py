@@ -24,7 +24,9 @@ def test_without_a_name_no_check_asks(run_on: RunOn) -> None:
     assert ended.text.count("--referral PATH names one") == 1
 
 
-@pytest.mark.parametrize("path", ["/export", "/referrals/present", "/", "/nowhere", "/referrals/absent/below"])
+@pytest.mark.parametrize(
+    "path", ["/export", "/referrals/present", "/", "/nowhere", "/referrals/absent/below"]
+)
 def test_another_object_is_not_judged(run_on: RunOn, path: str) -> None:
     ended = run_on(HAS_REFERRAL, *CHECKS, f"--referral={path}")
     assert {check.verdict for check in ended.run.checks} == {"SKIP"}, ended.text
