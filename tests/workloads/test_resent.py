@@ -166,7 +166,7 @@ def test_a_call_that_is_sent_again_began_when_it_was_sent_first() -> None:
     sizes = nfs4.ChannelAttrs4(0, 1 << 20, 1 << 20, 1 << 12, 8, 4, [])
     state = SessionState(nfs4.CreateSession4ResOk(b"s" * 16, 1, 0, sizes, sizes), clientid=1)
     ticks = iter(range(10, 100))
-    connection = SimpleNamespace(start=lambda *_: None)
+    connection = SimpleNamespace(start=lambda *_: SimpleNamespace(sent_bytes=0))
     with closing(Loop()) as loop:
         channel = SessionChannel(
             Engine(loop),

@@ -291,9 +291,14 @@ class DataPart(ABC):
             self.troubles["short reads, continued"] += 1
             empty = 0 if len(data) else empty + 1
             if empty >= _MOST_EMPTY:
-                raise Stopped(
-                    "no progress", f"{file.path}: READ at {offset + len(got)} gave nothing, {empty} times"
-                )
+                raise self._ends_nowhere(file, offset + len(got), empty)
+
+    def _ends_nowhere(self, file: OpenFile, at: int, times: int) -> Exception:
+        """What it means that READ gave no bytes there, and no end either: data is missing, if there is some."""
+        state, seen = file.state, f"READ at {at} gave nothing, {times} times"
+        if at >= state.size or state.writings or any(each.sizes for each in state.readings):
+            return Stopped("no progress", f"{file.path}: {seen}")
+        return wrong_size(state, f"{seen}, and did not say that the file ends there", self.writer, at)
 
     def _check_end(self, node: Node, state: FileState, at: int, *, is_end: bool) -> None:
         """Raise `WrongData`, now or later, for an `eof` that is not right, where nobody has changed the file meanwhile.
