@@ -149,13 +149,14 @@ def wait(server: ServerApi) -> t.NoReturn:
 def clear_caches(server: ServerApi, inode: Inode, *, changes: bool) -> None:
     """An access by another version counts as an open by a client without a cache (section 6.1).
 
-    Raises DELAY, or `Waits`, while callbacks for it are under way, and while the server recovers.
+    Raises DELAY, or `Waits`, while callbacks for it are under way. While the server recovers it raises DELAY only: that
+    may last longer than a client waits for a reply.
     """
     table = server.spritely
     if inode.kind is not Kind.REGULAR or not table.is_watching:
         return
     if table.is_recovering:
-        _put_off(server)
+        raise StateError("DELAY")
     entry = table.entry(inode)
     if entry is None:
         table.nfs_seen(inode, writes=changes)
