@@ -22,7 +22,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.program import Step
 from nfsjudge.lint.case import Case
 from nfsjudge.lint.nfs4_known import MOST_STATEIDS, CalledBack
-from nfsjudge.lint.nfs4_views import OK, request_of
+from nfsjudge.lint.nfs4_views import OK, note_slots, request_of
 from nfsjudge.lint.rule import Breach, rule
 from nfsjudge.lint.seen import View
 from nfsjudge.lint.views import HARMLESS, Views, register
@@ -71,6 +71,9 @@ def learn(world: World, step: Step | None, views: Sequence[View], *, is_shared: 
             if len(state.called_back) >= MOST_STATEIDS:
                 state.called_back.clear()
             state.called_back[state.slot_called] = CalledBack(step.args.csa_sequenceid, [], world.source)
+            if (given := step.result.csr_resok4) is not None:
+                offered = given.csr_highest_slotid, given.csr_target_highest_slotid
+                note_slots(state.highest_back, state.slot_called[0], *offered)
         else:
             state.slot_called = None
     elif state.slot_called in state.called_back:
@@ -119,7 +122,10 @@ def callback_limits(case: Case) -> Breach | None:
     if sequence is None or known is None:
         return None
     granted, earlier = known.value.back, known.source.number
-    slots, operations, size = granted.ca_maxrequests, len(case.args.argarray), len(case.exchange.call)
+    operations, size = len(case.args.argarray), len(case.exchange.call)
+    # A client may offer more slots later (section 2.10.6.1).
+    offered = case.world.state4.highest_back.get(bytes(sequence.csa_sessionid), 0)
+    slots = max(granted.ca_maxrequests, offered + 1)
     if sequence.csa_slotid >= slots:
         return Breach(
             f"a slot below {slots}", f"slot {sequence.csa_slotid}", "argarray[0].csa_slotid", earlier

@@ -93,6 +93,8 @@ class State4:
     """Session -> `Channels`."""
     highest: dict[bytes, int] = field(default_factory=dict)
     """Session -> the highest slot that SEQUENCE ever returned, also as its target (RFC 5661 section 2.10.6.1)."""
+    highest_back: dict[bytes, int] = field(default_factory=dict)
+    """The same of its backchannel, by the replies to CB_SEQUENCE."""
     notices: dict[tuple[int, bytes], Known] = field(default_factory=dict)
     """(client id, handle) -> whether an OPEN has returned OPEN4_RESULT_MAY_NOTIFY_LOCK."""
     called_back: dict[tuple[bytes, int], CalledBack] = field(default_factory=dict)

@@ -395,7 +395,8 @@ def _note_state(world: World, step: Step) -> None:
             if len(state.flags) >= MOST_STATEIDS:
                 state.flags.clear()
             state.flags[bytes(given.sr_sessionid)] = Known(given.sr_status_flags, world.source)
-            _note_slots(state, given)
+            offered = given.sr_highest_slotid, given.sr_target_highest_slotid
+            note_slots(state.highest, bytes(given.sr_sessionid), *offered)
     elif step.operation is p.CREATE_SESSION and step.result is not None and step.args is not None:
         granted = step.result.csr_resok4
         if granted is not None:
@@ -419,11 +420,11 @@ def _note_state(world: World, step: Step) -> None:
         state.stateids[key] = Known(given[0].seqid, world.source)
 
 
-def _note_slots(state: State4, given: p.Sequence4ResOk) -> None:
-    session, highest = bytes(given.sr_sessionid), max(given.sr_highest_slotid, given.sr_target_highest_slotid)
-    if len(state.highest) >= MOST_STATEIDS:
-        state.highest.clear()
-    state.highest[session] = max(highest, state.highest.get(session, 0))
+def note_slots(kept: dict[bytes, int], session: bytes, *offered: int) -> None:
+    """Keep the highest slot that a replier ever offered in a session."""
+    if len(kept) >= MOST_STATEIDS:
+        kept.clear()
+    kept[session] = max(*offered, kept.get(session, 0))
 
 
 _BY_NAME: t.Final = frozenset(

@@ -76,7 +76,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
       --seed N                  what the checks of recovery draw at random [1]
       --thorough                do as much on the embedded server as on others (ten thousand names, 64 MiB, ...)
       --clean                   first remove what interrupted runs have left in the export
-      --referral PATH           a directory of the server whose file system is absent: for checks of referrals
+      --referral PATH           a directory of the server whose file system is elsewhere: for checks of referrals
       --probe-again             ask for everything, also a slow server, or one that a run within the last hour has asked
       --knob NAME=VALUE         set a legal choice of the embedded server; may be repeated
       --mutant NAME             break a rule of the embedded server, or let client:nfsclient misbehave; may be repeated

@@ -121,6 +121,21 @@ def test_what_follows_a_callback_without_an_answer_is_not_judged(recalled: Recal
     assert recalled.findings() == {}
 
 
+@pytest.mark.parametrize("field", ["csr_highest_slotid", "csr_target_highest_slotid"])
+def test_a_client_may_offer_more_slots_than_it_began_with(recalled: Recalled, field: str) -> None:
+    """The server learns it by the reply to CB_SEQUENCE (section 2.10.6.1)."""
+    recalled.recall(b"a", b"b")
+    first, second = recalled.callbacks
+    called = replace(second.args.argarray[0], csa_slotid=200, csa_highest_slotid=200)
+    second.args = replace(second.args, argarray=[called, *second.args.argarray[1:]])
+    assert set(recalled.findings()) == {"nfs4/callback-limits"}
+    answered = first.result.resarray[0]
+    given = replace(answered.csr_resok4, **{field: 200})
+    offers = replace(answered, csr_resok4=given)
+    first.result = replace(first.result, resarray=[offers, *first.result.resarray[1:]])
+    assert recalled.findings() == {}
+
+
 def test_callbacks_of_sessions_that_were_not_seen_are_not_judged(rig4: Rig4, recalled: Recalled) -> None:
     rig4.mutants.add("open4-recalls-beyond-the-slots")
     recalled.recall(b"a")
