@@ -95,6 +95,12 @@ class Bounds:
     mount_bytes: int = _bound(128 << 10, "bytes of their paths", "the oldest goes")
     registrations: int = _bound(1024, "registrations of others with rpcbind", "SET answers FALSE")
     universal_address: int = _bound(128, "bytes of the address of a registration", "SET answers FALSE")
+    snfs_blocks: int = _bound(
+        16_384, "clients of SNFS with something of a file, over all files", "OPEN and REOPEN answer NOSPC"
+    )
+    snfs_waiting: int = _bound(
+        1024, "opens of SNFS that wait for callbacks about a file", "OPEN answers NOSPC"
+    )
     counted: int = _bound(
         256, "programs, and calls passed on, of which rpcbind has statistics", "not counted"
     )

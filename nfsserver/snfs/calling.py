@@ -35,6 +35,8 @@ from nfsserver.state.stateids import StateError
 from nfsserver.state.transitions import Callback
 from nfsserver.waiting import Waits
 
+_MOST_REPEATS: t.Final = 100
+"""How often a callback is made again at most: no client may keep a file closed to others for ever."""
 MODES: t.Final = {
     Callback.WRITE_BACK: CbMode.SNFS_CBWRITE,
     Callback.INVALIDATE: CbMode.SNFS_CBINVAL,
@@ -67,6 +69,8 @@ class Calling:
     until: float
     """When it is given up if the client has no connection, by the clock of the loop."""
     is_under_way: bool = False
+    repeats: int = 0
+    """How often it was made again because the client was writing."""
 
     def send(self) -> None:
         """Send it, if the client has a connection."""
@@ -91,7 +95,8 @@ class Calling:
             return  # the service has restarted, or the file is gone
         if isinstance(pending.error, ConnectionLost):
             self.send()  # where the client has connected again
-        elif isinstance(pending.error, RpcTimeout) and block.wrote:
+        elif isinstance(pending.error, RpcTimeout) and block.wrote and self.repeats < _MOST_REPEATS:
+            self.repeats += 1
             self.send()
         else:
             self._judge(None if pending.result is None else pending.result.status)

@@ -61,8 +61,11 @@ def _need_state(server: ServerApi) -> None:
 def _open(server: ServerApi, context: CallContext, args: Openargs, inode: Inode) -> Openopres:
     table, key = server.spritely, key_of(context)
     entry, call_of = _entry(server, inode), (key, context.xid)
+    if not table.has_room(entry, key):
+        raise _Refused(Snfsstat.NFSERR_NOSPC)
     if make_way(server, entry, key, writes=args.write_mode):
-        entry.waiting.add(call_of)
+        if not table.may_wait(entry, call_of):
+            raise _Refused(Snfsstat.NFSERR_NOSPC)
         wait(server)
     is_inconsistent = table.informs(entry, call_of)
     if is_inconsistent and not server.knobs.now.snfs_honors_lost:
@@ -108,6 +111,8 @@ def _reopen(server: ServerApi, context: CallContext, args: Reopenargs, inode: In
     if block is None and not _may_reopen(server, key, args, inode, known):
         raise _Refused(_STALE)
     entry = _entry(server, inode)
+    if not table.has_room(entry, key):
+        raise _Refused(Snfsstat.NFSERR_NOSPC)
     if (args.readers or args.writers) and make_way(server, entry, key, writes=args.writers > 0):
         wait(server)
     if not (args.readers or args.writers or args.dirty):

@@ -28,6 +28,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
+from nfsserver.bounds import MOST
 from nfsserver.state.transitions import TABLE, Callback, Row, State, When, Who, find
 
 Key: t.TypeAlias = Hashable
@@ -163,6 +164,8 @@ class SpritelyState:
         self._counter = stable.ceiling
         self._versions: dict[File, int] = {}
         """Of files with an entry, where versions come from the counter."""
+        self.blocks = 0
+        """Of all entries."""
         self._having: Counter[Key] = Counter()
         """Client -> how many files it has something of."""
         self._missing = set(stable.clients) if restarted else set()
@@ -241,6 +244,17 @@ class SpritelyState:
             entry.state = State.ONE_WRITER if seen[1] else State.ONE_READER
         return entry
 
+    def has_room(self, entry: Entry, key: Key) -> bool:
+        """Whether a client may have something of a file, as far as memory goes."""
+        return key in entry.blocks or self.blocks < MOST.snfs_blocks
+
+    def may_wait(self, entry: Entry, call: t.Any) -> bool:
+        """Note an open that waits for callbacks; False: there are too many."""
+        if call not in entry.waiting and len(entry.waiting) >= MOST.snfs_waiting:
+            return False
+        entry.waiting.add(call)
+        return True
+
     def _forget_closed(self) -> None:
         """Forget the entries that only wait for opens that do not come again."""
         closed = (each for each in self.entries.values() if each.state is State.CLOSED)
@@ -272,6 +286,7 @@ class SpritelyState:
         """Let a client have something of a file; who may cache is on stable storage from then on."""
         if block.key not in entry.blocks:
             entry.blocks[block.key] = block
+            self.blocks += 1
             if block.caches:
                 self._having[block.key] += 1
                 self._stable.clients.add(block.key)
@@ -279,6 +294,7 @@ class SpritelyState:
 
     def _drop(self, entry: Entry, key: Key) -> None:
         block = entry.blocks.pop(key)
+        self.blocks -= 1
         if block.caches:
             self._having[key] -= 1
             if not self._having[key]:

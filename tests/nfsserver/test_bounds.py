@@ -29,8 +29,8 @@ from tests.nfsserver.test_hostile import PEER, message_of
 
 Fill: t.TypeAlias = Callable[[Rig4], None]
 FILLS: dict[str, tuple[int, Fill]] = {}
-ELSEWHERE = {"dialed", "waiting_calls", "waiting_bytes", "registrations"}
-"""Those that `test_dialing.py`, `nfs4/test_waiting.py` and `test_binding.py` fill."""
+ELSEWHERE = {"dialed", "waiting_calls", "waiting_bytes", "registrations", "snfs_blocks", "snfs_waiting"}
+"""Those that `test_dialing.py`, `nfs4/test_waiting.py`, `test_binding.py` and `test_snfs.py` fill."""
 
 
 def fills(name: str, most: int) -> Callable[[Fill], Fill]:

@@ -13,6 +13,7 @@ from nfsclient.errors import ProcUnavail, RpcTimeout
 from nfsclient.protocol import snfs as p
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.protocol.snfs import CbMode, Snfsstat
+from nfsserver.bounds import MOST
 from tests.nfsserver.conftest import Rig
 
 Make: t.TypeAlias = t.Callable[..., Rig]
@@ -112,6 +113,55 @@ def test_a_client_that_connects_again_in_time_is_called_then(rig: Rig, b: Client
     a.snfs.null()
     assert b.rpc.wait(opening).status is Snfsstat.NFS_OK
     assert a.called == [CbMode.SNFS_WRINVAL]
+
+
+def test_clients_that_come_and_go_do_not_fill_the_memory(
+    make_rig: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The state of a client stays when its connection ends, and each connection is a client."""
+    monkeypatch.setattr(MOST, "snfs_blocks", 3)
+    rig = make_rig(knobs={"snfs_callback_timeout": 0.05})
+    file, first = rig.file(b"f"), Client(rig)
+    statuses = [first.snfs.open(file).status] + [Client(rig).snfs.open(file).status for _ in range(4)]
+    assert statuses == [Snfsstat.NFS_OK] * 3 + [Snfsstat.NFSERR_NOSPC] * 2
+    assert first.snfs.open(file).status is Snfsstat.NFS_OK, "who is known may open once more"
+    stranger = Client(rig)
+    reopened = stranger.snfs.reopen(file, readers=1, cache_version=0)
+    assert reopened.status in (Snfsstat.NFSERR_NOSPC, Snfsstat.NFSERR_STALE)
+    for _ in range(2):
+        first.snfs.close(file)
+    assert stranger.snfs.open(file).status is Snfsstat.NFS_OK
+
+
+def test_opens_that_come_again_and_again_do_not_fill_the_memory(
+    rig: Rig, a: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over UDP an open that has to wait has no answer, and each may have another XID."""
+    monkeypatch.setattr(MOST, "snfs_waiting", 2)
+    file, over_udp = rig.file(b"f"), Client(rig, proto="udp")
+    a.snfs.open(file, write_mode=True)
+    a.callbacks.holds = True
+    for _ in range(2):
+        with pytest.raises(RpcTimeout):
+            over_udp.rpc.call(p.OPEN, p.Openargs(file, 0, False), timeout=0.1)
+    assert over_udp.snfs.open(file).status is Snfsstat.NFSERR_NOSPC
+    a.callbacks.release()
+    a.rpc.loop.catch_up()
+
+
+def test_a_client_that_writes_for_ever_is_given_up(make_rig: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nfsserver.snfs.calling._MOST_REPEATS", 2)
+    rig = make_rig(knobs={"snfs_callback_timeout": 0.05})
+    a, b = Client(rig), Client(rig)
+    file = rig.file(b"f")
+    a.snfs.open(file, write_mode=True)
+    a.callbacks.holds = True
+    opening = b.rpc.submit(p.OPEN, p.Openargs(file, 0, False))
+    deadline = a.rpc.loop.clock() + 10
+    while not opening.done and a.rpc.loop.clock() < deadline:
+        a.snfs.write(file, 0, bytes(512))
+    assert b.rpc.wait(opening).status is Snfsstat.SNFS_INCONSISTENT
+    assert len(a.callbacks.received) == 3
 
 
 def test_an_open_recalls_a_delegation_and_waits_for_it(rig: Rig, a: Client) -> None:
