@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """How exact the links of `nfsproof proxy` are: `python -m benchmarks.links`.
 
-NULL calls through a proxy with the same latency in both directions. The added time should be twice the latency: the
-slope of the line is its ratio to that, and the largest distance of a point from the line says how exact a latency is.
+NULL calls through a proxy with the same latency in both directions. The added time should be twice the latency: their
+ratio says what is wrong in proportion, and the largest difference how exact a latency is.
 The server is the C program with canned answers; client, proxy and server are separate processes.
 """
 
@@ -19,14 +19,13 @@ from benchmarks.places import loopback
 from benchmarks.proxy import _connected, _proxy
 from nfsclient.protocol import nfs3 as p
 from nfsclient.rpc.blocking import RpcClient
-from workloads.sensitivity.fits import fit_line
 
 LATENCIES: t.Final = (0, 50, 100, 250, 500, 1000, 2000, 4000)
 """Microseconds in each direction."""
 ROUNDS: t.Final = 5
 CALLS: t.Final = 200
 MOST_OFF: t.Final = 40.0
-"""Microseconds that the median of a round trip may be off the line: 20 for each direction."""
+"""Microseconds that the median of a round trip may be off: 20 for each direction."""
 
 
 def main() -> None:
@@ -43,13 +42,14 @@ def main() -> None:
                 with _proxy(server, "--plan", str(plan)) as port, closing(_connected(port)) as rpc:
                     found[latency].append(_median(rpc))
         medians = {latency: statistics.median(times) for latency, times in found.items()}
-        line = fit_line([(2.0 * latency, taken) for latency, taken in medians.items()])
-        print("latency, µs   round trip, µs   off the line, µs")
+        added = {latency: taken - medians[0] for latency, taken in medians.items()}
+        print("latency, µs   round trip, µs   added / asked   late, µs")
         for latency, taken in medians.items():
-            print(f"{latency:11}   {taken:14.0f}   {taken - line.at(2.0 * latency):+16.1f}")
-        worst = max(abs(taken - line.at(2.0 * latency)) for latency, taken in medians.items())
-        print(f"slope: {line.slope}, r² {line.r2:.5f}; without latency {line.intercept.estimate:.0f} µs")
-        print(f"largest distance: {worst:.1f} µs (at most {MOST_OFF:.0f}, where the machine is idle)")
+            asked = 2.0 * latency
+            ratio = f"{added[latency] / asked:.3f}" if asked else "-"
+            print(f"{latency:11}   {taken:14.0f}   {ratio:>13}   {added[latency] - asked:+8.1f}")
+        worst = max(abs(each - 2.0 * latency) for latency, each in added.items())
+        print(f"largest difference: {worst:.1f} µs (at most {MOST_OFF:.0f}, where the machine is idle)")
 
 
 def _links(latency: int) -> str:

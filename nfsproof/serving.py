@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from fixtures.plugin.evidence import rerun_command
+from nfsclient.protocol import snfs
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.sockets import format_address
 from nfsclient.url import NfsUrl
@@ -38,6 +39,8 @@ class Offer:
     """As NAME=VALUE."""
     root_squash: bool = False
     udp: bool = True
+    snfs: bool = True
+    """Whether Spritely NFS is among the programs."""
     counts_port: int | None = None
     """Where to tell how many calls came; None: they are not counted."""
     queue: str = ""
@@ -69,6 +72,7 @@ def serve_until_stopped(offer: Offer, say: Callable[[str], None]) -> None:
             exports=offer.exports,
             root_squash=offer.root_squash,
             knobs=dict(parse_setting(text) for text in offer.knobs),
+            without=() if offer.snfs else (snfs.PROGRAM,),
         )
         Mutants(server, offer.mutants)
         times = Times.of_text(offer.queue) if offer.queue else None
@@ -76,7 +80,13 @@ def serve_until_stopped(offer: Offer, say: Callable[[str], None]) -> None:
             if times is not None:
                 queue(server, loop, times)
             serve(
-                server, loop, host=offer.host, port=offer.port, udp=offer.udp, announce=_announcer(offer, say)
+                server,
+                loop,
+                host=offer.host,
+                port=offer.port,
+                udp=offer.udp,
+                announce=_announcer(offer, say),
+                precisely=times is not None,
             )
     except (BadKnob, BadTimes, UnknownMutant) as error:
         raise CannotServe(str(error)) from error

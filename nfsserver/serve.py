@@ -74,10 +74,14 @@ def _ignore(_number: int, _frame: t.Any) -> None:
     """The wakeup socket reports the signal; the default action must not happen."""
 
 
-def _run(loop: Loop, wakeup: _Wakeup, stop: Callable[[], bool] | None) -> None:
+def _run(loop: Loop, wakeup: _Wakeup, stop: Callable[[], bool] | None, *, precisely: bool = False) -> None:
     def stopped() -> bool:
         return wakeup.received or (stop is not None and stop())
 
+    if precisely:
+        while not stopped():
+            loop.run_precisely(loop.clock() + _TURN)
+        return
     while not loop.run_until(stopped, loop.clock() + _TURN):
         pass
 
@@ -97,13 +101,17 @@ def serve(
     udp: bool = True,
     announce: Callable[[Server], None] | None = None,
     stop: Callable[[], bool] | None = None,
+    precisely: bool = False,
 ) -> None:
-    """Listen, call `announce` once the server answers, serve until stopped, close. Raises OSError."""
+    """Listen, call `announce` once the server answers, serve until stopped, close. Raises OSError.
+
+    `precisely`: what has a time happens at it, and not up to a millisecond later (see `Loop.run_precisely`).
+    """
     with _signals(loop) as wakeup:  # before anybody can know of this server and want to stop it
         server.listen(loop, host, port, udp=udp)
         try:
             if announce is not None:
                 announce(server)
-            _run(loop, wakeup, stop)
+            _run(loop, wakeup, stop, precisely=precisely)
         finally:
             server.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import socket
 import typing as t
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from functools import partial
 
 from nfsclient.rpc.loop import Loop
@@ -44,10 +44,10 @@ class Server:
     """NFSv2, NFSv3, NFSv4.1, NFSv4.2, SNFS, MOUNT, portmap and rpcbind on one port, over file systems in memory.
 
     `exports` are paths; each has a separate file system. `knobs` are the legal freedoms that it takes (see
-    `nfsserver.knobs`). `seed` makes handles and verifiers repeatable; without one they are drawn at random, as
-    they must be where another process may serve the same address later. `may_dial` decides which of the addresses that
-    clients name are called (see `nfsserver.dialing`). What breaks a rule is not in here: it is put around the server
-    (`surround`, see `nfsmutants`).
+    `nfsserver.knobs`). `seed` makes handles and verifiers repeatable; without one they are drawn at random, as they
+    must be where another process may serve the same address later. `may_dial` decides which of the addresses that
+    clients name are called (see `nfsserver.dialing`). Programs with the numbers `without` are not there. What breaks
+    a rule is not in here: it is put around the server (`surround`, see `nfsmutants`).
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class Server:
         knobs: Mapping[str, Value] | None = None,
         seed: int | None = None,
         may_dial: Policy = loopback_only,
+        without: Container[int] = (),
     ) -> None:
         self.backend = Backend(exports, clock=clock, limits=limits, seed=seed)
         self.mounts = Mounts(self.backend.exports)
@@ -87,7 +88,8 @@ class Server:
         self._rpc: SurroundedRpcServer | None = None
         self._address: Address | None = None
         for service in services():
-            self.offer(service)
+            if service.program.number not in without:
+                self.offer(service)
         self._obey()
 
     @property

@@ -31,6 +31,9 @@ from nfsproof.exits import Trouble
 @click.option("--root-squash", is_flag=True, help="Treat root as nobody.")
 @click.option("--udp/--no-udp", default=True, show_default=True, help="Also serve UDP.")
 @click.option(
+    "--snfs/--no-snfs", default=True, show_default=True, help="Also serve Spritely NFS (docs/spritely.md)."
+)
+@click.option(
     "--counts",
     "counts_port",
     type=click.IntRange(0, 65_535),
@@ -42,7 +45,8 @@ from nfsproof.exits import Trouble
     "queue",
     default="",
     metavar="NAME=VALUE,...",
-    help="Answer calls of NFS as a queueing server with these times in ms: service, disk, disks, hits, delay, seed.",
+    help="Answer calls of NFS as a queueing server: service, disk, delay and overhead in ms; disks, hits or memory "
+    "(MiB) and touched, packet (bytes), seed. docs/sensitivity.md describes them.",
 )
 @click.option("--list-mutants", is_flag=True, help="Print every mutant with the clause that it breaks.")
 @click.option("--list-knobs", is_flag=True, help="Print every legal choice that can be set.")
@@ -55,6 +59,7 @@ def serve(
     settings: tuple[str, ...],
     root_squash: bool,
     udp: bool,
+    snfs: bool,
     counts_port: int | None,
     queue: str,
     list_mutants: bool,
@@ -62,7 +67,7 @@ def serve(
 ) -> None:
     """Start the embedded server for other clients.
 
-    It serves NFSv2, NFSv3, NFSv4.1, NFSv4.2, SNFS (docs/spritely.md), MOUNT, portmap and rpcbind.
+    It serves NFSv2, NFSv3, NFSv4.1, NFSv4.2, SNFS, MOUNT, portmap and rpcbind.
 
     Files are in memory and are lost when the server stops. The only authentication is AUTH_SYS: use it on loopback
     or on a network that you trust. Ctrl-C stops it.
@@ -82,6 +87,7 @@ def serve(
         knobs=(*knobs, *settings),
         root_squash=root_squash,
         udp=udp,
+        snfs=snfs,
         counts_port=counts_port,
         queue=queue,
     )

@@ -70,9 +70,8 @@ def test_a_url_leads_to_it(stage: Stage) -> None:
 
 
 def test_a_server_without_the_program_says_so() -> None:
-    loop, server = Loop(), Server(clock=ManualClock(), seed=1)
+    loop, server = Loop(), Server(clock=ManualClock(), seed=1, without=(p.PROGRAM,))
     server.listen(loop)
-    server.messages.dispatcher._programs.pop(p.PROGRAM)
     with closing(loop), closing(server), pytest.raises(ProgUnavail):
         connect(f"nfs://127.0.0.1:{server.port}/export?uid=0&gid=0", loop=loop)
 
@@ -185,6 +184,23 @@ def test_a_file_with_another_name_is_not_cancelled(stage: Stage, a: NfsClient) -
     put(a)
     a.link("f", "g")
     a.remove("f")
+    a.sync()
+    assert on_server(stage, "g") == DATA
+
+
+@pytest.mark.parametrize("name", ["f", "new"])
+def test_a_name_that_another_client_adds_at_the_last_moment_keeps_what_waits(
+    stage: Stage, a: NfsClient, b: NfsClient, name: str
+) -> None:
+    """Whether a name is the last one is known when it is gone, and not before."""
+    put(a)
+    put(b, b"", "new")
+    b.sync()
+    stage.during(p.REMOVE if name == "f" else p.RENAME, lambda: b.link("f", "g"))
+    if name == "f":
+        a.remove("f")
+    else:
+        a.rename("new", "f")
     a.sync()
     assert on_server(stage, "g") == DATA
 

@@ -427,6 +427,15 @@ class Caching:
         if failure is not None and not (isinstance(failure, StateLost) and self._is_gone(file)):
             raise failure
 
+    def name_removed(self, file: CachedFile) -> None:
+        """What waits of a file is cancelled, if a name that was removed was its last one (section 4.2.5).
+
+        The server is asked afterwards: until then, another client may give the file one more name.
+        """
+        if self._is_gone(file):
+            file.failure = None
+            self.cache.removed(file.handle)
+
     def _is_gone(self, file: CachedFile) -> bool:
         """Whether the last name of a file was removed, as far as the server says."""
         try:

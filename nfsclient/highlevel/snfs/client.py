@@ -11,13 +11,13 @@ from contextlib import ExitStack
 
 from nfsclient.clients.patience import Patience, one_patience
 from nfsclient.discovery import TIMEOUT, as_url
-from nfsclient.files import Create, FileType, NewAttributes
+from nfsclient.files import Create, NewAttributes
 from nfsclient.highlevel.listing import Lists
 from nfsclient.highlevel.nfs2.listing import Lister
 from nfsclient.highlevel.resolve import Node, Resolver
 from nfsclient.highlevel.session import Calls, Limits
 from nfsclient.highlevel.shared_loop import loop_of_thread
-from nfsclient.highlevel.snfs.cache import BLOCK, DELAY, MOST, Cache
+from nfsclient.highlevel.snfs.cache import BLOCK, DELAY, MOST, Cache, CachedFile
 from nfsclient.highlevel.snfs.caching import Caching, SnfsCalls
 from nfsclient.highlevel.snfs.files import NfsFile
 from nfsclient.highlevel.stateless import StatelessClient, connect_mounted, kind_of
@@ -181,29 +181,25 @@ class NfsClient(StatelessClient):
 
     def remove(self, path: PathLike) -> None:
         """Remove a name that is not a directory's. If it was the last one, what waits to be written is cancelled."""
-        doomed = self._last_name(path)
+        named = self._cached(path)
         super().remove(path)
-        if doomed is not None:
-            self.caching.cache.removed(doomed)
+        if named is not None:
+            self.caching.name_removed(named)
 
     def rename(self, path: PathLike, new: PathLike) -> None:
         """Give an object the name `new`; what had that name is replaced, if the server can."""
-        doomed, moved = self._last_name(new), None
-        if doomed is not None:
-            moved = self._resolver.find(as_bytes(path), follow=False).handle
+        named = self._cached(new)
         super().rename(path, new)
-        if doomed is not None and doomed != moved:
-            self.caching.cache.removed(doomed)
+        if named is not None:
+            self.caching.name_removed(named)
 
-    def _last_name(self, path: PathLike) -> bytes | None:
-        """The handle of the file that a name is the last one of, if data waits to be written to it."""
+    def _cached(self, path: PathLike) -> CachedFile | None:
+        """The file of a name, if data waits to be written to it."""
         if not self.caching.cache.dirty_files():
             return None
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            node = self._resolver.find(as_bytes(path), follow=False)
-            found = self._resolver.attributes(node)
-            if found.type is FileType.REGULAR and found.nlink == 1:
-                return node.handle
+            file = self.caching.cache.get(self._resolver.find(as_bytes(path), follow=False).handle)
+            return file if file is not None and file.is_dirty else None
         return None
 
 
