@@ -74,7 +74,7 @@ def snfs_first_writer_stays_the_last(call: Close) -> p.Closeopres:
         return reply
     first = call.state.setdefault(inode, writer.key)
     if first != writer.key:
-        writer.is_dirty = False
+        writer.is_dirty = writer.caches = False
         table_of(call).put(entry, Block(first)).is_dirty = True
     return reply
 

@@ -14,9 +14,7 @@ PAPER: t.Final = "Spritely NFS"
 
 # ---------------------------------------------------------------- section 1
 
-NO_TWO_COPIES = stated(
-    PAPER, "1", "no two clients have inconsistent cached copies of a file", harm=Harm.DATA
-)
+NO_TWO_COPIES = stated(PAPER, "1", "no two clients have inconsistent cached copies of a file", harm=Harm.DATA)
 
 # ---------------------------------------------------------------- section 3.1: OPEN and CLOSE
 
@@ -69,7 +67,9 @@ MAY_BE_INCONSISTENT = should(
     "a client whose open was honored although another one did not write back learns of that",
 )
 SAYS_NO_MORE = stated(
-    PAPER, "3.2", "an open learns that the file may be inconsistent if a client that serves a callback is down"
+    PAPER,
+    "3.2",
+    "an open learns that the file may be inconsistent if a client that serves a callback is down",
 )
 DEAD_OPEN_IS_HONORED = should(  # "the SNFS can honor the new open operation"
     PAPER, "3.2", "a client that is down does not keep others from opening the file"

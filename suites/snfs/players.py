@@ -232,7 +232,9 @@ def expect_state(table: Table, state: str, because: Requirement, *, having: str 
     if "DIRTY" in state:
         for player in table.players:
             player.need_dirty()
-    _expect_next(table, "viewer", state not in _READ_TO_SEE, state, (caches, dict.fromkeys(having, mode)), because)
+    _expect_next(
+        table, "viewer", state not in _READ_TO_SEE, state, (caches, dict.fromkeys(having, mode)), because
+    )
     if state == "ONE_RDRDIRTY":  # which still reads; so far it could have been closed
         opener = "c" if having == "b" else "b"
         both = dict.fromkeys((having, "viewer"), "SNFS_CBINVAL")
@@ -240,7 +242,12 @@ def expect_state(table: Table, state: str, because: Requirement, *, having: str 
 
 
 def _expect_next(
-    table: Table, opener: str, writes: bool, state: str, shown: tuple[bool, dict[str, str]], because: Requirement
+    table: Table,
+    opener: str,
+    writes: bool,
+    state: str,
+    shown: tuple[bool, dict[str, str]],
+    because: Requirement,
 ) -> None:
     table.forget()
     opened = getattr(table, opener).open(table.file, write=writes)
@@ -257,7 +264,9 @@ def _words(caches: bool, called: dict[str, list[str]]) -> str:
 
 def in_words(called: dict[str, list[str]]) -> str:
     """Who was called for what."""
-    return ", ".join(f"{' '.join(modes)} to {name}" for name, modes in sorted(called.items())) or "no callbacks"
+    return (
+        ", ".join(f"{' '.join(modes)} to {name}" for name, modes in sorted(called.items())) or "no callbacks"
+    )
 
 
 def still_waits(pending: Pending[t.Any], others: Player, file: bytes, operation: str = "OPEN") -> None:

@@ -12,8 +12,8 @@ from nfsclient.rpc.core import Pending
 from nfsjudge import expect, expect_that, proves
 from suites.snfs.clauses import (
     ATTRIBUTES_ARE_GETATTRS,
-    CALLBACKS_END_FIRST,
     CALLBACK_SAYS_WHICH,
+    CALLBACKS_END_FIRST,
     CLOSED_IS_A_STATUS,
     ENTRY_IS_LOCKED,
     HANDLE_IS_FOR_WRITING,
