@@ -14,7 +14,9 @@ PAPER: t.Final = "Spritely NFS"
 
 # ---------------------------------------------------------------- section 1
 
-NO_TWO_COPIES = stated(PAPER, "1", "no two clients have inconsistent cached copies of a file", harm=Harm.DATA)
+NO_OLD_COPIES = should(  # it is said of opens; a client of the paper opens a file before it empties it
+    PAPER, "1", "no client has a cached copy that another one's change has made old", harm=Harm.DATA
+)
 
 # ---------------------------------------------------------------- section 3.1: OPEN and CLOSE
 
@@ -123,6 +125,13 @@ OPEN_FILES_STAY = stated(
 )
 VERSIONS_SURVIVE = stated(
     PAPER, "4.3.3", "no version comes a second time, although the server has crashed between", harm=Harm.DATA
+)
+
+STATES_ARE_OF_FILES = stated(
+    PAPER,
+    "4.3.2",
+    "an entry is found by the handle of its file: it is that of no other file, and of no name",
+    harm=Harm.DATA,
 )
 
 # ---------------------------------------------------------------- section 2.4: recovery
