@@ -84,11 +84,11 @@ def _writes_back(table: Table, opening: Pending[p.Openopres], data: bytes, offse
     expect(reply).ok()
 
 
-@pytest.mark.parametrize("state", ["CLOSED_DIRTY", "ONE_WRITER"])
+@pytest.mark.parametrize("state", ["dirty", "writer"])
 @proves(WAITS_FOR_WRITE_BACK, killed_by="snfs-open-does-not-wait")
 def test_open_waits(table: Table, state: str) -> None:
     """An OPEN that needs a write-back is not answered before the client has returned from the callback."""
-    opening = _called(table, state)
+    opening = _called(table, "CLOSED_DIRTY" if state == "dirty" else "ONE_WRITER")
     still_waits(opening, table.c, table.file)
     _ends(table, opening)
 
