@@ -34,7 +34,7 @@ def _crash(target: TargetView, table: Table) -> None:
     target.crash()
     for player in table.players:
         player.come_again()
-        player.is_patient = True
+        player.excuse = "after its restart the server waits longer for its clients than a call may take"
 
 
 def _reopen_only(player: Player, file: bytes, version: int, **has: t.Any) -> Openopres:
