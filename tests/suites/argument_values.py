@@ -74,7 +74,7 @@ PROGRAMS: t.Final[tuple[Program, ...]] = (
         tuple(each for each in snfs.SNFS.procedures if each.number not in NFS2.by_number),
     ),
 )
-"""MOUNT 2 is MOUNT 1 with one procedure more (RFC 1094 appendix A); of SNFS those procedures that NFSv2 does not have."""
+"""MOUNT 2 is MOUNT 1 with one procedure more (RFC 1094 appendix A). Of SNFS, what NFSv2 does not have."""
 FLAGS: t.Final[Mapping[str, tuple[str, ...]]] = {
     "NFS 3 ACCESS access": ("ACCESS3_",),
     "NFS 4 ACCESS access": ("ACCESS4_",),

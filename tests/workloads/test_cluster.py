@@ -23,7 +23,7 @@ from tests.needs import needs
 from tests.workloads import crews
 from tests.workloads.crews import Rig, Watched
 from workloads.carriers import cluster
-from workloads.sensitivity.study import Setting, read_all
+from workloads.sensitivity.study import read_all
 from workloads.trouble import LostWorker, Refused
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -129,14 +129,23 @@ def test_workers_are_started_by_ssh(rig: Rig, ssh: str) -> None:
 
 
 @needs("distributed", "asyncssh")
-def test_a_study_has_workers_on_hosts(ssh: str, tmp_path: Path) -> None:
+def test_a_study_has_a_worker_on_each_host(ssh: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted: list[int | None] = []
+    find = cluster.Cluster.find_workers
+
+    def noting(self: cluster.Cluster, seconds: float, number: int | None) -> int:
+        wanted.append(number)
+        return find(self, seconds, number)
+
+    monkeypatch.setattr(cluster.Cluster, "find_workers", noting)
     words = ["sensitivity", "embedded", "--hosts", f"{ssh},{ssh}", "--listen", ssh, "--loads", "0"]
     few = ["--callers", "2", "--seconds", "1", "--repeat", "1", "--out", str(tmp_path / "study")]
     assert run_command_line([*words, *few]) == Exit.OK
     (study,) = read_all(tmp_path / "study")
     assert study.workers == 2
-    (peak,) = study.peaks(Setting())
-    assert peak > 0
+    assert set(wanted) == {2}  # not as many as have come by then
+    (point,) = study.points
+    assert point.operations > 0
 
 
 @needs("distributed")
