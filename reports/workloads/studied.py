@@ -38,12 +38,15 @@ def _lines(study: Study) -> Iterator[str]:
     yield ""
     found = studies.rows(study)
     table = [
-        ("setting", "peak, op/s", "base", "slope, µs per op/s", "r²", "points", "refused"),
+        ("setting", "peak, op/s", "base", "slope, µs per op/s", "r²", "points", "overloaded", "refused"),
         *map(_cells, found),
     ]
     yield from aligned(table)
     yield ""
     yield from _laws(study, found)
+    if any(row.overloaded for row in found):
+        yield ""
+        yield "overloaded: less was done than arrived, so the response says how long it was measured; no fit uses it"
     refused = [each for each in study.points if each.refused]
     if refused:
         yield ""
@@ -62,7 +65,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         if row.signature.slope is not None:
             slope, r2 = _interval(row.signature.slope.slope, 1000), f"{row.signature.slope.r2:.2f}"
     peak = digits(row.peak) if row.peak else UNKNOWN
-    return str(row.setting), peak, base, slope, r2, str(len(row.curve)), str(row.refused)
+    return str(row.setting), peak, base, slope, r2, str(len(row.curve)), str(row.overloaded), str(row.refused)
 
 
 def _laws(study: Study, found: list[Row]) -> Iterator[str]:

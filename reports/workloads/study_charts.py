@@ -65,13 +65,13 @@ def _about(study: Study) -> str:
 
 def _panels(study: Study, model: Server | None) -> list[Panel]:
     curves = [(knob, settings) for knob in studies.KNOBS[1:] if (settings := _settings(study, knob))]
-    if not curves and study.used(Setting()):
+    if not curves and study.shown(Setting()):
         curves = [("base", [Setting()])]
     found: list[Panel] = []
     for knob, settings in curves:
         high = _ABOVE + _HIGH + _BELOW + _ROW * (len(settings) + (model is not None))
         draw = functools.partial(
-            _panel, knob=knob, curves=[(each, study.used(each)) for each in settings], model=model
+            _panel, knob=knob, curves=[(each, study.shown(each)) for each in settings], model=model
         )
         found.append((_caption(knob), high, draw))
     for knob in ("overhead", studies.CLIENT, studies.SERVER):
@@ -140,8 +140,8 @@ def _peaks(
 
 def _settings(study: Study, knob: str) -> list[Setting]:
     """Base and those of a knob; empty if the knob was not turned."""
-    mine = [each for each in study.settings if each.knob == knob and study.used(each)]
-    base = [Setting()] if study.used(Setting()) else []
+    mine = [each for each in study.settings if each.knob == knob and study.shown(each)]
+    base = [Setting()] if study.shown(Setting()) else []
     return (base + mine)[:_MOST] if mine else []
 
 

@@ -3,20 +3,111 @@
 
 from __future__ import annotations
 
+import json
 import typing as t
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from nfsserver.queueing import Times
+from reports.workloads.studied import study_text
+from reports.workloads.study_charts import study_chart
+from tests.workloads import samples
 from tests.workloads.virtual import Bench
 from workloads.rates import mix
+from workloads.sensitivity import study as studies
+from workloads.sensitivity.study import PEAK, SHARES, Measured, Setting, Study
 
 _PROCESSOR: t.Final = Times(service=0.9e-3)
 
 
 def test_messages_are_those_of_the_measured_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A call and a reply, although 32 operations are under way at the end: their messages belong to none that is counted."""
+    """A call and a reply: those of the 32 operations that are under way at the end are not counted."""
     monkeypatch.setitem(t.cast("dict[str, t.Any]", mix._UNITS), "create", mix._UNITS["getattr"])
     point = Bench(monkeypatch, _PROCESSOR, seconds=1).peak()
     assert point.operations > 500
     assert point.messages == 2
+
+
+def _point(setting: Setting, share: float, response: float, peak: float = 1000.0, **more: t.Any) -> Measured:
+    """Response in µs."""
+    point = samples._measured(setting, share, (share or 1.0) * peak, response / 1e6)
+    return replace(point, **more)
+
+
+def _study(*points: Measured) -> Study:
+    return replace(samples.study(), points=points)
+
+
+# ---------------------------------------------------------------- overloaded points
+
+
+def test_a_point_that_did_not_keep_up_is_shown_and_used_by_no_fit() -> None:
+    base = Setting()
+    points = [_point(base, PEAK, 32_000.0)]
+    points += [_point(base, share, 2000.0, arrivals=2000, ended=1990) for share in SHARES[:-1]]
+    over = _point(base, SHARES[-1], 200_000.0, arrivals=2000, ended=1900)
+    study = _study(*points, over)
+    assert over in study.shown(base)
+    assert over not in study.used(base)
+    assert max(point.throughput for point in studies.mean_curve(study, base)) == 950
+    (row,) = studies.rows(study)
+    assert (len(row.curve), row.overloaded, row.refused) == (len(SHARES) - 1, 1, 0)
+    assert row.signature is not None
+    assert row.signature.saturation == 950
+    assert "overloaded: less was done than arrived" in study_text(study)
+    assert study_chart(study).count('class="error"') == len(SHARES)
+
+
+def test_the_middle_of_a_curve_is_known_without_its_overloaded_point() -> None:
+    """10 to 80 % of the peak, although the highest load that is used is 95 % of it."""
+    base = Setting()
+    responses = {share: 1000.0 + 2000 * share if share <= 0.8 else 9e5 for share in SHARES[:-1]}
+    study = _study(*(_point(base, share, response) for share, response in responses.items()))
+    (row,) = studies.rows(study)
+    assert row.signature is not None
+    assert row.signature.slope is not None
+    assert row.signature.slope.slope.low == pytest.approx(2e-3)  # ms for each operation per second
+    assert row.signature.slope.r2 == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("share", "offered", "arrivals", "ended", "is_overloaded"),
+    [
+        (1.1, 1100.0, 2000, 1939, True),
+        (1.1, 1100.0, 2000, 1940, False),
+        (0.05, 50.0, 1800, 1810, False),
+        (0.05, 50.0, 0, 0, False),  # of an older file: few arrivals may be some per cent off
+        (1.1, 1040.0, 0, 0, True),
+        (1.1, 1020.0, 0, 0, False),
+    ],
+)
+def test_what_keeps_up(share: float, offered: float, arrivals: int, ended: int, is_overloaded: bool) -> None:
+    point = _point(Setting(), share, 1000.0, arrivals=arrivals, ended=ended)
+    assert (
+        replace(point, offered=offered, delivered=1000.0 if share > 1 else 40.0).is_overloaded
+        is is_overloaded
+    )
+
+
+def test_a_run_says_what_arrived_and_what_was_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A processor of 1,111 operations per second: at 1,400 a fifth of them is left."""
+    bench = Bench(monkeypatch, _PROCESSOR, seconds=2)
+    much, little = bench.point(1400.0), bench.point(500.0)
+    assert much.is_overloaded
+    assert not little.is_overloaded
+    assert much.arrivals > 2600
+    assert much.ended == pytest.approx(2222, rel=0.05)
+
+
+def test_a_study_of_an_older_file_is_read(tmp_path: Path) -> None:
+    study = samples.study()
+    path = tmp_path / studies.FILE
+    studies.write(study, path)
+    plain = json.loads(path.read_text(encoding="utf-8"))
+    for each in plain["points"]:
+        for name in ("arrivals", "ended", "null_rtt"):
+            del each[name]
+    path.write_text(json.dumps(plain), encoding="utf-8")
+    assert studies.read(path) == study

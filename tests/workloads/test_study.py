@@ -238,7 +238,7 @@ def test_refused_points_are_shown_and_used_by_no_fit() -> None:
     assert min(point.throughput for point in studies.rows(study)[0].curve) == pytest.approx(good[2].delivered)
     assert studies.rows(study)[0].refused == 1
     assert "base, 5% of the peak: its sending lagged" in study_text(study)
-    assert len(studies.mean_curve(study, Setting())) == len(SHARES) - 1
+    assert len(studies.mean_curve(study, Setting())) == len(SHARES) - 2  # and the last is overloaded
     assert not studies.rows(study)[0].has_base  # the point at the lowest load is refused
     assert study_text(study).splitlines()[4].split()[2] == "-"
     assert studies.rows(_study(*good))[0].has_base

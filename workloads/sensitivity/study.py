@@ -7,7 +7,9 @@
     point          an open loop at a share of the peak of its setting; several repeats, all in random order
 
 A point is *refused*, and used by no fit, if it says more about the sender than about the server: its sending lagged
-(99 % of arrivals within more than a tenth of the median response), or Little's law does not hold for it.
+(99 % of arrivals within more than a tenth of the median response), or Little's law does not hold for it. A point is
+*overloaded*, shown and used by no fit, if less was done than arrived: its queue grew all the time, so its response says
+how long it was measured.
 """
 
 from __future__ import annotations
@@ -18,13 +20,13 @@ import os
 import random
 import typing as t
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
 from workloads import shape
 from workloads.result import Environment
-from workloads.sensitivity.curves import Point, Signature, little, signature
+from workloads.sensitivity.curves import MIDDLE, Point, Signature, little, signature
 from workloads.sensitivity.fits import LEAST_ARRIVALS, Line, OverheadLaw, batch_means, fit_line, fit_overhead
 from workloads.shape import Most
 from workloads.statistics import Interval
@@ -43,6 +45,8 @@ PEAK: t.Final = 0.0
 """The share of a point that is a closed loop."""
 _MOST_LAG: t.Final = 0.1
 _LITTLE: t.Final = 0.2
+_KEEPS_UP: t.Final = 0.97
+"""Share of what arrives that must be done: the number that is under way at both ends differs by less."""
 _LIMITS: t.Final = 0.9
 """Share of the peak of base below which an overhead is seen to be the limit."""
 
@@ -95,13 +99,25 @@ class Measured:
     operations: int
     messages: float
     """Sent and received for each operation."""
+    arrivals: int = 0
+    """Operations that arrived while it was measured, as `ended`; 0: a closed loop, or not known."""
+    ended: int = 0
     refused: str = ""
-    """Why no fit uses it; empty: it is used."""
+    """Why no fit uses it; empty: it is used, if it is not overloaded."""
+    null_rtt: float = 0.0
+    """µs of a NULL call through the link, before the run; 0: not known."""
 
     @property
     def task(self) -> Task:
         """What it was measured for."""
         return Task(Setting(self.knob, self.value), self.share, self.repeat)
+
+    @property
+    def is_overloaded(self) -> bool:
+        """Whether less was done than arrived: it has no steady state, and its response grows with its duration."""
+        if self.arrivals:  # counted: `offered` is the mean of what is drawn
+            return self.ended < _KEEPS_UP * self.arrivals
+        return self.share > 1 and self.delivered < _KEEPS_UP * self.offered
 
     @property
     def point(self) -> Point:
@@ -149,10 +165,14 @@ class Study:
         found = {each.task.setting for each in self.points}
         return sorted(found, key=lambda each: (KNOBS.index(each.knob), each.value))
 
-    def used(self, setting: Setting) -> list[Measured]:
-        """Points of the open loop that fits use, by load."""
+    def shown(self, setting: Setting) -> list[Measured]:
+        """Points of the open loop that are not refused, by load."""
         mine = [each for each in self.points if each.task.setting == setting and not each.refused]
         return sorted((each for each in mine if each.share), key=lambda each: each.offered)
+
+    def used(self, setting: Setting) -> list[Measured]:
+        """Those that fits use."""
+        return [each for each in self.shown(setting) if not each.is_overloaded]
 
     def peaks(self, setting: Setting) -> list[float]:
         """Of the closed loops."""
@@ -223,6 +243,7 @@ class Row:
     peak: float
     """The median of its closed loops; 0 if there is none."""
     refused: int
+    overloaded: int
     has_base: bool
     """Whether a point at the lowest load is used: a base of higher loads would be none."""
 
@@ -233,12 +254,23 @@ def rows(study: Study) -> list[Row]:
 
 
 def _row(study: Study, setting: Setting) -> Row:
-    curve = tuple(each.point for each in study.used(setting))
+    used = study.used(setting)
+    curve = tuple(each.point for each in used)
     peaks = sorted(study.peaks(setting))
     refused = sum(bool(each.refused) for each in study.points if each.task.setting == setting)
     has_base = bool(_lowest(study, setting))
     peak = peaks[len(peaks) // 2] if peaks else 0.0
-    return Row(setting, curve, signature(curve) if curve else None, peak, refused, has_base)
+    overloaded = len(study.shown(setting)) - len(used)
+    return Row(setting, curve, _signature(used), peak, refused, overloaded, has_base)
+
+
+def _signature(used: Sequence[Measured]) -> Signature | None:
+    """That of a setting. The middle of its curve is known by shares of the peak: its highest load may be left out."""
+    if not used:
+        return None
+    middle = [each.point for each in used if MIDDLE[0] <= each.share <= MIDDLE[1]]
+    line = fit_line(middle) if len({point.throughput for point in middle}) > 2 else None
+    return replace(signature([each.point for each in used]), slope=line)
 
 
 def mean_curve(study: Study, setting: Setting) -> list[Point]:
@@ -336,12 +368,21 @@ def _is_above(line: Line | None, other: Interval) -> bool:
 def read(path: Path) -> Study:
     """A study that was written before. Raises `Refused`."""
     try:
-        plain = shape.read_json(path, most=16 << 20)
+        plain = _with_new_fields(shape.read_json(path, most=16 << 20))
         return shape.from_plain(Study, plain, name=path.name)
     except OSError as error:
         raise Refused(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
         raise Refused(f"{path} is no study of this version: {error}") from error
+
+
+def _with_new_fields(plain: t.Any) -> t.Any:
+    """Points of a study that was begun before these fields existed have them, with the value that says: not known."""
+    points = plain.get("points") if isinstance(plain, dict) else None
+    if isinstance(points, list):
+        new = {"arrivals": 0, "ended": 0, "null_rtt": 0.0}
+        return plain | {"points": [new | each if isinstance(each, dict) else each for each in points]}
+    return plain
 
 
 def read_all(path: Path) -> list[Study]:
