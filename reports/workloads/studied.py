@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Iterator
 
-from reports.workloads.wording import UNKNOWN, aligned, digits, duration
+from reports.workloads.wording import UNKNOWN, aligned, digits_between, duration_between
 from workloads.sensitivity import study as studies
 from workloads.sensitivity.study import Row, Study
 from workloads.statistics import Interval
@@ -60,11 +60,11 @@ def _lines(study: Study) -> Iterator[str]:
 
 def _cells(row: Row) -> tuple[str, ...]:
     base = slope = r2 = UNKNOWN
-    if row.signature is not None:
-        base = duration(1000 * row.signature.base) if row.has_base else UNKNOWN
-        if row.signature.slope is not None:
-            slope, r2 = _interval(row.signature.slope.slope, 1000), f"{row.signature.slope.r2:.2f}"
-    peak = digits(row.peak) if row.peak else UNKNOWN
+    if row.base is not None:
+        base = duration_between(row.base)
+    if row.signature is not None and row.signature.slope is not None:
+        slope, r2 = _interval(row.signature.slope.slope, 1000), f"{row.signature.slope.r2:.2f}"
+    peak = UNKNOWN if row.saturation is None else digits_between(row.saturation)
     return str(row.setting), peak, base, slope, r2, str(len(row.curve)), str(row.overloaded), str(row.refused)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import typing as t
 from dataclasses import replace
 from pathlib import Path
@@ -15,9 +16,14 @@ from reports.workloads.studied import study_text
 from reports.workloads.study_charts import study_chart
 from tests.workloads import samples
 from tests.workloads.virtual import Bench
+from workloads.papers import sensitivity as paper
+from workloads.papers.filling import Cell
+from workloads.papers.model import Kind
+from workloads.papers.sensitivity import PAPER, Studied
 from workloads.rates import mix
 from workloads.sensitivity import study as studies
 from workloads.sensitivity.study import PEAK, SHARES, Measured, Setting, Study
+from workloads.statistics import Interval
 
 _PROCESSOR: t.Final = Times(service=0.9e-3)
 
@@ -111,3 +117,76 @@ def test_a_study_of_an_older_file_is_read(tmp_path: Path) -> None:
             del each[name]
     path.write_text(json.dumps(plain), encoding="utf-8")
     assert studies.read(path) == study
+
+
+# ---------------------------------------------------------------- base and peak
+
+
+def test_base_and_peak_of_repeats_have_the_intervals_of_students_t() -> None:
+    """The repeat with the lowest throughput is one of three, and not the base."""
+    base = Setting()
+    points = [
+        _point(base, SHARES[0], response, delivered=delivered, repeat=repeat)
+        for repeat, (response, delivered) in enumerate([(6000.0, 49.0), (6300.0, 50.0), (6600.0, 51.0)])
+    ]
+    points += [_point(base, PEAK, 30_000.0, delivered=each) for each in (1000.0, 1100.0)]
+    (row,) = studies.rows(_study(*points))
+    assert row.base is not None
+    assert row.base.estimate == pytest.approx(6300)
+    assert row.base.high - 6300 == pytest.approx(4.303 * 300 / math.sqrt(3), abs=0.1)
+    assert row.saturation is not None
+    assert (row.peak, row.saturation.high) == (1050, pytest.approx(1050 + 12.706 * 50, abs=0.1))
+    text = study_text(_study(*points))
+    assert "6.30 ms (5.55 to 7.05)" in text
+    assert "1050 (415 to 1685)" in text
+    picture = study_chart(_study(*points))
+    assert ">base 6.30 ms (5.55 to 7.05), peak 1050 (415 to 1685)<" in picture
+
+
+def test_a_single_base_and_peak_have_the_intervals_of_their_batches() -> None:
+    """The product of peak and response is the number of callers."""
+    base = Setting()
+    points = (
+        _point(base, SHARES[0], 6000.0, response_low=5900.0, response_high=6100.0),
+        _point(base, PEAK, 32_000.0, response_low=30_000.0, response_high=34_000.0),
+    )
+    (row,) = studies.rows(_study(*points))
+    assert row.base == Interval(6000.0, 5900.0, 6100.0, 0.95)
+    assert row.saturation is not None
+    assert 32 / row.saturation.low == pytest.approx(34e-3)
+    assert 32 / row.saturation.high == pytest.approx(30e-3)
+    assert "6.00 ms (5.90 to 6.10)" in study_text(_study(*points))
+    without = _point(base, SHARES[0], 6000.0, response_low=6000.0, response_high=6000.0)
+    assert "6.00 ms  " in study_text(_study(without))
+
+
+def test_a_paper_has_no_base_of_a_higher_load() -> None:
+    """Its point at the lowest load is refused."""
+    plan = next(plan for plan in PAPER.studies() if plan.name == "server")
+    points = [_point(Setting(), share, 1000.0 * number) for number, share in enumerate(SHARES[:-1], 1)]
+    assert paper._base(Studied(plan, _study(*points))) == 1
+    points[0] = replace(points[0], refused="its sending lagged")
+    assert paper._base(Studied(plan, _study(*points))) is None
+
+
+def test_a_peak_of_two_repeats_is_between_them() -> None:
+    plan = next(plan for plan in PAPER.studies() if plan.name == "server")
+    points = [_point(Setting(), PEAK, 32_000.0, delivered=each) for each in (1000.0, 1100.0)]
+    assert Studied(plan, _study(*points)).peak == 1050
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "ratio"),
+    [
+        (8.0, 4.0, 0.5),
+        (8.0, 0.0, 0.0),
+        (-6.8, -0.16, None),
+        (8.0, -1.0, None),
+        (0.0, 1.0, None),
+        (None, 1.0, None),
+    ],
+)
+def test_numbers_of_different_signs_have_no_ratio(
+    theirs: float | None, ours: float | None, ratio: float | None
+) -> None:
+    assert Cell(Kind.VALUE, theirs, ours).ratio == ratio

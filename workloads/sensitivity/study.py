@@ -29,7 +29,7 @@ from workloads.result import Environment
 from workloads.sensitivity.curves import MIDDLE, Point, Signature, little, signature
 from workloads.sensitivity.fits import LEAST_ARRIVALS, Line, OverheadLaw, batch_means, fit_line, fit_overhead
 from workloads.shape import Most
-from workloads.statistics import Interval
+from workloads.statistics import CONFIDENCE, Interval, student
 from workloads.trouble import Refused
 
 SCHEMA: t.Final = 1
@@ -240,12 +240,24 @@ class Row:
     setting: Setting
     curve: tuple[Point, ...]
     signature: Signature | None
-    peak: float
-    """The median of its closed loops; 0 if there is none."""
+    base: Interval | None
+    """The response in µs at the lowest load; None: no such point is used."""
+    saturation: Interval | None
+    """Operations per second of its closed loops; None: there is none."""
     refused: int
     overloaded: int
-    has_base: bool
-    """Whether a point at the lowest load is used: a base of higher loads would be none."""
+    by_share: t.Mapping[float, Point]
+    """The means of its repeats, by load."""
+
+    @property
+    def peak(self) -> float:
+        """The mean of its closed loops; 0 if there is none."""
+        return 0.0 if self.saturation is None else self.saturation.estimate
+
+    @property
+    def has_base(self) -> bool:
+        """Whether a point at the lowest load is used: a base of higher loads would be none."""
+        return self.base is not None
 
 
 def rows(study: Study) -> list[Row]:
@@ -256,12 +268,57 @@ def rows(study: Study) -> list[Row]:
 def _row(study: Study, setting: Setting) -> Row:
     used = study.used(setting)
     curve = tuple(each.point for each in used)
-    peaks = sorted(study.peaks(setting))
     refused = sum(bool(each.refused) for each in study.points if each.task.setting == setting)
-    has_base = bool(_lowest(study, setting))
-    peak = peaks[len(peaks) // 2] if peaks else 0.0
-    overloaded = len(study.shown(setting)) - len(used)
-    return Row(setting, curve, _signature(used), peak, refused, overloaded, has_base)
+    return Row(
+        setting,
+        curve,
+        _signature(used),
+        base_of(study, setting),
+        peak_of(study, setting),
+        refused,
+        len(study.shown(setting)) - len(used),
+        by_share(study, setting),
+    )
+
+
+def base_of(study: Study, setting: Setting) -> Interval | None:
+    """The response at the lowest load, in µs; None if no such point is used."""
+    found = lowest(study, setting)
+    return _mean(
+        [each.response for each in found], [(each.response_low, each.response_high) for each in found]
+    )
+
+
+def peak_of(study: Study, setting: Setting) -> Interval | None:
+    """Operations per second of the closed loops of a setting; None if there is none that is not refused.
+
+    The interval of one of them is that of its response: with the same number of callers, their product is constant.
+    """
+    found = [
+        each
+        for each in study.points
+        if each.task.setting == setting and each.share == PEAK and not each.refused
+    ]
+    ends = [
+        (
+            each.delivered * each.response / each.response_high,
+            each.delivered * each.response / each.response_low,
+        )
+        if each.response_low > 0
+        else (each.delivered, each.delivered)
+        for each in found
+    ]
+    return _mean([each.delivered for each in found], ends)
+
+
+def _mean(values: Sequence[float], ends: Sequence[tuple[float, float]]) -> Interval | None:
+    """By Student's t of repeats; the interval of a single one, which its batches have."""
+    if not values:
+        return None
+    if len(values) == 1:
+        return Interval(values[0], *ends[0], CONFIDENCE)
+    found = student(values)
+    return replace(found, low=max(0.0, found.low))
 
 
 def _signature(used: Sequence[Measured]) -> Signature | None:
@@ -275,16 +332,21 @@ def _signature(used: Sequence[Measured]) -> Signature | None:
 
 def mean_curve(study: Study, setting: Setting) -> list[Point]:
     """A point for each load: the means of its repeats."""
-    by_share: dict[float, list[Point]] = {}
+    return list(by_share(study, setting).values())
+
+
+def by_share(study: Study, setting: Setting) -> dict[float, Point]:
+    """The same by the share of the peak, in their order."""
+    found: dict[float, list[Point]] = {}
     for each in study.used(setting):
-        by_share.setdefault(each.share, []).append(each.point)
-    return [
-        Point(fmean(point.throughput for point in points), fmean(point.response for point in points))
-        for _, points in sorted(by_share.items())
-    ]
+        found.setdefault(each.share, []).append(each.point)
+    return {
+        share: Point(fmean(point.throughput for point in points), fmean(point.response for point in points))
+        for share, points in sorted(found.items())
+    }
 
 
-def _lowest(study: Study, setting: Setting) -> list[Measured]:
+def lowest(study: Study, setting: Setting) -> list[Measured]:
     """The points of a setting at the lowest load."""
     least = min(study.shares, default=PEAK)
     return [each for each in study.used(setting) if each.share == least]
@@ -296,20 +358,20 @@ def latency_law(study: Study) -> Line | None:
         (setting.value, each.response)
         for setting in study.settings
         if setting.knob in {"base", "latency"}
-        for each in _lowest(study, setting)
+        for each in lowest(study, setting)
     ]
     return fit_line(points) if len({x for x, _ in points}) > 2 else None
 
 
 def flat_until(study: Study) -> float | None:
     """The latency in µs up to which no base is seen to be above that without any; None: that is not known."""
-    base = _lowest(study, Setting())
-    latencies = [each for each in study.settings if each.knob == "latency" and _lowest(study, each)]
+    base = lowest(study, Setting())
+    latencies = [each for each in study.settings if each.knob == "latency" and lowest(study, each)]
     if not base or not latencies:
         return None
     limit, flat = fmean(each.response_high for each in base), 0.0
     for setting in latencies:
-        if fmean(each.response_low for each in _lowest(study, setting)) > limit:
+        if fmean(each.response_low for each in lowest(study, setting)) > limit:
             break
         flat = setting.value
     return flat
