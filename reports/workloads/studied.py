@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Iterator
 
-from reports.workloads.wording import UNKNOWN, aligned, digits_between, duration_between
+from reports.workloads.wording import UNKNOWN, aligned, digits, digits_between, duration_between
 from workloads.sensitivity import study as studies
 from workloads.sensitivity.study import Row, Study
 from workloads.statistics import Interval
@@ -70,6 +70,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 def _laws(study: Study, found: list[Row]) -> Iterator[str]:
     """Sections 5.1 to 5.3 of the paper."""
+    yield from _links(study)
     latency = studies.latency_law(study)
     if latency is not None:
         flat = studies.flat_until(study)
@@ -88,6 +89,16 @@ def _laws(study: Study, found: list[Row]) -> Iterator[str]:
         yield f"slope over 1/G:  steeper {what} (paper: at 1.25 MB/s)"
     if latency is None and not overheads and len(found) == 1:
         yield "No knob was turned: --latency, --client-overhead and --bandwidth do it."
+
+
+def _links(study: Study) -> Iterator[str]:
+    """Which latencies the links had, by NULL calls."""
+    latencies = [row for row in study.settings if row.knob == "latency"]
+    seen = [studies.measured_latency(study, each) for each in latencies]
+    if any(each is not None for each in seen):
+        requested = ", ".join(f"{each.value:g}" for each in latencies)
+        found = ", ".join(UNKNOWN if each is None else digits(each) for each in seen)
+        yield f"L of the links:  requested {requested} µs, measured {found} µs"
 
 
 def _overhead(study: Study, knob: str) -> Iterator[str]:

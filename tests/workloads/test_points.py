@@ -190,3 +190,34 @@ def test_numbers_of_different_signs_have_no_ratio(
     theirs: float | None, ours: float | None, ratio: float | None
 ) -> None:
     assert Cell(Kind.VALUE, theirs, ours).ratio == ratio
+
+
+# ---------------------------------------------------------------- laws
+
+
+def _late(response: dict[float, float], **more: t.Any) -> list[Measured]:
+    """A base for each latency; 0: without any."""
+    return [
+        _point(
+            Setting("latency", latency) if latency else Setting(),
+            SHARES[0],
+            each,
+            response_low=each - 30,
+            response_high=each + 30,
+            **more,
+        )
+        for latency, each in response.items()
+    ]
+
+
+def test_base_is_compared_with_the_latency_that_the_links_had() -> None:
+    """They add 4 % more than requested, and so does base: its law is 2 for each µs."""
+    points = _late({latency: 1000 + 2.08 * latency for latency in (0.0, 150.0, 1000.0, 4000.0)})
+    law = studies.latency_law(_study(*points))
+    assert law is not None
+    assert law.slope.estimate == pytest.approx(2.08)
+    study = _study(*(replace(each, null_rtt=200 + 2.08 * each.value) for each in points))
+    law = studies.latency_law(study)
+    assert law is not None
+    assert law.slope.estimate == pytest.approx(2)
+    assert "L of the links:  requested 150, 1000, 4000 µs, measured 156, 1040, 4160 µs" in study_text(study)

@@ -22,7 +22,7 @@ import typing as t
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 
 from workloads import shape
 from workloads.result import Environment
@@ -352,10 +352,28 @@ def lowest(study: Study, setting: Setting) -> list[Measured]:
     return [each for each in study.used(setting) if each.share == least]
 
 
+def null_rtt(study: Study, setting: Setting) -> float:
+    """µs of a NULL call at a setting, the median of its points; 0 if that is not known."""
+    known = [each.null_rtt for each in study.points if each.task.setting == setting and each.null_rtt]
+    return median(known) if known else 0.0
+
+
+def measured_latency(study: Study, setting: Setting) -> float | None:
+    """What a setting adds to a message, by half of what it adds to a NULL call, in µs; None if that is not known."""
+    base, late = null_rtt(study, Setting()), null_rtt(study, setting)
+    return (late - base) / 2 if base and late else None
+
+
+def _latency(study: Study, setting: Setting) -> float:
+    """As measured; if that is not known, as requested."""
+    measured = measured_latency(study, setting)
+    return setting.value if measured is None else measured
+
+
 def latency_law(study: Study) -> Line | None:
-    """Base response over latency, both in µs; None for fewer than three settings."""
+    """Base response over the latency that was measured, both in µs; None for fewer than three settings."""
     points = [
-        (setting.value, each.response)
+        (_latency(study, setting), each.response)
         for setting in study.settings
         if setting.knob in {"base", "latency"}
         for each in lowest(study, setting)
