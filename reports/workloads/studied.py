@@ -73,14 +73,11 @@ def _laws(study: Study, found: list[Row]) -> Iterator[str]:
     yield from _links(study)
     latency = studies.latency_law(study)
     if latency is not None:
-        flat = studies.flat_until(study)
         yield (
             f"base over L:     {_interval(latency.slope, 1)} µs for each µs, r² {latency.r2:.3f} "
             "(paper: model 2, measured 3)"
         )
-        if flat is not None:
-            up_to = f"up to {flat:g} µs" if flat else "no such part"
-            yield f"base is flat:    {up_to} (paper: up to 150 µs)"
+    yield from _flat(study)
     overheads = [line for knob in _OVERHEADS for line in _overhead(study, knob)]
     yield from overheads
     if any(row.setting.knob == "bandwidth" for row in found):
@@ -89,6 +86,16 @@ def _laws(study: Study, found: list[Row]) -> Iterator[str]:
         yield f"slope over 1/G:  steeper {what} (paper: at 1.25 MB/s)"
     if latency is None and not overheads and len(found) == 1:
         yield "No knob was turned: --latency, --client-overhead and --bandwidth do it."
+
+
+def _flat(study: Study) -> Iterator[str]:
+    """Whether there is a part without any rise, and what the measurement cannot see."""
+    flat, unseen = studies.flat_until(study), studies.unseen_rise(study)
+    if unseen is None:
+        return
+    up_to = "not known" if flat is None else f"up to {flat:g} µs" if flat else "no such part"
+    least = f"; a rise of less than {digits(unseen)} µs is not seen" if unseen else ""
+    yield f"base is flat:    {up_to} (paper: up to 150 µs{least})"
 
 
 def _links(study: Study) -> Iterator[str]:

@@ -22,6 +22,7 @@ from workloads.papers.model import Kind
 from workloads.papers.sensitivity import PAPER, Studied
 from workloads.rates import mix
 from workloads.sensitivity import study as studies
+from workloads.sensitivity.queueing import Server
 from workloads.sensitivity.study import PEAK, SHARES, Measured, Setting, Study
 from workloads.statistics import Interval
 
@@ -221,3 +222,37 @@ def test_base_is_compared_with_the_latency_that_the_links_had() -> None:
     assert law is not None
     assert law.slope.estimate == pytest.approx(2)
     assert "L of the links:  requested 150, 1000, 4000 µs, measured 156, 1040, 4160 µs" in study_text(study)
+
+
+def test_a_rise_that_cannot_be_seen_is_no_flat_part() -> None:
+    """Intervals of 30 µs each: the difference has one of 42, and 2 L of 20 µs are within it."""
+    study = _study(*_late({0.0: 1000.0, 20.0: 1040.0, 4000.0: 9000.0}))
+    assert studies.unseen_rise(study) == pytest.approx(42.4, abs=0.1)
+    assert studies.flat_until(study) == 0
+    assert "no such part (paper: up to 150 µs; a rise of less than 42.4 µs is not seen)" in study_text(study)
+    assert studies.flat_until(_study(*_late({0.0: 1000.0, 20.0: 1040.0}))) is None
+    assert studies.flat_until(_study(*_late({0.0: 1000.0, 150.0: 1040.0, 4000.0: 9000.0}))) == 150
+
+
+def test_a_rise_above_the_interval_of_the_difference_is_seen() -> None:
+    """50 µs, where the intervals of both touch."""
+    study = _study(*_late({0.0: 1000.0, 25.0: 1050.0}))
+    assert studies.flat_until(study) == 0
+
+
+def test_the_bend_of_a_curve_is_no_noise_of_its_slope() -> None:
+    """The slopes have intervals of tens of per cent, because both curves bend; their difference is a line."""
+    server = Server(service=900e-6, delay=3e-3)
+    slower = Setting("bandwidth", 2.5)
+    points = [
+        _point(setting, share, 1e6 * server.response(1000 * share) + extra * 1000 * share)
+        for setting, extra in ((Setting(), 0.0), (slower, 2.0))
+        for share in SHARES[:-1]
+    ]
+    base, late = studies.rows(_study(*points))
+    assert base.signature is not None
+    assert base.signature.slope is not None
+    assert late.signature is not None
+    assert late.signature.slope is not None
+    assert late.signature.slope.slope.low < base.signature.slope.slope.high
+    assert studies.steeper_at([base, late]) == 2.5

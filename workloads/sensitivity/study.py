@@ -382,17 +382,36 @@ def latency_law(study: Study) -> Line | None:
 
 
 def flat_until(study: Study) -> float | None:
-    """The latency in µs up to which no base is seen to be above that without any; None: that is not known."""
-    base = lowest(study, Setting())
-    latencies = [each for each in study.settings if each.knob == "latency" and lowest(study, each)]
-    if not base or not latencies:
-        return None
-    limit, flat = fmean(each.response_high for each in base), 0.0
-    for setting in latencies:
-        if fmean(each.response_low for each in lowest(study, setting)) > limit:
-            break
-        flat = setting.value
+    """The latency in µs up to which base is not seen to rise, although twice that latency would be seen.
+
+    None: that is not known.
+    """
+    flat: float | None = None
+    for setting in study.settings:
+        rise = _rise(study, setting) if setting.knob == "latency" else None
+        if rise is None:
+            continue
+        if rise.low > 0:
+            return flat or 0.0
+        if 2 * setting.value > rise.high - rise.estimate:
+            flat = setting.value
     return flat
+
+
+def unseen_rise(study: Study) -> float | None:
+    """How much base may rise with latency without being seen, in µs; None: that is not known."""
+    rises = [_rise(study, each) for each in study.settings if each.knob == "latency"]
+    return max((each.high - each.estimate for each in rises if each is not None), default=None)
+
+
+def _rise(study: Study, setting: Setting) -> Interval | None:
+    """How much the base of a setting is above that without any, in µs."""
+    base, late = base_of(study, Setting()), base_of(study, setting)
+    if base is None or late is None:
+        return None
+    half = math.hypot(base.high - base.estimate, late.high - late.estimate)
+    rise = late.estimate - base.estimate
+    return Interval(rise, rise - half, rise + half, CONFIDENCE)
 
 
 def overhead_law(study: Study, knob: str = "overhead") -> OverheadLaw | None:
@@ -427,19 +446,24 @@ def messages_of(study: Study, knob: str) -> float | None:
 
 def steeper_at(found: Sequence[Row]) -> float | None:
     """The highest bandwidth in MB/s at which the slope is seen to be above that of base; None: at none."""
-    base = next((row.signature.slope for row in found if row.setting.knob == "base" and row.signature), None)
-    if base is None:
-        return None
+    base = next((row.by_share for row in found if row.setting == Setting()), {})
     steeper = [
-        row.setting.value
-        for row in found
-        if row.setting.knob == "bandwidth" and row.signature and _is_above(row.signature.slope, base.slope)
+        row.setting.value for row in found if row.setting.knob == "bandwidth" and _rises(row.by_share, base)
     ]
     return max(steeper, default=None)
 
 
-def _is_above(line: Line | None, other: Interval) -> bool:
-    return line is not None and line.slope.low > other.high
+def _rises(late: t.Mapping[float, Point], base: t.Mapping[float, Point]) -> bool:
+    """Whether responses differ from those of base by more, the higher the load is.
+
+    Both curves bend in the same way, which is no noise: the differences at the same load do not.
+    """
+    points = [
+        (late[share].throughput, late[share].response - base[share].response)
+        for share in late
+        if share in base and share <= MIDDLE[1]
+    ]
+    return len({x for x, _ in points}) > 2 and fit_line(points).slope.low > 0
 
 
 # ---------------------------------------------------------------- the file
