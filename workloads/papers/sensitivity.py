@@ -315,7 +315,8 @@ _SECTION_5_1: t.Final = Table(
     ),
     note="The paper's 3 and its flat part have no explanation there. With messages that are only late, base rises by "
     "twice L, from the first µs on: a flat part needs a client or a network that waits anyhow. A latency counts "
-    "for it if a rise by 2 L would be seen. The peak falls where there are too few callers: with N of them it is at most N / (response + 2 L).",
+    "for it if a rise by 2 L would be seen. The peak falls where there are too few callers: with N of them it is at "
+    "most N / (response + 2 L).",
 )
 
 
@@ -385,7 +386,8 @@ _SECTION_5_3: t.Final = Table(
         Row("peak at 1.25 MB/s, base = 1", Kind.VALUE, (None, None), _peak_at("bandwidth", 1.25)),
     ),
     note="The first row is the highest bandwidth at which the response differs from that of base by more, the higher "
-    "the load is, with 95 % confidence. Bandwidth does not matter until the bytes of the load need it: a server with a higher peak needs more.",
+    "the load is, with 95 % confidence. Bandwidth does not matter until the bytes of the load need "
+    "it: a server with a higher peak needs more.",
 )
 
 

@@ -513,12 +513,28 @@ def write(study: Study, path: Path) -> None:
 
 
 def sheet(study: Study) -> Iterator[str]:
-    """Lines of CSV, which `sensitivity --from` reads if they are of one setting."""
-    yield "throughput,response_ms,low_ms,high_ms,knob,value,share,repeat,messages,refused"
-    for each in study.points:
+    """Lines of CSV, which `sensitivity --from` reads if they are of one setting.
+
+    Points are in the order of their loads. What no fit uses is a comment: peaks, and what is refused or overloaded.
+    """
+    yield "throughput,response_ms,low_ms,high_ms,knob,value,share,repeat,messages,left_out"
+    in_order = sorted(
+        study.points,
+        key=lambda each: (KNOBS.index(each.knob), each.value, each.offered, each.delivered, each.repeat),
+    )
+    for each in in_order:
+        why = (
+            "refused"
+            if each.refused
+            else "peak"
+            if not each.share
+            else "overloaded"
+            if each.is_overloaded
+            else ""
+        )
         cells = (
             f"{each.delivered:.3f}", f"{each.response / 1000:.6f}", f"{each.response_low / 1000:.6f}",
             f"{each.response_high / 1000:.6f}", each.knob, f"{each.value:g}", f"{each.share:g}", str(each.repeat),
-            f"{each.messages:.3f}", "yes" if each.refused else "",
+            f"{each.messages:.3f}", why,
         )  # fmt: skip
-        yield ",".join(cells)
+        yield f"{'# ' if why else ''}{','.join(cells)}"
