@@ -29,6 +29,8 @@ _FULL: t.Final = 0.9995
 """The share of time that a processor or disks are busy at most, so that a fit has a way back."""
 _STEPS: t.Final = 100
 """Of one fit at most."""
+_TIMES: t.Final = (1e-10, 1e6)
+"""Seconds of a disk, if they are known: the shortest and the longest."""
 _WIDE: t.Final = 4.0
 """Upper to lower end of an interval from which on a value is not determined."""
 _BEGINNINGS: t.Final = (
@@ -81,6 +83,8 @@ class Inferred:
 
 def infer(curve: Sequence[Point], *, disk: float | None = None, package: str = "") -> Inferred:
     """Fit the model. `disk`: seconds of a disk for one operation, if known. Raises `Refused`: no scipy, few points."""
+    if disk is not None and not _TIMES[0] <= disk <= _TIMES[1]:
+        raise Refused(f"expected a time of a disk from {1000 * _TIMES[0]:g} to {1000 * _TIMES[1]:g} ms")
     points = before_the_hook(curve)
     different = len({point.throughput for point in points})
     if different < FEWEST:
