@@ -115,6 +115,15 @@ def test_small_batches_are_joined() -> None:
     assert batch_means(_batches(values)) == batch_means(_batches(values, 10))
 
 
+def test_batches_that_depend_on_each_other_are_joined() -> None:
+    """Four alike follow each other: neighbours correlate by a half, and those of ten batches do not."""
+    batches = [(100, 100.0 * (1 + at // 4 % 2)) for at in range(20)]
+    joined = [(200, 200.0 * (1 + at // 2 % 2)) for at in range(10)]
+    found = batch_means(batches)
+    assert found == batch_means(joined)
+    assert found.high - found.low > 1.3 * (2 * 2.093 * 0.513 / math.sqrt(20))
+
+
 def _batches(values: list[float], number: int = 20) -> list[tuple[int, float]]:
     size = -(-len(values) // number)
     parts = [values[at * size : (at + 1) * size] for at in range(number)]
@@ -345,10 +354,20 @@ def test_a_curve_of_equal_throughputs_is_refused_with_their_number() -> None:
         infer([Point(rate, 5.0) for rate in (100, 200, 300) for _ in range(3)])
 
 
+@pytest.mark.parametrize("disk", [1e-300, 1e307])
+def test_a_disk_of_no_use_is_refused(disk: float) -> None:
+    with pytest.raises(Refused, match="expected a time of a disk from"):
+        infer(_curve(SCSI), disk=disk)
+
+
 @needs("scipy")
-def test_what_scipy_refuses_is_refused() -> None:
-    with pytest.raises(Refused, match="the model cannot be fitted to this curve"):
-        infer(_curve(SCSI), disk=1e307)
+def test_what_cannot_be_fitted_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fit(*_words: t.Any) -> None:
+        raise ValueError("each lower bound must be less")
+
+    monkeypatch.setattr(inferring, "_fit", fit)
+    with pytest.raises(Refused, match="the model cannot be fitted to this curve: each lower"):
+        infer(_curve(SCSI))
 
 
 @needs("scipy")
