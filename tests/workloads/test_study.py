@@ -218,7 +218,11 @@ def test_too_few_settings_say_nothing() -> None:
         ({"in_flight": 23.0}, ""),
         ({"in_flight": 30.0}, "Little's law: 20.0 under way by throughput and response, 30.0 seen"),
         ({"in_flight": 10.0}, "Little's law: 20.0"),
-        ({"delivered": 10.0, "in_flight": 0.9}, ""),  # less than one more or less says nothing
+        ({"delivered": 10.0, "in_flight": 0.11}, ""),  # a tenth more or less says nothing
+        (
+            {"delivered": 10.0, "in_flight": 0.9},
+            "Little's law: 0.02 under way by throughput and response, 0.90 seen",
+        ),
     ],
 )
 def test_a_point_about_the_sender_is_refused(more: dict[str, float], why: str) -> None:

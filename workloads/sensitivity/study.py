@@ -45,6 +45,8 @@ PEAK: t.Final = 0.0
 """The share of a point that is a closed loop."""
 _MOST_LAG: t.Final = 0.1
 _LITTLE: t.Final = 0.2
+_LEAST: t.Final = 0.1
+"""Operations under way that say nothing: several standard errors of what as many arrivals as a point has found."""
 _KEEPS_UP: t.Final = 0.97
 """Share of what arrives that must be done: the number that is under way at both ends differs by less."""
 _LIMITS: t.Final = 0.9
@@ -216,8 +218,10 @@ def why_refused(
     if offered and lag_p99 > _MOST_LAG * median:
         return f"its sending lagged: 99 % within {lag_p99:.0f} µs, and half of all took {median:.0f} µs"
     expected = little(delivered, response / 1000)
-    if abs(expected - in_flight) > max(1.0, _LITTLE * max(expected, in_flight)):
-        return f"Little's law: {expected:.1f} under way by throughput and response, {in_flight:.1f} seen"
+    if abs(expected - in_flight) > max(_LEAST, _LITTLE * max(expected, in_flight)):
+        most = max(expected, in_flight)
+        law, seen = (f"{each:.1f}" if most >= 1 else f"{each:.2f}" for each in (expected, in_flight))
+        return f"Little's law: {law} under way by throughput and response, {seen} seen"
     return ""
 
 
@@ -422,16 +426,31 @@ def overhead_law(study: Study, knob: str = "overhead") -> OverheadLaw | None:
     overhead of the server is in its processor: there is no such part, and base belongs to the law. That of the client
     is of one worker, because each has a processor.
     """
-    limit = math.inf if knob == SERVER else _LIMITS * max(study.peaks(Setting()), default=0.0)
     workers = study.workers if knob == CLIENT else 1
-    points = [
-        (setting.value / 1e6, peak / workers)
+    points = [(o / 1e6, peak / workers) for o, peak in _limited(study, knob)]
+    return fit_overhead(points) if len({x for x, _ in points}) > 2 else None
+
+
+def limited_by(study: Study, knob: str) -> tuple[int, int]:
+    """(settings of an overhead of which the law can say something, all of them)."""
+    every = {setting for setting in study.settings if _has_law(setting, knob)}
+    return len({o for o, _ in _limited(study, knob)}), len(every)
+
+
+def _limited(study: Study, knob: str) -> list[tuple[float, float]]:
+    """(o in µs, operations per second) of the peaks of which an overhead is the limit."""
+    limit = math.inf if knob == SERVER else _LIMITS * max(study.peaks(Setting()), default=0.0)
+    return [
+        (setting.value, peak)
         for setting in study.settings
-        if setting.knob == knob or (setting == Setting() and knob == SERVER)
+        if _has_law(setting, knob)
         for peak in study.peaks(setting)
         if 0 < peak < limit
     ]
-    return fit_overhead(points) if len({x for x, _ in points}) > 2 else None
+
+
+def _has_law(setting: Setting, knob: str) -> bool:
+    return setting.knob == knob or (setting == Setting() and knob == SERVER)
 
 
 def messages_of(study: Study, knob: str) -> float | None:
