@@ -71,12 +71,14 @@ def _panels(study: Study, model: Server | None) -> list[Panel]:
         curves = [("base", [Setting()])]
     found: list[Panel] = []
     for knob, settings in curves:
-        high = _ABOVE + _HIGH + _BELOW + _SETTING * len(settings) + _ROW * (model is not None)
+        left = _left(study, knob, settings)
+        high = _ABOVE + _HIGH + _BELOW + _SETTING * len(settings) + _ROW * ((model is not None) + bool(left))
         draw = functools.partial(
             _panel,
             knob=knob,
             curves=[(each, study.shown(each), _about_setting(study, each)) for each in settings],
             model=model,
+            left=left,
         )
         found.append((_caption(knob), high, draw))
     for knob in ("overhead", studies.CLIENT, studies.SERVER):
@@ -155,7 +157,15 @@ def _settings(study: Study, knob: str) -> list[Setting]:
     """Base and those of a knob; empty if the knob was not turned."""
     mine = [each for each in study.settings if each.knob == knob and study.shown(each)]
     base = [Setting()] if study.shown(Setting()) else []
-    return (base + mine)[:_MOST] if mine else []
+    most = _MOST - len(base)
+    if len(mine) > most:  # the smallest and the largest among them
+        mine = [mine[round(at * (len(mine) - 1) / (most - 1))] for at in range(most)]
+    return base + mine if mine else []
+
+
+def _left(study: Study, knob: str, drawn: Sequence[Setting]) -> int:
+    """How many settings of a knob are not drawn, although they have points."""
+    return sum(each.knob == knob and each not in drawn for each in study.settings if study.shown(each))
 
 
 def _panel(
@@ -165,6 +175,7 @@ def _panel(
     knob: str,
     curves: Sequence[tuple[Setting, list[Measured], str]],
     model: Server | None,
+    left: int,
 ) -> None:
     points = [point for _, curve, _ in curves for point in curve]
     most = _rounded_up(max(point.delivered for point in points))
@@ -197,6 +208,15 @@ def _panel(
         at = below + len(curves) * _SETTING
         _line(group, [(_LEFT, at), (_LEFT + 26, at)], "1 2", "3")
         add_text(group, _LEFT + 34, at + 4, "model of base", "name")
+    if left:
+        at = below + len(curves) * _SETTING + _ROW * (model is not None)
+        add_text(
+            svg,
+            _LEFT,
+            at + 4,
+            f"{left} more settings are in the table" if left > 1 else "1 more setting is in the table",
+            "name",
+        )
 
 
 def _axes(
