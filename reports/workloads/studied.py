@@ -6,9 +6,11 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Iterator
 
+from nfsjudge.wording import count
 from reports.workloads.wording import UNKNOWN, aligned, digits, digits_between, duration_between
 from workloads.sensitivity import study as studies
-from workloads.sensitivity.study import Row, Study
+from workloads.sensitivity.curves import FEWEST
+from workloads.sensitivity.study import Row, Setting, Study
 from workloads.statistics import Interval
 
 _MOST: t.Final = 8
@@ -84,6 +86,9 @@ def _laws(study: Study, found: list[Row]) -> Iterator[str]:
         steeper = studies.steeper_at(found)
         what = "at none of these" if steeper is None else f"from {steeper:g} MB/s down"
         yield f"slope over 1/G:  steeper {what} (paper: at 1.25 MB/s)"
+    curve = studies.mean_curve(study, Setting())
+    if study.shares and len(curve) < FEWEST:
+        yield f"no model:        base has {count(len(curve), 'load')} that fits use, and {FEWEST} are needed"
     if latency is None and not overheads and len(found) == 1:
         yield "No knob was turned: --latency, --client-overhead and --bandwidth do it."
 
@@ -112,6 +117,11 @@ def _overhead(study: Study, knob: str) -> Iterator[str]:
     """Section 5.2: the law of a knob, and the k that the count of messages gives."""
     law = studies.overhead_law(study, knob)
     if law is None:
+        some, every = studies.limited_by(study, knob)
+        if any(each.knob == knob for each in study.settings):
+            least = "" if knob == studies.SERVER else " below 90 % of that of base"
+            yield f"peak over o:     no law: {some} of {every} settings have a peak{least}, and three are needed"
+            yield f"                 {_OVERHEADS[knob]}"
         return
     yield (
         f"peak over o:     1 / ({_interval(law.service, 1e6)} µs + {_interval(law.messages, 1)} o), r² {law.r2:.2f}"
@@ -124,5 +134,10 @@ def _overhead(study: Study, knob: str) -> Iterator[str]:
 
 
 def _interval(interval: Interval, factor: float) -> str:
-    low, high = (f"{factor * each:.3g}" for each in (interval.low, interval.high))
-    return f"{factor * interval.estimate:.3g} ({low} to {high})"
+    low, high = (_digits(factor * each) for each in (interval.low, interval.high))
+    return f"{_digits(factor * interval.estimate)} ({low} to {high})"
+
+
+def _digits(value: float) -> str:
+    """Three digits, or all before the point; of any sign."""
+    return f"{value:.0f}" if abs(value) >= 999.5 else f"{value:.3g}"

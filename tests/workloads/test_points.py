@@ -256,3 +256,53 @@ def test_the_bend_of_a_curve_is_no_noise_of_its_slope() -> None:
     assert late.signature.slope is not None
     assert late.signature.slope.slope.low < base.signature.slope.slope.high
     assert studies.steeper_at([base, late]) == 2.5
+
+
+def test_an_overhead_that_is_no_limit_says_so() -> None:
+    """Small ones: of three, one lowers the peak below 90 % of that of base."""
+    knob = studies.CLIENT
+    points = [_point(Setting(), PEAK, 32_000.0, delivered=3000.0)]
+    points += [
+        _point(Setting(knob, o), PEAK, 32_000.0, delivered=min(3000.0, 1e6 / (2 * o)))
+        for o in (80.0, 160.0, 320.0)
+    ]
+    text = study_text(_study(*points))
+    assert (
+        "peak over o:     no law: 1 of 3 settings have a peak below 90 % of that of base, and three are"
+        in text
+    )
+    assert "o is time of the client's processor" in text
+    points = [_point(Setting(studies.SERVER, o), PEAK, 32_000.0) for o in (80.0, 160.0)]
+    assert "no law: 2 of 2 settings have a peak, and three are needed" in study_text(_study(*points))
+    assert "no law" not in study_text(_study(*_late({0.0: 1000.0})))
+
+
+def test_long_times_are_printed_without_exponents() -> None:
+    """1,111 µs of a service."""
+    points = [
+        _point(Setting(studies.SERVER, o) if o else Setting(), PEAK, 1.0, delivered=1e6 / (1111 + 2.4 * o))
+        for o in (0.0, 80.0, 160.0)
+    ]
+    assert "1 / (1111 (1111 to 1111) µs + 2.4 (2.4 to 2.4) o)" in study_text(_study(*points))
+
+
+def test_a_base_of_few_loads_has_no_model_and_says_so() -> None:
+    points = [_point(Setting(), share, 1000.0) for share in SHARES[:4]]
+    assert "no model:        base has 4 loads that fits use, and 6 are needed" in study_text(_study(*points))
+    assert "no model" not in study_text(samples.study())
+
+
+# ---------------------------------------------------------------- the picture
+
+
+def test_a_panel_of_many_settings_has_both_ends_and_says_how_many_are_left() -> None:
+    settings = [Setting("latency", 100.0 * number) for number in range(1, 13)]
+    points = [
+        _point(each, share, 1000.0 + each.value) for each in (Setting(), *settings) for share in SHARES[:3]
+    ]
+    picture = study_chart(_study(*points))
+    assert picture.count('class="curve"') == 6
+    assert ">latency 100 µs<" in picture
+    assert ">latency 1200 µs<" in picture
+    assert ">7 more settings are in the table<" in picture
+    assert "more setting" not in study_chart(samples.study())
