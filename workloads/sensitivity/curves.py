@@ -34,7 +34,7 @@ _THROUGHPUTS: t.Final = (1e-3, 1e9)
 _RESPONSES: t.Final = (1e-6, 1e9)
 """The same in ms."""
 _OF_SETTING: t.Final = ("knob", "value")
-"""Names of columns of our own curves, whose file may have several settings."""
+"""Names of columns of a `curves.csv`, which may have several settings."""
 
 
 class Point(t.NamedTuple):
