@@ -259,7 +259,11 @@ class Worker:
         def begin_to_count() -> None:
             meter.restart()
 
+        def end_to_count() -> None:
+            tally.messages = meter.messages
+
         self.engine.at(rate.steady, begin_to_count)
+        self.engine.at(rate.end, end_to_count)
         meter.has_latencies = True
         tasks = list[Task]()
         for context, performer, channel in zip(self._contexts, self._performers, self._channels, strict=True):

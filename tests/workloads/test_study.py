@@ -218,7 +218,11 @@ def test_too_few_settings_say_nothing() -> None:
         ({"in_flight": 23.0}, ""),
         ({"in_flight": 30.0}, "Little's law: 20.0 under way by throughput and response, 30.0 seen"),
         ({"in_flight": 10.0}, "Little's law: 20.0"),
-        ({"delivered": 10.0, "in_flight": 0.9}, ""),  # less than one more or less says nothing
+        ({"delivered": 10.0, "in_flight": 0.11}, ""),  # a tenth more or less says nothing
+        (
+            {"delivered": 10.0, "in_flight": 0.9},
+            "Little's law: 0.02 under way by throughput and response, 0.90 seen",
+        ),
     ],
 )
 def test_a_point_about_the_sender_is_refused(more: dict[str, float], why: str) -> None:
@@ -238,7 +242,7 @@ def test_refused_points_are_shown_and_used_by_no_fit() -> None:
     assert min(point.throughput for point in studies.rows(study)[0].curve) == pytest.approx(good[2].delivered)
     assert studies.rows(study)[0].refused == 1
     assert "base, 5% of the peak: its sending lagged" in study_text(study)
-    assert len(studies.mean_curve(study, Setting())) == len(SHARES) - 1
+    assert len(studies.mean_curve(study, Setting())) == len(SHARES) - 2  # and the last is overloaded
     assert not studies.rows(study)[0].has_base  # the point at the lowest load is refused
     assert study_text(study).splitlines()[4].split()[2] == "-"
     assert studies.rows(_study(*good))[0].has_base

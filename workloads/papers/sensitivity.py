@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import statistics
 import typing as t
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -136,8 +137,8 @@ class Studied:
 
     def peak_at(self, setting: Setting) -> float | None:
         """The median of the peaks of a setting."""
-        peaks = sorted(self.study.peaks(setting))
-        return peaks[len(peaks) // 2] if peaks else None
+        peaks = self.study.peaks(setting)
+        return statistics.median(peaks) if peaks else None
 
     @property
     def curve(self) -> list[Point]:
@@ -164,8 +165,11 @@ def _line(seen: Seen) -> Line | None:
     """The linear regression of section 4.2: ms over operations per second."""
     if isinstance(seen, Modelled):
         return fit_line(seen.server.curve(range(seen.low, seen.high + 1, _STEP)))
-    low, high = (share * seen.peak for share in _MIDDLE)
-    points = [point for point in seen.curve if low <= point.throughput <= high]
+    points = [
+        point
+        for share, point in studies.by_share(seen.study, Setting()).items()
+        if _MIDDLE[0] <= share <= _MIDDLE[1]
+    ]
     return fit_line(points) if len({point.throughput for point in points}) > 2 else None
 
 
@@ -183,8 +187,9 @@ def _base(seen: Seen) -> float | None:
         return 1000 * seen.server.response(seen.low)
     curve = seen.curve
     at = seen.plan.base_at
-    if not curve or not at:
-        return curve[0].response if curve else None
+    if not at:
+        base = studies.base_of(seen.study, Setting())
+        return None if base is None else base.estimate / 1000
     for before, after in itertools.pairwise(curve):
         if before.throughput <= at <= after.throughput:
             share = (at - before.throughput) / (after.throughput - before.throughput)
@@ -309,8 +314,9 @@ _SECTION_5_1: t.Final = Table(
         ),
     ),
     note="The paper's 3 and its flat part have no explanation there. With messages that are only late, base rises by "
-    "twice L, from the first µs on: a flat part needs a client or a network that waits anyhow. The peak falls where "
-    "there are too few callers: with N of them it is at most N / (response + 2 L).",
+    "twice L, from the first µs on: a flat part needs a client or a network that waits anyhow. A latency counts "
+    "for it if a rise by 2 L would be seen. The peak falls where there are too few callers: with N of them it is at "
+    "most N / (response + 2 L).",
 )
 
 
@@ -379,8 +385,9 @@ _SECTION_5_3: t.Final = Table(
         Row("slope at 1.25 MB/s, base = 1", Kind.VALUE, (None, None), _slope_at("bandwidth", 1.25)),
         Row("peak at 1.25 MB/s, base = 1", Kind.VALUE, (None, None), _peak_at("bandwidth", 1.25)),
     ),
-    note="The first row is the highest bandwidth at which the interval of the slope is above that of base. Bandwidth "
-    "does not matter until the bytes of the load need it: a server with a higher peak needs more.",
+    note="The first row is the highest bandwidth at which the response differs from that of base by more, the higher "
+    "the load is, with 95 % confidence. Bandwidth does not matter until the bytes of the load need "
+    "it: a server with a higher peak needs more.",
 )
 
 
