@@ -94,6 +94,8 @@ class Wish:
     """Over UDP, seconds until a call is sent again for the first time, with a window that halves then; 0: as usual."""
     bytes: int = 0
     """Of files for each operation per second; 0: as many as `limits` permit, up to those of the paper."""
+    longest: float = 3600.0
+    """Seconds of a point at most: one that needs more until enough has arrived is not measured."""
     workers: Workers = field(default_factory=Workers)
     listen: str = "127.0.0.1"
     """Where workers reach the proxy."""
@@ -295,9 +297,16 @@ class _Measuring:
         rate = task.share * max(peaks, default=0.0)
         if not self.study.bytes:
             self._choose_bytes(task, address)
-        known = [*peaks, *self.study.peaks(Setting())] or [self._first_load]
-        load = max(known) if task.share == PEAK else rate
-        outcome, loads = self._run(task, address, rate, load)
+        if rate and (lasts := studies.seconds_of(rate, self.wish.seconds)) > max(
+            self.wish.longest, self.wish.seconds
+        ):
+            self._keep(
+                unmeasured(
+                    task, rate, f"it would take {lasts:.0f} s, and {self.wish.longest:g} s are the most"
+                )
+            )
+            return True
+        outcome, loads = self._run(task, address, rate, rate or self._load_of_peak(task.setting))
         if outcome.interrupted:
             return False
         result = outcome.result
@@ -308,10 +317,25 @@ class _Measuring:
         if result.verdict is Verdict.VOID:
             raise Refused(f"{task.setting}: {'; '.join(result.reasons)}")
         point = measured(task, rate, self.study, result, loads)
+        self._keep(point)
+        return True
+
+    def _keep(self, point: Measured) -> None:
+        """Add a point to the study, and write that."""
         self.study = replace(self.study, points=(*self.study.points, point))
         self._write()
         self._say(_line(point))
-        return True
+
+    def _load_of_peak(self, setting: Setting) -> float:
+        """Operations per second that the files of a peak are for.
+
+        Those of base, so that the server finds as much in its cache. Where calls over UDP are sent again early, files
+        are made as slowly as the setting is: there, only as many as the slowest setting until now needs.
+        """
+        if self.wish.resend:
+            known = [each.delivered for each in self.study.points if each.share == PEAK and not each.refused]
+            return min(known, default=self._first_load)
+        return max([*self.study.peaks(setting), *self.study.peaks(Setting())], default=self._first_load)
 
     def _choose_bytes(self, task: Task, address: TargetAddress) -> None:
         """A short peak says how much data there may be for each operation per second."""
@@ -450,6 +474,27 @@ def measured(task: Task, rate: float, study: Study, result: Result, loads: Seque
         messages=sum(load["messages"] for load in loads) / max(1, sum(load["ended"] for load in loads)),
         refused=refused,
         **facts,
+    )
+
+
+def unmeasured(task: Task, rate: float, why: str) -> Measured:
+    """A point that has no numbers."""
+    return Measured(
+        knob=task.setting.knob,
+        value=task.setting.value,
+        share=task.share,
+        repeat=task.repeat,
+        offered=rate,
+        delivered=0.0,
+        response=0.0,
+        response_low=0.0,
+        response_high=0.0,
+        median=0.0,
+        lag_p99=0.0,
+        in_flight=0.0,
+        operations=0,
+        messages=0.0,
+        refused=why,
     )
 
 

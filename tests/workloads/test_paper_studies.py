@@ -99,6 +99,25 @@ def test_times_of_the_columns_are_those_of_the_models() -> None:
     assert times_on(PLANS["client-overhead"], "embedded") == ""
 
 
+def test_curves_end_where_the_regressions_of_the_paper_end() -> None:
+    """At 1050 of 1111 operations per second; beyond the peak is no steady state."""
+    for plan in (PLANS["scsi"], PLANS["raid"], PLANS["server"]):
+        assert plan.shares == (0.05, 0.2, 0.45, 0.6, 0.8, 0.95)
+        assert paper_studies.wish_of(plan, "embedded", 1, None).shares == plan.shares
+
+
+def test_the_study_across_a_wan_takes_minutes() -> None:
+    """At 40 ms one call is under way, so the peak is 12.5/s, and it alone is measured; base is that of the others."""
+    plan = PLANS["wan-v2-udp"]
+    wish = paper_studies.wish_of(plan, "embedded", 1, None)
+    (share,) = wish.shares
+    lasts = [studies.seconds_of(share * peak, wish.seconds) for peak in (1100.0, 1100.0, 480.0, 12.5)]
+    assert lasts[-1] > wish.longest
+    assert sum(lasts[:-1]) < 120
+    assert wish.bytes * 1100 < 3 << 20  # the least that a client has
+    assert PLANS["wan-v3-tcp"].shares == plan.shares
+
+
 # ---------------------------------------------------------------- ours next to them
 
 

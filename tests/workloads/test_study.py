@@ -415,12 +415,15 @@ class _Fake:
         self.rates: list[float] = []
         self.loads: list[float] = []
         self.linked: list[str] = []
+        self.tasks: list[Task] = []
+        self.ended: dict[int, int] = {}
+        """Operations of a run, by its number; else 300."""
         self.ends = ends or {}
         fake = self
 
         def run(
             _measuring: t.Any,
-            _task: Task,
+            task: Task,
             _address: t.Any,
             rate: float,
             load: float,
@@ -428,9 +431,10 @@ class _Fake:
         ) -> tuple[Outcome, list[Plain]]:
             fake.rates.append(rate)
             fake.loads.append(load)
+            fake.tasks.append(task)
             arrivals, met = (10, 40) if rate else (0, 0)
             seen = {
-                "ended": 300,
+                "ended": fake.ended.get(len(fake.rates), 300),
                 "arrivals": arrivals,
                 "met": met,
                 "messages": 600,
@@ -487,6 +491,32 @@ def test_a_study_does_not_go_on_as_another_one(monkeypatch: pytest.MonkeyPatch, 
     sensing.run(_wish(out=tmp_path), say=lambda _: None, progress=lambda _: None)
     with pytest.raises(Trouble, match="is a study with version 3, not 2"):
         sensing.run(_wish(out=tmp_path, version="2"), say=lambda _: None, progress=lambda _: None)
+
+
+def test_a_point_that_would_take_too_long_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a window of one call makes a few operations per second: 1,800 of them take minutes."""
+    fake = _Fake(monkeypatch)
+    wish = _wish(settings=(), shares=(0.05, 0.5), repeats=1, longest=120.0)
+    study, status = sensing.run(wish, say=lambda _: None, progress=lambda _: None)
+    assert status is Exit.OK
+    peak = study.peaks(Setting())[0]
+    assert {round(rate / peak, 3) for rate in fake.rates} == {0, 0.5}
+    (long,) = (each for each in study.points if each.share == 0.05)
+    assert long.refused == f"it would take {studies.seconds_of(0.05 * peak, 1):.0f} s, and 120 s are the most"
+
+
+def test_files_of_a_peak_with_early_timers_are_those_of_the_slowest_setting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They are made as slowly as the setting is: those for the peak of base would take most of an hour."""
+    settings = tuple(Setting("latency", each) for each in (10e3, 20e3, 40e3))
+    for resend, expected in ((0.06, [1.0, 0.9, 0.9]), (0.0, [1.0, 1.0, 1.0])):
+        fake = _Fake(monkeypatch)
+        fake.ended[3] = 270
+        wish = _wish(settings=settings, shares=(), repeats=1, resend=resend, transport="udp", version="2")
+        study, _ = sensing.run(wish, say=lambda _: None, progress=lambda _: None)
+        base = study.points[0].delivered
+        assert [round(load / base, 3) for load in fake.loads[2:]] == expected
 
 
 def test_wrong_data_ends_a_study_red(monkeypatch: pytest.MonkeyPatch) -> None:
