@@ -53,6 +53,8 @@ _FIRST_BYTES: t.Final = 1 << 20
 _WARMUP: t.Final = 1.0
 _PREPARATION: t.Final = 3.0
 """Seconds that a few files are made and removed in, for the estimate of the duration."""
+_SHOWN: t.Final = 400
+"""Characters of the reasons of a run that a point has."""
 _MOUNT: t.Final = 10.0
 """Seconds for a call that asks for the directory."""
 _A_BYTE: t.Final = 2e-4
@@ -117,19 +119,26 @@ def plan_lines(wish: Wish) -> Iterator[str]:
 
 def _duration(wish: Wish, settings: Sequence[Setting], peak: float) -> str:
     tasks = [each for of in settings for each in studies.tasks(of, wish.shares, wish.repeats, wish.seed)]
-    lasts = [
-        studies.seconds_of(each.share * peak, wish.seconds) if each.share * peak else wish.seconds
-        for each in tasks
-    ]
+    lasts = [_lasts(wish, each.share, each.share * peak) for each in tasks]
     files = sum((each.share or 1.0) for each in tasks) * wish.bytes * _A_BYTE
     minutes = (sum(lasts) + files + len(tasks) * (_WARMUP + _PREPARATION)) / 60
     return f"{minutes:.0f} minutes" if minutes < 120 else f"{minutes / 60:.1f} hours"
 
 
+def _lasts(wish: Wish, share: float, rate: float) -> float:
+    """Seconds of a point, so that enough arrives; beyond the peak, the queue only grows, so more of it is no help."""
+    return studies.seconds_of(rate, wish.seconds) if rate and share <= 1 else wish.seconds
+
+
 def run(wish: Wish, *, say: Say, progress: Say) -> tuple[Study, Exit]:
-    """Measure what is not in the file of `wish.out` yet. Raises `Trouble`."""
+    """Measure what is not in the file of `wish.out` yet. Raises `Trouble` if there is no point then.
+
+    Whatever ends a study early, what was measured is returned: with `Exit.INTERRUPTED`, or `Exit.USAGE` if it could not
+    go on, or a setting has no peak.
+    """
     for line in plan_lines(wish):
         say(line)
+    measuring: _Measuring | None = None
     try:
         with (
             interruptible(),
@@ -137,11 +146,18 @@ def run(wish: Wish, *, say: Say, progress: Say) -> tuple[Study, Exit]:
             _serving(wish, wish.queue) as target,
             tempfile.TemporaryDirectory() as folder,
         ):
-            return _Measuring(wish, loop, target, Path(folder), say, progress).all()
-    except (Refused, TargetError, LostWorker) as error:
-        raise Trouble(str(error)) from error
-    except Stopped as error:
-        raise Trouble(f"{error.kind}: {error}") from error
+            measuring = _Measuring(wish, loop, target, Path(folder), say, progress)
+            return measuring.all()
+    except KeyboardInterrupt:  # between two runs: within one, it ends that alone
+        if measuring is None:
+            raise
+        return measuring.study, Exit.INTERRUPTED
+    except (Refused, TargetError, LostWorker, Stopped, OSError) as error:
+        text = f"{error.kind}: {error}" if isinstance(error, Stopped) else str(error)
+        if measuring is None or not measuring.study.points:
+            raise Trouble(text) from error
+        say(f"the study could not go on: {text}")
+        return measuring.study, Exit.USAGE
 
 
 @contextlib.contextmanager
@@ -204,21 +220,30 @@ class _Measuring:
         self.study = self._begun()
 
     def all(self) -> tuple[Study, Exit]:
-        """All settings. An interruption ends with what was measured until then."""
+        """All settings. An interruption ends with what was measured until then.
+
+        Points that are refused are measured again: what they had to do with may be over.
+        """
+        status = Exit.OK
         for number, setting in enumerate([Setting(), *self.wish.settings], 1):
             with self._linked(setting) as address:
                 for task in studies.tasks(setting, self.wish.shares, self.wish.repeats, self.study.seed):
-                    if any(each.task == task for each in self.study.points):
+                    if any(each.task == task and not each.refused for each in self.study.points):
                         continue
+                    if task.share != PEAK and not self.study.peaks(setting):
+                        break
                     if not self._measure(task, address):
                         return self.study, Exit.INTERRUPTED
                     if self._is_wrong:
                         return self.study, Exit.FAIL
                 peaks = self.study.peaks(setting)
+                if not peaks:
+                    self._say(f"{setting}: its peak could not be measured, so it has no loads")
+                    status = Exit.USAGE
                 if number == 1 and peaks and self.wish.settings:
                     left = _duration(self.wish, self.wish.settings, max(peaks))
                     self._say(f"base is measured; the other settings take some {left}")
-        return self.study, Exit.OK
+        return self.study, status
 
     def _begun(self) -> Study:
         """The study of the file, if it is of the same work; a new one otherwise. Raises `Refused`."""
@@ -291,20 +316,13 @@ class _Measuring:
 
     def _measure(self, task: Task, address: TargetAddress) -> bool:
         """Measure a point, and write the study. False: interrupted."""
-        peaks = self.study.peaks(task.setting)
-        if task.share != PEAK and not peaks:
-            raise Refused(f"{task.setting}: its peak could not be measured")
-        rate = task.share * max(peaks, default=0.0)
-        if not self.study.bytes:
-            self._choose_bytes(task, address)
-        if rate and (lasts := studies.seconds_of(rate, self.wish.seconds)) > max(
-            self.wish.longest, self.wish.seconds
-        ):
-            self._keep(
-                unmeasured(
-                    task, rate, f"it would take {lasts:.0f} s, and {self.wish.longest:g} s are the most"
-                )
-            )
+        rate = task.share * max(self.study.peaks(task.setting), default=0.0)
+        if not self.study.bytes and not self._choose_bytes(task, address):
+            return False
+        lasts = _lasts(self.wish, task.share, rate)
+        if rate and lasts > max(self.wish.longest, self.wish.seconds):
+            why = f"it would take {lasts:.0f} s, and {self.wish.longest:g} s are the most"
+            self._keep(unmeasured(task, rate, why))
             return True
         outcome, loads = self._run(task, address, rate, rate or self._load_of_peak(task.setting))
         if outcome.interrupted:
@@ -313,16 +331,16 @@ class _Measuring:
         if result.verdict is Verdict.FAIL:
             self._is_wrong = True
             self._say("; ".join(result.reasons))
-            return True
-        if result.verdict is Verdict.VOID:
-            raise Refused(f"{task.setting}: {'; '.join(result.reasons)}")
-        point = measured(task, rate, self.study, result, loads)
-        self._keep(point)
+        elif result.verdict is Verdict.VOID:
+            self._keep(unmeasured(task, rate, "; ".join(result.reasons)[:_SHOWN]))
+        else:
+            self._keep(measured(task, rate, self.study, result, loads))
         return True
 
     def _keep(self, point: Measured) -> None:
-        """Add a point to the study, and write that."""
-        self.study = replace(self.study, points=(*self.study.points, point))
+        """Add a point to the study, instead of one that was refused before, and write that."""
+        others = (each for each in self.study.points if each.task != point.task)
+        self.study = replace(self.study, points=(*others, point))
         self._write()
         self._say(_line(point))
 
@@ -337,18 +355,21 @@ class _Measuring:
             return min(known, default=self._first_load)
         return max([*self.study.peaks(setting), *self.study.peaks(Setting())], default=self._first_load)
 
-    def _choose_bytes(self, task: Task, address: TargetAddress) -> None:
-        """A short peak says how much data there may be for each operation per second."""
+    def _choose_bytes(self, task: Task, address: TargetAddress) -> bool:
+        """A short peak says how much data there may be for each operation per second. False: interrupted."""
         self.study = replace(self.study, bytes=_FIRST_BYTES)
         outcome, _ = self._run(task, address, 0.0, _FIRST_LOAD, seconds=2.0)
         rate = outcome.result.rate if outcome.result.phases else 0.0
-        if outcome.interrupted or outcome.result.verdict is not Verdict.PASS or not rate:
+        if outcome.interrupted:
+            return False
+        if outcome.result.verdict is not Verdict.PASS or not rate:
             why = "; ".join(outcome.result.reasons) or "nothing was done"
             raise Refused(f"the peak could not be measured: {why}")
         most = int(_ROOM * self.wish.limits.bytes / (_MORE * rate))
         chosen = self.wish.bytes or min(_FULL_BYTES, most)
         self.study, self._first_load = replace(self.study, bytes=chosen), rate
         self._say(f"some {rate:.0f} operations/s; {chosen} bytes of files for each, a tenth of it touched")
+        return True
 
     def _write(self) -> None:
         if self._file is None:
@@ -365,7 +386,7 @@ class _Measuring:
     ) -> tuple[Outcome, list[Plain]]:
         """A run of the workload, and the load that each worker saw."""
         wish = self.wish
-        lasts = seconds or (studies.seconds_of(rate, wish.seconds) if rate else wish.seconds)
+        lasts = seconds or _lasts(wish, task.share, rate)
         with reached(wish.workers, self.loop) as (reach, workers):
             order = self._order(task, address, rate, load, lasts, workers)
             self._require(order, address, lasts)

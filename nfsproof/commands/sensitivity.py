@@ -55,8 +55,8 @@ def _bytes(context: click.Context, option: click.Parameter, text: str) -> int:
 
 @click.command(
     epilog="Exit status: 0 done; 1 wrong data, or a rule of the lint is broken; 2 interrupted; 3 internal error; "
-    "4 wrong usage, the target does not answer, a point could not be measured, a file that is no curve, or scipy is "
-    "not installed."
+    "4 wrong usage, the target does not answer, the peak of a setting could not be measured, a file that is no curve, "
+    "or scipy is not installed. What was measured until then is printed."
 )
 @click.argument("target", required=False)
 @click.option(

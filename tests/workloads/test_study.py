@@ -37,7 +37,7 @@ from workloads.sensitivity.queueing import Server
 from workloads.sensitivity.study import PEAK, SHARES, Measured, Setting, Study, Task
 from workloads.shape import Plain
 from workloads.tallying import Rate
-from workloads.trouble import Refused
+from workloads.trouble import LostWorker, Refused, Stopped
 
 _SERVICE: t.Final = 900e-6
 _SVG: t.Final = "{http://www.w3.org/2000/svg}"
@@ -411,7 +411,9 @@ def _outcome(verdict: Verdict = Verdict.PASS, *, interrupted: bool = False) -> O
 class _Fake:
     """Runs of a study without any server: each does 100 operations per second."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, ends: dict[int, Outcome] | None = None) -> None:
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, ends: dict[int, Outcome | BaseException] | None = None
+    ) -> None:
         self.rates: list[float] = []
         self.loads: list[float] = []
         self.linked: list[str] = []
@@ -440,7 +442,10 @@ class _Fake:
                 "messages": 600,
                 "batches": [{"count": 15, "sum": 6e5}] * 20,
             }
-            return fake.ends.get(len(fake.rates), _outcome()), [seen]
+            end = fake.ends.get(len(fake.rates), _outcome())
+            if isinstance(end, BaseException):
+                raise end
+            return end, [seen]
 
         @contextlib.contextmanager
         def linked(_measuring: t.Any, setting: Setting) -> Iterator[None]:
@@ -527,10 +532,72 @@ def test_wrong_data_ends_a_study_red(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "a reason" in lines
 
 
-def test_a_point_that_cannot_be_measured_ends_a_study(monkeypatch: pytest.MonkeyPatch) -> None:
-    _Fake(monkeypatch, {4: _outcome(Verdict.VOID)})
-    with pytest.raises(Trouble, match="base: a reason"):
-        sensing.run(_wish(), say=lambda _: None, progress=lambda _: None)
+def _quietly(wish: sensing.Wish) -> tuple[Study, Exit]:
+    return sensing.run(wish, say=lambda _: None, progress=lambda _: None)
+
+
+def test_a_point_that_cannot_be_measured_is_refused_and_measured_again_later(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Such as beyond the peak, where the queue grows until the server is too slow."""
+    fake = _Fake(monkeypatch, {5: _outcome(Verdict.VOID)})
+    study, status = _quietly(_wish(out=tmp_path))
+    (void,) = (each for each in study.points if each.refused == "a reason")
+    assert (status, len(study.points), void.task) == (Exit.OK, 16, fake.tasks[4])
+    fake = _Fake(monkeypatch)
+    whole, status = _quietly(_wish(out=tmp_path))
+    assert (status, fake.tasks) == (Exit.OK, [void.task])
+    assert len({each.task for each in whole.points}) == len(whole.points) == 16
+    assert not any(each.refused for each in whole.points)
+    assert studies.read(tmp_path / studies.FILE) == whole
+
+
+def test_a_setting_without_a_peak_leaves_the_others_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """And has its peak and its loads when it is tried again."""
+    lines = list[str]()
+    fake = _Fake(monkeypatch, {2: _outcome(Verdict.VOID), 3: _outcome(Verdict.VOID)})
+    study, status = sensing.run(_wish(out=tmp_path), say=lines.append, progress=lambda _: None)
+    assert (status, fake.linked) == (Exit.USAGE, ["base", "latency 1000 µs"])
+    assert "base: its peak could not be measured, so it has no loads" in lines
+    assert len([each for each in study.points if each.knob == "latency"]) == 8
+    whole, status = _quietly(_wish(out=tmp_path))
+    assert (status, len(whole.points)) == (Exit.OK, 16)
+
+
+def test_a_point_beyond_the_peak_lasts_no_longer_than_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its queue grows by a tenth of the peak each second: after 100 s a call waits for longer than any client does."""
+    assert sensing._lasts(_wish(), 1.1, 11.0) == 1.0
+    assert sensing._lasts(_wish(), 0.95, 9.5) == studies.seconds_of(9.5, 1.0)
+    assert sensing._lasts(_wish(), PEAK, 0.0) == 1.0
+
+
+@pytest.mark.parametrize(
+    "error", [Refused("no room"), Stopped("connection", "gone"), LostWorker("lost"), OSError(28, "full")]
+)
+def test_what_ends_a_study_leaves_what_was_measured(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = list[str]()
+    fake = _Fake(monkeypatch, {7: error})
+    study, status = sensing.run(_wish(), say=lines.append, progress=lambda _: None)
+    assert (status, len(study.points), len(fake.rates)) == (Exit.USAGE, 5, 7)
+    assert lines[-1].startswith("the study could not go on: ")
+    _Fake(monkeypatch, {1: error})
+    with pytest.raises(Trouble):  # there is nothing to show
+        _quietly(_wish())
+
+
+@pytest.mark.parametrize(("number", "points"), [(1, 0), (2, 0), (7, 5)])
+@pytest.mark.parametrize("end", [_outcome(interrupted=True), KeyboardInterrupt()])
+def test_an_interruption_ends_with_what_was_measured(
+    number: int, points: int, end: Outcome | BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within a run, between two, and at the first look at the peak."""
+    _Fake(monkeypatch, {number: end})
+    study, status = _quietly(_wish())
+    assert (status, len(study.points)) == (Exit.INTERRUPTED, points)
 
 
 @pytest.mark.parametrize(
