@@ -16,23 +16,24 @@ import tempfile
 import typing as t
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.sockets import format_address
 from nfsjudge.verdict import Verdict
-from nfsjudge.wording import count
 from nfsproof import __version__, workloading
 from nfsproof.exits import Exit, Trouble
 from nfsproof.signals import interruptible
-from nfsproof.workload_carriers import Workers, carrier_of, reached
+from nfsproof.study_planning import WARMUP, Wish, duration, plan_lines, seconds_of_point
+from nfsproof.study_resuming import begun
+from nfsproof.workload_carriers import carrier_of, reached
 from nfstargets import TargetAddress, TargetError, make_target
-from workloads import catalog, environment
+from workloads import catalog
 from workloads.clients import Link
 from workloads.result import Result
 from workloads.running import About, Carrier, Outcome, carry_out
-from workloads.safety import Limits, require_room, require_within
+from workloads.safety import require_room, require_within
 from workloads.sensitivity import study as studies
 from workloads.sensitivity.study import CLIENT, PEAK, SERVER, Measured, Setting, Study, Task
 from workloads.shape import Plain
@@ -50,84 +51,14 @@ _MORE: t.Final = 4.0
 _FIRST_LOAD: t.Final = 10.0
 _FIRST_BYTES: t.Final = 1 << 20
 """For the first look at the peak."""
-_WARMUP: t.Final = 1.0
-_PREPARATION: t.Final = 3.0
-"""Seconds that a few files are made and removed in, for the estimate of the duration."""
 _SHOWN: t.Final = 400
 """Characters of the reasons of a run that a point has."""
 _MOUNT: t.Final = 10.0
 """Seconds for a call that asks for the directory."""
-_A_BYTE: t.Final = 2e-4
-"""Seconds more for each byte of files for an operation per second: 1.5 calls for 8 KiB, at the rate of the peak."""
 _DECK: t.Final = 3 << 20
 """Bytes of all files of a worker at least."""
-_SAME: t.Final = (
-    "target", "version", "transport", "seed", "callers", "workers", "packet", "resend", "queue", "repeats", "seconds",
-    "shares",
-)  # fmt: skip
-"""What a study that goes on must have in common with the options."""
 _PORT: t.Final = re.compile(r":(\d+) for ")
 _URL: t.Final = re.compile(r"nfs://\S+")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wish:
-    """What the user wants."""
-
-    target: str
-    version: str | None
-    transport: str | None
-    settings: tuple[Setting, ...]
-    """Besides base, which is always measured."""
-    shares: tuple[float, ...]
-    repeats: int
-    seconds: float
-    callers: int
-    """Of each worker."""
-    seed: int
-    limits: Limits
-    out: Path | None
-    label: str
-    queue: str = ""
-    """Times of the embedded server, as of `nfsproof serve --queue`."""
-    packet: int = 0
-    """Bytes of a message, for overheads; 0: a call or a reply is one."""
-    resend: float = 0.0
-    """Over UDP, seconds until a call is sent again for the first time, with a window that halves then; 0: as usual."""
-    bytes: int = 0
-    """Of files for each operation per second; 0: as many as `limits` permit, up to those of the paper."""
-    longest: float = 3600.0
-    """Seconds of a point at most: one that needs more until enough has arrived is not measured."""
-    workers: Workers = field(default_factory=Workers)
-    listen: str = "127.0.0.1"
-    """Where workers reach the proxy."""
-    knobs: tuple[str, ...] = ()
-    """Of the embedded server."""
-
-
-def plan_lines(wish: Wish) -> Iterator[str]:
-    """What will be measured, and how long it takes at least."""
-    settings = [Setting(), *wish.settings]
-    number = sum(len(studies.tasks(each, wish.shares, wish.repeats, wish.seed)) for each in settings)
-    yield f"settings: {', '.join(map(str, settings))}"
-    loads = f"each of {count(len(wish.shares), 'load')} and the peak" if wish.shares else "the peak"
-    yield f"points: {number}, {wish.repeats} for {loads}, of each setting"
-    if any(each.knob == CLIENT for each in settings):
-        yield f"of each {CLIENT}, only the peak"
-    yield f"duration: {_duration(wish, settings, 0.0)} or more; the peaks say how much more"
-
-
-def _duration(wish: Wish, settings: Sequence[Setting], peak: float) -> str:
-    tasks = [each for of in settings for each in studies.tasks(of, wish.shares, wish.repeats, wish.seed)]
-    lasts = [_lasts(wish, each.share, each.share * peak) for each in tasks]
-    files = sum((each.share or 1.0) for each in tasks) * wish.bytes * _A_BYTE
-    minutes = (sum(lasts) + files + len(tasks) * (_WARMUP + _PREPARATION)) / 60
-    return f"{minutes:.0f} minutes" if minutes < 120 else f"{minutes / 60:.1f} hours"
-
-
-def _lasts(wish: Wish, share: float, rate: float) -> float:
-    """Seconds of a point, so that enough arrives; beyond the peak, the queue only grows, so more of it is no help."""
-    return studies.seconds_of(rate, wish.seconds) if rate and share <= 1 else wish.seconds
 
 
 def run(wish: Wish, *, say: Say, progress: Say) -> tuple[Study, Exit]:
@@ -217,7 +148,9 @@ class _Measuring:
         self._file = None if wish.out is None else wish.out / studies.FILE
         self._is_wrong = False
         self._first_load = _FIRST_LOAD
-        self.study = self._begun()
+        self.study = begun(wish, target, self._file)
+        if self.study.points:
+            say(f"{len(self.study.points)} points are in {self._file}")
 
     def all(self) -> tuple[Study, Exit]:
         """All settings. An interruption ends with what was measured until then.
@@ -241,41 +174,9 @@ class _Measuring:
                     self._say(f"{setting}: its peak could not be measured, so it has no loads")
                     status = Exit.USAGE
                 if number == 1 and peaks and self.wish.settings:
-                    left = _duration(self.wish, self.wish.settings, max(peaks))
+                    left = duration(self.wish, self.wish.settings, max(peaks))
                     self._say(f"base is measured; the other settings take some {left}")
         return self.study, status
-
-    def _begun(self) -> Study:
-        """The study of the file, if it is of the same work; a new one otherwise. Raises `Refused`."""
-        wish = self.wish
-        version = wish.version or workloading._usual_version(self.target)
-        fresh = Study(
-            target=wish.label or ("URL" if "://" in wish.target else wish.target),
-            version=version,
-            transport=wish.transport or self.target.proto,
-            seed=wish.seed,
-            callers=wish.callers,
-            workers=wish.workers.planned,
-            packet=wish.packet,
-            resend=wish.resend,
-            queue=wish.queue,
-            repeats=wish.repeats,
-            seconds=wish.seconds,
-            bytes=0,
-            shares=wish.shares,
-            environment=environment.here(__version__),
-        )
-        if self._file is None or not self._file.exists():
-            return fresh
-        known = studies.read(self._file)
-        for name in _SAME:
-            if getattr(known, name) != getattr(fresh, name):
-                raise Refused(
-                    f"{self._file} is a study with {name} {getattr(known, name)}, not {getattr(fresh, name)}: "
-                    "use another --out, or the same options"
-                )
-        self._say(f"{len(known.points)} points are in {self._file}")
-        return known
 
     @contextlib.contextmanager
     def _linked(self, setting: Setting) -> Iterator[TargetAddress]:
@@ -319,7 +220,7 @@ class _Measuring:
         rate = task.share * max(self.study.peaks(task.setting), default=0.0)
         if not self.study.bytes and not self._choose_bytes(task, address):
             return False
-        lasts = _lasts(self.wish, task.share, rate)
+        lasts = seconds_of_point(self.wish, task.share, rate)
         if rate and lasts > max(self.wish.longest, self.wish.seconds):
             why = f"it would take {lasts:.0f} s, and {self.wish.longest:g} s are the most"
             self._keep(unmeasured(task, rate, why))
@@ -386,7 +287,7 @@ class _Measuring:
     ) -> tuple[Outcome, list[Plain]]:
         """A run of the workload, and the load that each worker saw."""
         wish = self.wish
-        lasts = seconds or _lasts(wish, task.share, rate)
+        lasts = seconds or seconds_of_point(wish, task.share, rate)
         with reached(wish.workers, self.loop) as (reach, workers):
             order = self._order(task, address, rate, load, lasts, workers)
             self._require(order, address, lasts)
@@ -423,7 +324,7 @@ class _Measuring:
                 callers=wish.callers,
                 arrivals=rate,
                 duration=lasts,
-                warmup=_WARMUP,
+                warmup=WARMUP,
                 seed=self.study.seed + task.repeat,
                 limits=wish.limits,
             ),

@@ -238,7 +238,7 @@ def _infer(curve: Path, disk_ms: float | None) -> int:
 
 
 def _measure(target: str, *, dry_run: bool, **wanted: t.Any) -> int:
-    from nfsproof import sensing, workloading
+    from nfsproof import sensing, study_planning, workloading
     from nfstargets.spelling import as_url
     from reports.workloads.inferred import model_text
     from reports.workloads.studied import study_text
@@ -254,7 +254,7 @@ def _measure(target: str, *, dry_run: bool, **wanted: t.Any) -> int:
         for knob in ("latency", "overhead", "bandwidth", "client overhead", "server overhead")
         for value in sorted(wanted.pop(knob.replace(" ", "_")))
     )
-    wish = sensing.Wish(
+    wish = study_planning.Wish(
         target=as_url(target),
         settings=settings,
         workers=_workers(wanted),
@@ -264,7 +264,7 @@ def _measure(target: str, *, dry_run: bool, **wanted: t.Any) -> int:
         **wanted,
     )
     if dry_run:
-        for line in sensing.plan_lines(wish):
+        for line in study_planning.plan_lines(wish):
             click.echo(line)
         return int(Exit.OK)
     if wish.out is not None:

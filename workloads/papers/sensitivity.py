@@ -35,7 +35,7 @@ _CALLERS_OF_WAN: t.Final = 45
 _LONG: t.Final = (10_000.0, 20_000.0, 40_000.0)
 """µs of each direction."""
 _LIGHT: t.Final = (0.2,)
-"""Of the peak across a WAN: what operations wait for each other there is nothing beside the round trip."""
+"""Of the peak across a WAN: there, operations wait for the round trip, hardly for each other."""
 _LONGEST_POINT: t.Final = 120.0
 """Seconds of a point across a WAN: where a few operations per second are the peak, it alone is measured."""
 _FEW_BYTES: t.Final = 1 << 10
