@@ -394,6 +394,7 @@ def measured(task: Task, rate: float, study: Study, result: Result, loads: Seque
         response_high=high,
         operations=operations,
         messages=sum(load["messages"] for load in loads) / max(1, sum(load["ended"] for load in loads)),
+        null_rtt=result.client.null_rtt_us,
         refused=refused,
         **facts,
     )

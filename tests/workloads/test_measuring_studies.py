@@ -59,6 +59,7 @@ def _wish(**more: t.Any) -> study_planning.Wish:
 
 def _outcome(verdict: Verdict = Verdict.PASS, *, interrupted: bool = False) -> Outcome:
     result: Result = replace(rate(), latency=Latency(operations=Histogram([40_000.0] * 300)))
+    result = replace(result, client=replace(result.client, null_rtt_us=2100.0))
     if verdict is not Verdict.PASS:
         result = replace(result, verdict=verdict, reasons=("a reason",))
     return Outcome(result, (), interrupted)
@@ -132,6 +133,7 @@ def test_a_study_measures_all_points_of_all_settings(monkeypatch: pytest.MonkeyP
     assert any("the other settings take some" in line for line in lines)
     assert all(not each.refused for each in study.points if each.share == PEAK)
     assert {each.messages for each in study.points} == {2.0}
+    assert {each.null_rtt for each in study.points} == {2100.0}
 
 
 def test_a_study_that_was_interrupted_goes_on_by_point(

@@ -95,6 +95,8 @@ class Measured:
     operations: int
     messages: float
     """Sent and received for each operation."""
+    null_rtt: float = 0.0
+    """The round trip of a call that does nothing, through the link of the setting, before the load; 0: unknown."""
     refused: str = ""
     """Why no fit uses it; empty: it is used."""
 
