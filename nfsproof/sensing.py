@@ -174,7 +174,8 @@ class _Measuring:
                     self._say(f"{setting}: its peak could not be measured, so it has no loads")
                     status = Exit.USAGE
                 if number == 1 and peaks and self.wish.settings:
-                    left = duration(self.wish, self.wish.settings, max(peaks))
+                    done = {each.task for each in self.study.points if not each.refused}
+                    left = duration(self.wish, self.wish.settings, max(peaks), self.study.bytes, done)
                     self._say(f"base is measured; the other settings take some {left}")
         return self.study, status
 
@@ -269,7 +270,10 @@ class _Measuring:
         most = int(_ROOM * self.wish.limits.bytes / (_MORE * rate))
         chosen = self.wish.bytes or min(_FULL_BYTES, most)
         self.study, self._first_load = replace(self.study, bytes=chosen), rate
-        self._say(f"some {rate:.0f} operations/s; {chosen} bytes of files for each, a tenth of it touched")
+        self._say(
+            f"some {rate:.0f} operations/s; {chosen} bytes of files for each, a tenth of it touched; "
+            f"{_DECK >> 20} MiB for each worker at least"
+        )
         return True
 
     def _write(self) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from nfsjudge.wording import count
 from nfsproof.workload_carriers import Workers
 from workloads.safety import Limits
 from workloads.sensitivity import study as studies
-from workloads.sensitivity.study import CLIENT, Setting
+from workloads.sensitivity.study import CLIENT, Setting, Task
 
 WARMUP: t.Final = 1.0
 """Seconds before a point that are not counted."""
@@ -66,13 +66,21 @@ def plan_lines(wish: Wish) -> Iterator[str]:
     yield f"points: {number}, {wish.repeats} for {loads}, of each setting"
     if any(each.knob == CLIENT for each in settings):
         yield f"of each {CLIENT}, only the peak"
-    yield f"duration: {duration(wish, settings, 0.0)} or more; the peaks say how much more"
+    yield f"duration: {duration(wish, settings, 0.0, wish.bytes)} or more; the peaks say how much more"
 
 
-def duration(wish: Wish, settings: Sequence[Setting], peak: float) -> str:
-    tasks = [each for of in settings for each in studies.tasks(of, wish.shares, wish.repeats, wish.seed)]
+def duration(
+    wish: Wish, settings: Sequence[Setting], peak: float, bytes_of_files: int, done: Collection[Task] = ()
+) -> str:
+    """How long the points of settings take without those that are done; `bytes_of_files`: of an operation per second."""
+    tasks = [
+        each
+        for of in settings
+        for each in studies.tasks(of, wish.shares, wish.repeats, wish.seed)
+        if each not in done
+    ]
     times = [seconds_of_point(wish, each.share, each.share * peak) for each in tasks]
-    files = sum((each.share or 1.0) for each in tasks) * wish.bytes * _A_BYTE
+    files = sum((each.share or 1.0) for each in tasks) * bytes_of_files * _A_BYTE
     minutes = (sum(times) + files + len(tasks) * (WARMUP + _PREPARATION)) / 60
     return f"{minutes:.0f} minutes" if minutes < 120 else f"{minutes / 60:.1f} hours"
 

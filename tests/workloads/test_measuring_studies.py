@@ -136,6 +136,16 @@ def test_a_study_measures_all_points_of_all_settings(monkeypatch: pytest.MonkeyP
     assert {each.null_rtt for each in study.points} == {2100.0}
 
 
+def test_the_estimate_has_the_files_and_what_is_left() -> None:
+    """Making 1 MiB for each operation per second takes minutes, and a point that is there none."""
+    wish = _wish(shares=(0.5,), repeats=1)
+    assert study_planning.duration(wish, wish.settings, 1800.0, 0) == "0 minutes"
+    assert study_planning.duration(wish, wish.settings, 1800.0, 1 << 20) == "5 minutes"
+    (setting,) = wish.settings
+    peak = Task(setting, PEAK, 0)
+    assert study_planning.duration(wish, wish.settings, 1800.0, 1 << 20, {peak}) == "2 minutes"
+
+
 def test_a_study_that_was_interrupted_goes_on_by_point(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
