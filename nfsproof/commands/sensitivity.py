@@ -55,8 +55,8 @@ def _bytes(context: click.Context, option: click.Parameter, text: str) -> int:
 
 @click.command(
     epilog="Exit status: 0 done; 1 wrong data, or a rule of the lint is broken; 2 interrupted; 3 internal error; "
-    "4 wrong usage, the target does not answer, a point could not be measured, a file that is no curve, or scipy is "
-    "not installed."
+    "4 wrong usage, the target does not answer, the peak of a setting could not be measured, a file that is no curve, "
+    "or scipy is not installed. What was measured until then is printed."
 )
 @click.argument("target", required=False)
 @click.option(
@@ -238,7 +238,7 @@ def _infer(curve: Path, disk_ms: float | None) -> int:
 
 
 def _measure(target: str, *, dry_run: bool, **wanted: t.Any) -> int:
-    from nfsproof import sensing, workloading
+    from nfsproof import sensing, study_planning, workloading
     from nfstargets.spelling import as_url
     from reports.workloads.inferred import model_text
     from reports.workloads.studied import study_text
@@ -254,7 +254,7 @@ def _measure(target: str, *, dry_run: bool, **wanted: t.Any) -> int:
         for knob in ("latency", "overhead", "bandwidth", "client overhead", "server overhead")
         for value in sorted(wanted.pop(knob.replace(" ", "_")))
     )
-    wish = sensing.Wish(
+    wish = study_planning.Wish(
         target=as_url(target),
         settings=settings,
         workers=_workers(wanted),
@@ -264,7 +264,7 @@ def _measure(target: str, *, dry_run: bool, **wanted: t.Any) -> int:
         **wanted,
     )
     if dry_run:
-        for line in sensing.plan_lines(wish):
+        for line in study_planning.plan_lines(wish):
             click.echo(line)
         return int(Exit.OK)
     if wish.out is not None:

@@ -35,6 +35,12 @@ _CALLERS_OF_WAN: t.Final = 45
 """As many as leave half of the peak of the server with these times at 40 ms: 45 / 81 ms is half of 1,111."""
 _LONG: t.Final = (10_000.0, 20_000.0, 40_000.0)
 """µs of each direction."""
+_LIGHT: t.Final = (0.2,)
+"""Of the peak across a WAN: there, operations wait for the round trip, hardly for each other."""
+_LONGEST_POINT: t.Final = 120.0
+"""Seconds of a point across a WAN: where a few operations per second are the peak, it alone is measured."""
+_FEW_BYTES: t.Final = 1 << 10
+"""Of files for each operation per second across a WAN, where making them takes longer than measuring."""
 _LATENCIES: t.Final = (150.0, 1000.0, 4000.0)
 _BANDWIDTHS: t.Final = (1.25, 2.5)
 _MIDDLE: t.Final = (0.17, 0.96)
@@ -86,7 +92,7 @@ _SCSI_OVERHEAD: t.Final = StudyPlan(
     version="2",
     transport="udp",
     settings=_settings(server_overhead=(80.0, 160.0, 320.0, 640.0)),
-    loads=0,
+    shares=(),
     bytes=_BYTES,
     packet=PACKET,
     queue=_times(SCSI),
@@ -99,7 +105,7 @@ _OTHER: t.Final = StudyPlan(
 _CLIENT_OVERHEAD: t.Final = StudyPlan(
     name="client-overhead",
     settings=_settings(client_overhead=(200.0, 400.0, 800.0, 1600.0)),
-    loads=0,
+    shares=(),
     packet=PACKET,
 )
 _WAN_2: t.Final = StudyPlan(
@@ -107,8 +113,10 @@ _WAN_2: t.Final = StudyPlan(
     version="2",
     transport="udp",
     settings=_settings(latency=_LONG),
-    loads=1,
+    shares=_LIGHT,
     callers=_CALLERS_OF_WAN,
+    longest=_LONGEST_POINT,
+    bytes=_FEW_BYTES,
     resend=_EARLY,
 )
 _WAN_3: t.Final = StudyPlan(
@@ -116,8 +124,10 @@ _WAN_3: t.Final = StudyPlan(
     version="3",
     transport="tcp",
     settings=_settings(latency=_LONG),
-    loads=1,
+    shares=_LIGHT,
     callers=_CALLERS_OF_WAN,
+    longest=_LONGEST_POINT,
+    bytes=_FEW_BYTES,
 )
 _QUICK: t.Final = "service=0.9"
 """Of the embedded server across a WAN: its processor alone."""

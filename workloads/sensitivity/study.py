@@ -32,7 +32,7 @@ from workloads.shape import Most
 from workloads.statistics import CONFIDENCE, Interval, student
 from workloads.trouble import Refused
 
-SCHEMA: t.Final = 1
+SCHEMA: t.Final = 2
 FILE: t.Final = "sensitivity.json"
 CLIENT: t.Final = "client overhead"
 """Time of the processor of a client for each message."""
@@ -145,6 +145,12 @@ class Study:
     """Over UDP, seconds until a call is sent again for the first time, with a window that halves then; 0: as usual."""
     queue: str
     """Times of the embedded server; empty: none."""
+    where: str = ""
+    """A mark that another server does not have, without its address; empty: unknown."""
+    knobs: tuple[str, ...] = ()
+    """Of the embedded server."""
+    carrier: str = "here"
+    """Where the workers are: "here", "processes", "hosts", "cluster"."""
     repeats: int
     seconds: float
     """Of a point at least."""
