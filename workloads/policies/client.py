@@ -85,8 +85,16 @@ class PolicyClient(NameSteps):
 
     # ------------------------------------------------------------ calls
 
+    def begin(self, pace: float) -> None:
+        """What comes now is measured on a clock of its own: each call takes `pace` seconds; 0: the real time."""
+        self.now.begin(pace)
+
     def perform(self, call: c.Call) -> Work[t.Any]:
         """The work of a call; its result is that of the call. Raises `Wrong`, `Stopped`."""
+        self.now.go_on()
+        return self._perform(call)
+
+    def _perform(self, call: c.Call) -> Work[t.Any]:
         if isinstance(call, c.DropCaches):
             self.drop_all_data()
             if call.everything:

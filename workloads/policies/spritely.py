@@ -10,9 +10,6 @@ rules of the paper; here calls of programs and callbacks of the server become st
     a callback with write-back                  all of the file, before it is answered (section 3.2)
     the cache is full                           what was used longest ago
 
-Its clock is that of the machine, or goes on with the calls of the program: then a run has the same calls each time,
-and the ratio of work and time that the authors of a paper had (`pace`).
-
 What must stay true:
 
 - A write is over for the record of the file as soon as it is in memory: whoever opens the file gets it, so that whoever
@@ -52,37 +49,35 @@ CANCELLED: t.Final = "bytes never written: their file was removed"
 class SpritelyClient(PolicyClient):
     """Carries out calls for one client."""
 
-    def __init__(self, *args: t.Any, pace: float = 0.0, **more: t.Any) -> None:
-        """As `Known`. `pace`: seconds of the client's clock for each call of a program; 0: the real time."""
+    def __init__(self, *args: t.Any, **more: t.Any) -> None:
+        """As `Known`."""
         super().__init__(*args, **more)
         self.cache = Cache(block=min(self.rsize, self.wsize), delay=math.inf)
-        self._pace = pace
-        self._performed = 0
-        self._updated_at = self._now()
+        self._updated_at = self.now()
         self._writes: dict[OpenFile, bool] = {}
         """How files were opened."""
         self._cancelled = 0
 
-    def _now(self) -> float:
-        return self._performed * self._pace if self._pace else self.clock()
+    def begin(self, pace: float) -> None:
+        """As of `PolicyClient`; `/etc/update` comes for the first time when its delay has passed."""
+        super().begin(pace)
+        self._updated_at = self.now()
 
-    def perform(self, call: c.Call) -> Work[t.Any]:
-        """As of `PolicyClient`."""
-        self._performed += 1
+    def _perform(self, call: c.Call) -> Work[t.Any]:
         if isinstance(call, c.DropCaches):
             yield from self._update()
             for file in self.cache.files:
                 if not file.is_open:
                     self.cache.invalidate(file)
-        elif self._now() - self._updated_at >= self.policy.delay:
+        elif self.now() - self._updated_at >= self.policy.delay:
             yield from self._update()
-        result = yield from super().perform(call)
+        result = yield from super()._perform(call)
         self.troubles[CANCELLED] += self.cache.cancelled - self._cancelled
         self._cancelled = self.cache.cancelled
         return result
 
     def _update(self) -> Work[None]:
-        self._updated_at = self._now()
+        self._updated_at = self.now()
         for file in self.cache.dirty_files():
             yield from self._write_back(file)
 
@@ -168,7 +163,7 @@ class SpritelyClient(PolicyClient):
             if epoch != cached.epoch:
                 return (yield from self.write(file, node, offset, count))
         piece = file.state.begin_write(offset, count, self.writer)
-        self.cache.write(cached, offset, self._made(file.state, [piece], offset, count), self._now())
+        self.cache.write(cached, offset, self._made(file.state, [piece], offset, count), self.now())
         file.state.end_write(piece)
         yield from self._make_room()
         return count

@@ -12,8 +12,7 @@ The tree of the paper is not published; this one is generated from a seed. `mani
               is written; at the end all objects are read and a program is written
 
 Compiling itself is not here: `think` is the time in seconds that it would take for each module, `compute` what passes
-before each call of the program. `pace` is what passes on the clock of a Spritely client for each of them; 0: the real
-time.
+before each call of the program. `pace` is what passes on the clock of a client for each of them; 0: the real time.
 """
 
 from __future__ import annotations
@@ -185,11 +184,11 @@ register(
         demand=_demand,
         phases=(
             preparation("source", _for_each_client(_make_source)),
-            PhaseDef("MakeDir", _for_each_client(_make_dir)),
-            PhaseDef("Copy", _for_each_client(_copy)),
-            PhaseDef("ScanDir", _for_each_client(_scan_dir)),
-            PhaseDef("ReadAll", _for_each_client(_read_all)),
-            PhaseDef("Make", _for_each_client(_make)),
+            PhaseDef("MakeDir", _for_each_client(_make_dir), pace="pace"),
+            PhaseDef("Copy", _for_each_client(_copy), pace="pace"),
+            PhaseDef("ScanDir", _for_each_client(_scan_dir), pace="pace"),
+            PhaseDef("ReadAll", _for_each_client(_read_all), pace="pace"),
+            PhaseDef("Make", _for_each_client(_make), pace="pace"),
         ),
         policy="like",
         size=4096,
