@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -15,7 +16,8 @@ from nfsproof.exits import Trouble
 from nfsproof.workloading import Wish, order_of
 from reports.workloads.timelines import axes, timeline_picture
 from tests.workloads.rig import calls_of, run
-from tests.workloads.toys import TOY
+from tests.workloads.toys import SIZE, TOY
+from workloads import calls as c
 from workloads import catalog
 from workloads.papers import PAPERS, spritely
 from workloads.papers.model import Plan
@@ -23,6 +25,7 @@ from workloads.policies.client_clock import ClientClock
 from workloads.policies.spritely import CALLBACKS, CANCELLED
 from workloads.result import Result
 from workloads.scripts.sort import pace_of
+from workloads.spec import PhaseDef
 from workloads.timeline import Sample, Timeline
 from workloads.trouble import Refused
 
@@ -119,6 +122,34 @@ def test_a_clock_never_goes_back() -> None:
     assert clock() == 108
     clock.begin(0.5)
     assert clock() == 108
+
+
+def test_stat_of_a_file_just_written_has_its_size_and_asks_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Section 5.2, ScanDir: nothing but the size is known here, and nobody calls back about a closed file."""
+    sizes = list[int | None]()
+    stats = dataclasses.replace(TOY, phases=(*TOY.phases[:1], PhaseDef("stat", lambda _: [_stats(sizes)])))
+    monkeypatch.setitem(catalog._KNOWN, TOY.name, stats)
+    result = run("toy", version="snfs", policy="spritely-lazy", clients=1, rsize=4096, wsize=4096)
+    assert (result.verdict, result.reasons) == (Verdict.PASS, ())
+    assert sizes == [SIZE, SIZE, SIZE + 100]
+    assert calls_of(result, "stat")["GETATTR"] == 2 + calls_of(result, "stat").get("READDIR", 0)
+
+
+def _stats(sizes: list[int | None]) -> c.Program[None]:
+    """Of a file of which data waits: closed, closed again, open with more data."""
+    for _ in range(2):
+        sizes.append((yield c.Stat("d0/f")).size)
+    file = yield c.Open("d0/f", writes=True)
+    yield c.Write(file, SIZE, 100)
+    sizes.append((yield c.Stat("d0/f")).size)
+    yield c.Close(file)
+
+
+def test_scandir_costs_as_much_as_with_nfs() -> None:
+    """No file is open: its attributes are asked for, by LOOKUP or GETATTR."""
+    snfs, nfs = (calls_of(andrew(*each), "ScanDir") for each in (("snfs", "spritely"), ("2", "v2-like")))
+    assert snfs == nfs
+    assert snfs["GETATTR"] + snfs["LOOKUP"] >= 12
 
 
 def test_each_client_sees_what_others_have_not_written_yet(monkeypatch: pytest.MonkeyPatch) -> None:

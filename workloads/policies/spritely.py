@@ -27,7 +27,7 @@ from collections.abc import Iterable
 from nfsclient.errors import NfsStatusError
 from nfsclient.files import Call, Data, Written, result_of
 from nfsclient.files.v2 import attributes_of
-from nfsclient.highlevel.snfs.cache import Cache, CachedFile, Extent, Kept
+from nfsclient.highlevel.snfs.cache import Cache, CachedFile, Extent, Kept, with_size
 from nfsclient.highlevel.snfs.callbacks import Callback
 from nfsclient.protocol import snfs as p
 from nfsclient.replies import status_error
@@ -263,11 +263,18 @@ class SpritelyClient(PolicyClient):
             self.cache.removed(node.handle)
 
     def _is_fresh(self, node: Node) -> bool:
-        """Attributes of an open file are true while caching is enabled, and never kept while it is not (4.2.3)."""
+        """Attributes of a file are true while it is open and cached (4.2.3): nobody calls back about a closed one."""
+        if node.attributes is None or node.attributes.is_directory:
+            return super()._is_fresh(node)
         cached = self.cache.get(node.handle)
-        if cached is not None and cached.is_open:
-            return cached.enabled and node.attributes is not None
-        return super()._is_fresh(node)
+        return cached is not None and cached.is_open and cached.enabled
+
+    def do_attributes(self, act: Act) -> Work[None]:
+        """As of `Known`; the size is that with the data that waits here."""
+        yield from super().do_attributes(act)
+        cached = self.cache.get(self._of(act).handle)
+        if cached is not None and (cached.is_cached or cached.is_dirty):
+            act.result = with_size(act.result, cached.size)
 
     # ------------------------------------------------------------ callbacks
 
