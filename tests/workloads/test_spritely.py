@@ -124,7 +124,9 @@ def test_a_clock_never_goes_back() -> None:
     assert clock() == 108
 
 
-def test_stat_of_a_file_just_written_has_its_size_and_asks_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stat_of_a_file_just_written_has_its_size_and_asks_the_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Section 5.2, ScanDir: nothing but the size is known here, and nobody calls back about a closed file."""
     sizes = list[int | None]()
     stats = dataclasses.replace(TOY, phases=(*TOY.phases[:1], PhaseDef("stat", lambda _: [_stats(sizes)])))
@@ -166,6 +168,16 @@ def test_andrew_with_all_that_programs_do() -> None:
     result = andrew("snfs", "spritely", pace=1.0)
     assert calls_of(result, "ReadAll").get("READ", 0) == 0
     assert result.calls["WRITE"] > 0
+
+
+@pytest.mark.parametrize("policy", ["spritely", "spritely-lazy"])
+def test_andrew_pays_for_what_waits_at_its_end(policy: str) -> None:
+    """Section 5.2: runs in a row, so that each pays for what the one before has left."""
+    result = andrew("snfs", policy)
+    written = sum(phase.written for phase in result.phases)
+    temporaries = result.events[CANCELLED]
+    assert 0 < temporaries < written
+    assert calls_of(result, "Make")["WRITE"] * 4096 >= written - temporaries
 
 
 def test_a_client_has_one_connection() -> None:

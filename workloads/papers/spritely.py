@@ -35,7 +35,7 @@ from workloads.scripts.sort import pace_of
 
 _SIZE = 4096
 _NAMED = ("OPEN", "CLOSE", "GETATTR", "SETATTR", "READ", "WRITE", "LOOKUP")
-ANDREW_SECONDS, ANDREW_CALLS = 415.0, 2400
+ANDREW_SECONDS, ANDREW_CALLS = 415.0, 2401
 SORTS: Mapping[int, tuple[float, int]] = {281: (4.0, 159), 1408: (48.0, 1514), 2816: (127.0, 3025)}
 """By KB: seconds of the paper with SNFS, and calls of the program here."""
 _OF_ANDREW: Mapping[str, str] = {"pace": f"{ANDREW_SECONDS / ANDREW_CALLS:.4f}"}

@@ -102,6 +102,9 @@ class PolicyClient(NameSteps):
             if call.everything and self.policy.names == "all":
                 self.drop_names()
             return None
+        if isinstance(call, c.Sync):
+            yield from self._sync()
+            return None
         act = Act(call)
         ledger = self.ledger
         paths = [path for path in (act.path, act.to) if path] if type(call) in _CHANGING else []
@@ -131,6 +134,13 @@ class PolicyClient(NameSteps):
         if isinstance(call, c.Close):
             self._closed(act)
         return act.result
+
+    def _sync(self) -> Work[None]:
+        """What waits is of open files: it is written when they are closed."""
+        for node, files in list(self.open_files.items()):
+            for file in files:
+                if file.is_written:
+                    yield from self.flush(file, node)
 
     def _carry_out(self, act: Act) -> Work[None]:
         for name, step in self._steps[c.name_of(act.call)]:

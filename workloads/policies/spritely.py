@@ -78,6 +78,9 @@ class SpritelyClient(PolicyClient):
 
     def _update(self) -> Work[None]:
         self._updated_at = self.now()
+        yield from self._sync()
+
+    def _sync(self) -> Work[None]:
         for file in self.cache.dirty_files():
             yield from self._write_back(file)
 

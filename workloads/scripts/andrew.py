@@ -9,7 +9,8 @@ The tree of the paper is not published; this one is generated from a seed. `mani
     ScanDir   stat of every object of the new tree
     ReadAll   every byte of it is read
     Make      for each module: its source and headers are read, a temporary is written, read and removed, an object
-              is written; at the end all objects are read and a program is written
+              is written; at the end all objects are read and a program is written. What still waits in the client
+              is written, too: in the paper the next run pays for it, and each run has one before it
 
 Compiling itself is not here: `think` is the time in seconds that it would take for each module, `compute` what passes
 before each call of the program. `pace` is what passes on the clock of a client for each of them; 0: the real time.
@@ -150,6 +151,7 @@ def _make(context: Context) -> c.Program[None]:
     for path, size in modules:
         yield from read_whole(_object(target + path), max(1, int(size * _OBJECT)), _STEP)
     yield from _write(f"{target}/a.out", max(1, sum(int(size * _OBJECT) for _, size in modules)))
+    yield c.Sync()
 
 
 def _object(path: str) -> str:
