@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 import typing as t
+from collections import Counter
 from collections.abc import Iterable
 
 from nfsclient.errors import NfsStatusError
@@ -57,6 +58,10 @@ class SpritelyClient(PolicyClient):
         self._writes: dict[OpenFile, bool] = {}
         """How files were opened."""
         self._cancelled = 0
+        self._opening: Counter[bytes] = Counter()
+        """Files with an OPEN under way."""
+        self._disabled: set[bytes] = set()
+        """Those of which a callback came meanwhile: the reply may be older than the callback."""
 
     def begin(self, pace: float) -> None:
         """As of `PolicyClient`; `/etc/update` comes for the first time when its delay has passed."""
@@ -106,7 +111,15 @@ class SpritelyClient(PolicyClient):
         yield from self._open(act.node, writes=True)
 
     def _open(self, node: Node, *, writes: bool) -> Work[None]:
-        reply = yield Call(p.OPEN, p.Openargs(node.handle, 0, writes))
+        self._opening[node.handle] += 1
+        try:
+            reply = yield Call(p.OPEN, p.Openargs(node.handle, 0, writes))
+        finally:
+            self._opening[node.handle] -= 1
+            may_cache = node.handle not in self._disabled
+            if not self._opening[node.handle]:
+                del self._opening[node.handle]
+                self._disabled.discard(node.handle)
         given = reply.resok
         if given is None:
             raise status_error(reply.status, "OPEN", node.path, reply)
@@ -115,7 +128,7 @@ class SpritelyClient(PolicyClient):
             node.handle,
             given.cache_version,
             given.old_cache_vers,
-            enabled=given.cache_enabled,
+            enabled=given.cache_enabled and may_cache,
             attributes=attributes,
             writes=writes,
         )
@@ -282,17 +295,24 @@ class SpritelyClient(PolicyClient):
     # ------------------------------------------------------------ callbacks
 
     def answer(self, callback: Callback) -> Work[None]:
-        """Carry out a CALLBACK, and answer it."""
+        """Carry out a CALLBACK, and answer it. One of a file that is being opened may come before the reply to OPEN."""
         self.troubles[CALLBACKS] += 1
-        mode = callback.args.cbmode
-        cached = self.cache.get(callback.args.file)
+        handle, mode = callback.args.file, callback.args.cbmode
+        cached = self.cache.get(handle)
+        if handle in self._opening and mode.invalidates:
+            self._disabled.add(handle)
         if cached is None:
-            callback.answer(p.Snfsstat.NFSERR_STALE)
+            is_expected = handle in self._opening
+            callback.answer(p.Snfsstat.NFS_OK if is_expected else p.Snfsstat.NFSERR_STALE)
             return
         if mode.invalidates:
             cached.enabled = False
-        while cached.is_dirty:
-            yield from self._write_back(cached)
+        try:
+            while cached.is_dirty:
+                yield from self._write_back(cached)
+        except Exception:
+            callback.answer(p.Snfsstat.NFSERR_IO)
+            raise
         if mode.invalidates:
             self.cache.invalidate(cached)
         callback.answer()
