@@ -7,7 +7,9 @@ temporary files, too; the last pass writes the output. A temporary is removed wh
 The paper does not describe the program. Its counts say that each byte is written to temporary files twice: 1452 WRITEs
 of 4 KB for 2816 KB, with one partial block more for each file; and that there are 34 temporary files, since each is
 opened twice. So a run has 94 KB, seven runs are merged into one, as by the `sort` of UNIX, and once. What has 281 KB
-is merged at once: its temporary storage is not much more than that (table 4).
+is merged at once: its temporary storage is not much more than that (table 4). For the larger ones, the storage that
+table 4 prints does not agree with the WRITEs of table 5: 2170 KB and 729 of 4 KB, 7764 KB and 1452. The program follows
+the WRITEs.
 
 `ends` says whether input and output are on the server, too; in the paper only the temporary files are. `pace281` and so
 on is what passes on the clock of a client for each call of the program, in seconds, while that many KB are sorted; 0:
