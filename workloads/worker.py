@@ -70,6 +70,8 @@ class Worker:
         self._links: list[Link] = []
         self._channels: list[Channel] = []
         self._performers: list[PolicyClient] = []
+        self._paced_by = ""
+        """The parameter by which the clocks of the clients go."""
         self._contexts: list[Context] = []
         self._root = self._directory = b""
         self._address = TargetAddress.from_plain(order.address)
@@ -129,7 +131,7 @@ class Worker:
         policy = POLICIES[order.policy]
         make: Callable[..., PolicyClient] = PolicyClient
         if policy.is_spritely:
-            make = functools.partial(SpritelyClient, pace=float(order.parameters.get("pace", 0.0)))
+            make = SpritelyClient
         performer = make(
             policy,
             order.version,
@@ -241,6 +243,10 @@ class Worker:
 
     def _script(self, phase: PhaseDef, tally: Tally) -> None:
         tasks = list[Task]()
+        if phase.pace != self._paced_by:
+            self._paced_by = phase.pace
+            for performer in self._performers:
+                performer.begin(float(self.order.parameters[phase.pace]) if phase.pace else 0.0)
         for context, performer, channel in zip(self._contexts, self._performers, self._channels, strict=True):
             for program in phase.programs(context):
                 work = carry_out(performer, program, tally, self.engine.clock)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -15,12 +16,16 @@ from nfsproof.exits import Trouble
 from nfsproof.workloading import Wish, order_of
 from reports.workloads.timelines import axes, timeline_picture
 from tests.workloads.rig import calls_of, run
-from tests.workloads.toys import TOY
+from tests.workloads.toys import SIZE, TOY
+from workloads import calls as c
 from workloads import catalog
-from workloads.papers import PAPERS
+from workloads.papers import PAPERS, spritely
 from workloads.papers.model import Plan
+from workloads.policies.client_clock import ClientClock
 from workloads.policies.spritely import CALLBACKS, CANCELLED
 from workloads.result import Result
+from workloads.scripts.sort import pace_of
+from workloads.spec import PhaseDef
 from workloads.timeline import Sample, Timeline
 from workloads.trouble import Refused
 
@@ -42,6 +47,20 @@ def sort(policy: str, **parameters: float) -> Result:
     return result
 
 
+def andrew(version: str, policy: str, **parameters: float) -> Result:
+    result = run(
+        "andrew",
+        version=version,
+        policy=policy,
+        parameters={"files": 12, "bytes": 20_000, **parameters},
+        window=4,
+        rsize=4096,
+        wsize=4096,
+    )
+    assert (result.verdict, result.reasons) == (Verdict.PASS, ())
+    return result
+
+
 def test_temporary_files_cost_no_read_and_without_update_no_write() -> None:
     """Sections 5.3 and 5.4."""
     lazy, old = sort("spritely-lazy"), sort("v2-like")
@@ -53,10 +72,86 @@ def test_temporary_files_cost_no_read_and_without_update_no_write() -> None:
 
 def test_update_writes_each_thirty_seconds_of_the_clock_of_the_paper() -> None:
     """The slower the machine, the more it finds; what it finds once, it does not write again."""
-    slow, faster = sort("spritely", pace=1.0), sort("spritely", pace=0.05)
+    slow, faster = sort("spritely", pace2816=1.0), sort("spritely", pace2816=0.05)
     assert slow.calls["WRITE"] > faster.calls.get("WRITE", 0)
     assert slow.calls["WRITE"] <= sort("v2-like").calls["WRITE"]
-    assert slow.calls == sort("spritely", pace=1.0).calls
+    assert slow.calls == sort("spritely", pace2816=1.0).calls
+
+
+def test_each_sort_has_a_pace_of_its_own_and_its_clock_begins_with_it() -> None:
+    """What passed before it, on another clock, brings no write-back into it."""
+    alone = calls_of(sort("spritely", pace1408=0.5), "1408 KB")
+    after = sort("spritely", pace281=0.7, pace1408=0.5)
+    assert calls_of(after, "1408 KB") == alone
+    assert alone["WRITE"] > 0
+    assert calls_of(after, "2816 KB").get("WRITE", 0) == 0
+
+
+def test_attributes_grow_old_by_the_pace_in_every_policy() -> None:
+    """Section 5.1: NFS looks every few seconds whether a file has changed."""
+    for version, policy in (("2", "v2-like"), ("3", "v3-like"), ("4.1", "delegated"), ("snfs", "spritely")):
+        slow, quick = (andrew(version, policy, pace=pace).calls["GETATTR"] for pace in (3.0, 0.001))
+        assert slow > quick, policy
+
+
+def test_the_clock_of_the_paper_is_that_of_all_columns_and_counts_what_the_programs_call() -> None:
+    paced = {"andrew": [("pace", spritely.ANDREW_SECONDS / spritely.ANDREW_CALLS)]}
+    paced["sort"] = [(pace_of(size), seconds / calls) for size, (seconds, calls) in spritely.SORTS.items()]
+    for plan in PAPERS["spritely"].plans():
+        for name, seconds in paced[plan.workload]:
+            assert float(plan.parameters[name]) == pytest.approx(seconds, rel=0.01), (plan, name)
+    sorted_ = run("sort", version="3", parameters={"ends": 0}, window=4)
+    assert {f"{size} KB": calls for size, (_, calls) in spritely.SORTS.items()} == {
+        phase.name: phase.operations for phase in sorted_.phases
+    }
+    assert sum(phase.operations for phase in run("andrew", version="3").phases) == spritely.ANDREW_CALLS
+
+
+def test_a_clock_never_goes_back() -> None:
+    machine = 100.0
+    clock = ClientClock(lambda: machine)
+    assert clock() == 100
+    clock.begin(2.0)
+    clock.go_on()
+    clock.go_on()
+    machine = 101.0
+    assert clock() == 104
+    clock.begin(0.0)
+    machine = 105.0
+    clock.go_on()
+    assert clock() == 108
+    clock.begin(0.5)
+    assert clock() == 108
+
+
+def test_stat_of_a_file_just_written_has_its_size_and_asks_the_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Section 5.2, ScanDir: nothing but the size is known here, and nobody calls back about a closed file."""
+    sizes = list[int | None]()
+    stats = dataclasses.replace(TOY, phases=(*TOY.phases[:1], PhaseDef("stat", lambda _: [_stats(sizes)])))
+    monkeypatch.setitem(catalog._KNOWN, TOY.name, stats)
+    result = run("toy", version="snfs", policy="spritely-lazy", clients=1, rsize=4096, wsize=4096)
+    assert (result.verdict, result.reasons) == (Verdict.PASS, ())
+    assert sizes == [SIZE, SIZE, SIZE + 100]
+    assert calls_of(result, "stat")["GETATTR"] == 2 + calls_of(result, "stat").get("READDIR", 0)
+
+
+def _stats(sizes: list[int | None]) -> c.Program[None]:
+    """Of a file of which data waits: closed, closed again, open with more data."""
+    sizes.append((yield c.Stat("d0/f")).size)
+    sizes.append((yield c.Stat("d0/f")).size)
+    file = yield c.Open("d0/f", writes=True)
+    yield c.Write(file, SIZE, 100)
+    sizes.append((yield c.Stat("d0/f")).size)
+    yield c.Close(file)
+
+
+def test_scandir_costs_as_much_as_with_nfs() -> None:
+    """No file is open: its attributes are asked for, by LOOKUP or GETATTR."""
+    snfs, nfs = (calls_of(andrew(*each), "ScanDir") for each in (("snfs", "spritely"), ("2", "v2-like")))
+    assert snfs == nfs
+    assert snfs["GETATTR"] + snfs["LOOKUP"] >= 12
 
 
 def test_each_client_sees_what_others_have_not_written_yet(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,17 +165,19 @@ def test_each_client_sees_what_others_have_not_written_yet(monkeypatch: pytest.M
 
 
 def test_andrew_with_all_that_programs_do() -> None:
-    result = run(
-        "andrew",
-        version="snfs",
-        policy="spritely",
-        parameters={"files": 12, "bytes": 20_000, "pace": 1.0},
-        rsize=4096,
-        wsize=4096,
-    )
-    assert (result.verdict, result.reasons) == (Verdict.PASS, ())
+    result = andrew("snfs", "spritely", pace=1.0)
     assert calls_of(result, "ReadAll").get("READ", 0) == 0
     assert result.calls["WRITE"] > 0
+
+
+@pytest.mark.parametrize("policy", ["spritely", "spritely-lazy"])
+def test_andrew_pays_for_what_waits_at_its_end(policy: str) -> None:
+    """Section 5.2: runs in a row, so that each pays for what the one before has left."""
+    result = andrew("snfs", policy)
+    written = sum(phase.written for phase in result.phases)
+    temporaries = result.events[CANCELLED]
+    assert 0 < temporaries < written
+    assert calls_of(result, "Make")["WRITE"] * 4096 >= written - temporaries
 
 
 def test_a_client_has_one_connection() -> None:
