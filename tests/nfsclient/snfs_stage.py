@@ -10,6 +10,8 @@ from collections import Counter
 import nfsclient
 from nfsclient.highlevel.snfs import NfsClient, connect
 from nfsclient.protocol import snfs as p
+from nfsclient.rpc.auth import AuthSys
+from nfsclient.rpc.blocking import RpcClient, connect_tcp
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.program import Procedure
 from nfsclient.rpc.service import CallContext
@@ -43,6 +45,7 @@ class Stage:
         self.calls: Counter[str] = Counter()
         self.callbacks: list[p.CbMode] = []
         self.clients: list[NfsClient] = []
+        self._raw: list[RpcClient] = []
         for procedure in NAMED:
             self.server.interpose(t.cast("Procedure[t.Any, t.Any]", procedure), self._note)
 
@@ -79,6 +82,12 @@ class Stage:
         """A client of another version, which keeps nothing."""
         return nfsclient.connect(self.url(version), loop=self.loop)
 
+    def raw(self) -> RpcClient:
+        """A connection of somebody who makes calls singly, and answers no callbacks."""
+        made = connect_tcp("127.0.0.1", self.server.port, loop=self.loop, credential=AuthSys())
+        self._raw.append(made)
+        return made
+
     def cut(self, client: NfsClient) -> None:
         """End the connection of a client, from the side of the server: the client may connect again from its port."""
         rpc = self.server._rpc
@@ -108,7 +117,7 @@ class Stage:
         return inode.data.read(0, inode.size)
 
     def close(self) -> None:
-        for client in self.clients:
-            client.session.rpc.close()
+        for rpc in (*self._raw, *(client.session.rpc for client in self.clients)):
+            rpc.close()
         self.server.close()
         self.loop.close()

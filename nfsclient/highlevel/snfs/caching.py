@@ -14,7 +14,7 @@ Section numbers are those of the paper. The cache itself is without I/O (`cache`
 What must stay true:
 
 - A callback is answered from within any wait on the loop, and what it causes does not wait: WRITEs are sent, and the
-  last reply to them sends the answer (`_WriteBack`). A program that waits for its own OPEN or CLOSE of the same file
+  last reply to them sends the answer (`writeback`). A program that waits for its own OPEN or CLOSE of the same file
   does not hold that up (section 4.3.4).
 - While data waits of a file that may not be cached any more, no call of the program about its data is made (`settle`):
   the server would answer without that data.
@@ -32,7 +32,6 @@ import typing as t
 from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 
 from nfsclient.clients.snfs import Snfs
 from nfsclient.errors import (
@@ -43,22 +42,20 @@ from nfsclient.errors import (
     RetriesExhausted,
     RpcTimeout,
 )
-from nfsclient.files import Attributes, Data, NewAttributes, Steps, Written, snfs
+from nfsclient.files import Attributes, Data, NewAttributes, Steps, snfs
 from nfsclient.files.v2 import attributes_of
 from nfsclient.highlevel.session import Job, StatelessCalls
-from nfsclient.highlevel.snfs.cache import Cache, CachedFile, Extent, Kept, with_size
+from nfsclient.highlevel.snfs.cache import Cache, CachedFile, Kept, with_size
 from nfsclient.highlevel.snfs.callbacks import Callback, CallbackService
 from nfsclient.highlevel.snfs.errors import StateLost
+from nfsclient.highlevel.snfs.writeback import WriteBack
 from nfsclient.paths import shown
 from nfsclient.protocol import nfs2
 from nfsclient.protocol import snfs as p
 from nfsclient.replies import status_error
-from nfsclient.rpc.core import Pending
 from nfsclient.rpc.program import Procedure
 from nfsclient.xdr import Void
 
-_AT_ONCE: t.Final = 16
-"""WRITEs of one callback that are under way."""
 _PATIENT_REPLIES: t.Final = 8
 """READs in a row that may give nothing."""
 _OPENED: t.Final = frozenset({p.Snfsstat.NFS_OK, p.Snfsstat.SNFS_INCONSISTENT})
@@ -115,13 +112,10 @@ class Caching:
         """Files with an OPEN or CLOSE under way."""
         self._disabled: set[bytes] = set()
         """Files of which a callback came while an OPEN was under way: its reply may be older than the callback."""
-        self._backs: dict[bytes, int] = {}
-        """Files that a callback writes back now."""
         self._cutting: dict[bytes, int] = {}
         """Files that get another size now, and which."""
-        self._unsure: set[bytes] = set()
-        """Files of which data was refused: the server may have less of them than this client thinks."""
         self._is_busy = False
+        self._writes = WriteBack(calls, cache, self._lose)
         self.service = CallbackService(calls.rpc, self._called)
         calls.caller.on_reconnected = self._reopen
         calls.before = self.tick
@@ -137,7 +131,7 @@ class Caching:
             self._rpc.loop.catch_up()
             self.calls.caller.restore("a look at the cache")
             if self.cache.wake <= self._clock():
-                self._send(self.cache.due(self._clock()))
+                self._writes.send(self.cache.due(self._clock()))
         finally:
             self._is_busy = False
 
@@ -313,7 +307,7 @@ class Caching:
         self.tick()
         file = opened.file
         self.settle(file)
-        self._await_back(file)
+        self._writes.wait(file)
         self._cutting[file.handle] = size
         try:
             self.calls.do(self.calls.files.setattr(file.handle, NewAttributes(size=size)), file.path)
@@ -344,81 +338,21 @@ class Caching:
     def settle(self, file: CachedFile) -> None:
         """Wait until nothing waits of a file that is not to be cached (any more)."""
         while file.blocks and file.is_open and not file.enabled:
-            if file.handle in self._backs:
-                self._await_back(file)
+            if self._writes.is_writing_back(file):
+                self._writes.wait(file)
             elif file.is_dirty:
                 self.write_back(file)
             else:
                 self.cache.invalidate(file)
 
-    def _await_back(self, file: CachedFile) -> None:
-        """Wait for the end of a callback that writes it back."""
-        loop = self._rpc.loop
-        if file.handle in self._backs:
-            loop.run_until(lambda: file.handle not in self._backs, loop.clock() + self._rpc.timeout)
-
     def write_back(self, file: CachedFile) -> None:
         """Write all that waits of a file. What is refused is lost: `raise_failure` says so."""
-        self._send(self.cache.extents(file))
-
-    def _send(self, extents: Iterable[Extent]) -> None:
-        """WRITE of blocks, many at a time."""
-
-        def outcome(steps: Steps[Written]) -> Steps[Written | NfsStatusError]:
-            try:
-                return (yield from steps)
-            except NfsStatusError as error:
-                return error
-
-        of_job: dict[int, Extent] = {}
-
-        def take(job: Job[Written | NfsStatusError], result: Written | NfsStatusError) -> None:
-            extent = of_job[id(job)]
-            if isinstance(result, NfsStatusError):
-                self._refused(extent, result)
-            else:
-                self.cache.written(extent)
-
-        jobs: deque[Job[Written | NfsStatusError]] = deque()
-        for extent in extents:
-            steps = self.calls.files.write(extent.handle, extent.offset, extent.data)
-            job = Job(outcome(steps), extent.offset, len(extent.data))
-            of_job[id(job)] = extent
-            jobs.append(job)
-        if jobs:
-            self.calls.run(jobs, take, size=self.cache.block, path=b"")
-        while self._unsure:
-            self._learn_size(self._unsure.pop())
-        self.cache.look_again()
-
-    def _learn_size(self, handle: bytes) -> None:
-        """After data was refused, the file ends where the server says, or where what still waits ends."""
-        file = self.cache.get(handle)
-        if file is None:
-            return
-        with contextlib.suppress(NfsStatusError):
-            found = self.calls.do(self.calls.files.getattr(handle), file.path)
-            ends = (extent.offset + len(extent.data) for extent in self.cache.extents(file))
-            self.cache.cut(file, max(found.size or 0, *ends, 0))
-            file.attributes = found
-
-    def _refused(self, extent: Extent, error: NfsStatusError) -> None:
-        file = self.cache.get(extent.handle)
-        if file is None:
-            return
-        if not self.cache.waits(extent):
-            return  # it was written by a callback meanwhile, or cancelled
-        if error.status == p.Snfsstat.NFSERR_STALE:
-            self._lose(file)
-            return
-        error.path = shown(file.path)
-        self.cache.failed(extent, error)
-        self._unsure.add(file.handle)
+        self._writes.send(self.cache.extents(file))
 
     def _make_room(self) -> None:
         extents = self.cache.excess()
         if extents:
-            self._send(extents)
+            self._writes.send(extents)
             self.cache.excess()
 
     def raise_failure(self, file: CachedFile) -> None:
@@ -463,7 +397,7 @@ class Caching:
             self.cache.cut(file, self._cutting[handle])
         if mode.invalidates:
             file.enabled = False
-        _WriteBack(self, file, callback).go_on()
+        self._writes.begin(file, callback)
 
     # ------------------------------------------------------------ recovery
 
@@ -500,75 +434,6 @@ class Caching:
         file.readers = file.writers = 0
         file.incarnation += 1
         self.cache.invalidate(file)
-
-
-class _WriteBack:
-    """What a callback asks for: WRITEs of what waits, then the reply. Nothing here waits."""
-
-    def __init__(self, caching: Caching, file: CachedFile, callback: Callback) -> None:
-        self._caching = caching
-        self._file = file
-        self._callback = callback
-        self._under_way = 0
-        self._queue: deque[Extent] = deque()
-        self._has_failed = False
-        self._is_over = False
-        caching._backs[file.handle] = caching._backs.get(file.handle, 0) + 1
-
-    def go_on(self) -> None:
-        """Send what there is room for; when all is answered, answer the callback."""
-        if self._is_over:
-            return
-        if not self._queue and not self._under_way:
-            self._queue.extend(self._caching.cache.extents(self._file))
-            if not self._queue:
-                self._end()
-                return
-        try:
-            while self._queue and self._under_way < _AT_ONCE:
-                self._write(self._queue.popleft())
-        except NfsClientError:
-            self._abandon()
-
-    def _write(self, extent: Extent) -> None:
-        args = nfs2.Writeargs(extent.handle, 0, extent.offset, 0, extent.data)
-        pending = self._caching._rpc.submit(p.WRITE, args)
-        self._under_way += 1
-        pending.then = partial(self._written, extent)
-        if pending.done:
-            pending.then(pending)
-
-    def _written(self, extent: Extent, pending: Pending[t.Any]) -> None:
-        self._under_way -= 1
-        if pending.error is not None or pending.result is None:
-            self._abandon()
-            return
-        if pending.result.resok is None:
-            self._has_failed = True
-            self._caching._refused(extent, status_error(pending.result.status, "WRITE"))
-        else:
-            self._caching.cache.written(extent)
-        self.go_on()
-
-    def _leave(self) -> None:
-        self._is_over = True
-        backs, handle = self._caching._backs, self._file.handle
-        backs[handle] -= 1
-        if not backs[handle]:
-            del backs[handle]
-
-    def _abandon(self) -> None:
-        """The connection has ended, or is of no use: the data goes on waiting, and the server gets no answer."""
-        if not self._is_over:
-            self._leave()
-
-    def _end(self) -> None:
-        self._leave()
-        if self._has_failed:  # to the server this client is dead, and nobody calls it about the file any more
-            self._caching._lose(self._file)
-        elif self._callback.args.cbmode.invalidates:
-            self._caching.cache.invalidate(self._file)
-        self._callback.answer(p.Snfsstat.NFSERR_IO if self._has_failed else p.Snfsstat.NFS_OK)
 
 
 def _given_away(file: CachedFile) -> str:

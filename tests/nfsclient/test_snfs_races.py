@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""What happens within a call of a client of Spritely NFS: callbacks, other writers and lost connections come then."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Iterator
+
+import pytest
+
+from nfsclient.highlevel.snfs import NfsClient
+from nfsclient.protocol import nfs2
+from nfsclient.protocol import snfs as p
+from nfsclient.rpc.blocking import RpcClient
+from nfsclient.rpc.core import Pending
+from tests.nfsclient.snfs_stage import BLOCK, Stage
+
+MANY: t.Final = bytes(800 * BLOCK)
+"""More blocks than WRITEs are under way at a time."""
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    made = Stage()
+    yield made
+    made.close()
+    assert [str(error) for _, error in made.server.messages.faults] == []
+
+
+@pytest.fixture
+def a(stage: Stage) -> NfsClient:
+    return stage.client()
+
+
+@pytest.fixture
+def b(stage: Stage) -> NfsClient:
+    return stage.client()
+
+
+def put(client: NfsClient, name: str, data: bytes) -> None:
+    """Write a file, and leave the data in memory."""
+    with client.open(name, "w") as file:
+        file.write(data)
+
+
+def start(rpc: RpcClient, handle: bytes, then: t.Callable[[], t.Any], *, writes: bool = True) -> None:
+    """OPEN, and when it is answered something else; nobody waits."""
+
+    def go_on(pending: Pending[t.Any]) -> None:
+        assert pending.result is not None
+        assert pending.result.status == p.Snfsstat.NFS_OK
+        then()
+
+    rpc.submit(p.OPEN, p.Openargs(handle, 0, writes)).then = go_on
+
+
+def write(rpc: RpcClient, handle: bytes, data: bytes) -> Pending[t.Any]:
+    return rpc.submit(p.WRITE, nfs2.Writeargs(handle, 0, 0, 0, data))
+
+
+# ---------------------------------------------------------------- WRITEs that go on after a callback
+
+
+def test_what_a_callback_has_written_back_is_not_written_once_more(stage: Stage, a: NfsClient) -> None:
+    """Many blocks are due, and while the first are under way somebody else opens the file of the last one."""
+    put(a, "g", MANY)
+    file = a.open("f", "w")
+    file.write(b"from a")
+    other, handle = stage.raw(), a.find("f").handle
+    stage.pass_time(31)
+    stage.during(p.WRITE, lambda: start(other, handle, lambda: write(other, handle, b"from b")))
+    a.exists("f")
+    stage.loop.catch_up()
+    assert stage.contents("f") == b"from b"
+    assert stage.contents("g") == MANY
+
+
+def test_a_write_whose_connection_is_lost_is_not_repeated_if_a_callback_has_written_it(
+    stage: Stage, a: NfsClient
+) -> None:
+    """The client comes back, is called, and then has nothing to write any more."""
+    file = a.open("f", "w")
+    file.write(b"from a")
+    other, handle = stage.raw(), a.find("f").handle
+
+    def act() -> None:
+        stage.cut(a)
+        start(other, handle, lambda: write(other, handle, b"from b"))
+
+    stage.during(p.WRITE, act)
+    file.flush()
+    stage.loop.catch_up()
+    assert stage.contents("f") == b"from b"
+
+
+def test_a_callback_that_is_repeated_writes_nothing_twice(stage: Stage, a: NfsClient) -> None:
+    """The server makes it again while the client writes."""
+    file = a.open("f", "w")
+    file.write(MANY)
+    caching, handle = a.caching, a.find("f").handle
+    answers: list[p.Snfsstat] = []
+    attributes: t.Any = None
+    callback: t.Any = type("Repeated", (), {})()
+    callback.args, callback.answer = (
+        p.Callbackargs(handle, p.CbMode.SNFS_WRINVAL, 0, attributes),
+        answers.append,
+    )
+    stage.during(p.WRITE, lambda: caching._called(callback))
+    caching._called(callback)
+    stage.loop.run_until(lambda: len(answers) == 2, stage.loop.clock() + 5)
+    assert answers == [p.Snfsstat.NFS_OK] * 2
+    assert stage.calls["WRITE"] == 800
+    assert stage.contents("f") == MANY
