@@ -111,3 +111,20 @@ def test_a_callback_that_is_repeated_writes_nothing_twice(stage: Stage, a: NfsCl
     assert answers == [p.Snfsstat.NFS_OK] * 2
     assert stage.calls["WRITE"] == 800
     assert stage.contents("f") == MANY
+
+
+# ---------------------------------------------------------------- connections that end within a call
+
+
+@pytest.mark.parametrize("mode", ["r", "r+"])
+def test_blocks_of_a_closed_file_keep_their_version_when_an_open_is_lost(
+    stage: Stage, a: NfsClient, b: NfsClient, mode: str
+) -> None:
+    """REOPEN tells the newest version, of which the blocks need not be: others have written since, and closed it."""
+    put(b, "f", b"old")
+    assert a.read_file("f") == b"old"
+    put(b, "f", b"new")
+    stage.client().read_file("f")
+    stage.during(p.OPEN, lambda: stage.cut(a))
+    with a.open("f", mode) as file:
+        assert file.readall() == b"new"

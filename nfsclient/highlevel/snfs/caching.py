@@ -419,7 +419,7 @@ class Caching:
             self._lose(file)
             return
         file.enabled = given.cache_enabled and file.is_open
-        if file.blocks:
+        if file.is_open or file.is_dirty:  # else nobody calls this client when others change it
             file.version = given.cache_version
         if not file.is_dirty:
             file.size = given.attributes.size
