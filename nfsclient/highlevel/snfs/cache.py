@@ -18,7 +18,7 @@ Section numbers are those of the paper (Srinivasan and Mogul, Spritely NFS, 1989
 What must stay true:
 
 - A block is valid in one range [begin, end), which contains all that is dirty in it. Bytes of it beyond that range are
-  read from the server, and then what is dirty here wins.
+  read from the server, and then what is valid here wins: it may have been written back since they were requested.
 - `epoch` of a file grows whenever its blocks are invalidated: data that was requested before is not kept afterwards.
 - A WRITE that is under way carries the stamp of its block: if a program has written into the block since, it stays
   dirty.
@@ -104,9 +104,9 @@ class _Block:
         """Data of the server has come, for bytes from 0 on; up to `limit` there are zeros where it has none."""
         fresh = bytearray(len(self.data))
         fresh[: min(len(data), limit)] = memoryview(data)[:limit]
-        fresh[self.dirty_begin : self.dirty_end] = self.data[self.dirty_begin : self.dirty_end]
+        fresh[self.begin : self.end] = self.data[self.begin : self.end]
         self.data = fresh
-        self.begin, self.end = 0, max(limit, self.dirty_end)
+        self.begin, self.end = 0, max(limit, self.end)
 
     def cut(self, end: int) -> None:
         """Nothing of it is left from `end` on."""
