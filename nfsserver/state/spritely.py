@@ -551,6 +551,7 @@ class SpritelyState:
         wrote, block.mdev = block.writers > writers, mdev
         block.readers, block.writers = readers, writers
         block.is_dirty = dirty and not writers and entry.state is not State.WRITE_SHARED
+        block.settled = Callback.NONE  # it may cache again
         self._set_state(entry, block, wrote=wrote)
 
     def _set_state(self, entry: Entry, block: Block, *, wrote: bool) -> None:

@@ -15,6 +15,25 @@ from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.core import Pending
 from tests.nfsclient.snfs_stage import BLOCK, Stage
 
+if t.TYPE_CHECKING:
+    from nfsclient.highlevel.snfs.callbacks import Callback
+
+
+class Called:
+    """A callback from nowhere."""
+
+    def __init__(self, handle: bytes, mode: p.CbMode = p.CbMode.SNFS_WRINVAL) -> None:
+        attributes: t.Any = None
+        self.args = p.Callbackargs(handle, mode, 0, attributes)
+        self.answers: list[p.Snfsstat] = []
+
+    def answer(self, status: p.Snfsstat = p.Snfsstat.NFS_OK) -> None:
+        self.answers.append(status)
+
+    def come(self, client: NfsClient) -> None:
+        client.caching._called(t.cast("Callback", self))
+
+
 MANY: t.Final = bytes(800 * BLOCK)
 """More blocks than WRITEs are under way at a time."""
 
@@ -97,18 +116,11 @@ def test_a_callback_that_is_repeated_writes_nothing_twice(stage: Stage, a: NfsCl
     """The server makes it again while the client writes."""
     file = a.open("f", "w")
     file.write(MANY)
-    caching, handle = a.caching, a.find("f").handle
-    answers: list[p.Snfsstat] = []
-    attributes: t.Any = None
-    callback: t.Any = type("Repeated", (), {})()
-    callback.args, callback.answer = (
-        p.Callbackargs(handle, p.CbMode.SNFS_WRINVAL, 0, attributes),
-        answers.append,
-    )
-    stage.during(p.WRITE, lambda: caching._called(callback))
-    caching._called(callback)
-    stage.loop.run_until(lambda: len(answers) == 2, stage.loop.clock() + 5)
-    assert answers == [p.Snfsstat.NFS_OK] * 2
+    first, second = Called(a.find("f").handle), Called(a.find("f").handle)
+    stage.during(p.WRITE, lambda: second.come(a))
+    first.come(a)
+    stage.loop.run_until(lambda: bool(first.answers and second.answers), stage.loop.clock() + 5)
+    assert first.answers == second.answers == [p.Snfsstat.NFS_OK]
     assert stage.calls["WRITE"] == 800
     assert stage.contents("f") == MANY
 
@@ -128,3 +140,19 @@ def test_blocks_of_a_closed_file_keep_their_version_when_an_open_is_lost(
     stage.during(p.OPEN, lambda: stage.cut(a))
     with a.open("f", mode) as file:
         assert file.readall() == b"new"
+
+
+def test_a_callback_that_overtakes_the_reply_to_reopen_counts(stage: Stage, a: NfsClient) -> None:
+    put(a, "f", b"data")
+    a.sync()
+    called = Called(a.find("f").handle, p.CbMode.SNFS_CBINVAL)
+    with a.open("f") as file:
+        assert file.readall() == b"data"
+        stage.during(p.REOPEN, lambda: called.come(a))
+        stage.cut(a)
+        a.caching.tick()
+        assert called.answers == [p.Snfsstat.NFS_OK]
+        assert not file.is_cached
+        assert a.caching.cache.memory == 0
+    with a.open("f") as file:
+        assert file.is_cached

@@ -198,6 +198,21 @@ def test_version_3_is_put_off_while_a_client_writes_back(rig: Rig, a: Client) ->
     assert bytes(nfs3.read(file, 0, 10).resok.data) == b"new"
 
 
+def test_a_client_that_may_cache_since_it_reopened_is_called_again(rig: Rig, a: Client) -> None:
+    """What it was called for before does not count any more: the writer that it was called for has not come again."""
+    file = rig.file(b"f")
+    rig.clock.advance(61)  # what made the file is forgotten
+    a.snfs.open(file)
+    nfs3 = rig.nfs3()
+    for calls in (1, 2):
+        assert nfs3.write(file, 0, b"data").status is Nfsstat3.NFS3ERR_JUKEBOX
+        assert a.called == [CbMode.SNFS_CBINVAL] * calls
+        assert a.snfs.reopen(file, readers=1, cache_version=1).resok.cache_enabled is True
+    assert nfs3.write(file, 0, b"data").status is Nfsstat3.NFS3ERR_JUKEBOX
+    assert len(a.called) == 3
+    assert nfs3.write(file, 0, b"data").status is Nfsstat3.NFS3_OK
+
+
 def test_a_file_that_version_3_has_just_written_is_not_cached(rig: Rig, a: Client) -> None:
     """Its client may look for changes for a while (section 6.1)."""
     file = rig.file(b"f")

@@ -109,9 +109,9 @@ class Caching:
         self._snfs = Snfs(calls.rpc)
         self._clock = calls.rpc.loop.clock
         self._changing: Counter[bytes] = Counter()
-        """Files with an OPEN or CLOSE under way."""
+        """Files with an OPEN, CLOSE or REOPEN under way."""
         self._disabled: set[bytes] = set()
-        """Files of which a callback came while an OPEN was under way: its reply may be older than the callback."""
+        """Those of which a callback came while OPEN or REOPEN was under way: the reply may be older than the callback."""
         self._cutting: dict[bytes, int] = {}
         """Files that get another size now, and which."""
         self._is_busy = False
@@ -166,7 +166,6 @@ class Caching:
     def open(self, handle: bytes, path: bytes, *, writes: bool) -> Opened:
         """OPEN; the blocks that are still true stay."""
         self.tick()
-        self._disabled.discard(handle)
         reply = self._change(p.OPEN, p.Openargs(handle, self.mdev, writes), handle, path)
         given = reply.resok
         if given is None:
@@ -181,6 +180,7 @@ class Caching:
             attributes=attributes_of(given.attributes),
             writes=writes,
         )
+        self._disabled.discard(handle)
         file = self.cache.file(handle)
         file.path = path
         if kept is Kept.LOST:
@@ -208,8 +208,7 @@ class Caching:
     def _change(self, procedure: Procedure[t.Any, t.Any], args: t.Any, handle: bytes, path: bytes) -> t.Any:
         """The reply to OPEN or CLOSE; again after a lost connection, and while the server recovers."""
         pauses: t.Iterator[float] | None = None
-        self._changing[handle] += 1
-        try:
+        with self._change_of(handle):
             while True:
                 try:
                     reply = self._snfs.call(procedure, args)
@@ -222,10 +221,6 @@ class Caching:
                 pauses = pauses or self.calls.patience.pauses()
                 if next(pauses, None) is None:
                     raise RetriesExhausted(reply.status, procedure.name, shown(path))
-        finally:
-            self._changing[handle] -= 1
-            if not self._changing[handle]:
-                del self._changing[handle]
 
     def finish(self) -> None:
         """Write all that waits, and close what is open: the client ends."""
@@ -406,11 +401,27 @@ class Caching:
         for handle in dict.fromkeys((*(file.handle for file in self.cache.files), *self._changing)):
             file = self.cache.file(handle)
             if file.is_open or file.is_dirty or handle in self._changing:
-                args = p.Reopenargs(
-                    handle, self.mdev, file.readers, file.writers, file.is_dirty, file.version or 0
-                )
-                self._confirm(file, self._snfs.call(p.REOPEN, args))
+                with self._change_of(handle):
+                    args = p.Reopenargs(
+                        handle, self.mdev, file.readers, file.writers, file.is_dirty, file.version or 0
+                    )
+                    self._confirm(file, self._snfs.call(p.REOPEN, args))
+                if handle not in self._changing:
+                    self._disabled.discard(handle)
         self._snfs.call(p.RECOVERED, Void())
+
+    @contextlib.contextmanager
+    def _change_of(self, handle: bytes) -> t.Iterator[None]:
+        """While the server learns what this client has of a file, callbacks may overtake its reply."""
+        if handle not in self._changing:
+            self._disabled.discard(handle)
+        self._changing[handle] += 1
+        try:
+            yield
+        finally:
+            self._changing[handle] -= 1
+            if not self._changing[handle]:
+                del self._changing[handle]
 
     def _confirm(self, file: CachedFile, reply: p.Openopres) -> None:
         """What the server says of a file that was open, or of which data waits."""
@@ -418,7 +429,7 @@ class Caching:
         if given is None:
             self._lose(file)
             return
-        file.enabled = given.cache_enabled and file.is_open
+        file.enabled = given.cache_enabled and file.is_open and file.handle not in self._disabled
         if file.is_open or file.is_dirty:  # else nobody calls this client when others change it
             file.version = given.cache_version
         if not file.is_dirty:
