@@ -450,9 +450,10 @@ def test_appending_goes_to_the_end_that_the_file_has_here(stage: Stage, a: NfsCl
     assert on_server(stage) == DATA + b"more!"
 
 
-def test_offsets_beyond_32_bits_are_refused_at_once(a: NfsClient) -> None:
+@pytest.mark.parametrize("offset", [0xFFFF_FFFE, 0xFFFF_FFFF])
+def test_offsets_beyond_32_bits_are_refused_at_once(a: NfsClient, offset: int) -> None:
     with a.open("f", "w") as file:
-        file.seek(0xFFFF_FFFF)
+        file.seek(offset)
         with pytest.raises(NotInVersion):
             file.write(b"x")
 

@@ -46,6 +46,10 @@ MOST: t.Final = 16 << 20
 DELAY: t.Final = 30.0
 """Seconds that written data waits in the client (section 4.2.5)."""
 
+LARGEST: t.Final = 0xFFFF_FFFE
+"""Where data ends at the latest: offsets and sizes have 32 bits, and a size of all ones means none (RFC 1094 section
+2.3.6)."""
+
 
 class Kept(enum.Enum):
     """What an OPEN made of the blocks that were kept."""
@@ -299,7 +303,7 @@ class Cache:
         """A block has come, whole or up to the end of the file as the server knows it; requested in `epoch`."""
         if epoch != file.epoch or not file.is_cached:
             return
-        limit = min(self.block, file.size - number * self.block)
+        limit = min(self.block, min(file.size, LARGEST) - number * self.block)
         if limit <= 0:
             return
         self._block(file, number).fill(data, limit)

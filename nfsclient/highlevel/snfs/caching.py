@@ -39,13 +39,15 @@ from nfsclient.errors import (
     NfsClientError,
     NfsStatusError,
     NoProgress,
+    NotInVersion,
     RetriesExhausted,
     RpcTimeout,
+    ServerDown,
 )
 from nfsclient.files import Attributes, Data, NewAttributes, Steps, snfs
 from nfsclient.files.v2 import attributes_of
 from nfsclient.highlevel.session import Job, StatelessCalls
-from nfsclient.highlevel.snfs.cache import Cache, CachedFile, Kept, with_size
+from nfsclient.highlevel.snfs.cache import LARGEST, Cache, CachedFile, Kept, with_size
 from nfsclient.highlevel.snfs.callbacks import Callback, CallbackService
 from nfsclient.highlevel.snfs.errors import StateLost
 from nfsclient.highlevel.snfs.writeback import WriteBack
@@ -111,7 +113,7 @@ class Caching:
         self._changing: Counter[bytes] = Counter()
         """Files with an OPEN, CLOSE or REOPEN under way."""
         self._disabled: set[bytes] = set()
-        """Those of which a callback came while OPEN or REOPEN was under way: the reply may be older than the callback."""
+        """Files of which a callback came while OPEN or REOPEN was under way: the reply may be older than that."""
         self._cutting: dict[bytes, int] = {}
         """Files that get another size now, and which."""
         self._is_busy = False
@@ -148,14 +150,19 @@ class Caching:
         """Write all that waits, as `/etc/update` does. Raises why data could not be written; the errors
         of further files are in its notes."""
         self.tick()
-        for file in self.cache.dirty_files():
-            self.write_back(file)
         failures: list[NfsClientError] = []
-        for file in self.cache.files:
-            try:
-                self.raise_failure(file)
-            except NfsClientError as error:
-                failures.append(error)
+
+        def try_each(step: t.Callable[[CachedFile], None], files: list[CachedFile]) -> None:
+            for file in files:
+                try:
+                    step(file)
+                except ServerDown:
+                    raise
+                except NfsClientError as error:
+                    failures.append(error)
+
+        try_each(self.write_back, self.cache.dirty_files())
+        try_each(self.raise_failure, self.cache.files)
         for failure in failures[1:]:
             failures[0].add_note(str(failure))
         if failures:
@@ -242,6 +249,7 @@ class Caching:
         if not file.is_cached:
             return None
         epoch = file.epoch
+        require_32_bits(min(offset + count, file.size))
         missing = self.cache.missing(file, offset, count, ahead=True)
         if missing:
             self._fetch(file, missing, epoch)
@@ -277,7 +285,8 @@ class Caching:
         stalled = 0
 
         def start(number: int) -> None:
-            at, left = number * block + len(parts[number]), block - len(parts[number])
+            at = number * block + len(parts[number])
+            left = min(block - len(parts[number]), LARGEST - at)
             jobs.append(Job(self.calls.files.read(file.handle, at, left), at, left))
 
         def take(job: Job[Data], result: Data) -> None:
@@ -285,7 +294,7 @@ class Caching:
             number = job.offset // block
             parts[number] += result.data
             stalled = 0 if len(result.data) else stalled + 1
-            if result.eof or len(parts[number]) >= block:
+            if result.eof or len(parts[number]) >= min(block, LARGEST - number * block):
                 return
             if stalled > _PATIENT_REPLIES:
                 raise NoProgress(f"READ of {shown(file.path)} at {job.offset}: no data and no end of file")
@@ -445,6 +454,12 @@ class Caching:
         file.readers = file.writers = 0
         file.incarnation += 1
         self.cache.invalidate(file)
+
+
+def require_32_bits(end: int) -> None:
+    """Raise `NotInVersion` for data that ends beyond what NFSv2 can number."""
+    if end > LARGEST:
+        raise NotInVersion("SNFS", f"offset of {end}: its numbers have 32 bits")
 
 
 def _given_away(file: CachedFile) -> str:

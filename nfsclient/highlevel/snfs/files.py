@@ -5,17 +5,14 @@ from __future__ import annotations
 
 import typing as t
 
-from nfsclient.errors import NotInVersion
 from nfsclient.files import Attributes, Stable
 from nfsclient.highlevel import files
-from nfsclient.highlevel.snfs.caching import Caching, Opened
+from nfsclient.highlevel.snfs.caching import Caching, Opened, require_32_bits
 from nfsclient.highlevel.transfer import Reader, Writer
 from nfsclient.xdr import Buffer
 
 _AT_ONCE: t.Final = 1 << 20
 """Bytes that are taken from memory at a time."""
-_LARGEST: t.Final = 0xFFFF_FFFF
-"""Offsets have 32 bits (RFC 1094 section 2.2.9)."""
 
 
 class CachingReader:
@@ -73,8 +70,7 @@ class CachingWriter(Writer):
     def write(self, offset: int, data: Buffer, stable: Stable = Stable.FILE_SYNC) -> None:
         """Write all of `data` at `offset`. What stays in memory is copied."""
         view = memoryview(data).cast("B")
-        if offset + len(view) > _LARGEST:
-            raise NotInVersion("SNFS", f"offset of {offset + len(view)}: its numbers have 32 bits")
+        require_32_bits(offset + len(view))
         done = 0
         while done < len(view):
             self._opened.require()
