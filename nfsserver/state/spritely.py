@@ -446,6 +446,12 @@ class SpritelyState:
             return True
         return False
 
+    def forget_call(self, call: t.Any) -> None:
+        """An open does not wait any more, and is not carried out."""
+        for entry in [each for each in self.entries.values() if call in each.waiting]:
+            self.informs(entry, call)
+            self._settle(entry)
+
     def note_channel(self, key: Key, channel: t.Any) -> None:
         """Call a client over this connection from now on."""
         if len(self.channels) > _MOST_CHANNELS:
