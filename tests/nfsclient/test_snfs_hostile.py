@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from nfsclient.errors import NoProgress, NotInVersion
+from nfsclient.errors import ImpossibleResult, NoProgress, NotInVersion, ServerViolation
 from nfsclient.highlevel.snfs import NfsClient
 from nfsclient.highlevel.snfs.cache import LARGEST
+from nfsclient.protocol import snfs as p
 from tests.nfsclient.snfs_stage import BLOCK, Stage
 
 
@@ -77,3 +78,69 @@ def test_one_file_that_cannot_be_written_does_not_keep_others_from_it(
         a.sync()
     assert stage.contents("g") == b"second"
     assert stage.contents("f") == b""
+
+
+# ---------------------------------------------------------------- sizes that are not so
+
+
+def lie(stage: Stage, procedure: t.Any, change: t.Callable[[t.Any], None]) -> None:
+    """From now on, replies to a procedure are others."""
+
+    def middleware(_server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+        reply = proceed(context, args)
+        if reply.resok is not None:
+            change(reply.resok)
+        return reply
+
+    stage.server.interpose(procedure, middleware)
+
+
+def size_of_open(size: int) -> t.Callable[[t.Any], None]:
+    return lambda ok: setattr(ok.attributes, "size", size)
+
+
+@pytest.mark.parametrize("size", [100, 0xFFFF_FFFE, 0xFFFF_FFFF, 20, 1])
+def test_a_size_that_read_contradicts_is_an_error(stage: Stage, a: NfsClient, size: int) -> None:
+    """Neither zeros in place of data, nor data that is cut off in silence."""
+    stage.client().write_file("f", bytes(range(40)))
+    lie(stage, p.OPEN, size_of_open(size))
+    with a.open("f") as file:
+        with pytest.raises(ServerViolation, match="/f"):
+            file.readall()
+    assert stage.calls["READ"] < 100
+
+
+@pytest.mark.parametrize("count", [0, 5])
+def test_a_read_that_ends_early_is_an_error(stage: Stage, a: NfsClient, count: int) -> None:
+    stage.client().write_file("f", bytes(range(40)))
+
+    def end_early(ok: t.Any) -> None:
+        ok.data, ok.attributes.size = bytes(ok.data)[:count], 0
+
+    lie(stage, p.READ, end_early)
+    with a.open("f") as file, pytest.raises(ServerViolation, match="end of the file"):
+        file.readall()
+
+
+def test_a_read_that_never_gives_anything_ends(stage: Stage, a: NfsClient) -> None:
+    stage.client().write_file("f", bytes(range(40)))
+    lie(stage, p.READ, lambda ok: setattr(ok, "data", b""))
+    with a.open("f") as file, pytest.raises(NoProgress):
+        file.readall()
+
+
+def test_a_read_of_more_than_was_requested_is_an_error(stage: Stage, a: NfsClient) -> None:
+    stage.client().write_file("f", bytes(range(40)))
+    lie(stage, p.READ, lambda ok: setattr(ok, "data", bytes(ok.data) + b"more"))
+    with a.open("f") as file, pytest.raises(ImpossibleResult):
+        file.readall()
+
+
+def test_data_that_waits_is_read_beyond_what_the_server_has(stage: Stage, a: NfsClient) -> None:
+    """READ ends where the server ends, and that is right."""
+    stage.client().write_file("f", bytes(range(20)))
+    with a.open("f", "r+") as file:
+        file.seek(30)
+        file.write(b"beyond")
+        file.seek(0)
+        assert file.read() == bytes(range(20)) + bytes(10) + b"beyond"

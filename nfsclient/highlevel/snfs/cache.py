@@ -130,8 +130,8 @@ class CachedFile:
     """What is known of one file."""
 
     __slots__ = (
-        "_attributes", "ahead", "blocks", "enabled", "epoch", "failure", "handle", "incarnation", "path", "readers",
-        "size", "version", "writers",
+        "_attributes", "ahead", "blocks", "enabled", "epoch", "failure", "handle", "incarnation", "known", "path",
+        "readers", "size", "version", "writers",
     )  # fmt: skip
 
     def __init__(self, handle: bytes) -> None:
@@ -145,6 +145,8 @@ class CachedFile:
         self.readers = self.writers = 0
         """OPENs of this client that are not closed."""
         self.size = 0
+        self.known = 0
+        """Bytes that the server is known to have: READ cannot end before them."""
         self.blocks: dict[int, _Block] = {}
         self.epoch = 0
         self.incarnation = 0
@@ -247,6 +249,7 @@ class Cache:
         file.version, file.enabled = version, enabled
         if not (enabled and file.is_dirty):
             file.size = attributes.size or 0
+        file.known = attributes.size or 0
         file.attributes = attributes
         return outcome
 
@@ -452,6 +455,7 @@ class Cache:
         file = self._files.get(extent.handle)
         block = None if file is None else file.blocks.get(extent.number)
         if file is not None and block is not None and block.stamp == extent.stamp:
+            file.known = max(file.known, extent.offset + len(extent.data))
             block.clean()
 
     def waits(self, extent: Extent) -> bool:

@@ -43,6 +43,7 @@ from nfsclient.errors import (
     RetriesExhausted,
     RpcTimeout,
     ServerDown,
+    ServerViolation,
 )
 from nfsclient.files import Attributes, Data, NewAttributes, Steps, snfs
 from nfsclient.files.v2 import attributes_of
@@ -281,6 +282,7 @@ class Caching:
         """READ of whole blocks, many at a time."""
         block = self.cache.block
         parts = {number: bytearray() for number in numbers}
+        known = file.known
         jobs: deque[Job[Data]] = deque()
         stalled = 0
 
@@ -292,6 +294,8 @@ class Caching:
         def take(job: Job[Data], result: Data) -> None:
             nonlocal stalled
             number = job.offset // block
+            if epoch == file.epoch and file.is_cached:
+                self._require_true(file, job, result, min(known, (number + 1) * block))
             parts[number] += result.data
             stalled = 0 if len(result.data) else stalled + 1
             if result.eof or len(parts[number]) >= min(block, LARGEST - number * block):
@@ -306,6 +310,21 @@ class Caching:
         for number, data in parts.items():
             self.cache.fetched(file, number, data, epoch)
 
+    @staticmethod
+    def _require_true(file: CachedFile, job: Job[Data], result: Data, known: int) -> None:
+        """Nobody else changes a file that is cached: READ must not end before what is known, nor state a larger size.
+
+        Zeros in place of what does not come, and nobody knows it, would be worse.
+        """
+        end = job.offset + len(result.data)
+        if result.eof and end < known:
+            what = f"the server stated the end of the file at byte {end}, but has said before that it has {known}"
+        elif result.size is not None and result.size > file.size:
+            what = f"the server stated a size of {result.size} bytes, but has said before that it has {file.size}"
+        else:
+            return
+        raise ServerViolation(f"READ of {shown(file.path)}: {what}, and nobody else may change it now")
+
     def cut(self, opened: Opened, size: int) -> None:
         """SETATTR of the size; what waits beyond it is cancelled."""
         self.tick()
@@ -315,6 +334,7 @@ class Caching:
         self._cutting[file.handle] = size
         try:
             self.calls.do(self.calls.files.setattr(file.handle, NewAttributes(size=size)), file.path)
+            file.known = size
             if file.is_cached:
                 self.cache.cut(file, size)
         finally:
@@ -441,8 +461,9 @@ class Caching:
         file.enabled = given.cache_enabled and file.is_open and file.handle not in self._disabled
         if file.is_open or file.is_dirty:  # else nobody calls this client when others change it
             file.version = given.cache_version
+        file.known = given.attributes.size
         if not file.is_dirty:
-            file.size = given.attributes.size
+            file.size = file.known
             if not file.enabled and file.is_open:
                 self.cache.invalidate(file)
         file.attributes = attributes_of(given.attributes)

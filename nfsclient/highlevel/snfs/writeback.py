@@ -132,7 +132,8 @@ class WriteBack:
         with contextlib.suppress(NfsStatusError):
             found = self._calls.do(self._calls.files.getattr(handle), file.path)
             ends = (extent.offset + len(extent.data) for extent in self.cache.extents(file))
-            self.cache.cut(file, max(found.size or 0, *ends, 0))
+            file.known = found.size or 0
+            self.cache.cut(file, max(file.known, *ends, 0))
             file.attributes = found
 
     # ------------------------------------------------------------ for callbacks
