@@ -243,6 +243,20 @@ class Caching:
 
     # ------------------------------------------------------------ data
 
+    @contextlib.contextmanager
+    def using(self, opened: Opened) -> t.Iterator[None]:
+        """Around calls about an open file: `StateLost` where the server has given it to others, in place of STALE."""
+        opened.require()
+        try:
+            yield
+        except NfsStatusError as error:
+            if error.status == p.Snfsstat.NFSERR_STALE:
+                file = opened.file
+                if file.incarnation == opened.incarnation and not self._is_gone(file):
+                    self._lose(file)
+                opened.require()
+            raise
+
     def read(self, file: CachedFile, offset: int, count: int) -> bytes | None:
         """Data from memory, once it is there; None if the file is not cached (any more)."""
         self.tick()

@@ -24,9 +24,9 @@ class CachingReader:
         self._direct = direct
 
     def _cached(self, offset: int, count: int) -> bytes | None:
-        self._opened.require()
-        self._caching.raise_failure(self._opened.file)
-        data = self._caching.read(self._opened.file, offset, min(count, _AT_ONCE))
+        with self._caching.using(self._opened):
+            self._caching.raise_failure(self._opened.file)
+            data = self._caching.read(self._opened.file, offset, min(count, _AT_ONCE))
         self._opened.require()
         return data
 
@@ -37,7 +37,8 @@ class CachingReader:
         while done < len(view):
             data = self._cached(offset + done, len(view) - done)
             if data is None:
-                return done + self._direct.read_into(offset + done, view[done:])
+                with self._caching.using(self._opened):
+                    return done + self._direct.read_into(offset + done, view[done:])
             view[done : done + len(data)] = data
             done += len(data)
             if not data:
@@ -50,7 +51,8 @@ class CachingReader:
         while True:
             data = self._cached(offset, _AT_ONCE)
             if data is None:
-                parts.append(self._direct.read_to_end(offset, max(0, expected)))
+                with self._caching.using(self._opened):
+                    parts.append(self._direct.read_to_end(offset, max(0, expected)))
                 return b"".join(parts)
             if not data:
                 return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -72,14 +74,15 @@ class CachingWriter(Writer):
         view = memoryview(data).cast("B")
         require_32_bits(offset + len(view))
         done = 0
-        while done < len(view):
-            self._opened.require()
-            put = self._caching.write(self._opened.file, offset + done, view[done:])
-            if not put:
+        with self._caching.using(self._opened):
+            while done < len(view):
                 self._opened.require()
-                super().write(offset + done, view[done:], stable)
-                return
-            done += put
+                put = self._caching.write(self._opened.file, offset + done, view[done:])
+                if not put:
+                    self._opened.require()
+                    super().write(offset + done, view[done:], stable)
+                    return
+                done += put
 
     def commit(self) -> None:
         """Write all that waits of the file. Raises why data could not be written, now or before."""
@@ -129,8 +132,8 @@ class NfsFile(files.NfsFile):
 
     def attributes(self) -> Attributes:
         """The attributes, kept ones while caching is enabled. Times are the server's, and leave out data that waits."""
-        self._opened.require()
-        return self._caching.attributes(self._opened)
+        with self._caching.using(self._opened):
+            return self._caching.attributes(self._opened)
 
     def size(self) -> int:
         """The size of the file now."""
@@ -139,9 +142,9 @@ class NfsFile(files.NfsFile):
     def truncate(self, size: int | None = None, /) -> int:
         """Cut the file, or extend it by zeros, to `size` (the position, if not given). Not delayed."""
         self._require(self._writable, "writing")
-        self._opened.require()
         wanted = self._position if size is None else size
-        self._caching.cut(self._opened, wanted)
+        with self._caching.using(self._opened):
+            self._caching.cut(self._opened, wanted)
         return wanted
 
     def flush(self) -> None:
