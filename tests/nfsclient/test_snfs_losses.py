@@ -8,18 +8,29 @@ from collections.abc import Iterator
 
 import pytest
 
-from nfsclient.errors import NfsStatusError
+from nfsclient.errors import NfsStatusError, NoProgress, ServerDown
 from nfsclient.highlevel.snfs import NfsClient, NfsFile, StateLost
 from nfsclient.protocol import snfs as p
 from tests.nfsclient.snfs_stage import BLOCK, Stage
 
+
+def write(file: NfsFile) -> None:
+    file.write(b"x")
+    file.flush()
+
+
 USES: t.Final[dict[str, t.Callable[[NfsFile], object]]] = {
     "read": lambda file: file.read(1),
     "readall": lambda file: file.readall(),
-    "write": lambda file: file.write(b"x"),
+    "write": write,
     "truncate": lambda file: file.truncate(1),
 }
-PROCEDURES: t.Final = {"read": p.READ, "readall": p.READ, "write": p.WRITE, "truncate": p.SETATTR}
+PROCEDURES: t.Final[dict[str, t.Any]] = {
+    "read": p.READ,
+    "readall": p.READ,
+    "write": p.WRITE,
+    "truncate": p.SETATTR,
+}
 
 
 @pytest.fixture
@@ -74,7 +85,6 @@ def test_a_client_that_was_given_up_gets_state_lost(
     give_up(stage, a, "f")
     with pytest.raises(StateLost):
         USES[use](file)
-        file.flush()
     with pytest.raises(StateLost):
         file.size()
     file.close()
@@ -115,3 +125,88 @@ def test_a_file_that_was_removed_is_stale(stage: Stage, a: NfsClient, b: NfsClie
         file.size()
     file.close()
     other.close()
+
+
+# ---------------------------------------------------------------- what is left after an error
+
+
+def fail_once(
+    monkeypatch: pytest.MonkeyPatch, owner: object, name: str, error: Exception | None = None
+) -> None:
+    """The next call of a method raises."""
+    original = getattr(owner, name)
+
+    def fail(*_args: object, **_more: object) -> t.NoReturn:
+        monkeypatch.setattr(owner, name, original)
+        raise error or NoProgress(name)
+
+    monkeypatch.setattr(owner, name, fail)
+
+
+def is_free(client: NfsClient, name: str) -> bool:
+    """Whether nobody has a file open, as far as the server knows: who opens it for writing may cache."""
+    with client.open(name, "r+") as file:
+        return file.is_cached
+
+
+def test_a_file_is_closed_although_something_else_cannot_be_written(
+    a: NfsClient, b: NfsClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = a.open("f", "w")
+    fail_once(monkeypatch, a.caching, "tick")
+    with pytest.raises(NoProgress):
+        file.close()
+    assert is_free(b, "f")
+
+
+def test_a_file_whose_open_fails_in_the_end_is_closed(
+    a: NfsClient, b: NfsClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(a, "f", b"data")
+    fail_once(monkeypatch, a.caching, "settle")
+    with pytest.raises(NoProgress):
+        a.open("f")
+    assert is_free(b, "f")
+
+
+def test_one_close_that_fails_does_not_keep_the_end_of_a_client_from_the_others(
+    stage: Stage, a: NfsClient, b: NfsClient
+) -> None:
+    files = [a.open(name, "w") for name in ("f", "g", "h")]
+    refusals = [p.Snfsstat.NFSERR_IO]
+
+    def middleware(_server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+        return p.Closeopres(refusals.pop()) if refusals else proceed(context, args)
+
+    stage.server.interpose(p.CLOSE, middleware)
+    a.close()
+    stage.clients.remove(a)
+    assert is_free(b, "g")
+    assert is_free(b, "h")
+    del files
+
+
+def test_a_loss_that_could_not_be_reported_is_reported_the_next_time(
+    stage: Stage, a: NfsClient, b: NfsClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(a, "f", b"data")
+    give_up(stage, a, "f")
+    fail_once(monkeypatch, a.caching, "_is_gone")
+    with pytest.raises(NoProgress):
+        a.sync()
+    with pytest.raises(StateLost):
+        a.sync()
+    a.sync()
+
+
+def test_an_open_that_was_given_up_is_taken_back_by_the_next_connection(
+    stage: Stage, a: NfsClient, b: NfsClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has been carried out, the reply was lost, and the server could not be reached for long."""
+    put(b, "f", b"data")
+    stage.during(p.OPEN, lambda: stage.cut(a))
+    fail_once(monkeypatch, a.session.caller, "recover", ServerDown("OPEN", "server", 1.0, 1, "it is down"))
+    with pytest.raises(ServerDown):
+        a.open("f", "r+")
+    a.exists("f")
+    assert is_free(b, "f")

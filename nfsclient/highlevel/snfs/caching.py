@@ -113,6 +113,8 @@ class Caching:
         self._clock = calls.rpc.loop.clock
         self._changing: Counter[bytes] = Counter()
         """Files with an OPEN, CLOSE or REOPEN under way."""
+        self._doubtful: set[bytes] = set()
+        """Files with an OPEN or CLOSE that was not answered: it may have been carried out."""
         self._disabled: set[bytes] = set()
         """Files of which a callback came while OPEN or REOPEN was under way: the reply may be older than that."""
         self._cutting: dict[bytes, int] = {}
@@ -193,15 +195,21 @@ class Caching:
         file.path = path
         if kept is Kept.LOST:
             file.failure = StateLost(_data_lost(file))
-        self.settle(file)
+        try:
+            self.settle(file)
+        except BaseException:
+            with contextlib.suppress(NfsClientError):
+                self._close(file, writes=writes)
+            raise
         return Opened(file, writes, file.incarnation)
 
     def close(self, opened: Opened) -> None:
         """CLOSE; what waits goes on waiting (section 4.2.2)."""
-        self.tick()
-        file = opened.file
-        if file.incarnation == opened.incarnation:
-            self._close(file, writes=opened.writes)
+        try:
+            self.tick()
+        finally:
+            if opened.file.incarnation == opened.incarnation:
+                self._close(opened.file, writes=opened.writes)
 
     def _close(self, file: CachedFile, *, writes: bool) -> None:
         try:
@@ -221,7 +229,9 @@ class Caching:
                 try:
                     reply = self._snfs.call(procedure, args)
                 except (ConnectionLost, RpcTimeout) as lost:
+                    self._doubtful.add(handle)
                     self.calls.caller.recover(lost)
+                    self._doubtful.discard(handle)
                     continue
                 self.calls.caller.answered()
                 if reply.status is not p.Snfsstat.SNFS_RECOVERING:
@@ -235,10 +245,10 @@ class Caching:
         try:
             self.sync()
         finally:
-            with contextlib.suppress(NfsClientError):
-                for file in self.cache.files:
-                    for writes, count in ((False, file.readers), (True, file.writers)):
-                        for _ in range(count):
+            for file in self.cache.files:
+                for writes, count in ((False, file.readers), (True, file.writers)):
+                    for _ in range(count):
+                        with contextlib.suppress(NfsClientError):
                             self._close(file, writes=writes)
 
     # ------------------------------------------------------------ data
@@ -395,8 +405,12 @@ class Caching:
 
     def raise_failure(self, file: CachedFile) -> None:
         """Raise why data of the file was lost; once. What is lost with a file that is gone, nobody misses."""
-        failure, file.failure = file.failure, None
-        if failure is not None and not (isinstance(failure, StateLost) and self._is_gone(file)):
+        failure = file.failure
+        if failure is None:
+            return
+        is_missed = not (isinstance(failure, StateLost) and self._is_gone(file))
+        file.failure = None
+        if is_missed:
             raise failure
 
     def name_removed(self, file: CachedFile) -> None:
@@ -441,14 +455,16 @@ class Caching:
 
     def _reopen(self) -> None:
         """The connection is a new one: the server gets to know what this client has (section 2.4)."""
-        for handle in dict.fromkeys((*(file.handle for file in self.cache.files), *self._changing)):
+        unsure = {*self._changing, *self._doubtful}
+        for handle in dict.fromkeys((*(file.handle for file in self.cache.files), *unsure)):
             file = self.cache.file(handle)
-            if file.is_open or file.is_dirty or handle in self._changing:
+            if file.is_open or file.is_dirty or handle in unsure:
                 with self._change_of(handle):
                     args = p.Reopenargs(
                         handle, self.mdev, file.readers, file.writers, file.is_dirty, file.version or 0
                     )
                     self._confirm(file, self._snfs.call(p.REOPEN, args))
+                self._doubtful.discard(handle)
                 if handle not in self._changing:
                     self._disabled.discard(handle)
         self._snfs.call(p.RECOVERED, Void())
