@@ -96,14 +96,19 @@ class Stage:
             if connection.peer == client.session.rpc.local_address:
                 connection.close()
 
-    def during(self, procedure: Procedure[t.Any, t.Any], act: t.Callable[[], None]) -> None:
-        """Do something once, just before the next call of a procedure is carried out."""
+    def during(
+        self, procedure: Procedure[t.Any, t.Any], act: t.Callable[[], None], *, after: bool = False
+    ) -> None:
+        """Do something once, just before the next call of a procedure is carried out, or just after."""
         left = [act]
 
         def middleware(_server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+            if left and not after:
+                left.pop()()
+            reply = proceed(context, args)
             if left:
                 left.pop()()
-            return proceed(context, args)
+            return reply
 
         self.server.interpose(procedure, middleware)
 

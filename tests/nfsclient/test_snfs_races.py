@@ -137,7 +137,7 @@ def test_blocks_of_a_closed_file_keep_their_version_when_an_open_is_lost(
     assert a.read_file("f") == b"old"
     put(b, "f", b"new")
     stage.client().read_file("f")
-    stage.during(p.OPEN, lambda: stage.cut(a))
+    stage.during(p.OPEN, lambda: stage.cut(a), after=True)
     with a.open("f", mode) as file:
         assert file.readall() == b"new"
 
