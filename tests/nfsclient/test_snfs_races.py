@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from nfsclient.errors import NfsStatusError
 from nfsclient.highlevel.snfs import NfsClient
 from nfsclient.protocol import nfs2
 from nfsclient.protocol import snfs as p
@@ -156,3 +157,73 @@ def test_a_callback_that_overtakes_the_reply_to_reopen_counts(stage: Stage, a: N
         assert a.caching.cache.memory == 0
     with a.open("f") as file:
         assert file.is_cached
+
+
+# ---------------------------------------------------------------- a cut
+
+
+def test_who_opens_a_file_that_is_being_cut_gets_it_whole_or_cut(
+    stage: Stage, a: NfsClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not the new data up to the cut, and the old data after it."""
+    a.write_file("f", b"old " * 10)
+    file = a.open("f", "r+")
+    file.write(b"new " * 10)
+    other, handle = stage.raw(), a.find("f").handle
+    replies: list[Pending[t.Any]] = []
+
+    def read() -> None:
+        replies.append(other.submit(p.READ, nfs2.Readargs(handle, 0, 100)))
+
+    settle = a.caching.settle
+
+    def settle_and_begin(cached: t.Any) -> None:
+        settle(cached)
+        start(other, handle, read, writes=False)
+
+    monkeypatch.setattr(a.caching, "settle", settle_and_begin)
+
+    def serve() -> None:
+        stage.loop.run_until(lambda: bool(replies), stage.loop.clock() + 0.5)
+
+    a.session.before = serve
+    file.truncate(5)
+    stage.loop.run_until(lambda: bool(replies), stage.loop.clock() + 5)
+    assert bytes(t.cast("t.Any", other.wait(replies[0])).resok.data) == b"new n"
+
+
+def test_a_cut_that_is_refused_cancels_nothing(stage: Stage, a: NfsClient) -> None:
+    """A callback comes in between: all is written back."""
+    refusals = [nfs2.Attrstat(nfs2.Nfsstat2.NFSERR_IO)]
+
+    def refuse(_server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+        return refusals.pop() if refusals else proceed(context, args)
+
+    file = a.open("f", "w")
+    file.write(b"all of it")
+    called = Called(a.find("f").handle)
+    stage.server.interpose(p.SETATTR, refuse)
+    stage.during(p.SETATTR, lambda: called.come(a))
+    with pytest.raises(NfsStatusError, match="IO"):
+        file.truncate(3)
+    stage.loop.run_until(lambda: bool(called.answers), stage.loop.clock() + 5)
+    assert stage.contents("f") == b"all of it"
+
+
+def test_a_cut_whose_reply_is_lost_is_made_after_what_a_callback_has_written(
+    stage: Stage, a: NfsClient
+) -> None:
+    """REOPEN waits for that callback, so the callback cannot wait for the cut."""
+    file = a.open("f", "w")
+    file.write(b"all of it")
+    other, handle = stage.raw(), a.find("f").handle
+
+    def act() -> None:
+        stage.cut(a)
+        start(other, handle, lambda: None, writes=False)
+
+    stage.during(p.SETATTR, act, after=True)
+    file.truncate(3)
+    assert file.size() == 3
+    a.sync()
+    assert stage.contents("f") == b"all"

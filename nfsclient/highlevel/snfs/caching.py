@@ -20,8 +20,8 @@ What must stay true:
   the server would answer without that data.
 - Before anything is read from memory, what has arrived is looked at, and a connection that has ended is made again: a
   callback may be waiting, or the server may have given the file to others.
-- OPEN and CLOSE are never sent twice as the same call. After a reconnect, whether a lost one was carried out is not
-  known; REOPEN sets the server's counts to those from before it, and then it is made as a new call.
+- OPEN, CLOSE and a SETATTR that cuts are never sent twice as the same call. After a reconnect, whether a lost one was
+  carried out is not known; REOPEN sets the server's counts to those from before it, and then it is made as a new call.
 - Data of a file that the server has given to others is never written, and the program gets `StateLost` once.
 """
 
@@ -46,7 +46,7 @@ from nfsclient.errors import (
     ServerViolation,
 )
 from nfsclient.files import Attributes, Data, NewAttributes, Steps, snfs
-from nfsclient.files.v2 import attributes_of
+from nfsclient.files.v2 import attributes_of, sattr
 from nfsclient.highlevel.session import Job, StatelessCalls
 from nfsclient.highlevel.snfs.cache import LARGEST, Cache, CachedFile, Kept, with_size
 from nfsclient.highlevel.snfs.callbacks import Callback, CallbackService
@@ -117,8 +117,9 @@ class Caching:
         """Files with an OPEN or CLOSE that was not answered: it may have been carried out."""
         self._disabled: set[bytes] = set()
         """Files of which a callback came while OPEN or REOPEN was under way: the reply may be older than that."""
-        self._cutting: dict[bytes, int] = {}
-        """Files that get another size now, and which."""
+        self._cutting: dict[bytes, list[Callback]] = {}
+        """Files that get another size now, and the callbacks that came meanwhile."""
+        self._is_reopening = False
         self._is_busy = False
         self._writes = WriteBack(calls, cache, self._lose)
         self.service = CallbackService(calls.rpc, self._called)
@@ -226,19 +227,25 @@ class Caching:
         pauses: t.Iterator[float] | None = None
         with self._change_of(handle):
             while True:
-                try:
-                    reply = self._snfs.call(procedure, args)
-                except (ConnectionLost, RpcTimeout) as lost:
-                    self._doubtful.add(handle)
-                    self.calls.caller.recover(lost)
-                    self._doubtful.discard(handle)
-                    continue
-                self.calls.caller.answered()
+                self._doubtful.add(handle)
+                reply = self._new_call(procedure, args)
+                self._doubtful.discard(handle)
                 if reply.status is not p.Snfsstat.SNFS_RECOVERING:
                     return reply
                 pauses = pauses or self.calls.patience.pauses()
                 if next(pauses, None) is None:
                     raise RetriesExhausted(reply.status, procedure.name, shown(path))
+
+    def _new_call(self, procedure: Procedure[t.Any, t.Any], args: t.Any) -> t.Any:
+        """The reply to a call that is made as a new one after each lost connection."""
+        while True:
+            try:
+                reply = self._snfs.call(procedure, args)
+            except (ConnectionLost, RpcTimeout) as lost:
+                self.calls.caller.recover(lost)
+            else:
+                self.calls.caller.answered()
+                return reply
 
     def finish(self) -> None:
         """Write all that waits, and close what is open: the client ends."""
@@ -350,19 +357,23 @@ class Caching:
         raise ServerViolation(f"READ of {shown(file.path)}: {what}, and nobody else may change it now")
 
     def cut(self, opened: Opened, size: int) -> None:
-        """SETATTR of the size; what waits beyond it is cancelled."""
+        """SETATTR of the size; what waits beyond it is cancelled when it is answered, and callbacks wait for that."""
         self.tick()
         file = opened.file
         self.settle(file)
         self._writes.wait(file)
-        self._cutting[file.handle] = size
+        self._cutting[file.handle] = []
         try:
-            self.calls.do(self.calls.files.setattr(file.handle, NewAttributes(size=size)), file.path)
+            args = nfs2.Sattrargs(file.handle, sattr(NewAttributes(size=size)))
+            reply = self._new_call(p.SETATTR, args)
+            if reply.resok is None:
+                raise status_error(reply.status, "SETATTR", shown(file.path), reply)
             file.known = size
-            if file.is_cached:
+            if file.is_cached or file.is_dirty:
                 self.cache.cut(file, size)
         finally:
-            del self._cutting[file.handle]
+            for callback in self._cutting.pop(file.handle):
+                self._called(callback)
         file.attributes = None
 
     def attributes(self, opened: Opened) -> Attributes:
@@ -433,8 +444,11 @@ class Caching:
     # ------------------------------------------------------------ callbacks
 
     def _called(self, callback: Callback) -> None:
-        self.callbacks += 1
         handle, mode = callback.args.file, callback.args.cbmode
+        if handle in self._cutting and not self._is_reopening:  # or what is cut off would be written back
+            self._cutting[handle].append(callback)
+            return
+        self.callbacks += 1
         if not mode.is_known:
             callback.answer(p.Snfsstat.NFSERR_IO)
             return
@@ -445,8 +459,6 @@ class Caching:
             is_expected = handle in self._changing
             callback.answer(p.Snfsstat.NFS_OK if is_expected else p.Snfsstat.NFSERR_STALE)
             return
-        if handle in self._cutting:  # what is beyond would come after the cut
-            self.cache.cut(file, self._cutting[handle])
         if mode.invalidates:
             file.enabled = False
         self._writes.begin(file, callback)
@@ -455,6 +467,13 @@ class Caching:
 
     def _reopen(self) -> None:
         """The connection is a new one: the server gets to know what this client has (section 2.4)."""
+        self._is_reopening = True
+        try:
+            self._reopen_all()
+        finally:
+            self._is_reopening = False
+
+    def _reopen_all(self) -> None:
         unsure = {*self._changing, *self._doubtful}
         for handle in dict.fromkeys((*(file.handle for file in self.cache.files), *unsure)):
             file = self.cache.file(handle)
