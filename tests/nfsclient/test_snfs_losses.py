@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from nfsclient.clients.patience import Patience
 from nfsclient.errors import NfsStatusError, NoProgress, ServerDown
 from nfsclient.highlevel.snfs import NfsClient, NfsFile, StateLost
 from nfsclient.protocol import snfs as p
@@ -212,3 +213,84 @@ def test_an_open_that_was_given_up_is_taken_back_by_the_next_connection(
         a.open("f", "r+")
     a.exists("f")
     assert is_free(b, "f")
+
+
+def test_a_server_that_has_no_room_at_first_loses_nothing(stage: Stage, a: NfsClient, b: NfsClient) -> None:
+    """After a restart its table is full; later it is not."""
+    put(a, "f", b"data")
+    refusals = [p.Snfsstat.NFSERR_NOSPC, p.Snfsstat.SNFS_RECOVERING]
+
+    def refuse(_server: t.Any, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+        return p.Openopres(refusals.pop()) if refusals else proceed(context, args)
+
+    stage.server.interpose(p.REOPEN, refuse)
+    stage.cut(a)
+    a.sync()
+    assert stage.contents("f") == b"data"
+    assert not refusals
+
+
+def test_who_cannot_reopen_makes_no_other_calls(
+    stage: Stage,
+) -> None:
+    """Else it would read from memory what the server lets others write."""
+    a = stage.client(patience=Patience.of(stage.loop, total=0.0))
+    file = a.open("f", "w+")
+    file.write(b"data")
+    stage.server.interpose(p.REOPEN, lambda *_: p.Openopres(p.Snfsstat.NFSERR_NOSPC))
+    stage.cut(a)
+    file.seek(0)
+    for _ in range(2):
+        with pytest.raises(ServerDown):
+            file.read()
+    assert not a.session.rpc.is_open
+
+
+def test_each_file_object_gets_its_own_loss(stage: Stage, a: NfsClient) -> None:
+    old = a.open("f", "w")
+    give_up(stage, a, "f")
+    old.write(b"lost")
+    with pytest.raises(StateLost, match="data that waited here is lost"):
+        old.flush()
+    new = a.open("f", "r+")
+    new.write(b"lost, too")
+    give_up(stage, a, "f")
+    a.caching.write_back(new._opened.file)
+    with pytest.raises(StateLost, match="open it again"):
+        old.size()
+    with pytest.raises(StateLost, match="data that waited here is lost"):
+        new.size()
+
+
+# ---------------------------------------------------------------- attributes after changes of this client
+
+
+def test_attributes_of_an_open_file_follow_what_this_client_does(stage: Stage, a: NfsClient) -> None:
+    with a.open("f", "w") as file:
+        before = file.attributes()
+        stage.clock.advance(100)
+        file.write(b"data")
+        file.flush()
+        after = file.attributes()
+        assert before.mtime is not None
+        assert after.mtime is not None
+        assert after.mtime.seconds >= before.mtime.seconds + 100
+        links = [file.attributes().nlink]
+        a.link("f", "g")
+        links.append(file.attributes().nlink)
+        a.rename("g", "h")
+        a.remove("h")
+        links.append(file.attributes().nlink)
+        assert links == [1, 2, 1]
+
+
+def test_a_block_that_is_there_again_is_not_cleaned_by_an_old_reply(a: NfsClient) -> None:
+    with a.open("f", "w") as file:
+        cache, cached = a.caching.cache, file._opened.file
+        file.write(b"old")
+        (extent,) = cache.extents(cached)
+        file.truncate(0)
+        file.seek(0)
+        file.write(b"new")
+        cache.written(extent)
+        assert [each.data for each in cache.extents(cached)] == [b"new"]

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import itertools
 import math
 import typing as t
 from collections import OrderedDict
@@ -72,6 +73,10 @@ class Extent:
     stamp: int
 
 
+_stamps: t.Final = itertools.count(1)
+"""Of all blocks: one that was dropped and is there again has other stamps."""
+
+
 class _Block:
     __slots__ = ("begin", "data", "dirty_begin", "dirty_end", "end", "since", "stamp")
 
@@ -81,7 +86,7 @@ class _Block:
         self.dirty_begin = self.dirty_end = 0
         self.since = 0.0
         """When its oldest data that waits was written."""
-        self.stamp = 0
+        self.stamp = next(_stamps)
 
     @property
     def is_dirty(self) -> bool:
@@ -102,7 +107,7 @@ class _Block:
             self.dirty_begin, self.dirty_end = min(self.dirty_begin, begin), max(self.dirty_end, end)
         else:
             self.dirty_begin, self.dirty_end, self.since = begin, end, now
-        self.stamp += 1
+        self.stamp = next(_stamps)
 
     def fill(self, data: Buffer, limit: int) -> None:
         """Data of the server has come, for bytes from 0 on; up to `limit` there are zeros where it has none."""
@@ -118,7 +123,7 @@ class _Block:
         self.end = min(self.end, end)
         self.begin = min(self.begin, self.end)
         self.dirty_end = min(self.dirty_end, end)
-        self.stamp += 1
+        self.stamp = next(_stamps)
         if not self.is_dirty:
             self.dirty_begin = self.dirty_end = 0
 
@@ -130,8 +135,8 @@ class CachedFile:
     """What is known of one file."""
 
     __slots__ = (
-        "_attributes", "ahead", "blocks", "enabled", "epoch", "failure", "handle", "incarnation", "known", "path",
-        "readers", "size", "version", "writers",
+        "_attributes", "ahead", "blocks", "enabled", "epoch", "failed_in", "failure", "handle", "incarnation", "known",
+        "path", "readers", "size", "version", "writers",
     )  # fmt: skip
 
     def __init__(self, handle: bytes) -> None:
@@ -155,7 +160,14 @@ class CachedFile:
         """The offset after the latest read: one that begins there is sequential."""
         self.failure: Exception | None = None
         """Why data that waited could not be written: for the next call of a program that is about the file."""
+        self.failed_in = 0
+        """The incarnation in which that was."""
         self._attributes: Attributes | None = None
+
+    def fail(self, error: Exception) -> None:
+        """Data is lost. The first error counts."""
+        if self.failure is None:
+            self.failure, self.failed_in = error, self.incarnation
 
     @property
     def is_open(self) -> bool:
@@ -263,12 +275,17 @@ class Cache:
         if not file.is_open:
             file.enabled = False
             file.attributes = None
-            self._forget_empty(file)
+            self.forget_empty(file)
 
-    def _forget_empty(self, file: CachedFile) -> None:
+    def forget_empty(self, file: CachedFile) -> None:
         """Files of which nothing is kept are not known any more: a client that reads a whole tree forgets it again."""
         if not file.is_open and not file.blocks and file.failure is None:
             self._files.pop(file.handle, None)
+
+    def forget_attributes(self) -> None:
+        """Names have changed, and with them perhaps how many a file has."""
+        for file in self._files.values():
+            file.attributes = None
 
     # ------------------------------------------------------------ reading
 
@@ -409,7 +426,7 @@ class Cache:
             self._cancel(file, number)
         file.epoch += 1
         file.version = None
-        self._forget_empty(file)
+        self.forget_empty(file)
 
     def _cancel(self, file: CachedFile, number: int) -> None:
         block = file.blocks[number]
@@ -469,7 +486,7 @@ class Cache:
         file = self._files.get(extent.handle)
         if file is None:
             return
-        file.failure = file.failure or error
+        file.fail(error)
         if extent.number in file.blocks:
             self._drop(file, extent.number)
 
@@ -488,7 +505,7 @@ class Cache:
                 waiting.append(self._extent(file, number, block))
             else:
                 self._drop(file, number)
-                self._forget_empty(file)
+                self.forget_empty(file)
         return waiting
 
     # ------------------------------------------------------------ what the server wants
@@ -500,7 +517,7 @@ class Cache:
         file.epoch += 1
         file.enabled = False
         file.attributes = None
-        self._forget_empty(file)
+        self.forget_empty(file)
 
 
 def with_size(attributes: Attributes, size: int) -> Attributes:

@@ -63,6 +63,9 @@ _PATIENT_REPLIES: t.Final = 8
 """READs in a row that may give nothing."""
 _OPENED: t.Final = frozenset({p.Snfsstat.NFS_OK, p.Snfsstat.SNFS_INCONSISTENT})
 
+_NOT_NOW: t.Final = frozenset({p.Snfsstat.NFSERR_NOSPC, p.Snfsstat.SNFS_RECOVERING})
+"""Answers to REOPEN that do not say that the file was given to others."""
+
 
 class SnfsCalls(StatelessCalls):
     """Calls of Spritely NFS; before each, what is due is done."""
@@ -88,9 +91,13 @@ class Opened:
 
     def require(self) -> None:
         """Raise `StateLost` if the server has given the file to others since."""
-        if self.file.incarnation != self.incarnation:
-            failure, self.file.failure = self.file.failure, None
-            raise failure or StateLost(_given_away(self.file))
+        file = self.file
+        if file.incarnation == self.incarnation:
+            return
+        failure = file.failure if file.failed_in == self.incarnation else None
+        if failure is not None:
+            file.failure = None
+        raise failure or StateLost(_given_away(file))
 
 
 class Caching:
@@ -195,7 +202,7 @@ class Caching:
         file = self.cache.file(handle)
         file.path = path
         if kept is Kept.LOST:
-            file.failure = StateLost(_data_lost(file))
+            file.fail(StateLost(_data_lost(file)))
         try:
             self.settle(file)
         except BaseException:
@@ -387,6 +394,13 @@ class Caching:
             return self.own(file.handle, found)
         return file.attributes
 
+    def size(self, opened: Opened) -> int:
+        """The size of an open file now."""
+        self.tick()
+        file = opened.file
+        self.settle(file)
+        return file.size if file.is_cached else self.attributes(opened).size or 0
+
     def own(self, handle: bytes, attributes: Attributes) -> Attributes:
         """Attributes that came from the server, with the size that the file has here."""
         file = self.cache.get(handle)
@@ -421,6 +435,7 @@ class Caching:
             return
         is_missed = not (isinstance(failure, StateLost) and self._is_gone(file))
         file.failure = None
+        self.cache.forget_empty(file)
         if is_missed:
             raise failure
 
@@ -470,6 +485,9 @@ class Caching:
         self._is_reopening = True
         try:
             self._reopen_all()
+        except BaseException:
+            self._rpc.lose("the server does not know what this client has")
+            raise
         finally:
             self._is_reopening = False
 
@@ -502,8 +520,13 @@ class Caching:
                 del self._changing[handle]
 
     def _confirm(self, file: CachedFile, reply: p.Openopres) -> None:
-        """What the server says of a file that was open, or of which data waits."""
+        """What the server says of a file that was open, or of which data waits.
+
+        Raises `ConnectionLost` if it has no room now: with patience, the client connects again.
+        """
         given = reply.resok
+        if reply.status in _NOT_NOW:
+            raise ConnectionLost("REOPEN", f"the server answered {reply.status.name}")
         if given is None:
             self._lose(file)
             return
@@ -520,7 +543,7 @@ class Caching:
     def _lose(self, file: CachedFile) -> None:
         if file.is_open or file.is_dirty:
             text = _data_lost(file) if file.is_dirty else _given_away(file)
-            file.failure = file.failure or StateLost(text)
+            file.fail(StateLost(text))
         file.readers = file.writers = 0
         file.incarnation += 1
         self.cache.invalidate(file)

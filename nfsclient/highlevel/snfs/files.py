@@ -137,7 +137,8 @@ class NfsFile(files.NfsFile):
 
     def size(self) -> int:
         """The size of the file now."""
-        return self.attributes().size or 0
+        with self._caching.using(self._opened):
+            return self._caching.size(self._opened)
 
     def truncate(self, size: int | None = None, /) -> int:
         """Cut the file, or extend it by zeros, to `size` (the position, if not given). Not delayed."""

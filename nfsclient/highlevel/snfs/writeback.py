@@ -105,6 +105,9 @@ class WriteBack:
             self._refused(extent, refusal)
         elif result is not None:
             self.cache.written(extent)
+            file = self.cache.get(extent.handle)
+            if file is not None:
+                file.attributes = None  # it has other times now
         for back in list(self._backs.get(extent.handle, ())):
             back.go_on(has_failed=refusal is not None, is_lost=result is None)
 
