@@ -17,6 +17,7 @@ from nfsclient.rpc.program import Procedure
 from nfsclient.rpc.service import CallContext
 from nfsserver import ManualClock, Server
 from nfsserver.handlers import ServerApi
+from nfsserver.state.spritely import NFS
 
 BLOCK: t.Final = 16
 NAMED: t.Final = (
@@ -95,6 +96,19 @@ class Stage:
         for connection in list(rpc.connections):
             if connection.peer == client.session.rpc.local_address:
                 connection.close()
+
+    def give_up(self, client: NfsClient, name: str) -> bool:
+        """Let the server give a client up for a file, as if it had not answered. False: it has nothing of it."""
+        directory = self.server.fs.root.directory
+        assert directory is not None
+        table = self.server.spritely
+        entry = table.entry(t.cast("t.Any", directory.get(name.encode())))
+        blocks: list[t.Any] = [] if entry is None else list(entry.blocks)
+        port = client.session.rpc.local_address[1]
+        keys = [key for key in blocks if key != NFS and key[1] == port]
+        for key in keys:
+            table.give_up(t.cast("t.Any", entry), key, lost=False)
+        return bool(keys)
 
     def during(
         self, procedure: Procedure[t.Any, t.Any], act: t.Callable[[], None], *, after: bool = False

@@ -11,6 +11,7 @@ import pytest
 from nfsclient.errors import ImpossibleResult, NoProgress, NotInVersion, ServerViolation
 from nfsclient.highlevel.snfs import NfsClient
 from nfsclient.highlevel.snfs.cache import LARGEST
+from nfsclient.protocol import nfs2
 from nfsclient.protocol import snfs as p
 from tests.nfsclient.snfs_stage import BLOCK, Stage
 
@@ -143,3 +144,66 @@ def test_data_that_waits_is_read_beyond_what_the_server_has(stage: Stage, a: Nfs
         file.write(b"beyond")
         file.seek(0)
         assert file.read() == bytes(range(20)) + bytes(10) + b"beyond"
+
+
+# ---------------------------------------------------------------- callbacks and versions
+
+
+def called(stage: Stage, client: NfsClient, handle: bytes, mode: t.Any) -> p.Snfsstat:
+    """The answer to a callback from the server, on the connection of the client."""
+    (channel,) = [
+        each
+        for key, each in stage.server.spritely.channels.items()
+        if t.cast("t.Any", key)[1] == client.session.rpc.local_address[1]
+    ]
+    attributes: t.Any = stage.raw().call(p.GETATTR, nfs2.FhandleArgs(client.find("/").handle)).resok
+    replies: list[t.Any] = []
+    channel.call(p.CALLBACK, p.Callbackargs(handle, mode, 0, attributes), replies.append, timeout=5.0)
+    stage.loop.run_until(lambda: bool(replies), stage.loop.clock() + 5)
+    status: p.Snfsstat = replies[0].result.status
+    return status
+
+
+def test_a_callback_about_nothing_is_stale_and_changes_nothing(stage: Stage, a: NfsClient) -> None:
+    with a.open("f", "w") as file:
+        file.write(b"data")
+        for handle in (bytes(32), b"\xff" * 32):
+            assert called(stage, a, handle, p.CbMode.SNFS_WRINVAL) == p.Snfsstat.NFSERR_STALE
+        assert file.is_cached
+        assert len(a.caching.cache.files) == 1
+
+
+@pytest.mark.parametrize("mode", [0, 4, -1])
+def test_a_callback_of_no_known_mode_is_an_error_and_loses_nothing(
+    stage: Stage, a: NfsClient, mode: int
+) -> None:
+    with a.open("f", "w") as file:
+        file.write(b"data")
+        wanted = p.CbMode(mode)
+        assert called(stage, a, a.find("f").handle, wanted) == p.Snfsstat.NFSERR_IO
+        assert file.is_cached
+        file.flush()
+    assert stage.contents("f") == b"data"
+
+
+@pytest.mark.parametrize("version", [0, 1, 0xFFFF_FFFE, 0xFFFF_FFFF])
+def test_versions_are_compared_for_equality_only(stage: Stage, a: NfsClient, version: int) -> None:
+    """They may wrap: all that counts is whether a version is the same."""
+    versions = iter([version, version, (version + 1) % (1 << 32), (version + 1) % (1 << 32), 7])
+
+    def set_versions(ok: t.Any) -> None:
+        ok.cache_version = next(versions)
+        ok.old_cache_vers = version if ok.cache_version != 7 else 6
+
+    b = stage.client()
+    b.write_file("f", b"data")
+    lie(stage, p.OPEN, set_versions)
+    assert a.read_file("f") == b"data"
+    assert a.read_file("f") == b"data"
+    assert stage.calls["READ"] == 1
+    with a.open("f", "r+"):
+        pass
+    assert a.read_file("f") == b"data"
+    assert stage.calls["READ"] == 1
+    assert a.read_file("f") == b"data"
+    assert stage.calls["READ"] == 2

@@ -58,16 +58,6 @@ def put(client: NfsClient, name: str, data: bytes) -> None:
         file.write(data)
 
 
-def give_up(stage: Stage, client: NfsClient, name: str) -> None:
-    """The server gives a client up for a file, as if it had not answered; the client does not know."""
-    directory = stage.server.fs.root.directory
-    assert directory is not None
-    entry = stage.server.spritely.entry(t.cast("t.Any", directory.get(name.encode())))
-    assert entry is not None
-    (key,) = [key for key in entry.blocks if key[1] == client.session.rpc.local_address[1]]  # type: ignore[index]
-    stage.server.spritely.give_up(entry, key, lost=False)
-
-
 # ---------------------------------------------------------------- STALE
 
 
@@ -83,7 +73,7 @@ def test_a_client_that_was_given_up_gets_state_lost(
     other = b.open("f", "r+") if is_shared else None
     if use == "write" and not is_shared:
         file.write(b"waits")
-    give_up(stage, a, "f")
+    assert stage.give_up(a, "f")
     with pytest.raises(StateLost):
         USES[use](file)
     with pytest.raises(StateLost):
@@ -105,7 +95,7 @@ def test_a_client_that_is_given_up_within_a_call_gets_state_lost(
     file, other = a.open("f", "r+"), b.open("f", "r+")
 
     def act() -> None:
-        give_up(stage, a, "f")
+        assert stage.give_up(a, "f")
         stage.cut(a)
 
     stage.during(PROCEDURES[use], act)
@@ -192,7 +182,7 @@ def test_a_loss_that_could_not_be_reported_is_reported_the_next_time(
     stage: Stage, a: NfsClient, b: NfsClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(a, "f", b"data")
-    give_up(stage, a, "f")
+    assert stage.give_up(a, "f")
     fail_once(monkeypatch, a.caching, "_is_gone")
     with pytest.raises(NoProgress):
         a.sync()
@@ -248,13 +238,13 @@ def test_who_cannot_reopen_makes_no_other_calls(
 
 def test_each_file_object_gets_its_own_loss(stage: Stage, a: NfsClient) -> None:
     old = a.open("f", "w")
-    give_up(stage, a, "f")
+    assert stage.give_up(a, "f")
     old.write(b"lost")
     with pytest.raises(StateLost, match="data that waited here is lost"):
         old.flush()
     new = a.open("f", "r+")
     new.write(b"lost, too")
-    give_up(stage, a, "f")
+    assert stage.give_up(a, "f")
     a.caching.write_back(new._opened.file)
     with pytest.raises(StateLost, match="open it again"):
         old.size()

@@ -280,6 +280,7 @@ class Caching:
                     self._lose(file)
                 opened.require()
             raise
+        opened.require()
 
     def read(self, file: CachedFile, offset: int, count: int) -> bytes | None:
         """Data from memory, once it is there; None if the file is not cached (any more)."""
