@@ -20,9 +20,17 @@ from nfsserver.snfs.calling import Silent, key_of, make_way, wait
 
 
 def with_client(handler: Handler) -> Handler:
-    """Note the connection of a client; a call that has to wait and cannot gets no answer."""
+    """Note the connection of a client; a call that has to wait and cannot gets no answer.
+
+    One whose connection has ended while it waited is as if it had never come: its client says by REOPEN what it has
+    open, and makes it as a new call, so carried out it would be counted for ever.
+    """
 
     def answer(server: ServerApi, context: CallContext, args: t.Any) -> t.Any:
+        if server.waiting.is_for_nobody:
+            server.spritely.forget_call((key_of(context), context.xid))
+            server.keep_silent()
+            return context.operation.res(Nfsstat2.NFSERR_STALE)
         server.spritely.is_used |= context.operation.number != 0
         if context.channel is not None:
             server.spritely.note_channel(key_of(context), context.channel)

@@ -446,6 +446,12 @@ class SpritelyState:
             return True
         return False
 
+    def forget_call(self, call: t.Any) -> None:
+        """An open does not wait any more, and is not carried out."""
+        for entry in [each for each in self.entries.values() if call in each.waiting]:
+            self.informs(entry, call)
+            self._settle(entry)
+
     def note_channel(self, key: Key, channel: t.Any) -> None:
         """Call a client over this connection from now on."""
         if len(self.channels) > _MOST_CHANNELS:
@@ -551,6 +557,7 @@ class SpritelyState:
         wrote, block.mdev = block.writers > writers, mdev
         block.readers, block.writers = readers, writers
         block.is_dirty = dirty and not writers and entry.state is not State.WRITE_SHARED
+        block.settled = Callback.NONE  # it may cache again
         self._set_state(entry, block, wrote=wrote)
 
     def _set_state(self, entry: Entry, block: Block, *, wrote: bool) -> None:
