@@ -3,7 +3,7 @@
 
 One `Entry` for each file that is open, or closed with a last writer that may have dirty blocks. It has a `Block` for
 each client. States and transitions are those of table 1 (`transitions.py`); this module counts, and looks rows up.
-Nothing here sends: `nfsserver.consistency` makes the callbacks, and says here how they ended.
+Nothing here sends: `nfsserver.snfs.calling` makes the callbacks, and says here how they ended.
 
     an open       `plan_open` says which clients are to be called first; when that is over, `open` counts it
     a close       `close`
@@ -25,118 +25,15 @@ from __future__ import annotations
 
 import typing as t
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from collections.abc import Callable
 
 from nfsserver.bounds import MOST
-from nfsserver.state.transitions import TABLE, Callback, Row, State, When, Who, find
+from nfsserver.state.spritely_entries import NFS, Block, Entry, File, Key, Stable, TableFull, Terms
+from nfsserver.state.transitions import TABLE, Callback, Row, State, When, find
 
-Key: t.TypeAlias = Hashable
-"""A client: the address that it calls from."""
-NFS: t.Final = "NFS"
-"""The key of all callers of other versions together: a client without a cache (section 6.1)."""
 _MOST_DEAD: t.Final = 1024
 _MOST_SEEN: t.Final = 4096
 _MOST_CHANNELS: t.Final = 1024
-
-
-class File(t.Protocol):
-    """What an entry is about."""
-
-    version: int
-    """On stable storage with the file; 0: it never had one."""
-
-
-@dataclass(slots=True)
-class Terms:
-    """What knobs say."""
-
-    entries: int = 4096
-    by_counter: bool = False
-    step: int = 64
-    grace: float = 10.0
-    nfs_interval: float = 60.0
-
-
-@dataclass(slots=True)
-class Stable:
-    """What survives a crash."""
-
-    clients: set[Key] = field(default_factory=set)
-    """Those that have something."""
-    ceiling: int = 0
-    """No version from the counter is above it."""
-    has_versions: bool = False
-    """Whether any file has got a version."""
-
-
-@dataclass(slots=True, eq=False)
-class Block:
-    """What one client has of a file (section 4.3.2)."""
-
-    key: Key
-    mdev: int = 0
-    readers: int = 0
-    writers: int = 0
-    is_dirty: bool = False
-    """Whether it is the last writer, or writes: it may have dirty blocks."""
-    settled: Callback = Callback.NONE
-    """What it was called for since its last open."""
-    wrote: bool = False
-    """Whether it has written since it was called last."""
-    caches: bool = True
-    """Whether it may cache at all: not who cannot be called (other versions, UDP)."""
-    seen_at: float = 0.0
-    """Of `NFS`: when the file was last accessed."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it has the file open."""
-        return self.readers + self.writers > 0
-
-
-@dataclass(slots=True, eq=False)
-class Entry:
-    """One line of the state table (section 4.3.2)."""
-
-    file: t.Any
-    state: State = State.CLOSED
-    blocks: dict[Key, Block] = field(default_factory=dict)
-    calls: dict[Key, t.Any] = field(default_factory=dict)
-    """The callbacks under way, by client: while there are any, the entry is locked."""
-    waiting: set[t.Any] = field(default_factory=set)
-    """The opens that wait for them."""
-    uninformed: set[t.Any] = field(default_factory=set)
-    """The opens that are to learn that the file may be inconsistent."""
-
-    @property
-    def is_locked(self) -> bool:
-        """Whether opens and closes have to wait."""
-        return bool(self.calls)
-
-    @property
-    def users(self) -> list[Block]:
-        """The clients that have the file open."""
-        return [block for block in self.blocks.values() if block.is_open]
-
-    @property
-    def last_writer(self) -> Block | None:
-        """The client that may have dirty blocks of a file that it does not write now."""
-        return next((block for block in self.blocks.values() if block.is_dirty), None)
-
-    def who(self, key: Key) -> Who:
-        """Whether a client is the one that the file is open by, or was written by last."""
-        users = self.users
-        block = users[0] if len(users) == 1 else self.last_writer if not users else None
-        return Who.SAME if block is not None and block.key == key else Who.OTHER
-
-
-class TableFull(Exception):
-    """There is no room for a further entry; `oldest` can be reclaimed or is reclaimed just now, if there is one."""
-
-    def __init__(self, oldest: Entry | None) -> None:
-        super().__init__("the state table is full")
-        self.oldest = oldest
 
 
 class SpritelyState:
@@ -565,3 +462,6 @@ class SpritelyState:
             entry.state = State.ONE_RDRDIRTY
         elif entry.state is State.ONE_RDRDIRTY and not dirty:
             entry.state = State.ONE_READER
+
+
+__all__ = ["NFS", "Block", "Entry", "File", "Key", "SpritelyState", "Stable", "TableFull", "Terms"]
