@@ -139,6 +139,8 @@ def _may_reopen(server: ServerApi, key: Key, args: Reopenargs, inode: Inode, kno
     if args.cache_version > server.spritely.highest(inode):
         return False  # no server has given it
     if server.spritely.may_reclaim(key):
+        if args.dirty and not args.writers and server.spritely.is_overtaken(inode, args.cache_version):
+            return False  # it was given up
         return known is None or bool(args.readers or args.writers)
     if args.cache_version != server.spritely.known_version(inode) or server.spritely.is_recovering:
         return False

@@ -17,6 +17,7 @@ What must stay true:
 - Versions never come again, and grow with each open for writing (section 4.3.3). They are part of the file, or come
   from a counter of which stable storage has an upper bound.
 - The number of entries is bounded (section 4.3.1). Files are the keys by identity: what is removed is forgotten.
+- Who was given up stays so after a crash: its blocks are old (section 3.2).
 - After a restart with clients that had something, nothing changes but by them, until they have all come back or the
   time for it is over (section 2.4).
 """
@@ -54,8 +55,7 @@ class SpritelyState:
         """Whether any client has called this instance, other than by NULL."""
         self.channels: dict[Key, t.Any] = {}
         """Client -> what calls it: that of the connection that its latest call came from."""
-        self.dead: OrderedDict[tuple[Key, File], bool] = OrderedDict()
-        """Client and file -> whether the client has obtained a new handle since it was given up."""
+        self.dead = stable.dead
         self._seen: OrderedDict[File, tuple[float, bool]] = OrderedDict()
         """File without an entry -> when it was last accessed by other versions, and whether it was written."""
         self._counter = stable.ceiling
@@ -87,6 +87,10 @@ class SpritelyState:
     def highest(self, file: File) -> int:
         """The highest version of a file that any client can know."""
         return self._stable.ceiling if self._terms().by_counter else file.version
+
+    def is_overtaken(self, file: File, version: int) -> bool:
+        """Whether others must have written since the last writer got this version: it can have lost one OPEN only."""
+        return version < self.known_version(file) - 1
 
     def _set_version(self, file: File, version: int) -> int:
         self._stable.has_versions = True
@@ -169,6 +173,8 @@ class SpritelyState:
         """A file has gone, and with it what clients have of it: nothing is written back."""
         entry = self.entries.get(file)
         self._seen.pop(file, None)
+        for dead in [each for each in self.dead if each[1] is file]:
+            del self.dead[dead]
         if entry is not None:
             self._remove(entry)
 

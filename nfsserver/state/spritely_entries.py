@@ -44,6 +44,8 @@ class Stable:
     """No version from the counter is above it."""
     has_versions: bool = False
     """Whether any file has got a version."""
+    dead: OrderedDict[tuple[Key, File], bool] = field(default_factory=OrderedDict)
+    """Client and file -> whether the client has obtained a new handle since it was given up."""
 
 
 @dataclass(slots=True, eq=False)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""Spritely NFS on the embedded server after a restart: what must not come back, and what must not change."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from nfsclient.clients.snfs import SnfsCallbacks
+from nfsclient.protocol import snfs as p
+from nfsclient.protocol.nfs2 import CREATE, Createargs, Diropargs, Sattr
+from nfsclient.protocol.snfs import CbMode, Snfsstat, in_snfs
+from tests.nfsserver.conftest import Rig
+from tests.nfsserver.test_snfs import Client, come_again
+
+Make: t.TypeAlias = t.Callable[..., Rig]
+
+
+def _makes_dirty(client: Client, file: bytes) -> int:
+    version: int = client.snfs.open(file, write_mode=True).resok.cache_version
+    assert client.snfs.close(file, write_mode=True).status is Snfsstat.NFS_OK
+    return version
+
+
+def _crash(rig: Rig, *clients: Client) -> None:
+    rig.server.crash()
+    for client in clients:
+        come_again(client)
+        client.callbacks = SnfsCallbacks(client.rpc)
+
+
+# ---------------------------------------------------------------- clients that were given up
+
+
+def _overwritten(rig: Rig, a: Client, file: bytes) -> int:
+    """`a` was the last writer, was given up, and others have written since: the version that it knows."""
+    b, c = Client(rig), Client(rig)
+    version = _makes_dirty(a, file)
+    a.callbacks.silent = True
+    assert b.snfs.open(file, write_mode=True).status is Snfsstat.SNFS_INCONSISTENT
+    b.snfs.close(file, write_mode=True)
+    c.snfs.open(file)
+    c.snfs.close(file)
+    assert b.called == [CbMode.SNFS_CBWRITE]
+    return version
+
+
+def test_a_client_that_was_given_up_does_not_come_back_with_a_crash(make_rig: Make) -> None:
+    """Section 3.2: it must be prevented from using the file until it has opened it again."""
+    rig = make_rig(knobs={"snfs_callback_timeout": 0.05})
+    a, file, other = Client(rig), rig.file(b"f"), rig.file(b"g")
+    known = a.snfs.open(other).resok.cache_version
+    version = _overwritten(rig, a, file)
+    _crash(rig, a)
+    assert a.snfs.reopen(other, readers=1, cache_version=known).status is Snfsstat.NFS_OK
+    for claim in ({"dirty": True}, {"writers": 1}, {"readers": 1}):
+        assert a.snfs.reopen(file, cache_version=version, **claim).status is Snfsstat.NFSERR_STALE
+    assert a.snfs.write(file, 0, b"old").status == Snfsstat.NFSERR_STALE
+    a.snfs.recovered()
+    a.snfs.lookup(rig.root, b"f")
+    assert a.snfs.open(file).status is Snfsstat.NFS_OK
+
+
+def test_old_data_is_not_written_back_after_a_crash_by_a_client_whose_end_was_forgotten(
+    make_rig: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list of those that were given up is bounded; the version tells as much."""
+    monkeypatch.setattr("nfsserver.state.spritely._MOST_DEAD", 0)
+    rig = make_rig(knobs={"snfs_callback_timeout": 0.05})
+    a, file = Client(rig), rig.file(b"f")
+    a.snfs.open(rig.file(b"g"))
+    version = _overwritten(rig, a, file)
+    _crash(rig, a)
+    assert a.snfs.reopen(file, dirty=True, cache_version=version).status is Snfsstat.NFSERR_STALE
+
+
+def test_who_was_given_up_for_a_file_is_forgotten_with_it(make_rig: Make) -> None:
+    rig = make_rig(knobs={"snfs_callback_timeout": 0.05})
+    a, b, file = Client(rig), Client(rig), rig.file(b"f")
+    a.snfs.open(file, write_mode=True)
+    a.callbacks.silent = True
+    b.snfs.open(file)
+    assert rig.server.spritely.dead
+    b.snfs.remove(rig.root, b"f")
+    assert not rig.server.spritely.dead
+
+
+# ---------------------------------------------------------------- REOPEN
+
+
+# ---------------------------------------------------------------- what does not change meanwhile
