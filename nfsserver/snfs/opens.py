@@ -110,6 +110,7 @@ def _reopen(server: ServerApi, context: CallContext, args: Reopenargs, inode: In
     block = None if known is None else known.blocks.get(key)
     if block is None and not _may_reopen(server, key, args, inode, known):
         raise _Refused(_STALE)
+    is_late = block is None and not table.may_reclaim(key)
     entry = _entry(server, inode)
     if not table.has_room(entry, key):
         raise _Refused(Snfsstat.NFSERR_NOSPC)
@@ -119,6 +120,8 @@ def _reopen(server: ServerApi, context: CallContext, args: Reopenargs, inode: In
         version = table.version(inode)
         table.close_all(entry, key)
         return Openopres(_OK, Openok(version, version, False, fattr(inode)))
+    if is_late and (args.writers or args.dirty):
+        table.grow(inode)  # who has read the file since keeps what is old when this client has written
     table.reopen(
         entry,
         key,

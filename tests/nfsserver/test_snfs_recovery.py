@@ -89,4 +89,33 @@ def test_who_was_given_up_for_a_file_is_forgotten_with_it(make_rig: Make) -> Non
 # ---------------------------------------------------------------- REOPEN
 
 
+@pytest.mark.parametrize("claim", [{"dirty": True}, {"writers": 1}], ids=["dirty", "writer"])
+def test_a_writer_that_reopens_late_gives_the_file_another_version(
+    rig: Rig, claim: dict[str, t.Any]
+) -> None:
+    """Who has read it since keeps data that is old then (section 3.1)."""
+    a, b, file = Client(rig), Client(rig), rig.file(b"f", b"old")
+    version = _makes_dirty(a, file)
+    _crash(rig, a, b)
+    rig.clock.advance(11)
+    read = b.snfs.open(file).resok.cache_version
+    b.snfs.close(file)
+    reopened = a.snfs.reopen(file, cache_version=version, **claim)
+    assert reopened.status is Snfsstat.NFS_OK
+    assert reopened.resok.cache_version != read
+    again = a.snfs.reopen(file, cache_version=reopened.resok.cache_version, **claim)
+    assert again.resok.cache_version == reopened.resok.cache_version, "it is not late any more"
+    opened = b.snfs.open(file).resok
+    assert read not in (opened.cache_version, opened.old_cache_vers)
+    assert CbMode.SNFS_CBWRITE in a.called or CbMode.SNFS_WRINVAL in a.called
+
+
+def test_a_reader_that_reopens_late_keeps_its_version(rig: Rig) -> None:
+    a, file = Client(rig), rig.file(b"f")
+    version = a.snfs.open(file).resok.cache_version
+    _crash(rig, a)
+    rig.clock.advance(11)
+    assert a.snfs.reopen(file, readers=1, cache_version=version).resok.cache_version == version
+
+
 # ---------------------------------------------------------------- what does not change meanwhile
