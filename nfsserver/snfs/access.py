@@ -68,6 +68,8 @@ def _truncating(handler: Handler) -> Handler:
         inode = _named(server, args.where) if args.attributes.size == 0 else None
         if inode is None or inode.kind is not Kind.REGULAR:
             return handler(server, context, args)
+        if server.spritely.is_recovering:
+            wait(server)  # who wrote it last may not have reopened it yet
         entry = server.spritely.entry(inode)
         if entry is not None and make_way(server, entry, key_of(context), writes=True):
             wait(server)

@@ -119,3 +119,26 @@ def test_a_reader_that_reopens_late_keeps_its_version(rig: Rig) -> None:
 
 
 # ---------------------------------------------------------------- what does not change meanwhile
+
+
+def test_no_creation_empties_a_file_while_the_server_recovers(rig: Rig) -> None:
+    """Section 2.4: the state does not change until the server is willing."""
+    a, b, file = Client(rig), Client(rig), rig.file(b"f", b"data")
+    version = a.snfs.open(file, write_mode=True).resok.cache_version
+    _crash(rig, a, b)
+    arguments = Createargs(Diropargs(rig.root, b"f"), Sattr(size=0))
+    creating = b.rpc.submit(in_snfs(CREATE), arguments)
+    b.rpc.loop.catch_up()
+    assert not creating.done
+    reopened = a.snfs.reopen(file, writers=1, cache_version=version)
+    assert (reopened.resok.cache_version, reopened.resok.attributes.size) == (version, 4)
+    a.snfs.recovered()
+    assert b.rpc.wait(creating).status == Snfsstat.NFS_OK
+    assert a.called == [CbMode.SNFS_WRINVAL]
+
+
+def test_files_that_nobody_had_are_created_while_the_server_recovers(rig: Rig) -> None:
+    a, b = Client(rig), Client(rig)
+    a.snfs.open(rig.file(b"f"), write_mode=True)
+    _crash(rig, b)
+    assert b.snfs.create(rig.root, b"new", Sattr(size=0)).status == Snfsstat.NFS_OK
