@@ -147,6 +147,8 @@ class SpritelyState:
 
     def has_room(self, entry: Entry, key: Key) -> bool:
         """Whether a client may have something of a file, as far as memory goes."""
+        if key not in entry.blocks and self.blocks >= MOST.snfs_blocks:
+            self._close_nfs(besides=entry)
         return key in entry.blocks or self.blocks < MOST.snfs_blocks
 
     def may_wait(self, entry: Entry, call: t.Any) -> bool:
@@ -157,7 +159,8 @@ class SpritelyState:
         return True
 
     def _forget_closed(self) -> None:
-        """Forget the entries that only wait for opens that do not come again."""
+        """Forget the entries that only wait for opens that do not come again, or for accesses by other versions."""
+        self._close_nfs()
         closed = (each for each in self.entries.values() if each.state is State.CLOSED)
         for entry in [each for each in closed if not each.is_locked]:
             self._remove(entry)
@@ -395,6 +398,12 @@ class SpritelyState:
         self._seen[file] = self._now(), writes or (seen[1] and is_recent)
         if len(self._seen) > _MOST_SEEN:
             self._seen.popitem(last=False)
+
+    def _close_nfs(self, besides: Entry | None = None) -> None:
+        """Close what other versions have not accessed for long, where room is needed."""
+        for entry in list(self.entries.values()):
+            if entry is not besides:
+                self._drop_nfs(entry)
 
     def _drop_nfs(self, entry: Entry) -> None:
         """Close what other versions have not accessed for long (section 6.1)."""

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Spritely NFS on the embedded server: entries that must not stay, callbacks that must end, and other versions."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from nfsclient.clients.nfs4 import Nfs4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.clients.snfs import Snfs, SnfsCallbacks
+from nfsclient.protocol import nfs4
+from nfsclient.protocol import snfs as p
+from nfsclient.protocol.nfs2 import Sattr
+from nfsclient.protocol.snfs import CbMode, Snfsstat
+from nfsserver.bounds import MOST
+from tests.nfsserver.conftest import ALICE, Rig
+from tests.nfsserver.test_snfs import Client, come_again
+
+Make: t.TypeAlias = t.Callable[..., Rig]
+
+
+def _makes_dirty(client: Client, file: bytes) -> None:
+    assert client.snfs.open(file, write_mode=True).status is Snfsstat.NFS_OK
+    assert client.snfs.close(file, write_mode=True).status is Snfsstat.NFS_OK
+
+
+# ---------------------------------------------------------------- the table
+
+
+@pytest.mark.parametrize("bound", ["entries", "blocks"])
+def test_files_that_other_versions_have_read_do_not_fill_the_table(
+    make_rig: Make, monkeypatch: pytest.MonkeyPatch, bound: str
+) -> None:
+    """Other versions never close: what they have not accessed for long is closed when room is needed, too."""
+    rig = make_rig(knobs={"snfs_entries": 1 if bound == "entries" else 9})
+    if bound == "blocks":
+        monkeypatch.setattr(MOST, "snfs_blocks", 2)
+    a, file, other = Client(rig), rig.file(b"f"), rig.file(b"g")
+    a.snfs.open(file)
+    assert rig.nfs3().read(file, 0, 10).status == 0
+    a.snfs.close(file)
+    if bound == "blocks":
+        a.snfs.open(rig.file(b"h"))
+    assert a.snfs.open(other).status is Snfsstat.NFSERR_NOSPC
+    rig.clock.advance(61)
+    assert a.snfs.open(other).status is Snfsstat.NFS_OK
+
+
+# ---------------------------------------------------------------- callbacks
+
+
+# ---------------------------------------------------------------- calls that wait
+
+
+# ---------------------------------------------------------------- NFSv4
+
+
+def _session(rig: Rig) -> t.Any:
+    return Nfs4(rig.rpc()).establish(callbacks=True)
+
+
+def _open4(session: t.Any, file: bytes, wants: int) -> t.Any:
+    access = nfs4.OPEN4_SHARE_ACCESS_READ | wants
+    owner = nfs4.StateOwner4(session.state.clientid, b"owner")
+    return session.compound(op.putfh(file), op.open(None, access, owner=owner))
