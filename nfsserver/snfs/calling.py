@@ -69,14 +69,14 @@ class Calling:
     until: float
     """When it is given up if the client has no connection, by the clock of the loop."""
     is_under_way: bool = False
-    repeats: int = 0
-    """How often it was made again because the client was writing."""
+    sent: int = 0
+    """How often it was made."""
 
     def send(self) -> None:
         """Send it, if the client has a connection."""
         server, block = self.server, self.entry.blocks.get(self.key)
         channel = server.spritely.channels.get(self.key)
-        if channel is None or not channel.is_open or block is None:
+        if channel is None or not channel.is_open or block is None or self.sent > _MOST_REPEATS:
             return
         inode: Inode = self.entry.file
         handle = server.backend.handle_of(inode)
@@ -87,6 +87,7 @@ class Calling:
         except NfsClientError:
             return
         self.until, self.is_under_way, block.wrote = _now(server) + seconds, True, False
+        self.sent += 1
 
     def _done(self, pending: Pending[p.Cbackopres]) -> None:
         self.is_under_way = False
@@ -94,9 +95,9 @@ class Calling:
         if self.entry.calls.get(self.key) is not self or block is None:
             return  # the service has restarted, or the file is gone
         if isinstance(pending.error, ConnectionLost):
+            self.until = _now(self.server) + self.server.knobs.now.snfs_callback_timeout
             self.send()  # where the client has connected again
-        elif isinstance(pending.error, RpcTimeout) and block.wrote and self.repeats < _MOST_REPEATS:
-            self.repeats += 1
+        elif isinstance(pending.error, RpcTimeout) and block.wrote and self.sent <= _MOST_REPEATS:
             self.send()
         else:
             self._judge(None if pending.result is None else pending.result.status)

@@ -51,6 +51,28 @@ def test_files_that_other_versions_have_read_do_not_fill_the_table(
 # ---------------------------------------------------------------- callbacks
 
 
+def test_a_client_that_connects_again_and_again_is_given_up(
+    make_rig: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A callback that may have been lost is made again, but not for ever."""
+    monkeypatch.setattr("nfsserver.snfs.calling._MOST_REPEATS", 2)
+    rig = make_rig(knobs={"snfs_callback_timeout": 0.3})
+    a, b, file = Client(rig), Client(rig), rig.file(b"f")
+    a.snfs.open(file, write_mode=True)
+    a.callbacks.silent = True
+    opening = b.rpc.submit(p.OPEN, p.Openargs(file, 0, False))
+    received = 0
+    for _ in range(8):
+        a.rpc.loop.catch_up()
+        received += len(a.callbacks.received)
+        come_again(a)
+        a.callbacks = SnfsCallbacks(a.rpc)
+        a.callbacks.silent = True
+        a.snfs.null()
+    assert received <= 3
+    assert b.rpc.wait(opening).status is Snfsstat.SNFS_INCONSISTENT
+
+
 # ---------------------------------------------------------------- calls that wait
 
 
