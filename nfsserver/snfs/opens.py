@@ -118,7 +118,11 @@ def _reopen(server: ServerApi, context: CallContext, args: Reopenargs, inode: In
         wait(server)
     if not (args.readers or args.writers or args.dirty):
         version = table.version(inode)
-        table.close_all(entry, key)
+        if key in entry.calls:  # its reply was lost
+            table.end_call_closed(entry, key)
+            server.waiting.wake()
+        else:
+            table.close_all(entry, key)
         return Openopres(_OK, Openok(version, version, False, fattr(inode)))
     if is_late and (args.writers or args.dirty):
         table.grow(inode)  # who has read the file since keeps what is old when this client has written

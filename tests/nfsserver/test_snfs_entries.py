@@ -73,6 +73,23 @@ def test_a_client_that_connects_again_and_again_is_given_up(
     assert b.rpc.wait(opening).status is Snfsstat.SNFS_INCONSISTENT
 
 
+def test_a_called_client_that_says_that_it_has_nothing_is_not_dead(rig: Rig) -> None:
+    """Its reply was lost with its connection, after it had written back."""
+    a, b, file = Client(rig), Client(rig), rig.file(b"f")
+    version = a.snfs.open(file, write_mode=True).resok.cache_version
+    a.snfs.close(file, write_mode=True)
+    a.callbacks.holds = True
+    opening = b.rpc.submit(p.OPEN, p.Openargs(file, 0, False))
+    a.rpc.loop.catch_up()
+    assert a.called == [CbMode.SNFS_CBWRITE]
+    come_again(a)
+    a.callbacks = SnfsCallbacks(a.rpc)
+    a.callbacks.silent = True
+    assert a.snfs.reopen(file, cache_version=version).status is Snfsstat.NFS_OK
+    assert b.rpc.wait(opening).status is Snfsstat.NFS_OK
+    assert a.snfs.open(file).status is Snfsstat.NFS_OK
+
+
 # ---------------------------------------------------------------- calls that wait
 
 
