@@ -15,7 +15,7 @@ from nfsclient.protocol.snfs import (
     Snfsstat,
 )
 from nfsclient.rpc.service import CallContext
-from nfsclient.xdr import Void
+from nfsclient.xdr import Void, replace
 from nfsserver.conflicts import recall_delegations
 from nfsserver.fs import FsError, Inode, Kind
 from nfsserver.handlers import ServerApi
@@ -99,13 +99,15 @@ def reopen(server: ServerApi, context: CallContext, args: Reopenargs) -> Openopr
     """REOPEN: what a client has had before a restart, or before its connection ended."""
     try:
         inode = _file(server, context, args.file)
+        if context.channel is None:
+            args = replace(args, dirty=False)  # who cannot be called has cached nothing
         return _reopen(server, context, args, inode)
     except _Refused as refusal:
         return Openopres(refusal.status)
 
 
 def _reopen(server: ServerApi, context: CallContext, args: Reopenargs, inode: Inode) -> Openopres:
-    table, key = server.spritely, key_of(context)
+    table, key, can_be_called = server.spritely, key_of(context), context.channel is not None
     known = table.entry(inode)
     block = None if known is None else known.blocks.get(key)
     if block is None and not _may_reopen(server, key, args, inode, known):
@@ -134,9 +136,11 @@ def _reopen(server: ServerApi, context: CallContext, args: Reopenargs, inode: In
         writers=args.writers,
         dirty=args.dirty,
         version=args.cache_version,
+        can_be_called=can_be_called,
     )
     version = table.version(inode)
-    return Openopres(_OK, Openok(version, version, may_cache(entry.state), fattr(inode)))
+    enabled = can_be_called and may_cache(entry.state)
+    return Openopres(_OK, Openok(version, version, enabled, fattr(inode)))
 
 
 def _may_reopen(server: ServerApi, key: Key, args: Reopenargs, inode: Inode, known: Entry | None) -> bool:

@@ -450,12 +450,21 @@ class SpritelyState:
             self._stable.clients.discard(key)
 
     def reopen(
-        self, entry: Entry, key: Key, mdev: int, *, readers: int, writers: int, dirty: bool, version: int
+        self,
+        entry: Entry,
+        key: Key,
+        mdev: int,
+        *,
+        readers: int,
+        writers: int,
+        dirty: bool,
+        version: int,
+        can_be_called: bool = True,
     ) -> None:
         """Set what a client has of a file; the callbacks for it are over."""
         if version and not self.known_version(entry.file):
             self._set_version(entry.file, version)  # the counter has forgotten it
-        block = self.put(entry, Block(key))
+        block = self.put(entry, Block(key, caches=can_be_called))
         if writers and not block.writers:
             self.open(entry, key, mdev, writes=True, grows=False)
         elif readers and not block.is_open:

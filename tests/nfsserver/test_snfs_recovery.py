@@ -118,6 +118,20 @@ def test_a_reader_that_reopens_late_keeps_its_version(rig: Rig) -> None:
     assert a.snfs.reopen(file, readers=1, cache_version=version).resok.cache_version == version
 
 
+def test_over_udp_no_reopen_enables_caching(rig: Rig) -> None:
+    """Who cannot be called must not cache, however it has come to an open."""
+    a, over_udp, file = Client(rig), Client(rig, "udp"), rig.file(b"f")
+    version = over_udp.snfs.open(file).resok.cache_version
+    over_udp.snfs.close(file)
+    reopened = over_udp.snfs.reopen(file, readers=1, dirty=True, cache_version=version)
+    assert reopened.status is Snfsstat.NFS_OK
+    assert reopened.resok.cache_enabled is False
+    assert a.snfs.open(file, write_mode=True).status is Snfsstat.NFS_OK, "nobody is given up for it"
+    over_udp.snfs.close(file)
+    dirty = over_udp.snfs.reopen(file, dirty=True, cache_version=version)
+    assert dirty.status is Snfsstat.NFSERR_STALE
+
+
 # ---------------------------------------------------------------- what does not change meanwhile
 
 
