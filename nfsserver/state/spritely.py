@@ -33,6 +33,7 @@ from nfsserver.state.spritely_entries import NFS, Block, Entry, File, Key, Stabl
 from nfsserver.state.transitions import TABLE, Callback, Row, State, When, find
 
 _MOST_DEAD: t.Final = 1024
+_MOST_LOST: t.Final = 1024
 _MOST_SEEN: t.Final = 4096
 _MOST_CHANNELS: t.Final = 1024
 
@@ -55,7 +56,7 @@ class SpritelyState:
         """Whether any client has called this instance, other than by NULL."""
         self.channels: dict[Key, t.Any] = {}
         """Client -> what calls it: that of the connection that its latest call came from."""
-        self.dead = stable.dead
+        self.dead, self.lost = stable.dead, stable.lost
         self._seen: OrderedDict[File, tuple[float, bool]] = OrderedDict()
         """File without an entry -> when it was last accessed by other versions, and whether it was written."""
         self._counter = stable.ceiling
@@ -176,6 +177,7 @@ class SpritelyState:
         """A file has gone, and with it what clients have of it: nothing is written back."""
         entry = self.entries.get(file)
         self._seen.pop(file, None)
+        self.lost.pop(file, None)
         for dead in [each for each in self.dead if each[1] is file]:
             del self.dead[dead]
         if entry is not None:
@@ -337,6 +339,9 @@ class SpritelyState:
         self.grow(entry.file, by=2)
         if lost:
             entry.uninformed |= entry.waiting
+            self.lost[entry.file] = None  # perhaps nobody waits, or nobody of those comes again
+            while len(self.lost) > _MOST_LOST:
+                self.lost.popitem(last=False)
         self._unlock(entry, key)
 
     def _unlock(self, entry: Entry, key: Key) -> None:
@@ -347,10 +352,10 @@ class SpritelyState:
     def informs(self, entry: Entry, call: t.Any) -> bool:
         """Whether an open is to learn that the file may be inconsistent; it does not wait any more."""
         entry.waiting.discard(call)
-        if call in entry.uninformed:
-            entry.uninformed.discard(call)
-            return True
-        return False
+        is_lost = call in entry.uninformed or entry.file in self.lost
+        entry.uninformed.discard(call)
+        self.lost.pop(entry.file, None)
+        return is_lost
 
     def note_channel(self, key: Key, channel: t.Any) -> None:
         """Call a client over this connection from now on."""

@@ -46,6 +46,8 @@ class Stable:
     """Whether any file has got a version."""
     dead: OrderedDict[tuple[Key, File], bool] = field(default_factory=OrderedDict)
     """Client and file -> whether the client has obtained a new handle since it was given up."""
+    lost: OrderedDict[File, None] = field(default_factory=OrderedDict)
+    """Files of which dirty blocks may be lost, and nobody who opens them knows."""
 
 
 @dataclass(slots=True, eq=False)

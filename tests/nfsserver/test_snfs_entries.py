@@ -48,6 +48,29 @@ def test_files_that_other_versions_have_read_do_not_fill_the_table(
     assert a.snfs.open(other).status is Snfsstat.NFS_OK
 
 
+def test_a_loss_that_nobody_waits_for_is_said_at_the_next_open(make_rig: Make) -> None:
+    """Section 3.2: the client whose open is honored is informed, also where another file needed the callback."""
+    rig = make_rig(knobs={"snfs_entries": 1, "snfs_callback_timeout": 0.05})
+    a, b, file, other = Client(rig), Client(rig), rig.file(b"f"), rig.file(b"g")
+    _makes_dirty(a, file)
+    a.callbacks.silent = True
+    assert b.snfs.open(other).status is Snfsstat.NFS_OK
+    b.snfs.close(other)
+    assert b.snfs.open(file).status is Snfsstat.SNFS_INCONSISTENT
+    assert b.snfs.open(file).status is Snfsstat.NFS_OK
+
+
+def test_losses_of_files_that_are_gone_are_forgotten(make_rig: Make) -> None:
+    rig = make_rig(knobs={"snfs_entries": 1, "snfs_callback_timeout": 0.05})
+    a, b, file = Client(rig), Client(rig), rig.file(b"f")
+    _makes_dirty(a, file)
+    a.callbacks.silent = True
+    b.snfs.open(rig.file(b"g"))
+    assert rig.server.spritely.lost
+    b.snfs.remove(rig.root, b"f")
+    assert not rig.server.spritely.lost
+
+
 # ---------------------------------------------------------------- callbacks
 
 
