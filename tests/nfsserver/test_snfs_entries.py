@@ -127,3 +127,17 @@ def _open4(session: t.Any, file: bytes, wants: int) -> t.Any:
     access = nfs4.OPEN4_SHARE_ACCESS_READ | wants
     owner = nfs4.StateOwner4(session.state.clientid, b"owner")
     return session.compound(op.putfh(file), op.open(None, access, owner=owner))
+
+
+def test_readers_are_called_before_a_write_delegation_is_granted(make_rig: Make) -> None:
+    """Its holder opens the file for writing without asking the server (RFC 5661 section 10.4)."""
+    rig = make_rig(knobs={"delegations": "write"})
+    a, file = Client(rig), rig.file(b"f")
+    rig.clock.advance(61)
+    a.snfs.open(file)
+    session = _session(rig)
+    first = _open4(session, file, nfs4.OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG)
+    assert first.status == nfs4.Nfsstat4.NFS4ERR_DELAY
+    assert a.called == [CbMode.SNFS_CBINVAL]
+    opened = _open4(session, file, nfs4.OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG).of(nfs4.OPEN)
+    assert opened.resok4.delegation.delegation_type == nfs4.OpenDelegationType4.OPEN_DELEGATE_WRITE
