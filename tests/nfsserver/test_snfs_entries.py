@@ -141,3 +141,15 @@ def test_readers_are_called_before_a_write_delegation_is_granted(make_rig: Make)
     assert a.called == [CbMode.SNFS_CBINVAL]
     opened = _open4(session, file, nfs4.OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG).of(nfs4.OPEN)
     assert opened.resok4.delegation.delegation_type == nfs4.OpenDelegationType4.OPEN_DELEGATE_WRITE
+
+
+def test_attributes_are_no_access(rig: Rig) -> None:
+    """Whatever else clients of NFSv4 have open (docs/spritely.md)."""
+    a, file, other = Client(rig), rig.file(b"f"), rig.file(b"g")
+    rig.clock.advance(61)
+    a.snfs.open(file, write_mode=True)
+    session = _session(rig)
+    _open4(session, other, 0)
+    attributes = op.getattr("size", "change")
+    assert session.compound(op.putfh(file), attributes).status == 0
+    assert a.called == []
