@@ -11,12 +11,17 @@ import typing as t
 from collections.abc import Callable
 
 from nfsclient.protocol import nfs2
+from nfsclient.protocol import snfs as p
 from nfsclient.protocol.nfs2 import IGNORED, Nfsstat2
 from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext
 from nfsserver.fs import FsError, Inode, Kind
 from nfsserver.handlers import Handler, ServerApi
 from nfsserver.snfs.calling import Silent, key_of, make_way, wait
+
+
+_REFUSED_WHEN_FULL: t.Final = frozenset({p.OPEN, p.REOPEN})
+"""What is refused where too many calls wait: over a stream nobody sends it again for long."""
 
 
 def with_client(handler: Handler) -> Handler:
@@ -29,6 +34,8 @@ def with_client(handler: Handler) -> Handler:
         try:
             return handler(server, context, args)
         except Silent:
+            if context.channel is not None and context.operation in _REFUSED_WHEN_FULL:
+                return context.operation.res(Nfsstat2.NFSERR_NOSPC)
             server.keep_silent()
             return context.operation.res(Nfsstat2.NFSERR_STALE)
 
@@ -65,7 +72,7 @@ def _truncating(handler: Handler) -> Handler:
     """CREATE: one that empties a file takes it from the caches of others."""
 
     def answer(server: ServerApi, context: CallContext, args: nfs2.Createargs) -> t.Any:
-        inode = _named(server, args.where) if args.attributes.size == 0 else None
+        inode = _named(server, context, args.where) if args.attributes.size == 0 else None
         if inode is None or inode.kind is not Kind.REGULAR:
             return handler(server, context, args)
         if server.spritely.is_recovering:
@@ -81,12 +88,12 @@ def _truncating(handler: Handler) -> Handler:
     return answer
 
 
-def _named(server: ServerApi, where: nfs2.Diropargs) -> Inode | None:
+def _named(server: ServerApi, context: CallContext, where: nfs2.Diropargs) -> Inode | None:
     try:
-        directory = server.backend.resolve(where.dir).directory
+        directory = server.backend.resolve(where.dir)
+        return directory.fs.lookup(server.backend.caller(context), directory, where.name)
     except FsError:
         return None
-    return None if directory is None else directory.get(where.name)
 
 
 def _obtaining(handler: Handler) -> Handler:

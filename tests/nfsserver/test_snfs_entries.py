@@ -116,6 +116,31 @@ def test_a_called_client_that_says_that_it_has_nothing_is_not_dead(rig: Rig) -> 
 # ---------------------------------------------------------------- calls that wait
 
 
+def test_an_open_for_which_there_is_no_room_to_wait_is_refused(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over TCP nobody sends it again for long."""
+    monkeypatch.setattr(MOST, "waiting_calls", 1)
+    a, b, c, file = Client(rig), Client(rig), Client(rig), rig.file(b"f")
+    a.snfs.open(file, write_mode=True)
+    a.callbacks.holds = True
+    opening = b.rpc.submit(p.OPEN, p.Openargs(file, 0, False))
+    b.rpc.loop.catch_up()
+    assert c.snfs.open(file).status is Snfsstat.NFSERR_NOSPC
+    a.callbacks.release()
+    assert b.rpc.wait(opening).status is Snfsstat.NFS_OK
+
+
+def test_who_may_not_search_a_directory_takes_nothing_from_caches(rig: Rig) -> None:
+    directory = rig.nfs3().mkdir(rig.root, b"d").resok.obj
+    rig.server.backend.resolve(directory).mode = 0o700
+    file = rig.nfs3().create(directory, b"f").resok.obj
+    a, stranger = Client(rig), Snfs(rig.rpc(ALICE))
+    a.snfs.open(file)
+    assert stranger.create(directory, b"f", Sattr(size=0)).status == Snfsstat.NFSERR_ACCES
+    assert a.called == []
+
+
 # ---------------------------------------------------------------- NFSv4
 
 
