@@ -2,7 +2,8 @@
 """The procedures of NFSv2 as clients of Spritely NFS may use them (sections 3.2, 4.2.5 and 6.1 of its paper).
 
 A client opens a file before it does anything else with it, and one that was given up must not go on. So data of a file
-is read by who has it open, and written by who has it open for writing or was its last writer: STALE for others.
+is read by who has it open, and written by who has it open for writing or was its last writer: STALE for others, or
+with the knob `snfs_needs_open` for those that were given up.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from nfsclient.rpc.service import CallContext
 from nfsserver.fs import FsError, Inode, Kind
 from nfsserver.handlers import Handler, ServerApi
 from nfsserver.snfs.calling import Silent, key_of, make_way, wait
-
 
 _REFUSED_WHEN_FULL: t.Final = frozenset({p.OPEN, p.REOPEN})
 """What is refused where too many calls wait: over a stream nobody sends it again for long."""
@@ -56,9 +56,12 @@ def _for_openers(handler: Handler, *, writes: bool) -> Handler:
         if inode is not None and _concerns_data(args):
             entry = server.spritely.entry(inode)
             block = None if entry is None else entry.blocks.get(key_of(context))
-            if block is None or not (block.is_dirty or (block.writers if writes else block.is_open)):
+            has_it = block is not None and (block.is_dirty or (block.writers if writes else block.is_open))
+            needs_open = server.knobs.now.snfs_needs_open
+            if not has_it and (needs_open or server.spritely.was_given_up(key_of(context), inode)):
                 return context.operation.res(Nfsstat2.NFSERR_STALE)
-            block.wrote = block.wrote or writes
+            if block is not None:
+                block.wrote = block.wrote or writes
         return handler(server, context, args)
 
     return answer

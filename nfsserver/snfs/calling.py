@@ -44,6 +44,10 @@ MODES: t.Final = {
 }
 
 
+_ENDS: t.Final = (Snfsstat.NFS_OK, Snfsstat.SNFS_CLOSED, Snfsstat.NFSERR_STALE)
+"""Replies of clients that have nothing more to write back."""
+
+
 class Silent(Exception):
     """A call has to wait and cannot: it gets no answer, and its client sends it again."""
 
@@ -69,6 +73,8 @@ class Calling:
     until: float
     """When it is given up if the client has no connection, by the clock of the loop."""
     is_under_way: bool = False
+    is_refused: bool = False
+    """Whether its client has answered with an error, and gets the rest of its time."""
     sent: int = 0
     """How often it was made."""
 
@@ -100,13 +106,21 @@ class Calling:
         elif isinstance(pending.error, RpcTimeout) and block.wrote and self.sent <= _MOST_REPEATS:
             self.send()
         else:
-            self._judge(None if pending.result is None else pending.result.status)
+            self._judge_reply(pending)
+
+    def _judge_reply(self, pending: Pending[p.Cbackopres]) -> None:
+        status = None if pending.result is None else pending.result.status
+        waits = self.server.knobs.now.snfs_waits_after_error and not isinstance(pending.error, RpcTimeout)
+        if waits and status not in _ENDS:
+            self.is_refused = True  # `look` gives it up
+        else:
+            self._judge(status)
 
     def _judge(self, status: Snfsstat | None) -> None:
         table = self.server.spritely
         if status == Snfsstat.NFS_OK:
             table.end_call(self.entry, self.key, self.asks)
-        elif status in (Snfsstat.SNFS_CLOSED, Snfsstat.NFSERR_STALE):
+        elif status in _ENDS:
             table.end_call_closed(self.entry, self.key)
         else:
             table.give_up(self.entry, self.key, lost=Callback.WRITE_BACK in self.asks)
@@ -114,7 +128,7 @@ class Calling:
 
     def look(self) -> None:
         """Send it if the client is there again; give it up if the time is over."""
-        if not self.is_under_way:
+        if not self.is_under_way and not self.is_refused:
             self.send()
         if not self.is_under_way and _now(self.server) >= self.until:
             self._judge(None)

@@ -92,7 +92,23 @@ def close(server: ServerApi, context: CallContext, args: Closeargs) -> Closeopre
     look(entry)
     if entry.is_locked:
         wait(server)
-    return Closeopres(_OK if table.close(entry, key, writes=args.write_mode) else _STALE)
+    if not table.close(entry, key, writes=args.write_mode):
+        return Closeopres(_STALE)
+    _reclaim_early(server)
+    return Closeopres(_OK)
+
+
+def _reclaim_early(server: ServerApi) -> None:
+    """Have closed files written back before the table is full, as the knob says (section 4.3.1)."""
+    kept = server.knobs.now.snfs_dirty_kept
+    for entry in [] if kept is None else server.spritely.surplus(kept):
+        _reclaim(server, entry)
+
+
+def _reclaim(server: ServerApi, entry: Entry) -> None:
+    writer = entry.last_writer
+    if writer is not None and not entry.is_locked:
+        call(server, entry, writer.key, Callback.WRITE_BACK)
 
 
 def reopen(server: ServerApi, context: CallContext, args: Reopenargs) -> Openopres:
@@ -204,7 +220,5 @@ def _entry(server: ServerApi, inode: Inode) -> Entry:
         if oldest is None:
             raise _Refused(Snfsstat.NFSERR_NOSPC) from None
         look(oldest)
-        writer = oldest.last_writer
-        if writer is not None and not oldest.is_locked:
-            call(server, oldest, writer.key, Callback.WRITE_BACK)
+        _reclaim(server, oldest)
         wait(server)

@@ -91,7 +91,7 @@ class SpritelyState:
 
     def is_overtaken(self, file: File, version: int) -> bool:
         """Whether others must have written since the last writer got this version: it can have lost one OPEN only."""
-        return version < self.known_version(file) - 1
+        return version < self.known_version(file) - self._terms().growth
 
     def _set_version(self, file: File, version: int) -> int:
         self._stable.has_versions = True
@@ -114,8 +114,8 @@ class SpritelyState:
     def _next(self, version: int) -> int:
         terms = self._terms()
         if not terms.by_counter:
-            return version + 1
-        self._counter = max(self._counter, version) + 1
+            return version + terms.growth
+        self._counter = max(self._counter, version) + terms.growth
         if self._counter > self._stable.ceiling:
             self._stable.ceiling = self._counter + terms.step - 1
         return self._counter
@@ -145,6 +145,11 @@ class SpritelyState:
             self._count(self.put(entry, Block(NFS, seen_at=seen[0], caches=False)), writes=seen[1])
             entry.state = State.ONE_WRITER if seen[1] else State.ONE_READER
         return entry
+
+    def surplus(self, kept: int) -> list[Entry]:
+        """The oldest closed files with dirty blocks, if there are more than these; not those that are called for."""
+        dirty = [each for each in self.entries.values() if each.state is State.CLOSED_DIRTY]
+        return [each for each in dirty[: max(0, len(dirty) - kept)] if not each.is_locked]
 
     def has_room(self, entry: Entry, key: Key) -> bool:
         """Whether a client may have something of a file, as far as memory goes."""
@@ -217,10 +222,10 @@ class SpritelyState:
         row = self._row(entry, When.OPEN_FOR_WRITE if writes else When.OPEN_FOR_READ, key)
         if row is None or not row.callback:
             return {}
-        found = {}
+        found, calls_opener = {}, self._terms().calls_opener
         for block in entry.blocks.values():
             missing = row.callback & ~block.settled
-            if block.key != key and block.caches and missing:
+            if (block.key != key or calls_opener) and block.caches and missing:
                 found[block.key] = row.callback
         return found
 
@@ -368,6 +373,10 @@ class SpritelyState:
     def is_dead(self, key: Key, file: File) -> bool:
         """Whether a client may not use the handle that it has."""
         return self.dead.get((key, file)) is False
+
+    def was_given_up(self, key: Key, file: File) -> bool:
+        """Whether a client has not opened a file since it was given up."""
+        return (key, file) in self.dead
 
     def obtained(self, key: Key, file: File) -> None:
         """A client has obtained a handle."""

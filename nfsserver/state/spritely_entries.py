@@ -32,6 +32,8 @@ class Terms:
     step: int = 64
     grace: float = 10.0
     nfs_interval: float = 60.0
+    growth: int = 1
+    calls_opener: bool = False
 
 
 @dataclass(slots=True)

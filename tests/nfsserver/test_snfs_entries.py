@@ -12,7 +12,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.clients.snfs import Snfs, SnfsCallbacks
 from nfsclient.protocol import nfs4
 from nfsclient.protocol import snfs as p
-from nfsclient.protocol.nfs2 import Sattr
+from nfsclient.protocol.nfs2 import Nfsstat2, Sattr
 from nfsclient.protocol.snfs import CbMode, Snfsstat
 from nfsserver.bounds import MOST
 from tests.nfsserver.conftest import ALICE, Rig
@@ -137,7 +137,7 @@ def test_who_may_not_search_a_directory_takes_nothing_from_caches(rig: Rig) -> N
     file = rig.nfs3().create(directory, b"f").resok.obj
     a, stranger = Client(rig), Snfs(rig.rpc(ALICE))
     a.snfs.open(file)
-    assert stranger.create(directory, b"f", Sattr(size=0)).status == Snfsstat.NFSERR_ACCES
+    assert stranger.create(directory, b"f", Sattr(size=0)).status == Nfsstat2.NFSERR_ACCES
     assert a.called == []
 
 
