@@ -90,8 +90,11 @@ class SpritelyState:
         return self._stable.ceiling if self._terms().by_counter else file.version
 
     def is_overtaken(self, file: File, version: int) -> bool:
-        """Whether others must have written since the last writer got this version: it can have lost one OPEN only."""
-        return version < self.known_version(file) - self._terms().growth
+        """Whether others must have written since the last writer got this version.
+
+        It can have lost one OPEN, and a crash may have raised the version by one (`Inode.crash`).
+        """
+        return version < self.known_version(file) - self._terms().growth - 1
 
     def _set_version(self, file: File, version: int) -> int:
         self._stable.has_versions = True

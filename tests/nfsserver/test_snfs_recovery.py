@@ -9,6 +9,7 @@ import pytest
 
 from nfsclient.clients.snfs import SnfsCallbacks
 from nfsclient.protocol.nfs2 import CREATE, Createargs, Diropargs, Sattr
+from nfsclient.protocol.nfs3 import StableHow
 from nfsclient.protocol.snfs import CbMode, Snfsstat, in_snfs
 from tests.nfsserver.conftest import Rig
 from tests.nfsserver.test_snfs import Client, come_again
@@ -153,3 +154,14 @@ def test_files_that_nobody_had_are_created_while_the_server_recovers(rig: Rig) -
     a.snfs.open(rig.file(b"f"), write_mode=True)
     _crash(rig, b)
     assert b.snfs.create(rig.root, b"new", Sattr(size=0)).status == Snfsstat.NFS_OK
+
+
+def test_a_last_writer_whose_open_was_lost_in_the_crash_reopens(rig: Rig) -> None:
+    """The version of its file may have grown for the OPEN, and for what the crash took."""
+    a, file = Client(rig), rig.file(b"f", b"data")
+    rig.nfs3().write(file, 0, b"unstable", StableHow.UNSTABLE)
+    rig.clock.advance(61)
+    version = _makes_dirty(a, file)
+    a.snfs.open(file, write_mode=True)
+    _crash(rig, a)
+    assert a.snfs.reopen(file, dirty=True, cache_version=version).status is Snfsstat.NFS_OK
