@@ -72,7 +72,7 @@ def plan_lines(wish: Wish) -> Iterator[str]:
 def duration(
     wish: Wish, settings: Sequence[Setting], peak: float, bytes_of_files: int, done: Collection[Task] = ()
 ) -> str:
-    """How long the points of settings take without those that are done; `bytes_of_files`: of an operation per second."""
+    """How long points take without those that are `done`; `bytes_of_files`: of an operation per second."""
     tasks = [
         each
         for of in settings
