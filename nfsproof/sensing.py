@@ -269,6 +269,11 @@ class _Measuring:
             raise Refused(f"the peak could not be measured: {why}")
         most = int(_ROOM * self.wish.limits.bytes / (_MORE * rate))
         chosen = self.wish.bytes or min(_FULL_BYTES, most)
+        allowed = self.wish.limits.bytes
+        if (largest := round(max((1.0, *self.wish.shares)) * rate * chosen)) > allowed:
+            raise Refused(
+                f"the files of the largest load would have {largest} bytes, and --max-bytes is {allowed}"
+            )
         self.study, self._first_load = replace(self.study, bytes=chosen), rate
         self._say(
             f"some {rate:.0f} operations/s; {chosen} bytes of files for each, a tenth of it touched; "

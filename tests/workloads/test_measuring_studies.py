@@ -48,6 +48,9 @@ def test_a_setting_is_a_shared_link_in_both_directions(setting: Setting, field: 
     assert all(getattr(link, field) == pytest.approx(value) for link in links)
 
 
+_SERVER: t.Final = Setting(studies.SERVER, 100.0)
+
+
 def _wish(**more: t.Any) -> study_planning.Wish:
     facts: dict[str, t.Any] = {
         "target": "embedded", "version": "3", "transport": "tcp", "settings": (Setting("latency", 1000.0),),
@@ -146,6 +149,39 @@ def test_the_estimate_has_the_files_and_what_is_left() -> None:
     assert study_planning.duration(wish, wish.settings, 1800.0, 1 << 20, {peak}) == "2 minutes"
 
 
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (
+            {"target": "nfs://192.0.2.1/e", "settings": (_SERVER,)},
+            "only the embedded server with --queue has",
+        ),
+        ({"settings": (_SERVER,)}, "only the embedded server with --queue has"),
+        ({"settings": (_SERVER,), "queue": "service=1, overhead=2"}, "--queue has overhead, which"),
+        ({"settings": (_SERVER,), "queue": "packet=3500,service=1"}, "--queue has packet, which"),
+        ({"target": "ganesha", "queue": "service=1"}, "only the embedded server has knobs and a queue"),
+        ({"target": "ganesha", "knobs": ("a=b",)}, "only the embedded server has knobs and a queue"),
+    ],
+)
+def test_what_is_impossible_is_known_before_anything_is_measured(
+    change: dict[str, t.Any], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = _Fake(monkeypatch)
+    with pytest.raises(Trouble, match=why):
+        _quietly(_wish(**change))
+    with pytest.raises(Trouble, match=why):
+        list(study_planning.plan_lines(_wish(**change)))
+    assert not fake.rates
+
+
+def test_files_that_are_too_many_are_known_after_the_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the largest load: it may come after hours."""
+    fake = _Fake(monkeypatch)
+    with pytest.raises(Trouble, match=r"the largest load would have .* and --max-bytes is 1000000"):
+        _quietly(_wish(bytes=20_000, limits=Limits(bytes=1_000_000)))
+    assert len(fake.rates) == 1
+
+
 def test_a_study_that_was_interrupted_goes_on_by_point(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -174,9 +210,10 @@ def test_a_study_does_not_go_on_as_another_one(
     change: dict[str, t.Any], why: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     _Fake(monkeypatch)
-    _quietly(_wish(out=tmp_path, target="nfs://192.0.2.1/export"))
+    target = "embedded" if "knobs" in change else "nfs://192.0.2.1/export"
+    _quietly(_wish(out=tmp_path, target=target))
     with pytest.raises(Trouble, match=why):
-        _quietly(_wish(out=tmp_path, **{"target": "nfs://192.0.2.1/export", **change}))
+        _quietly(_wish(out=tmp_path, **{"target": target, **change}))
     assert "192.0.2.1" not in (tmp_path / studies.FILE).read_text()
 
 
