@@ -345,8 +345,15 @@ def test_an_interruption_ends_with_what_was_measured(
         ("--from x.csv --seconds 3", "--seconds is about measuring"),
         ("embedded --disk-ms 3", "--disk-ms is about the model of --from"),
         ("embedded --latency 10,x", "expected numbers with commas between them, got '10,x'"),
-        ("embedded --overhead 0", "expected up to 20 numbers above 0, got '0'"),
-        ("embedded --bandwidth inf", "expected up to 20 numbers above 0"),
+        ("embedded --overhead 0", "expected up to 20 numbers from 0.001 to 1e+07, got '0'"),
+        ("embedded --client-overhead 1e9", "expected up to 20 numbers from 0.001 to 1e+07, got '1e9'"),
+        ("embedded --bandwidth inf", "expected up to 20 numbers from 0.001 to 1e+06, got 'inf'"),
+        ("embedded --packet 1", "expected 64 bytes or more, or 0, got 1"),
+        ("embedded --max-seconds 0", "expected a number above 0"),
+        ("--from x.csv --proto udp", "--proto is about measuring"),
+        ("--from x.csv --repeat 2", "--repeat is about measuring"),
+        ("--from x.csv --knob a=b", "--knob is about measuring"),
+        ("--from x.csv --max-seconds 9", "--max-seconds is about measuring"),
         ("embedded --seconds nan", "expected a number above 0"),
         ("embedded --cluster tcp://a:1", "--cluster needs --workers"),
         ("embedded --cluster tcp://a:1 --hosts b --workers 2", "expected --cluster or --hosts, got both"),
@@ -357,6 +364,22 @@ def test_words_that_make_no_sense_are_refused(
 ) -> None:
     assert run_command_line(["sensitivity", *words.split()]) == Exit.USAGE
     assert why in " ".join(capsys.readouterr().err.split())
+
+
+def test_what_a_point_may_take_and_have_is_that_of_the_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No message is about an option that the command does not have: bytes bound the files."""
+    seen = list[study_planning.Wish]()
+
+    def plan_lines(wish: study_planning.Wish) -> list[str]:
+        seen.append(wish)
+        return []
+
+    monkeypatch.setattr(study_planning, "plan_lines", plan_lines)
+    for words in ("", "--max-seconds 60", "--max-seconds 7200", "--seconds 9000"):
+        assert run_command_line(["sensitivity", "embedded", "--dry-run", *words.split()]) == Exit.OK
+    assert [each.longest for each in seen] == [3600, 60, 7200, 3600]
+    assert [each.limits.seconds for each in seen] == [3600, 3600, 7200, 9000]
+    assert {each.limits.files > each.limits.bytes for each in seen} == {True}
 
 
 def test_a_dry_run_says_what_would_be_measured(capsys: pytest.CaptureFixture[str]) -> None:
