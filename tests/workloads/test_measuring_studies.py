@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import subprocess
 import typing as t
 from collections.abc import Iterator
 from contextlib import closing
@@ -287,6 +289,53 @@ def test_a_point_that_cannot_be_measured_is_refused_and_measured_again_later(
     assert len({each.task for each in whole.points}) == len(whole.points) == 16
     assert not any(each.refused for each in whole.points)
     assert studies.read(tmp_path / studies.FILE) == whole
+
+
+def test_what_the_proxy_said_is_a_reason_of_a_point_that_could_not_be_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _Fake(monkeypatch, {4: _outcome(Verdict.VOID), 6: _outcome(Verdict.VOID)})
+    lines = iter(["", "", "", "cannot connect to a", *["cannot connect to a"] * 20])
+    monkeypatch.setattr(sensing._Measuring, "_of_proxy", lambda _: next(lines))
+    study, _ = _quietly(_wish(settings=()))
+    refused = [each.refused for each in study.points if each.refused]
+    assert refused == ["a reason; the proxy: cannot connect to a", "a reason"]
+
+
+def test_the_output_of_a_process_is_read_while_it_runs() -> None:
+    """A pipe that is full would stop it."""
+    reading, writing = os.pipe()
+    try:
+        running = sensing._Started(reading, "2049")
+        assert running.last_line() == ""
+        os.write(writing, b"one\ntwo\n")
+        assert running.last_line() == running.last_line() == "two"
+        os.write(writing, b"x\n" * 30_000 + b"three\n")
+        assert running.last_line() == "three"
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def test_a_process_that_does_not_end_is_killed() -> None:
+    done = list[str]()
+
+    class Deaf:
+        stdout = None
+
+        def terminate(self) -> None:
+            done.append("terminate")
+
+        def kill(self) -> None:
+            done.append("kill")
+
+        def wait(self, timeout: float | None = None) -> None:
+            done.append("wait")
+            if timeout is not None:
+                raise subprocess.TimeoutExpired("it", timeout)
+
+    sensing._end(t.cast("subprocess.Popen[bytes]", Deaf()))
+    assert done == ["terminate", "wait", "kill", "wait"]
 
 
 def test_a_setting_without_a_peak_leaves_the_others_alone(
