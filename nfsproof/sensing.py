@@ -57,6 +57,8 @@ _MOUNT: t.Final = 10.0
 """Seconds for a call that asks for the directory."""
 _DECK: t.Final = 3 << 20
 """Bytes of all files of a worker at least."""
+_PATIENCE: t.Final = 5.0
+"""Seconds until a server or a proxy has ended, before it is killed."""
 _PORT: t.Final = re.compile(r":(\d+) for ")
 _URL: t.Final = re.compile(r"nfs://\S+")
 
@@ -99,7 +101,7 @@ def _serving(wish: Wish, times: str) -> Iterator[TargetAddress]:
         if words == "embedded":
             knobs = [f"--knob={each}" for each in wish.knobs]
             knobs += [f"--queue={times}"] if times else []
-            words = stack.enter_context(_started(["serve", "--port=0", *knobs], _URL, 0))
+            words = stack.enter_context(_started(["serve", "--port=0", *knobs], _URL, 0)).first
         elif wish.knobs or times:
             raise Refused(f"only the embedded server has knobs and a queue, not {wish.target}")
         target = make_target(words)
@@ -110,14 +112,32 @@ def _serving(wish: Wish, times: str) -> Iterator[TargetAddress]:
         yield target.address()
 
 
+class _Started:
+    """Another nfsproof that runs: what its first lines have said, and what it says now."""
+
+    def __init__(self, output: int, first: str) -> None:
+        self.first = first
+        self._output = output
+        self._last = ""
+        os.set_blocking(output, False)
+
+    def last_line(self) -> str:
+        """The last line since it started; its output is read, so that it can go on; empty: it has said nothing more."""
+        with contextlib.suppress(BlockingIOError):
+            while part := os.read(self._output, 1 << 16):
+                lines = part.decode(errors="replace").strip().splitlines()
+                self._last = lines[-1].strip() if lines else self._last
+        return self._last
+
+
 @contextlib.contextmanager
-def _started(words: list[str], wanted: re.Pattern[str], group: int) -> Iterator[str]:
-    """Another nfsproof, until the end; what its first lines say. Raises `Refused`."""
+def _started(words: list[str], wanted: re.Pattern[str], group: int) -> Iterator[_Started]:
+    """Another nfsproof, until the end. Raises `Refused`."""
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "nfsproof", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        bufsize=0,  # what comes later is read from the pipe
         env={**os.environ, "TERM": "dumb", "PYTHONUNBUFFERED": "1"},
         start_new_session=True,  # Ctrl-C is for the study, which ends it
     )
@@ -125,15 +145,25 @@ def _started(words: list[str], wanted: re.Pattern[str], group: int) -> Iterator[
     try:
         seen = ""
         for line in process.stdout:
-            seen += line
-            found = wanted.search(line)
+            seen += line.decode(errors="replace")
+            found = wanted.search(line.decode(errors="replace"))
             if found is not None:
-                yield found[group].rstrip(".,;")
+                yield _Started(process.stdout.fileno(), found[group].rstrip(".,;"))
                 return
         raise Refused(f"nfsproof {words[0]} did not start: {seen.strip()}")
     finally:
-        process.terminate()
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End it, whether or not it listens."""
+    process.terminate()
+    if process.stdout is not None:
         process.stdout.close()
+    try:
+        process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
         process.wait()
 
 
@@ -147,6 +177,7 @@ class _Measuring:
         self._say, self._progress = say, progress
         self._file = None if wish.out is None else wish.out / studies.FILE
         self._is_wrong = False
+        self._running: _Started | None = None
         self._first_load = _FIRST_LOAD
         self.study = begun(wish, target, self._file)
         if self.study.points:
@@ -202,8 +233,8 @@ class _Measuring:
         listen = format_address(self.wish.listen, 0)
         words = ["proxy", "--listen", listen, "--to", to, "--plan", str(plan)]
         # Base goes through a proxy as well, so that all settings have what it costs.
-        with _started(words, _PORT, 1) as port:
-            yield replace(self._found(target), host=self.wish.listen, nfs_port=int(port))
+        with _started(words, _PORT, 1) as self._running:
+            yield replace(self._found(target), host=self.wish.listen, nfs_port=int(self._running.first))
 
     def _found(self, target: TargetAddress) -> TargetAddress:
         """The target with the handle of its directory: MOUNT is not at the proxy. Raises `Stopped`."""
@@ -226,6 +257,7 @@ class _Measuring:
             why = f"it would take {lasts:.0f} s, and {self.wish.longest:g} s are the most"
             self._keep(unmeasured(task, rate, why))
             return True
+        before = self._of_proxy()
         outcome, loads = self._run(task, address, rate, rate or self._load_of_peak(task.setting))
         if outcome.interrupted:
             return False
@@ -234,10 +266,16 @@ class _Measuring:
             self._is_wrong = True
             self._say("; ".join(result.reasons))
         elif result.verdict is Verdict.VOID:
-            self._keep(unmeasured(task, rate, "; ".join(result.reasons)[:_SHOWN]))
+            now = self._of_proxy()
+            proxy = (f"the proxy: {now}",) if now != before else ()
+            self._keep(unmeasured(task, rate, "; ".join((*result.reasons, *proxy))[:_SHOWN]))
         else:
             self._keep(measured(task, rate, self.study, result, loads))
         return True
+
+    def _of_proxy(self) -> str:
+        """What the proxy has said last."""
+        return "" if self._running is None else self._running.last_line()
 
     def _keep(self, point: Measured) -> None:
         """Add a point to the study, instead of one that was refused before, and write that."""
@@ -269,6 +307,11 @@ class _Measuring:
             raise Refused(f"the peak could not be measured: {why}")
         most = int(_ROOM * self.wish.limits.bytes / (_MORE * rate))
         chosen = self.wish.bytes or min(_FULL_BYTES, most)
+        allowed = self.wish.limits.bytes
+        if (largest := round(max((1.0, *self.wish.shares)) * rate * chosen)) > allowed:
+            raise Refused(
+                f"the files of the largest load would have {largest} bytes, and --max-bytes is {allowed}"
+            )
         self.study, self._first_load = replace(self.study, bytes=chosen), rate
         self._say(
             f"some {rate:.0f} operations/s; {chosen} bytes of files for each, a tenth of it touched; "

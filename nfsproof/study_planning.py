@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nfsjudge.wording import count
+from nfsproof.exits import Trouble
 from nfsproof.workload_carriers import Workers
 from workloads.safety import Limits
 from workloads.sensitivity import study as studies
-from workloads.sensitivity.study import CLIENT, Setting, Task
+from workloads.sensitivity.study import CLIENT, SERVER, Setting, Task
 
 WARMUP: t.Final = 1.0
 """Seconds before a point that are not counted."""
@@ -58,7 +59,8 @@ class Wish:
 
 
 def plan_lines(wish: Wish) -> Iterator[str]:
-    """What will be measured, and how long it takes at least."""
+    """What will be measured, and how long it takes at least. Raises `Trouble`."""
+    require_possible(wish)
     settings = [Setting(), *wish.settings]
     number = sum(len(studies.tasks(each, wish.shares, wish.repeats, wish.seed)) for each in settings)
     yield f"settings: {', '.join(map(str, settings))}"
@@ -69,10 +71,24 @@ def plan_lines(wish: Wish) -> Iterator[str]:
     yield f"duration: {duration(wish, settings, 0.0, wish.bytes)} or more; the peaks say how much more"
 
 
+def require_possible(wish: Wish) -> None:
+    """Raise `Trouble` for what would end the study after hours."""
+    if wish.target != "embedded" and (wish.knobs or wish.queue):
+        raise Trouble(f"only the embedded server has knobs and a queue, not {wish.target}")
+    if any(each.knob == SERVER for each in wish.settings):
+        if wish.target != "embedded" or not wish.queue:
+            raise Trouble("only the embedded server with --queue has an overhead that can be set")
+        names = {each.partition("=")[0].strip() for each in wish.queue.split(",")}
+        if found := sorted(names & {"overhead", "packet"}):
+            raise Trouble(
+                f"--queue has {' and '.join(found)}, which --server-overhead and --packet are about: base has none"
+            )
+
+
 def duration(
     wish: Wish, settings: Sequence[Setting], peak: float, bytes_of_files: int, done: Collection[Task] = ()
 ) -> str:
-    """How long points take without those that are `done`; `bytes_of_files`: of an operation per second."""
+    """How long the points of settings take without those that are done; `bytes_of_files`: for an operation/s."""
     tasks = [
         each
         for of in settings

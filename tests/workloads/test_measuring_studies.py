@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import subprocess
 import typing as t
 from collections.abc import Iterator
 from contextlib import closing
@@ -46,6 +48,9 @@ def test_a_setting_is_a_shared_link_in_both_directions(setting: Setting, field: 
     links = parse_plan(sensing.link_plan(setting), "plan.toml").links
     assert [(link.toward, link.shared) for link in links] == [("server", True), ("client", True)]
     assert all(getattr(link, field) == pytest.approx(value) for link in links)
+
+
+_SERVER: t.Final = Setting(studies.SERVER, 100.0)
 
 
 def _wish(**more: t.Any) -> study_planning.Wish:
@@ -146,6 +151,39 @@ def test_the_estimate_has_the_files_and_what_is_left() -> None:
     assert study_planning.duration(wish, wish.settings, 1800.0, 1 << 20, {peak}) == "2 minutes"
 
 
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (
+            {"target": "nfs://192.0.2.1/e", "settings": (_SERVER,)},
+            "only the embedded server with --queue has",
+        ),
+        ({"settings": (_SERVER,)}, "only the embedded server with --queue has"),
+        ({"settings": (_SERVER,), "queue": "service=1, overhead=2"}, "--queue has overhead, which"),
+        ({"settings": (_SERVER,), "queue": "packet=3500,service=1"}, "--queue has packet, which"),
+        ({"target": "ganesha", "queue": "service=1"}, "only the embedded server has knobs and a queue"),
+        ({"target": "ganesha", "knobs": ("a=b",)}, "only the embedded server has knobs and a queue"),
+    ],
+)
+def test_what_is_impossible_is_known_before_anything_is_measured(
+    change: dict[str, t.Any], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = _Fake(monkeypatch)
+    with pytest.raises(Trouble, match=why):
+        _quietly(_wish(**change))
+    with pytest.raises(Trouble, match=why):
+        list(study_planning.plan_lines(_wish(**change)))
+    assert not fake.rates
+
+
+def test_files_that_are_too_many_are_known_after_the_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the largest load: it may come after hours."""
+    fake = _Fake(monkeypatch)
+    with pytest.raises(Trouble, match=r"the largest load would have .* and --max-bytes is 1000000"):
+        _quietly(_wish(bytes=20_000, limits=Limits(bytes=1_000_000)))
+    assert len(fake.rates) == 1
+
+
 def test_a_study_that_was_interrupted_goes_on_by_point(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -174,9 +212,10 @@ def test_a_study_does_not_go_on_as_another_one(
     change: dict[str, t.Any], why: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     _Fake(monkeypatch)
-    _quietly(_wish(out=tmp_path, target="nfs://192.0.2.1/export"))
+    target = "embedded" if "knobs" in change else "nfs://192.0.2.1/export"
+    _quietly(_wish(out=tmp_path, target=target))
     with pytest.raises(Trouble, match=why):
-        _quietly(_wish(out=tmp_path, **{"target": "nfs://192.0.2.1/export", **change}))
+        _quietly(_wish(out=tmp_path, **{"target": target, **change}))
     assert "192.0.2.1" not in (tmp_path / studies.FILE).read_text()
 
 
@@ -252,6 +291,53 @@ def test_a_point_that_cannot_be_measured_is_refused_and_measured_again_later(
     assert studies.read(tmp_path / studies.FILE) == whole
 
 
+def test_what_the_proxy_said_is_a_reason_of_a_point_that_could_not_be_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _Fake(monkeypatch, {4: _outcome(Verdict.VOID), 6: _outcome(Verdict.VOID)})
+    lines = iter(["", "", "", "cannot connect to a", *["cannot connect to a"] * 20])
+    monkeypatch.setattr(sensing._Measuring, "_of_proxy", lambda _: next(lines))
+    study, _ = _quietly(_wish(settings=()))
+    refused = [each.refused for each in study.points if each.refused]
+    assert refused == ["a reason; the proxy: cannot connect to a", "a reason"]
+
+
+def test_the_output_of_a_process_is_read_while_it_runs() -> None:
+    """A pipe that is full would stop it."""
+    reading, writing = os.pipe()
+    try:
+        running = sensing._Started(reading, "2049")
+        assert running.last_line() == ""
+        os.write(writing, b"one\ntwo\n")
+        assert running.last_line() == running.last_line() == "two"
+        os.write(writing, b"x\n" * 30_000 + b"three\n")
+        assert running.last_line() == "three"
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def test_a_process_that_does_not_end_is_killed() -> None:
+    done = list[str]()
+
+    class Deaf:
+        stdout = None
+
+        def terminate(self) -> None:
+            done.append("terminate")
+
+        def kill(self) -> None:
+            done.append("kill")
+
+        def wait(self, timeout: float | None = None) -> None:
+            done.append("wait")
+            if timeout is not None:
+                raise subprocess.TimeoutExpired("it", timeout)
+
+    sensing._end(t.cast("subprocess.Popen[bytes]", Deaf()))
+    assert done == ["terminate", "wait", "kill", "wait"]
+
+
 def test_a_setting_without_a_peak_leaves_the_others_alone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -308,8 +394,15 @@ def test_an_interruption_ends_with_what_was_measured(
         ("--from x.csv --seconds 3", "--seconds is about measuring"),
         ("embedded --disk-ms 3", "--disk-ms is about the model of --from"),
         ("embedded --latency 10,x", "expected numbers with commas between them, got '10,x'"),
-        ("embedded --overhead 0", "expected up to 20 numbers above 0, got '0'"),
-        ("embedded --bandwidth inf", "expected up to 20 numbers above 0"),
+        ("embedded --overhead 0", "expected up to 20 numbers from 0.001 to 1e+07, got '0'"),
+        ("embedded --client-overhead 1e9", "expected up to 20 numbers from 0.001 to 1e+07, got '1e9'"),
+        ("embedded --bandwidth inf", "expected up to 20 numbers from 0.001 to 1e+06, got 'inf'"),
+        ("embedded --packet 1", "expected 64 bytes or more, or 0, got 1"),
+        ("embedded --max-seconds 0", "expected a number above 0"),
+        ("--from x.csv --proto udp", "--proto is about measuring"),
+        ("--from x.csv --repeat 2", "--repeat is about measuring"),
+        ("--from x.csv --knob a=b", "--knob is about measuring"),
+        ("--from x.csv --max-seconds 9", "--max-seconds is about measuring"),
         ("embedded --seconds nan", "expected a number above 0"),
         ("embedded --cluster tcp://a:1", "--cluster needs --workers"),
         ("embedded --cluster tcp://a:1 --hosts b --workers 2", "expected --cluster or --hosts, got both"),
@@ -320,6 +413,22 @@ def test_words_that_make_no_sense_are_refused(
 ) -> None:
     assert run_command_line(["sensitivity", *words.split()]) == Exit.USAGE
     assert why in " ".join(capsys.readouterr().err.split())
+
+
+def test_what_a_point_may_take_and_have_is_that_of_the_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No message is about an option that the command does not have: bytes bound the files."""
+    seen = list[study_planning.Wish]()
+
+    def plan_lines(wish: study_planning.Wish) -> list[str]:
+        seen.append(wish)
+        return []
+
+    monkeypatch.setattr(study_planning, "plan_lines", plan_lines)
+    for words in ("", "--max-seconds 60", "--max-seconds 7200", "--seconds 9000"):
+        assert run_command_line(["sensitivity", "embedded", "--dry-run", *words.split()]) == Exit.OK
+    assert [each.longest for each in seen] == [3600, 60, 7200, 3600]
+    assert [each.limits.seconds for each in seen] == [3600, 3600, 7200, 9000]
+    assert {each.limits.files > each.limits.bytes for each in seen} == {True}
 
 
 def test_a_dry_run_says_what_would_be_measured(capsys: pytest.CaptureFixture[str]) -> None:
