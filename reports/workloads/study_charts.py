@@ -197,7 +197,7 @@ def _panel(
         add_title(group, f"{setting}: {len(curve)} points")
         _curve(group, number, curve, x, y)
         _sample(group, number, below + number * _SETTING, str(setting))
-        add_text(group, _LEFT + 34, below + number * _SETTING + 18, about, "tick")
+        add_text(group, _RIGHT, below + number * _SETTING + 18, about, "tick", anchor="end")
     if model is not None:
         group = ET.SubElement(svg, "g", {"class": "model"})
         add_title(group, "the queueing model, fitted to base")

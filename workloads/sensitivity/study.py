@@ -104,10 +104,10 @@ class Measured:
     arrivals: int = 0
     """Operations that arrived while it was measured, as `ended`; 0: a closed loop, or not known."""
     ended: int = 0
+    null_rtt: float = 0.0
+    """The round trip of a call that does nothing, through the link of the setting, before the load; 0: unknown."""
     refused: str = ""
     """Why no fit uses it; empty: it is used, if it is not overloaded."""
-    null_rtt: float = 0.0
-    """µs of a NULL call through the link, before the run; 0: not known."""
 
     @property
     def task(self) -> Task:
@@ -497,21 +497,12 @@ def _rises(late: t.Mapping[float, Point], base: t.Mapping[float, Point]) -> bool
 def read(path: Path) -> Study:
     """A study that was written before. Raises `Refused`."""
     try:
-        plain = _with_new_fields(shape.read_json(path, most=16 << 20))
+        plain = shape.read_json(path, most=16 << 20)
         return shape.from_plain(Study, plain, name=path.name)
     except OSError as error:
         raise Refused(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
         raise Refused(f"{path} is no study of this version: {error}") from error
-
-
-def _with_new_fields(plain: t.Any) -> t.Any:
-    """Points of a study that was begun before these fields existed have them, with the value that says: not known."""
-    points = plain.get("points") if isinstance(plain, dict) else None
-    if isinstance(points, list):
-        new = {"arrivals": 0, "ended": 0, "null_rtt": 0.0}
-        return plain | {"points": [new | each if isinstance(each, dict) else each for each in points]}
-    return plain
 
 
 def read_all(path: Path) -> list[Study]:
