@@ -53,8 +53,8 @@ _INTRODUCTION = """\
 `bin/nfsproof workload paper` has written this page. Each table has the numbers of the paper, those of nfsproof, and how
 many times ours are the paper's.
 
-- Calls and bytes are compared as they are. Where a count of calls differs by more than 2 %, the reason is below the
-  table.
+- Calls and bytes are compared as they are. Where a count or a share of calls differs by more than 2 %, the reason
+  is below the table.
 - Seconds and throughput are of other machines, so both sides are divided by their base column: "v2 = 1" says that all
   numbers of the row are parts of those of v2 in the same run. Do not compare seconds of two servers on this page.
 - A server that breaks a rule of the lint is red, and has counts in these tables but no times. Wrong data leaves no
