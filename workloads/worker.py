@@ -126,6 +126,10 @@ class Worker:
             self._contexts.append(self._context(number))
         return {"null_rtt_us": rtt}
 
+    def client_time(self) -> float:
+        """What the clock of the first client says."""
+        return self._performers[0].now()
+
     def _performer(self, link: Link, channel: Channel) -> PolicyClient:
         order = self.order
         policy = POLICIES[order.policy]

@@ -40,7 +40,7 @@ class Kind(enum.StrEnum):
     @property
     def is_count(self) -> bool:
         """Whether a number that differs needs a reason."""
-        return self in {Kind.CALLS, Kind.BYTES}
+        return self in {Kind.CALLS, Kind.BYTES, Kind.SHARE}
 
     @property
     def is_relative(self) -> bool:
@@ -192,6 +192,8 @@ class Figure:
     """As the paper calls it, such as "figure 1"."""
     title: str
     plan: Plan
+    note: str = ""
+    """What a reader must know of it."""
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class PolicyClient(NameSteps):
     # ------------------------------------------------------------ calls
 
     def begin(self, pace: float) -> None:
-        """What comes now is measured on a clock of its own: each call takes `pace` seconds; 0: the real time."""
+        """What comes now is measured on its own clock: each call takes `pace` seconds; 0: the real time."""
         self.now.begin(pace)
 
     def perform(self, call: c.Call) -> Work[t.Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class ClientClock:
-    """The time of the machine, or one that goes on with the calls of programs (`begin`).
+    """The time of the machine, or a time that goes on with the calls of programs (`begin`).
 
     With a pace, a run has the same calls each time, and the ratio of work and time that the authors of a paper had. It
     never goes back.
