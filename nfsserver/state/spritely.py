@@ -362,8 +362,11 @@ class SpritelyState:
         entry.waiting.discard(call)
         is_lost = call in entry.uninformed or entry.file in self.lost
         entry.uninformed.discard(call)
-        self.lost.pop(entry.file, None)
         return is_lost
+
+    def loss_is_known(self, file: File) -> None:
+        """An open is answered with what may be lost of a file: later ones need not be."""
+        self.lost.pop(file, None)
 
     def note_channel(self, key: Key, channel: t.Any) -> None:
         """Call a client over this connection from now on."""
