@@ -68,6 +68,7 @@ def _open(server: ServerApi, context: CallContext, args: Openargs, inode: Inode)
             raise _Refused(Snfsstat.NFSERR_NOSPC)
         wait(server)
     is_inconsistent = table.informs(entry, call_of)
+    table.loss_is_known(inode)
     if is_inconsistent and not server.knobs.now.snfs_honors_lost:
         raise _Refused(Snfsstat.NFSERR_IO)
     can_be_called = context.channel is not None

@@ -362,7 +362,6 @@ class SpritelyState:
         entry.waiting.discard(call)
         is_lost = call in entry.uninformed or entry.file in self.lost
         entry.uninformed.discard(call)
-        self.lost.pop(entry.file, None)
         return is_lost
 
     def forget_call(self, call: t.Any) -> None:
@@ -370,6 +369,10 @@ class SpritelyState:
         for entry in [each for each in self.entries.values() if call in each.waiting]:
             self.informs(entry, call)
             self._settle(entry)
+
+    def loss_is_known(self, file: File) -> None:
+        """An open is answered with what may be lost of a file: later ones need not be."""
+        self.lost.pop(file, None)
 
     def note_channel(self, key: Key, channel: t.Any) -> None:
         """Call a client over this connection from now on."""
