@@ -203,6 +203,7 @@ def test_too_few_settings_say_nothing() -> None:
         ({"in_flight": 23.0}, ""),
         ({"in_flight": 30.0}, "Little's law: 20.0 under way by throughput and response, 30.0 seen"),
         ({"in_flight": 10.0}, "Little's law: 20.0"),
+        ({"delivered": 1600.0, "in_flight": 4.1, "offered": 0.0}, ""),  # of few callers, one is at its edge
         ({"delivered": 10.0, "in_flight": 0.11}, ""),  # a tenth more or less says nothing
         (
             {"delivered": 10.0, "in_flight": 0.9},

@@ -224,7 +224,8 @@ def why_refused(
     if offered and lag_p99 > _MOST_LAG * median:
         return f"its sending lagged: 99 % within {lag_p99:.0f} µs, and half of all took {median:.0f} µs"
     expected = little(delivered, response / 1000)
-    if abs(expected - in_flight) > max(_LEAST, _LITTLE * max(expected, in_flight)):
+    least = _LEAST if offered else 1.0  # of a closed loop, callers are at the edges of a unit, too
+    if abs(expected - in_flight) > max(least, _LITTLE * max(expected, in_flight)):
         most = max(expected, in_flight)
         law, seen = (f"{each:.1f}" if most >= 1 else f"{each:.2f}" for each in (expected, in_flight))
         return f"Little's law: {law} under way by throughput and response, {seen} seen"
