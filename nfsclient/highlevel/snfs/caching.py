@@ -220,11 +220,14 @@ class Caching:
                 self._close(opened.file, writes=opened.writes)
 
     def _close(self, file: CachedFile, *, writes: bool) -> None:
+        before, waits = file.incarnation, file.is_dirty
         try:
             args = p.Closeargs(file.handle, writes)
             reply = self._change(p.CLOSE, args, file.handle, file.path)
         finally:
             self.cache.closed(file.handle, writes=writes)
+        if file.incarnation != before and not waits:
+            file.failure = None  # a server that knows nothing of a closed file refuses REOPEN: nothing is lost
         # STALE: to the server this client is dead. What waits, if anything, is refused when it is written.
         if reply.status not in {p.Snfsstat.NFS_OK, p.Snfsstat.NFSERR_STALE}:
             raise status_error(reply.status, "CLOSE", shown(file.path), reply)
