@@ -69,16 +69,17 @@ class Bystander:
         self.rpc = stage.raw()
         self._stage = stage
         self._callbacks = SnfsCallbacks(self.rpc)
-        self._left = 0
-        self._has_begun = False
+        self._armed: object = None
+        self._is_at_work = self._has_begun = False
 
     def arm(self, procedure: t.Any, handle: bytes, data: bytes = b"") -> None:
         """OPEN, WRITE of `data` if there is any, and CLOSE, once, within the next call of a procedure."""
-        self._has_begun, self._left = False, 1
+        self._armed = this = object()
+        self._has_begun = False
 
         def begin() -> None:
-            if self._left and self.rpc.is_open:
-                self._has_begun = True
+            if self._armed is this and self.rpc.is_open:
+                self._is_at_work = self._has_begun = True
                 self._go(p.OPEN, p.Openargs(handle, 0, bool(data)), write if data else close)
 
         def write() -> None:
@@ -88,7 +89,7 @@ class Bystander:
             self._go(p.CLOSE, p.Closeargs(handle, bool(data)), end)
 
         def end() -> None:
-            self._left = 0
+            self._is_at_work = False
 
         self._stage.during(procedure, begin)
 
@@ -102,12 +103,11 @@ class Bystander:
 
     def finish(self) -> bool:
         """Wait for its end; whether it has begun."""
-        if not self._has_begun:
-            self._left = 0
-            return False
+        self._armed = None
         loop = self._stage.loop
-        assert loop.run_until(lambda: not self._left, loop.clock() + 5)
-        return True
+        loop.run_until(lambda: not self._is_at_work, loop.clock() + 5)
+        assert not self._is_at_work
+        return self._has_begun
 
     def come_back(self) -> None:
         """After a restart."""
