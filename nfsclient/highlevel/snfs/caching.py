@@ -227,7 +227,9 @@ class Caching:
         finally:
             self.cache.closed(file.handle, writes=writes)
         if file.incarnation != before and not waits:
-            file.failure = None  # a server that knows nothing of a closed file refuses REOPEN: nothing is lost
+            file.failure = (
+                None  # a server that knows nothing of a closed file refuses REOPEN: nothing is lost
+            )
         # STALE: to the server this client is dead. What waits, if anything, is refused when it is written.
         if reply.status not in {p.Snfsstat.NFS_OK, p.Snfsstat.NFSERR_STALE}:
             raise status_error(reply.status, "CLOSE", shown(file.path), reply)
@@ -446,7 +448,7 @@ class Caching:
     def name_removed(self, file: CachedFile) -> None:
         """What waits of a file is cancelled, if a name that was removed was its last one (section 4.2.5).
 
-        The server is asked afterwards: until then, another client may give the file one more name.
+        The server says so afterwards: until then, another client may give the file one more name.
         """
         if self._is_gone(file):
             file.failure = None
