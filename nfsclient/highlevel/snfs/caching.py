@@ -448,7 +448,7 @@ class Caching:
     def name_removed(self, file: CachedFile) -> None:
         """What waits of a file is cancelled, if a name that was removed was its last one (section 4.2.5).
 
-        The server says so afterwards: until then, another client may give the file one more name.
+        GETATTR says so afterwards: until then, another client may give the file one more name.
         """
         if self._is_gone(file):
             file.failure = None
