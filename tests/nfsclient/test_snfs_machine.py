@@ -72,7 +72,7 @@ class Bystander:
         self._armed: object = None
         self._is_at_work = self._has_begun = False
 
-    def arm(self, procedure: t.Any, handle: bytes, data: bytes = b"") -> None:
+    def arm(self, procedure: t.Any, handle: bytes, data: bytes = b"", offset: int = 0) -> None:
         """OPEN, WRITE of `data` if there is any, and CLOSE, once, within the next call of a procedure."""
         self._armed = this = object()
         self._has_begun = False
@@ -83,7 +83,7 @@ class Bystander:
                 self._go(p.OPEN, p.Openargs(handle, 0, bool(data)), write if data else close)
 
         def write() -> None:
-            self._go(p.WRITE, nfs2.Writeargs(handle, 0, 0, 0, data), close)
+            self._go(p.WRITE, nfs2.Writeargs(handle, 0, offset, 0, data), close)
 
         def close() -> None:
             self._go(p.CLOSE, p.Closeargs(handle, bool(data)), end)
@@ -138,7 +138,9 @@ class SeveralClients(RuleBasedStateMachine):
         self.bystander = Bystander(self.stage)
 
     def _connect(self) -> NfsClient:
-        return self.stage.client(**self.options)
+        client = self.stage.client(**self.options)
+        client.caching.writes.most = 1  # so that much can happen between the first WRITE and the last
+        return client
 
     # ------------------------------------------------------------ files
 
@@ -269,12 +271,12 @@ class SeveralClients(RuleBasedStateMachine):
 
     # ------------------------------------------------------------ events within a call
 
-    def _arm(self, procedure: t.Any, name: str, data: bytes = b"") -> bool:
+    def _arm(self, procedure: t.Any, name: str, data: bytes = b"", offset: int = 0) -> bool:
         """Let somebody open a file in the middle of what comes; whether there is such a file."""
         if name not in self.files:
             return False
         handle = self.clients[0].find(name).handle
-        self.bystander.arm(procedure, handle, data)
+        self.bystander.arm(procedure, handle, data, offset)
         return True
 
     @rule(within=_WITHIN, name=_WHICH, at=st.integers(0, 9), offset=_OFFSETS, size=_OFFSETS, data=_DATA)
@@ -304,6 +306,21 @@ class SeveralClients(RuleBasedStateMachine):
             self.clients[who].sync()
             if self.bystander.finish():
                 self._put(self.files[name], 0, data)
+
+    @rule(at=st.integers(0, 9), data=_DATA, other=_DATA)
+    def write_within_flush(self, at: int, data: bytes, other: bytes) -> None:
+        """Somebody writes to a file of which many blocks are being written."""
+        opened = self._drawn(at, ("r+",))
+        if opened is None:
+            return
+        name = next(name for name, kept in self.files.items() if kept is opened.kept)
+        opened.file.seek(0)
+        opened.file.write(data * 5)
+        self._put(opened.kept, 0, data * 5)
+        self._arm(p.WRITE, name, other, 4 * len(data))
+        opened.file.flush()
+        if self.bystander.finish():
+            self._put(opened.kept, 4 * len(data), other)
 
     # ------------------------------------------------------------ time, and what goes wrong
 

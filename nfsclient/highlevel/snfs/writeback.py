@@ -45,6 +45,8 @@ class WriteBack:
         """`lose` is called with a file that the server has given to others."""
         self.cache = cache
         self.lose = lose
+        self.most = _FOR_A_PROGRAM
+        """WRITEs of a program that are under way."""
         self._calls = calls
         self._rpc = calls.rpc
         self._under_way: dict[Sent, Extent] = {}
@@ -76,7 +78,7 @@ class WriteBack:
         self.cache.look_again()
 
     def _fill(self, waiting: deque[Extent], sent: dict[Sent, Extent]) -> None:
-        while waiting and len(sent) < _FOR_A_PROGRAM:
+        while waiting and len(sent) < self.most:
             if self.cache.waits(waiting[0]):
                 sent[self.submit(waiting[0])] = waiting[0]
             waiting.popleft()
