@@ -205,6 +205,16 @@ def test_an_open_that_was_given_up_is_taken_back_by_the_next_connection(
     assert is_free(b, "f")
 
 
+def test_a_close_whose_reply_is_lost_loses_nothing(stage: Stage, a: NfsClient, b: NfsClient) -> None:
+    """With versions from a counter, the server knows nothing any more of the file that REOPEN is about."""
+    stage.server.knobs.update(snfs_versions="counter")
+    b.write_file("f", b"data")
+    with a.open("f") as file:
+        assert file.readall() == b"data"
+        stage.during(p.CLOSE, lambda: stage.cut(a), after=True)
+    assert a.read_file("f") == b"data"
+
+
 def test_a_server_that_has_no_room_at_first_loses_nothing(stage: Stage, a: NfsClient, b: NfsClient) -> None:
     """After a restart its table is full; later it is not."""
     put(a, "f", b"data")

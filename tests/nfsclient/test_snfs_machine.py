@@ -69,45 +69,46 @@ class Bystander:
         self.rpc = stage.raw()
         self._stage = stage
         self._callbacks = SnfsCallbacks(self.rpc)
-        self._left = 0
+        self._armed: object = None
+        self._is_at_work = self._has_begun = False
+
+    def arm(self, procedure: t.Any, handle: bytes, data: bytes = b"", offset: int = 0) -> None:
+        """OPEN, WRITE of `data` if there is any, and CLOSE, once, within the next call of a procedure."""
+        self._armed = this = object()
         self._has_begun = False
 
-    def arm(self, procedure: t.Any, handle: bytes, data: bytes = b"") -> None:
-        """OPEN, WRITE of `data` if there is any, and CLOSE, once, within the next call of a procedure."""
-        self._has_begun, self._left = False, 1
-
         def begin() -> None:
-            if self._left and self.rpc.is_open:
-                self._has_begun = True
+            if self._armed is this and self.rpc.is_open:
+                self._is_at_work = self._has_begun = True
                 self._go(p.OPEN, p.Openargs(handle, 0, bool(data)), write if data else close)
 
         def write() -> None:
-            self._go(p.WRITE, nfs2.Writeargs(handle, 0, 0, 0, data), close)
+            self._go(p.WRITE, nfs2.Writeargs(handle, 0, offset, 0, data), close)
 
         def close() -> None:
             self._go(p.CLOSE, p.Closeargs(handle, bool(data)), end)
 
         def end() -> None:
-            self._left = 0
+            self._is_at_work = False
 
         self._stage.during(procedure, begin)
 
     def _go(self, procedure: t.Any, args: t.Any, then: t.Callable[[], None]) -> None:
         def answered(pending: t.Any) -> None:
             assert pending.result is not None, pending.error
-            assert pending.result.status == p.Snfsstat.NFS_OK
+            # Of a client that has died, the server does not know whether it had written everything.
+            assert pending.result.status in {p.Snfsstat.NFS_OK, p.Snfsstat.SNFS_INCONSISTENT}
             then()
 
         self.rpc.submit(procedure, args).then = answered
 
     def finish(self) -> bool:
         """Wait for its end; whether it has begun."""
-        if not self._has_begun:
-            self._left = 0
-            return False
+        self._armed = None
         loop = self._stage.loop
-        assert loop.run_until(lambda: not self._left, loop.clock() + 5)
-        return True
+        loop.run_until(lambda: not self._is_at_work, loop.clock() + 5)
+        assert not self._is_at_work
+        return self._has_begun
 
     def come_back(self) -> None:
         """After a restart."""
@@ -137,7 +138,9 @@ class SeveralClients(RuleBasedStateMachine):
         self.bystander = Bystander(self.stage)
 
     def _connect(self) -> NfsClient:
-        return self.stage.client(**self.options)
+        client = self.stage.client(**self.options)
+        client.caching.writes.most = 1  # so that much can happen between the first WRITE and the last
+        return client
 
     # ------------------------------------------------------------ files
 
@@ -268,12 +271,12 @@ class SeveralClients(RuleBasedStateMachine):
 
     # ------------------------------------------------------------ events within a call
 
-    def _arm(self, procedure: t.Any, name: str, data: bytes = b"") -> bool:
+    def _arm(self, procedure: t.Any, name: str, data: bytes = b"", offset: int = 0) -> bool:
         """Let somebody open a file in the middle of what comes; whether there is such a file."""
         if name not in self.files:
             return False
         handle = self.clients[0].find(name).handle
-        self.bystander.arm(procedure, handle, data)
+        self.bystander.arm(procedure, handle, data, offset)
         return True
 
     @rule(within=_WITHIN, name=_WHICH, at=st.integers(0, 9), offset=_OFFSETS, size=_OFFSETS, data=_DATA)
@@ -303,6 +306,21 @@ class SeveralClients(RuleBasedStateMachine):
             self.clients[who].sync()
             if self.bystander.finish():
                 self._put(self.files[name], 0, data)
+
+    @rule(at=st.integers(0, 9), data=_DATA, other=_DATA)
+    def write_within_flush(self, at: int, data: bytes, other: bytes) -> None:
+        """Somebody writes to a file of which many blocks are being written."""
+        opened = self._drawn(at, ("r+",))
+        if opened is None:
+            return
+        name = next(name for name, kept in self.files.items() if kept is opened.kept)
+        opened.file.seek(0)
+        opened.file.write(data * 5)
+        self._put(opened.kept, 0, data * 5)
+        self._arm(p.WRITE, name, other, 4 * len(data))
+        opened.file.flush()
+        if self.bystander.finish():
+            self._put(opened.kept, 4 * len(data), other)
 
     # ------------------------------------------------------------ time, and what goes wrong
 

@@ -128,7 +128,7 @@ class Caching:
         """Files that get another size now, and the callbacks that came meanwhile."""
         self._is_reopening = False
         self._is_busy = False
-        self._writes = WriteBack(calls, cache, self._lose)
+        self.writes = WriteBack(calls, cache, self._lose)
         self.service = CallbackService(calls.rpc, self._called)
         calls.caller.on_reconnected = self._reopen
         calls.before = self.tick
@@ -144,7 +144,7 @@ class Caching:
             self._rpc.loop.catch_up()
             self.calls.caller.restore("a look at the cache")
             if self.cache.wake <= self._clock():
-                self._writes.send(self.cache.due(self._clock()))
+                self.writes.send(self.cache.due(self._clock()))
         finally:
             self._is_busy = False
 
@@ -220,11 +220,16 @@ class Caching:
                 self._close(opened.file, writes=opened.writes)
 
     def _close(self, file: CachedFile, *, writes: bool) -> None:
+        before, waits = file.incarnation, file.is_dirty
         try:
             args = p.Closeargs(file.handle, writes)
             reply = self._change(p.CLOSE, args, file.handle, file.path)
         finally:
             self.cache.closed(file.handle, writes=writes)
+        if file.incarnation != before and not waits:
+            file.failure = (
+                None  # a server that knows nothing of a closed file refuses REOPEN: nothing is lost
+            )
         # STALE: to the server this client is dead. What waits, if anything, is refused when it is written.
         if reply.status not in {p.Snfsstat.NFS_OK, p.Snfsstat.NFSERR_STALE}:
             raise status_error(reply.status, "CLOSE", shown(file.path), reply)
@@ -369,7 +374,7 @@ class Caching:
         self.tick()
         file = opened.file
         self.settle(file)
-        self._writes.wait(file)
+        self.writes.wait(file)
         self._cutting[file.handle] = []
         try:
             args = nfs2.Sattrargs(file.handle, sattr(NewAttributes(size=size)))
@@ -412,8 +417,8 @@ class Caching:
     def settle(self, file: CachedFile) -> None:
         """Wait until nothing waits of a file that is not to be cached (any more)."""
         while file.blocks and file.is_open and not file.enabled:
-            if self._writes.is_writing_back(file):
-                self._writes.wait(file)
+            if self.writes.is_writing_back(file):
+                self.writes.wait(file)
             elif file.is_dirty:
                 self.write_back(file)
             else:
@@ -421,12 +426,12 @@ class Caching:
 
     def write_back(self, file: CachedFile) -> None:
         """Write all that waits of a file. What is refused is lost: `raise_failure` says so."""
-        self._writes.send(self.cache.extents(file))
+        self.writes.send(self.cache.extents(file))
 
     def _make_room(self) -> None:
         extents = self.cache.excess()
         if extents:
-            self._writes.send(extents)
+            self.writes.send(extents)
             self.cache.excess()
 
     def raise_failure(self, file: CachedFile) -> None:
@@ -477,7 +482,7 @@ class Caching:
             return
         if mode.invalidates:
             file.enabled = False
-        self._writes.begin(file, callback)
+        self.writes.begin(file, callback)
 
     # ------------------------------------------------------------ recovery
 

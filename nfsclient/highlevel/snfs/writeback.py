@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from nfsclient.errors import ConnectionLost, NfsClientError, NfsStatusError, RpcTimeout
+from nfsclient.highlevel.session import StatelessCalls
 from nfsclient.highlevel.snfs.cache import Cache, CachedFile, Extent
 from nfsclient.highlevel.snfs.callbacks import Callback
 from nfsclient.paths import shown
@@ -30,9 +31,6 @@ from nfsclient.protocol import nfs2
 from nfsclient.protocol import snfs as p
 from nfsclient.replies import status_error
 from nfsclient.rpc.core import Pending
-
-if t.TYPE_CHECKING:
-    from nfsclient.highlevel.snfs.caching import SnfsCalls
 
 _FOR_A_CALLBACK: t.Final = 16
 _FOR_A_PROGRAM: t.Final = 64
@@ -43,10 +41,12 @@ Sent: t.TypeAlias = Pending[nfs2.Attrstat]
 class WriteBack:
     """All WRITEs of what waits in a cache."""
 
-    def __init__(self, calls: SnfsCalls, cache: Cache, lose: Callable[[CachedFile], None]) -> None:
+    def __init__(self, calls: StatelessCalls, cache: Cache, lose: Callable[[CachedFile], None]) -> None:
         """`lose` is called with a file that the server has given to others."""
         self.cache = cache
         self.lose = lose
+        self.most = _FOR_A_PROGRAM
+        """WRITEs of a program that are under way."""
         self._calls = calls
         self._rpc = calls.rpc
         self._under_way: dict[Sent, Extent] = {}
@@ -78,7 +78,7 @@ class WriteBack:
         self.cache.look_again()
 
     def _fill(self, waiting: deque[Extent], sent: dict[Sent, Extent]) -> None:
-        while waiting and len(sent) < _FOR_A_PROGRAM:
+        while waiting and len(sent) < self.most:
             if self.cache.waits(waiting[0]):
                 sent[self.submit(waiting[0])] = waiting[0]
             waiting.popleft()
