@@ -232,7 +232,7 @@ class Linter:
         world = self._world(exchange)
         for unit in units:
             self._judge(unit, None, is_replayed=False)
-        world.source = Source(number, exchange.credential)
+        world.source = Source(number, exchange.credential, client=exchange.local)
         # Of a reply that was not sent, or was lost, nobody knows whether the server has it.
         is_answered = exchange.reply is not None and exchange.received_at is not None
         for unit in units:
@@ -272,7 +272,7 @@ class Linter:
                 world.disturbed = touched.by_others(unit.actor)
             seen = unit.exchange
             at = seen.sent_at if seen.received_at is None else seen.received_at
-            world.source = Source(unit.number, seen.credential, seen.xid, at)
+            world.source = Source(unit.number, seen.credential, seen.xid, at, seen.local)
             # What a check failed for is not reported again as a contradiction to later replies.
             is_excused = id(unit.exchange) in self.excused
             views = [] if is_excused else unit.views()

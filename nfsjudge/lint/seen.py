@@ -33,3 +33,5 @@ class Source(t.NamedTuple):
     xid: int = 0
     at: float = 0.0
     """When the reply came."""
+    client: str = ""
+    """The address that the call came from, or that a callback went to; empty where it is not known."""

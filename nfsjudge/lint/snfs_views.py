@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What each procedure of Spritely NFS says of which object: as NFSv2, and OPEN has attributes besides."""
+"""What each procedure of Spritely NFS says of which object: as NFSv2, attributes in OPEN; and who opens what."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from nfsclient.protocol import nfs2, snfs
 from nfsclient.rpc.program import AnyOperation, Step
 from nfsjudge.lint import nfs2_views
 from nfsjudge.lint.seen import View
+from nfsjudge.lint.snfs_opens import MOST_FILES, Openers
 from nfsjudge.lint.views import Views, register
 from nfsjudge.lint.world import MOST_HANDLES, Versioned, World
 
@@ -47,7 +48,13 @@ def learn(world: World, step: Step, views: Sequence[View], *, is_shared: bool) -
     same = _as_nfs2(step)
     if same is not None:
         nfs2_views.learn(world, same, views, is_shared=is_shared)
+        if step.operation is snfs.CREATE:
+            _note_created(world, step)
         return
+    if step.operation is snfs.CALLBACK:
+        _note_callback(world, step, is_shared=is_shared)
+        return
+    _note_opens(world, step, is_shared=is_shared)
     world.note(views, changed(step))
     if step.result is None:
         return
@@ -66,4 +73,67 @@ def _note_version(world: World, handle: bytes, version: int) -> None:
     world.versions[handle] = Versioned(version, world.source)
 
 
-register(snfs.SNFS, Views(views_of, changed, learn))
+# ---------------------------------------------------------------- who has opened what
+
+
+def _note_created(world: World, step: Step) -> None:
+    """From now on, all who open the file are known."""
+    handle = b"" if step.result is None or step.result.resok is None else bytes(step.result.resok.file)
+    facts = world.facts.get(handle)
+    if facts is None or not facts.is_ours or world.others or handle in world.openers:
+        return
+    if len(world.openers) >= MOST_FILES:
+        world.openers.clear()
+    world.openers[handle] = Openers(world.generation)
+
+
+def _openers(world: World, step: Step | None) -> Openers | None:
+    """Those of the file that a call is about; None: they are not all known."""
+    if step is None or step.args is None or not hasattr(step.args, "file"):
+        return None
+    return openers_of(world, bytes(step.args.file))
+
+
+def openers_of(world: World, handle: bytes) -> Openers | None:
+    """Who has opened a file; None: that is not known of everybody."""
+    found = world.openers.get(handle)
+    return found if found is not None and found.generation == world.generation else None
+
+
+def _note_opens(world: World, step: Step, *, is_shared: bool) -> None:
+    found, client = _openers(world, step), world.source.client
+    if found is None:
+        return
+    if step.operation is snfs.OPEN:
+        writes, opened = bool(step.args.write_mode), getattr(step.result, "openok", None)
+        found.has_opened(client, writes=writes)
+        if step.status != snfs.Snfsstat.NFS_OK:
+            found.now.clear()  # of those that were given up nobody knows who they are
+        elif opened is not None:
+            cached = bool(opened.cache_enabled)
+            found.opened(client, world.source, writes=writes, may_cache=cached, is_sure=not is_shared)
+    elif step.operation is snfs.REOPEN:
+        found.has_opened(client, writes=True)
+        found.now.clear()
+    elif step.operation is snfs.CLOSE:
+        found.now.pop(client, None)
+
+
+def _note_callback(world: World, step: Step, *, is_shared: bool) -> None:
+    """A client that does not say NFS_OK may be given up, or have closed the file."""
+    found = _openers(world, step)
+    if found is not None and (is_shared or step.status != snfs.Snfsstat.NFS_OK):
+        found.now.pop(world.source.client, None)
+
+
+def unsettle(world: World, step: Step | None) -> None:
+    """A call of which nobody knows when it was executed."""
+    found = _openers(world, step)
+    if step is None or found is None or step.operation not in _OPENS | {snfs.CLOSE}:
+        return
+    found.now.clear()
+    found.granted.clear()
+    found.has_opened(world.source.client, writes=True)
+
+
+register(snfs.SNFS, Views(views_of, changed, learn, unsettle=unsettle))

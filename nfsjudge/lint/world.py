@@ -46,6 +46,7 @@ from nfsclient.protocol.nfs3 import Ftype3, Nfstime3
 from nfsclient.rpc.exchange import Exchange
 from nfsjudge.lint.nfs4_known import Identity4, Object4, State4
 from nfsjudge.lint.seen import Attributes, Source, View
+from nfsjudge.lint.snfs_opens import Openers
 
 MOST_HANDLES = 50_000
 """Handles that are remembered; if there are more, everything is forgotten."""
@@ -165,6 +166,8 @@ class World:
         """Sessions and stateids of NFSv4."""
         self.versions: dict[bytes, Versioned] = {}
         """Handle -> the latest version of the file that Spritely NFS has returned."""
+        self.openers: dict[bytes, Openers] = {}
+        """Handle -> who has opened the file by Spritely NFS."""
 
     # ------------------------------------------------------------ asking
 
@@ -310,6 +313,7 @@ class World:
         self.clock = None
         self.state4 = State4()
         self.versions.clear()
+        self.openers.clear()
         self.verifiers.clear()
         self.properties.clear()
 

@@ -8,7 +8,12 @@ import typing as t
 from nfsclient.protocol import snfs
 from nfsclient.protocol.snfs import Snfsstat
 from nfsjudge.policy.common import DENIED, NO_ROOM, NOT_READY, QUOTA
-from nfsjudge.policy.engine import ProtocolPolicy, StatusPolicy, register
+from nfsjudge.policy.engine import Ends, Inconclusive, ProtocolPolicy, StatusPolicy, register
+from nfsjudge.verdict import Verdict
+
+_GIVEN_UP: t.Final = Inconclusive(
+    Verdict.SKIP, Ends.OK, "the server has given up a client that is there: how long it waits is its choice"
+)
 
 SNFS: t.Final = register(
     ProtocolPolicy(
@@ -22,6 +27,7 @@ SNFS: t.Final = register(
                     Snfsstat.NFSERR_ROFS: DENIED,
                     Snfsstat.NFSERR_DQUOT: QUOTA,
                     Snfsstat.SNFS_RECOVERING: NOT_READY,
+                    Snfsstat.SNFS_INCONSISTENT: _GIVEN_UP,
                 },
             ),
         ),

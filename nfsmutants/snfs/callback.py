@@ -17,6 +17,7 @@ from nfsmutants.snfs.bending import (
     Close,
     Open,
     Write,
+    block_of,
     caller_of,
     calls_nobody,
     entry_of,
@@ -30,10 +31,11 @@ from nfsserver.middleware import Answer
 from nfsserver.nfs2.common import fattr
 from nfsserver.server import Server
 from nfsserver.snfs import calling
-from nfsserver.state.transitions import Callback
+from nfsserver.state.transitions import TABLE, Callback, State, When, Who, find, may_cache
 from nfsserver.waiting import Waits
 
 _FEW: t.Final = 4
+_WHEN: t.Final = {False: When.OPEN_FOR_READ, True: When.OPEN_FOR_WRITE}
 
 
 # ---------------------------------------------------------------- what a callback says
@@ -80,6 +82,52 @@ def snfs_open_does_not_wait(call: Open) -> p.Openopres:
     entry.calls.clear()
     with swapped(table_of(call), plan_open=calls_nobody):
         return call.proceed()
+
+
+@mutant(p.OPEN)
+def snfs_open_does_not_wait_for_readers(call: Open) -> p.Openopres:
+    """OPEN waits for those that write back, and not for those that only drop what they have cached"""
+    try:
+        return call.proceed()
+    except Waits:
+        entry = entry_of(call)
+        if entry is None or any(Callback.WRITE_BACK in each.asks for each in entry.calls.values()):
+            raise
+    entry.calls.clear()
+    with swapped(table_of(call), plan_open=calls_nobody):
+        return call.proceed()
+
+
+@mutant(p.OPEN)
+def snfs_first_reply_is_enough(call: Open) -> p.Openopres:
+    """OPEN succeeds when the first of several clients has returned from its callback"""
+    entry, waiting = entry_of(call), (caller_of(call), call.context.xid)
+    called = call.state.get(waiting)
+    if entry is None or called is None or len(entry.calls) == called:
+        try:
+            return call.proceed()
+        except Waits:
+            call.state.setdefault(waiting, 0 if entry is None else len(entry.calls))
+            raise
+    entry.calls.clear()
+    with swapped(table_of(call), plan_open=calls_nobody):
+        return call.proceed()
+
+
+@mutant(p.OPEN)
+def snfs_waiting_opens_see_the_old_state(call: Open) -> p.Openopres:
+    """OPEN that has waited goes by the state that the file had when it came"""
+    entry, waiting = entry_of(call), (caller_of(call), call.context.xid)
+    if entry is None or entry.is_locked or waiting not in call.state:
+        state = None if entry is None else entry.state
+        try:
+            return call.proceed()
+        except Waits:
+            call.state.setdefault(waiting, state)
+            raise
+    row = find(TABLE, call.state[waiting], _WHEN[call.args.write_mode], Who.OTHER)
+    with swapped(table_of(call), plan_open=calls_nobody):
+        return amend(call.proceed(), cache_enabled=row is not None and may_cache(row.after))
 
 
 @mutant(p.WRITE)
@@ -156,6 +204,20 @@ def snfs_opens_meanwhile(call: Open) -> p.Openopres:
 
 
 @mutant(p.OPEN)
+def snfs_opens_of_the_called_go_on(call: Open) -> p.Openopres:
+    """OPEN by a client that is called does not wait for its callback"""
+    entry = entry_of(call)
+    if entry is None or caller_of(call) not in entry.calls:
+        return call.proceed()
+    under_way, entry.calls = entry.calls, {}
+    try:
+        with swapped(table_of(call), plan_open=calls_nobody):
+            return call.proceed()
+    finally:
+        entry.calls = under_way
+
+
+@mutant(p.OPEN)
 def snfs_waiting_opens_count_once(call: Open) -> p.Openopres:
     """Of several OPENs that wait for the same callback, one counts"""
     entry, waiting = entry_of(call), (caller_of(call), call.context.xid)
@@ -191,6 +253,21 @@ def snfs_repeated_open_counts_twice(message: Message) -> Answer:
     return _run_again(message, p.OPEN.number)
 
 
+@mutant(p.OPEN)
+def snfs_repeated_open_waits_twice(call: Open) -> p.Openopres:
+    """An OPEN that is sent again while it waits counts twice when the callback is over"""
+    waiting = caller_of(call), call.context.xid
+    try:
+        reply = call.proceed()
+    except Waits:
+        call.state[waiting] = call.state.get(waiting, 0) + 1
+        raise
+    entry, block = entry_of(call), block_of(call)
+    if entry is not None and block is not None and call.state.get(waiting, 0) > 1:
+        block.readers += 1
+    return reply
+
+
 @wire_mutant()
 def snfs_repeated_close_counts_twice(message: Message) -> Answer:
     """A CLOSE that is sent again is executed again"""
@@ -198,10 +275,20 @@ def snfs_repeated_close_counts_twice(message: Message) -> Answer:
 
 
 @mutant(p.OPEN)
+def snfs_closed_status_of_a_reader_is_ignored(call: Open) -> p.Openopres:
+    """A client that only reads, and says in a callback that it has closed the file, counts as having it open"""
+    return _counts_on(call, (State.ONE_READER, State.MULT_READERS))
+
+
+@mutant(p.OPEN)
 def snfs_closed_status_is_ignored(call: Open) -> p.Openopres:
     """A client that says in a callback that it has closed the file still counts as having it open"""
+    return _counts_on(call, (State.ONE_WRITER,))
+
+
+def _counts_on(call: Open, states: tuple[State, ...]) -> p.Openopres:
     entry, waiting = entry_of(call), (caller_of(call), call.context.xid)
-    if entry is None:
+    if entry is None or (waiting not in call.state and entry.state not in states):
         return call.proceed()
     if waiting in call.state and not entry.is_locked:
         entry.state, blocks = call.state.pop(waiting)

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from nfsclient.protocol import snfs as p
-from nfsmutants.bending import amend
+from nfsclient.protocol.snfs import Snfsstat
+from nfsmutants.bending import amend, restate
 from nfsmutants.form import mutant
 from nfsmutants.snfs.bending import (
     Close,
@@ -100,6 +101,12 @@ def snfs_versions_in_the_wrong_order(call: Open) -> p.Openopres:
         return reply
     latest, before = reply.openok.cache_version, reply.openok.old_cache_vers
     return amend(reply, cache_version=before, old_cache_vers=latest)
+
+
+@mutant(p.OPEN)
+def snfs_always_inconsistent(call: Open) -> p.Openopres:
+    """OPEN always says that the file may be inconsistent"""
+    return restate(call.proceed(), Snfsstat.NFS_OK, Snfsstat.SNFS_INCONSISTENT)
 
 
 @mutant(p.OPEN)

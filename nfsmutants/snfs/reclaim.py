@@ -8,6 +8,7 @@ from nfsclient.protocol.snfs import Snfsstat
 from nfsmutants.form import mutant
 from nfsmutants.snfs.bending import Open, entry_of, table_of
 from nfsserver.state.transitions import State
+from nfsserver.waiting import Waits
 
 
 def _is_full(call: Open) -> bool:
@@ -29,6 +30,20 @@ def snfs_reclaims_without_a_callback(call: Open) -> p.Openopres:
 def snfs_refuses_when_full(call: Open) -> p.Openopres:
     """OPEN fails while the table is full of closed files"""
     return p.Openopres(Snfsstat.NFSERR_IO) if _is_full(call) else call.proceed()
+
+
+@mutant(p.OPEN)
+def snfs_reclaims_before_the_write_back(call: Open) -> p.Openopres:
+    """An entry is dropped for another file as soon as its last writer is called"""
+    try:
+        return call.proceed()
+    except Waits:
+        if entry_of(call) is not None:
+            raise
+    for file, entry in list(table_of(call).entries.items()):
+        if entry.is_locked:
+            table_of(call).forget(file)
+    return call.proceed()
 
 
 @mutant(p.OPEN)

@@ -11,10 +11,19 @@ from nfsclient.protocol import snfs as p
 from nfsclient.protocol.snfs import CbMode, Snfsstat
 from nfsmutants.bending import amend
 from nfsmutants.form import mutant
-from nfsmutants.snfs.bending import Close, Open, calls_nobody, file_of, swapped, table_of
+from nfsmutants.snfs.bending import (
+    Close,
+    Open,
+    block_of,
+    calls_nobody,
+    entry_of,
+    file_of,
+    swapped,
+    table_of,
+)
 from nfsserver.nfs2.common import fattr
 from nfsserver.snfs import calling
-from nfsserver.state.transitions import Callback
+from nfsserver.state.transitions import Callback, State
 
 _EACH_ROW: t.Final = "most checks arrange their state by opens of several clients"
 _OTHER_MODES: t.Final = {
@@ -70,6 +79,35 @@ def snfs_open_is_not_counted(call: Open) -> p.Openopres:
     if inode is not None:
         table_of(call).forget(inode)
     return reply
+
+
+@mutant(p.OPEN)
+def snfs_open_for_write_ends_reading(call: Open) -> p.Openopres:
+    """OPEN for writing ends the opens for reading of the same client"""
+    reply, block = call.proceed(), block_of(call)
+    if call.args.write_mode and block is not None and reply.openok is not None:
+        block.readers = 0
+    return reply
+
+
+def _is_shared(call: Open) -> bool:
+    entry = entry_of(call)
+    return entry is not None and entry.state is State.WRITE_SHARED
+
+
+@mutant(p.OPEN)
+def snfs_shared_opens_again_with_a_cache(call: Open) -> p.Openopres:
+    """OPEN of a shared file by a client that has it open enables caching"""
+    block = block_of(call)
+    has_it = _is_shared(call) and block is not None and block.is_open
+    return amend(call.proceed(), cache_enabled=True) if has_it else call.proceed()
+
+
+@mutant(p.OPEN)
+def snfs_shared_is_cached_by_newcomers(call: Open) -> p.Openopres:
+    """OPEN of a shared file for reading by a client that is new to it enables caching"""
+    is_new = _is_shared(call) and block_of(call) is None and not call.args.write_mode
+    return amend(call.proceed(), cache_enabled=True) if is_new else call.proceed()
 
 
 @mutant(p.CLOSE, kills_many=_EACH_ROW)

@@ -12,6 +12,12 @@ from nfsjudge import Harm, must, should, stated
 
 PAPER: t.Final = "Spritely NFS"
 
+# ---------------------------------------------------------------- section 1
+
+NO_OLD_COPIES = should(  # it is said of opens; a client of the paper opens a file before it empties it
+    PAPER, "1", "no client has a cached copy that another one's change has made old", harm=Harm.DATA
+)
+
 # ---------------------------------------------------------------- section 3.1: OPEN and CLOSE
 
 VERSION_GROWS = stated(
@@ -62,6 +68,11 @@ MAY_BE_INCONSISTENT = should(
     "3.2",
     "a client whose open was honored although another one did not write back learns of that",
 )
+SAYS_NO_MORE = stated(
+    PAPER,
+    "3.2",
+    "an open learns that the file may be inconsistent if a client that serves a callback is down",
+)
 DEAD_OPEN_IS_HONORED = should(  # "the SNFS can honor the new open operation"
     PAPER, "3.2", "a client that is down does not keep others from opening the file"
 )
@@ -101,6 +112,12 @@ TABLE_IS_RECLAIMED = should(  # "may be reclaimed"
     "4.3.1",
     "when entries are short, a closed file with dirty blocks is reclaimed by a callback to its last writer",
 )
+CALLBACKS_END_FIRST = stated(
+    PAPER,
+    "4.3.4",
+    "all transitions of a file occur serially, and one is not over before its callbacks are",
+    harm=Harm.DATA,
+)
 OPEN_FILES_STAY = stated(
     PAPER,
     "4.3.1",
@@ -108,6 +125,13 @@ OPEN_FILES_STAY = stated(
 )
 VERSIONS_SURVIVE = stated(
     PAPER, "4.3.3", "no version comes a second time, although the server has crashed between", harm=Harm.DATA
+)
+
+STATES_ARE_OF_FILES = stated(
+    PAPER,
+    "4.3.2",
+    "an entry is found by the handle of its file: it is that of no other file, and of no name",
+    harm=Harm.DATA,
 )
 
 # ---------------------------------------------------------------- section 2.4: recovery

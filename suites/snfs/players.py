@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import typing as t
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from fixtures.checks.side_by_side import Wait, Waiting
@@ -25,7 +25,7 @@ from nfsjudge import Requirement, expect, expect_that, skip
 from suites.snfs.clauses import CALLBACK_COMES
 
 ARRIVES: t.Final = 5.0
-"""Seconds for a callback to come, or for a server to give one up."""
+"""Seconds for a callback to come, or for a server to give one up; more where a call may take longer."""
 _MDEVS: t.Final = 0x5000_0000
 
 
@@ -38,6 +38,8 @@ class Player:
         self.callbacks = SnfsCallbacks(rpc)
         self.mdev = _MDEVS + number
         """What it says in each OPEN."""
+        self.is_patient = False
+        """Whether an OPEN without a reply says nothing: after a restart, the server may wait for its clients."""
         self._port: socket.socket | None = None
 
     # ------------------------------------------------------------ calls that must succeed
@@ -48,7 +50,12 @@ class Player:
 
     def try_open(self, file: bytes, *, write: bool = False) -> p.Openopres:
         """OPEN, whatever comes."""
-        return self.snfs.open(file, write_mode=write, mdev=self.mdev)
+        try:
+            return self.snfs.open(file, write_mode=write, mdev=self.mdev)
+        except RpcTimeout:
+            if self.is_patient:
+                skip("after its restart the server waits longer for its clients than a call may take")
+            raise
 
     def close(self, file: bytes, *, write: bool = False) -> None:
         """CLOSE. It fails the check if it is refused."""
@@ -67,14 +74,20 @@ class Player:
         """Open for writing, and close: it is the last writer. The version."""
         version = self.open(file, write=True).cache_version
         self.close(file, write=True)
+        self.need_dirty()
         return version
+
+    def need_dirty(self) -> None:
+        """SKIP where the server has had a closed file written back that nobody has opened since."""
+        if CbMode.SNFS_CBWRITE in self.called:
+            skip("the server had the file written back already: it may when entries run low (section 4.3.1)")
 
     # ------------------------------------------------------------ calls that take their time
 
     def start(self, file: bytes, *, write: bool = False, xid: int | None = None) -> Pending[p.Openopres]:
         """OPEN without waiting for its reply, which may take longer than others."""
         arguments = p.Openargs(file, self.mdev, write)
-        return self.rpc.submit(p.OPEN, arguments, xid=xid, timeout=max(ARRIVES, self.rpc.timeout))
+        return self.rpc.submit(p.OPEN, arguments, xid=xid, timeout=self._patience)
 
     def start_close(
         self, file: bytes, *, write: bool = False, xid: int | None = None
@@ -90,11 +103,16 @@ class Player:
 
     @property
     def called(self) -> list[CbMode]:
-        """The modes of the callbacks that have come, repetitions left out: one may be made again (section 3.2)."""
+        """The modes of the callbacks that have come, repetitions left out: one may be made again (section 3.2).
+
+        Write back and then invalidate is as good as both in one.
+        """
         self.rpc.loop.catch_up()
         found: list[CbMode] = []
         for each in self.callbacks.received:
-            if not found or found[-1] != each.cbmode:
+            if found and found[-1] == CbMode.SNFS_CBWRITE and each.cbmode == CbMode.SNFS_CBINVAL:
+                found[-1] = CbMode.SNFS_WRINVAL
+            elif not found or found[-1] != each.cbmode:
                 found.append(each.cbmode)
         return found
 
@@ -105,12 +123,16 @@ class Player:
 
     def await_call(self) -> p.Callbackargs:
         """The callback that must come now."""
-        callbacks = self.callbacks
-        self.rpc.loop.run_until(lambda: bool(callbacks.received), self.rpc.loop.clock() + ARRIVES)
+        callbacks, until = self.callbacks, self.rpc.loop.clock() + self._patience
+        self.rpc.loop.run_until(lambda: bool(callbacks.received), until)
         expect_that(
             bool(callbacks.received), "a callback", "none", because=CALLBACK_COMES, operation="CALLBACK"
         )
         return callbacks.received[-1]
+
+    @property
+    def _patience(self) -> float:
+        return max(ARRIVES, self.rpc.timeout)
 
     def keep_port(self) -> None:
         """Let no other program have the port of this client while it is not connected."""
@@ -186,44 +208,80 @@ def arrange(table: Table, state: str) -> None:
     table.forget()
 
 
-def shows(table: Table, state: str) -> tuple[bool, dict[str, list[str]]]:
-    """What an open by `viewer`, who has nothing, shows of the state: whether it may cache, and who was called for what.
-
-    For reading where it is to tell a writer from a reader with dirty blocks, for writing elsewhere.
-    """
-    table.forget()
-    writes = state not in ("ONE_RDRDIRTY", "ONE_WRITER")
-    opened = table.viewer.open(table.file, write=writes)
-    return opened.cache_enabled, table.called
-
-
-SHOWN: t.Final[dict[str, tuple[bool, tuple[str, ...]]]] = {
-    "CLOSED": (True, ()),
-    "CLOSED_DIRTY": (True, ("SNFS_WRINVAL",)),
-    "ONE_READER": (False, ("SNFS_CBINVAL",)),
-    "ONE_RDRDIRTY": (True, ("SNFS_CBWRITE",)),
-    "MULT_READERS": (False, ("SNFS_CBINVAL", "SNFS_CBINVAL")),
-    "ONE_WRITER": (False, ("SNFS_WRINVAL",)),
-    "WRITE_SHARED": (False, ()),
+SHOWN: t.Final[dict[str, tuple[bool, str]]] = {
+    "CLOSED": (True, ""),
+    "CLOSED_DIRTY": (True, "SNFS_WRINVAL"),
+    "ONE_READER": (False, "SNFS_CBINVAL"),
+    "ONE_RDRDIRTY": (True, "SNFS_CBWRITE"),
+    "MULT_READERS": (False, "SNFS_CBINVAL"),
+    "ONE_WRITER": (False, "SNFS_WRINVAL"),
+    "WRITE_SHARED": (False, ""),
 }
-"""What `shows` finds in each state: whether it may cache, and the callbacks of all others."""
+"""What the next open by a client that has nothing finds in each state: whether it may cache, and the callback to each
+client that has something. It is for reading where it is to tell a writer from a reader with dirty blocks."""
+_READ_TO_SEE: t.Final = ("ONE_RDRDIRTY", "ONE_WRITER")
 
 
-def expect_state(table: Table, state: str, because: Requirement) -> None:
-    """Judge in which state a file is, by what the next open does."""
-    caches, called = shows(table, state)
-    expected_cache, expected_calls = SHOWN[state]
-    modes = [mode for each in called.values() for mode in each]
-    if state == "MULT_READERS":  # two of them or more
-        expected_calls = ("SNFS_CBINVAL",) * max(2, len(modes))
-    seen, wanted = _words(caches, modes), _words(expected_cache, expected_calls)
+def expect_state(table: Table, state: str, because: Requirement, *, having: str = "") -> None:
+    """Judge in which state a file is, by what the next open does: by `viewer`, who has nothing.
+
+    `having`: who has something, and is called: ``bc``. Usually `a`, and `b` where there are several.
+    """
+    caches, mode = SHOWN[state]
+    having = (having or ("ab" if state == "MULT_READERS" else "a")) if mode else ""
+    if "DIRTY" in state:
+        for player in table.players:
+            player.need_dirty()
+    _expect_next(
+        table, "viewer", state not in _READ_TO_SEE, state, (caches, dict.fromkeys(having, mode)), because
+    )
+    if state == "ONE_RDRDIRTY":  # which still reads; so far it could have been closed
+        opener = "c" if having == "b" else "b"
+        both = dict.fromkeys((having, "viewer"), "SNFS_CBINVAL")
+        _expect_next(table, opener, True, state, (False, both), because)
+
+
+def _expect_next(
+    table: Table,
+    opener: str,
+    writes: bool,
+    state: str,
+    shown: tuple[bool, dict[str, str]],
+    because: Requirement,
+) -> None:
+    table.forget()
+    opened = getattr(table, opener).open(table.file, write=writes)
+    wanted = _words(shown[0], {name: [mode] for name, mode in shown[1].items()})
+    seen = _words(opened.cache_enabled, table.called)
     expect_that(
         seen == wanted, f"{wanted} at the next OPEN, as in {state}", seen, because=because, operation="OPEN"
     )
 
 
-def _words(caches: bool, modes: Sequence[str]) -> str:
-    return f"caching {'enabled' if caches else 'disabled'}, callbacks {' '.join(sorted(modes)) or 'none'}"
+def _words(caches: bool, called: dict[str, list[str]]) -> str:
+    return f"caching {'enabled' if caches else 'disabled'}, {in_words(called)}"
+
+
+def in_words(called: dict[str, list[str]]) -> str:
+    """Who was called for what."""
+    return (
+        ", ".join(f"{' '.join(modes)} to {name}" for name, modes in sorted(called.items())) or "no callbacks"
+    )
+
+
+def still_waits(pending: Pending[t.Any], others: Player, file: bytes, operation: str = "OPEN") -> None:
+    """Judge that a call waits: a reply to it would have come before that to a call by another client.
+
+    SKIP where it has ended without success (a server may refuse what it would have to wait for), or where the server
+    has given the client up that is called: how long it waits is its choice (section 3.2).
+    """
+    expect(others.snfs.getattr(file)).ok()
+    if not pending.done:
+        return
+    status = None if pending.result is None else pending.result.status
+    if status != Snfsstat.NFS_OK:
+        skip(f"{operation} did not wait for the reply to the callback: it ended with {status}")
+    expect_that(False, f"no reply to {operation} before that to the callback", "a reply", operation=operation)
 
 
 def silence(player: Player) -> None:

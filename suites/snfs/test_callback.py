@@ -6,11 +6,14 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.snfs import SnfsScratch
+from nfsclient.protocol import snfs as p
 from nfsclient.protocol.snfs import Snfsstat
+from nfsclient.rpc.core import Pending
 from nfsjudge import expect, expect_that, proves
 from suites.snfs.clauses import (
     ATTRIBUTES_ARE_GETATTRS,
     CALLBACK_SAYS_WHICH,
+    CALLBACKS_END_FIRST,
     CLOSED_IS_A_STATUS,
     ENTRY_IS_LOCKED,
     HANDLE_IS_FOR_WRITING,
@@ -18,7 +21,7 @@ from suites.snfs.clauses import (
     SERVES_WRITE_BACK,
     WAITS_FOR_WRITE_BACK,
 )
-from suites.snfs.players import Player, Table, expect_state
+from suites.snfs.players import Table, arrange, expect_state, still_waits
 
 _OLD = b"old"
 _NEW = b"new data"
@@ -56,48 +59,75 @@ def test_handle(table: Table) -> None:
 # ---------------------------------------------------------------- the open waits
 
 
-def _withholds(table: Table, *, dirty: bool = True) -> None:
-    """`a` is called, and its reply is withheld."""
-    if dirty:
-        table.a.makes_dirty(table.file)
-    else:
-        table.a.open(table.file, write=True)
+def _called(table: Table, state: str = "CLOSED_DIRTY", *, write: bool = False) -> Pending[p.Openopres]:
+    """The OPEN by `b` that waits: `a` is called, and its reply is withheld."""
+    arrange(table, state)
     table.a.callbacks.holds = True
+    opening = table.b.start(table.file, write=write)
+    table.a.await_call()
+    return opening
+
+
+def _ends(table: Table, opening: Pending[p.Openopres]) -> p.Openok:
+    """The results of that OPEN, when `a` has answered."""
+    table.a.callbacks.release()
+    return expect(table.b.end(opening)).ok()
+
+
+def _writes_back(table: Table, opening: Pending[p.Openopres], data: bytes, offset: int = 0) -> None:
+    """`a` writes. SKIP where it was given up meanwhile: then a WRITE may be refused."""
+    if opening.done:
+        still_waits(opening, table.c, table.file)
+    reply = table.a.snfs.write(table.file, offset, data)
+    if reply.resok is None and opening.done:
+        still_waits(opening, table.c, table.file)
+    expect(reply).ok()
 
 
 @pytest.mark.parametrize("state", ["dirty", "writer"])
 @proves(WAITS_FOR_WRITE_BACK, killed_by="snfs-open-does-not-wait")
 def test_open_waits(table: Table, state: str) -> None:
     """An OPEN that needs a write-back is not answered before the client has returned from the callback."""
-    _withholds(table, dirty=state == "dirty")
-    opening = table.b.start(table.file)
-    table.a.await_call()
-    table.c.snfs.getattr(table.file)  # a reply to the OPEN would have come before this one
-    expect_that(not opening.done, "no reply to OPEN before that to the callback", "a reply", operation="OPEN")
-    table.a.callbacks.release()
-    expect(table.b.end(opening)).ok()
+    opening = _called(table, "CLOSED_DIRTY" if state == "dirty" else "ONE_WRITER")
+    still_waits(opening, table.c, table.file)
+    _ends(table, opening)
+
+
+@proves(CALLBACKS_END_FIRST, killed_by="snfs-open-does-not-wait-for-readers")
+def test_waits_for_reader(table: Table) -> None:
+    """An OPEN for writing is not answered before a reader has returned from the callback, and caches no more."""
+    opening = _called(table, "ONE_READER", write=True)
+    still_waits(opening, table.c, table.file)
+    _ends(table, opening)
+
+
+@proves(CALLBACKS_END_FIRST, killed_by="snfs-first-reply-is-enough")
+def test_waits_for_all(table: Table) -> None:
+    """An OPEN for writing is not answered before all readers have returned from their callbacks."""
+    arrange(table, "MULT_READERS")
+    table.b.callbacks.holds = True
+    opening = table.c.start(table.file, write=True)
+    table.b.await_call()
+    table.a.await_call()  # which has answered
+    still_waits(opening, table.viewer, table.file)
+    table.b.callbacks.release()
+    expect(table.c.end(opening)).ok()
 
 
 @proves(SERVES_WRITE_BACK, killed_by="snfs-refuses-writes-meanwhile")
 def test_write_is_served(table: Table) -> None:
     """A WRITE by the client that is called is served while the OPEN of another one waits."""
-    _withholds(table)
-    opening = table.b.start(table.file)
-    table.a.await_call()
-    expect(table.a.snfs.write(table.file, 0, _NEW)).ok()
-    table.a.callbacks.release()
-    expect(table.b.end(opening)).ok()
+    opening = _called(table)
+    _writes_back(table, opening, _NEW)
+    _ends(table, opening)
 
 
 @proves(WAITS_FOR_WRITE_BACK, killed_by="snfs-write-back-is-lost")
 def test_data_is_read(table: Table) -> None:
     """Who opened the file after a write-back reads what was written back."""
-    _withholds(table)
-    opening = table.b.start(table.file)
-    table.a.await_call()
-    table.a.write(table.file, _NEW)
-    table.a.callbacks.release()
-    table.b.end(opening)
+    opening = _called(table)
+    _writes_back(table, opening, _NEW)
+    _ends(table, opening)
     found = table.b.snfs.read(table.file, 0, 100)
     expect(bytes(expect(found).ok().data), "data", of=found, field="readok.data").equals(_NEW)
 
@@ -105,12 +135,9 @@ def test_data_is_read(table: Table) -> None:
 @proves(ATTRIBUTES_ARE_GETATTRS, killed_by="snfs-attributes-of-before-the-callback")
 def test_attributes_are_new(table: Table) -> None:
     """The attributes in the reply of an OPEN that needed a write-back are those of after it."""
-    _withholds(table)
-    opening = table.b.start(table.file)
-    table.a.await_call()
-    table.a.write(table.file, _NEW)
-    table.a.callbacks.release()
-    opened = expect(table.b.end(opening)).ok()
+    opening = _called(table)
+    _writes_back(table, opening, _NEW)
+    opened = _ends(table, opening)
     expect(opened).field("attributes.size").equals(len(_NEW))
 
 
@@ -118,77 +145,75 @@ def test_attributes_are_new(table: Table) -> None:
 def test_other_files(table: Table, scratch: SnfsScratch) -> None:
     """While an OPEN waits for a callback, another file is opened, written and closed."""
     other = scratch.file("other")
-    _withholds(table)
-    opening = table.b.start(table.file)
-    table.a.await_call()
+    opening = _called(table)
     table.c.open(other, write=True)
     table.c.write(other, _OLD)
     table.c.close(other, write=True)
-    table.a.callbacks.release()
-    expect(table.b.end(opening)).ok()
+    _ends(table, opening)
 
 
 @proves(SERVES_WRITE_BACK, killed_by="snfs-serves-few-writes-meanwhile")
 def test_many_blocks(table: Table) -> None:
     """A write-back of sixteen blocks is served to its end."""
-    _withholds(table)
-    opening = table.b.start(table.file)
-    table.a.await_call()
+    opening = _called(table)
     for block in range(16):
-        expect(table.a.snfs.write(table.file, block * 4096, bytes([block]) * 4096)).ok()
-    table.a.callbacks.release()
-    opened = expect(table.b.end(opening)).ok()
+        _writes_back(table, opening, bytes([block]) * 4096, block * 4096)
+    opened = _ends(table, opening)
     expect(opened).field("attributes.size").equals(16 * 4096)
 
 
 # ---------------------------------------------------------------- the entry is locked
 
 
-def _not_answered(player: Player, others: Player, file: bytes, operation: str, pending: object) -> None:
-    others.snfs.getattr(file)
-    is_done = bool(getattr(pending, "done", False))
-    expect_that(
-        not is_done, f"no reply to {operation} before that to the callback", "a reply", operation=operation
-    )
-
-
 @proves(ENTRY_IS_LOCKED, killed_by="snfs-closes-meanwhile")
 def test_close_waits(table: Table) -> None:
     """A CLOSE by the client that is called is not answered before it has returned from the callback."""
-    _withholds(table, dirty=False)
-    opening = table.b.start(table.file)
-    table.a.await_call()
+    opening = _called(table, "ONE_WRITER")
     closing = table.a.start_close(table.file, write=True)
-    _not_answered(table.a, table.c, table.file, "CLOSE", closing)
-    table.a.callbacks.release()
-    expect(table.a.rpc.wait(closing)).ok()
-    expect(table.b.end(opening)).ok()
+    still_waits(closing, table.c, table.file, "CLOSE")
+    _ends(table, opening)
+    table.a.rpc.wait(closing)
 
 
 @proves(ENTRY_IS_LOCKED, killed_by="snfs-opens-meanwhile")
 def test_third_open_waits(table: Table) -> None:
     """An OPEN by a third client is not answered while a callback for another OPEN is under way."""
-    _withholds(table)
-    first = table.b.start(table.file)
-    table.a.await_call()
-    second = table.c.start(table.file)
-    _not_answered(table.c, table.viewer, table.file, "OPEN", second)
-    table.a.callbacks.release()
-    expect(table.b.end(first)).ok()
-    expect(table.c.end(second)).ok()
+    opening = _called(table)
+    third = table.c.start(table.file)
+    still_waits(third, table.viewer, table.file)
+    _ends(table, opening)
+    expect(table.c.end(third)).ok()
+
+
+@proves(ENTRY_IS_LOCKED, killed_by="snfs-opens-of-the-called-go-on")
+def test_own_open_waits(table: Table) -> None:
+    """An OPEN by the client that is called is not answered before it has returned from the callback."""
+    opening = _called(table, "ONE_WRITER")
+    own = table.a.start(table.file)
+    still_waits(own, table.c, table.file)
+    _ends(table, opening)
+    expect(table.a.end(own)).ok()
 
 
 @proves(ENTRY_IS_LOCKED, killed_by="snfs-waiting-opens-count-once")
 def test_both_count(table: Table) -> None:
     """Two OPENs that waited for the same callback both count."""
-    _withholds(table)
-    first = table.b.start(table.file)
-    table.a.await_call()
-    second = table.c.start(table.file)
-    table.a.callbacks.release()
-    expect(table.b.end(first)).ok()
-    expect(table.c.end(second)).ok()
-    expect_state(table, "MULT_READERS", ENTRY_IS_LOCKED)
+    opening = _called(table)
+    other = table.c.start(table.file)
+    _ends(table, opening)
+    expect(table.c.end(other)).ok()
+    expect_state(table, "MULT_READERS", ENTRY_IS_LOCKED, having="bc")
+
+
+@proves(CALLBACKS_END_FIRST, killed_by="snfs-waiting-opens-see-the-old-state")
+def test_both_write(table: Table) -> None:
+    """Of two OPENs for writing that waited for the same callback, not both enable caching."""
+    opening = _called(table, write=True)
+    other = table.c.start(table.file, write=True)
+    first = _ends(table, opening)
+    second = expect(table.c.end(other)).ok()
+    both = first.cache_enabled and second.cache_enabled
+    expect_that(not both, "caching disabled for one of two writers", "enabled for both", reply=second)
 
 
 # ---------------------------------------------------------------- retransmissions
@@ -204,6 +229,18 @@ def test_open_again(table: Table, mode: str) -> None:
         expect(table.a.end(pending)).ok()
     table.a.close(table.file, write=writes)
     expect_state(table, "CLOSED_DIRTY" if writes else "CLOSED", REPEATED_OPEN_IS_HARMLESS)
+
+
+@proves(REPEATED_OPEN_IS_HARMLESS, killed_by="snfs-repeated-open-waits-twice")
+def test_open_again_waiting(table: Table) -> None:
+    """An OPEN that is sent again while it waits for a callback counts once."""
+    opening = _called(table)
+    table.b.rpc.send_record(opening.call)
+    expect(table.b.snfs.getattr(table.file)).ok()  # the server has read the second one
+    still_waits(opening, table.c, table.file)
+    _ends(table, opening)
+    table.b.close(table.file)
+    expect_state(table, "CLOSED", REPEATED_OPEN_IS_HARMLESS)
 
 
 @proves(REPEATED_OPEN_IS_HARMLESS, killed_by="snfs-repeated-close-counts-twice")
@@ -223,6 +260,15 @@ _XID = 0x1989_0005
 def test_closed_meanwhile(table: Table) -> None:
     """A client that answers a callback with the status for a closed file does not share it (section 6.2)."""
     table.a.open(table.file, write=True)
+    table.a.callbacks.on = lambda _args: Snfsstat.SNFS_CLOSED
+    opened = table.b.open(table.file, write=True)
+    expect(opened).field("cache_enabled").equals(True)
+
+
+@proves(CLOSED_IS_A_STATUS, killed_by="snfs-closed-status-of-a-reader-is-ignored")
+def test_reader_closed_meanwhile(table: Table) -> None:
+    """A reader that answers a callback with the status for a closed file does not share it (section 6.2)."""
+    table.a.open(table.file)
     table.a.callbacks.on = lambda _args: Snfsstat.SNFS_CLOSED
     opened = table.b.open(table.file, write=True)
     expect(opened).field("cache_enabled").equals(True)

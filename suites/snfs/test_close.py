@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from nfsjudge import expect, proves
-from suites.snfs.clauses import CLOSE_ENDS_ONE_OPEN, NO_EARLY_CLOSE
+from suites.snfs.clauses import CLOSE_ENDS_ONE_OPEN, NO_EARLY_CLOSE, STATES
 from suites.snfs.players import Table, expect_state
 
 
@@ -26,13 +26,33 @@ def test_writer_of_two(table: Table) -> None:
     expect_state(table, "ONE_WRITER", NO_EARLY_CLOSE)
 
 
-@proves(NO_EARLY_CLOSE, killed_by="snfs-close-by-a-reader-ends-sharing")
+@proves(
+    NO_EARLY_CLOSE,
+    killed_by=("snfs-close-by-a-reader-ends-sharing", "snfs-close-by-one-of-many-is-ignored"),
+)
 def test_third_reader(table: Table) -> None:
     """A CLOSE that leaves two readers changes no state."""
     for player in (table.a, table.b, table.c):
         player.open(table.file)
     table.c.close(table.file)
-    expect_state(table, "MULT_READERS", NO_EARLY_CLOSE)
+    expect_state(table, "MULT_READERS", NO_EARLY_CLOSE, having="ab")
+
+
+@proves(CLOSE_ENDS_ONE_OPEN, killed_by="snfs-close-ends-that-of-another")
+def test_whose(table: Table) -> None:
+    """A CLOSE by one of two readers ends its own open, and not that of the other one."""
+    table.a.open(table.file)
+    table.b.open(table.file)
+    table.b.close(table.file)
+    expect_state(table, "ONE_READER", CLOSE_ENDS_ONE_OPEN, having="a")
+
+
+@proves(STATES, killed_by="snfs-first-writer-stays-the-last")
+def test_last_writer(table: Table) -> None:
+    """The last writer of a closed file is the client that wrote last, not one before it."""
+    table.a.makes_dirty(table.file)
+    table.b.makes_dirty(table.file)
+    expect_state(table, "CLOSED_DIRTY", STATES, having="b")
 
 
 @proves(CLOSE_ENDS_ONE_OPEN, killed_by="snfs-close-ignores-the-mode")
@@ -50,6 +70,23 @@ def test_of_nothing(table: Table) -> None:
     table.a.open(table.file, write=True)
     table.b.snfs.close(table.file, write_mode=True)  # whatever it answers
     expect_state(table, "ONE_WRITER", CLOSE_ENDS_ONE_OPEN)
+
+
+@proves(CLOSE_ENDS_ONE_OPEN, killed_by="snfs-counts-go-below-zero")
+def test_wrong_mode(table: Table) -> None:
+    """A CLOSE in a mode in which the client has nothing open has no effect on an open that comes later."""
+    table.a.open(table.file)
+    table.a.snfs.close(table.file, write_mode=True)  # whatever it answers
+    table.a.open(table.file, write=True)
+    expect_state(table, "ONE_WRITER", CLOSE_ENDS_ONE_OPEN)
+
+
+@proves(CLOSE_ENDS_ONE_OPEN, killed_by="snfs-close-of-nothing-ends-something-else")
+def test_other_mode(table: Table) -> None:
+    """A CLOSE in a mode in which the client has nothing open ends no open of the other mode."""
+    table.a.open(table.file)
+    table.a.snfs.close(table.file, write_mode=True)  # whatever it answers
+    expect_state(table, "ONE_READER", CLOSE_ENDS_ONE_OPEN)
 
 
 @proves(CLOSE_ENDS_ONE_OPEN, killed_by="snfs-close-forgets-the-data")

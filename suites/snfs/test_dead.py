@@ -8,6 +8,7 @@ import pytest
 from fixtures.checks.dialects.snfs import SnfsScratch
 from fixtures.checks.side_by_side import Waiting, side_by_side
 from nfsclient.protocol import snfs as p
+from nfsclient.protocol.nfs2 import Sattr
 from nfsclient.protocol.snfs import Snfsstat
 from nfsjudge import expect, expect_that, proves, skip
 from suites.snfs.clauses import DEAD_IS_KEPT_OUT, DEAD_OPEN_IS_HONORED, MAY_BE_INCONSISTENT, VERSIONS_FIT
@@ -27,6 +28,20 @@ def _let_die(table: Table, how: str, *, write: bool = True) -> Waiting[p.Openopr
     else:
         table.a.callbacks.on = lambda _args: Snfsstat.NFSERR_IO
     return (yield from given_up(table.b, table.b.start(table.file, write=write)))
+
+
+def _reader_dies(table: Table) -> Waiting[None]:
+    """`a` reads, and does not answer when `b` opens the file for writing, which it does."""
+    table.a.open(table.file)
+    table.a.callbacks.silent = True
+    _need_open(table, (yield from given_up(table.b, table.b.start(table.file, write=True))))
+
+
+def _last_writer_dies(table: Table) -> Waiting[p.Openopres]:
+    """The reply to an OPEN by `b` for which `a` would have to write back what it has closed."""
+    table.a.makes_dirty(table.file)
+    table.a.callbacks.silent = True
+    return (yield from given_up(table.b, table.b.start(table.file, write=True)))
 
 
 def _need_open(table: Table, reply: p.Openopres) -> None:
@@ -87,6 +102,66 @@ def test_open(table: Table) -> Waiting[None]:
     """An OPEN by the handle of before is refused to a client that was given up."""
     _need_open(table, (yield from _let_die(table, "silent")))
     expect(table.a.try_open(table.file)).refused()
+
+
+@side_by_side
+@proves(DEAD_IS_KEPT_OUT, killed_by="snfs-dead-client-truncates")
+def test_truncates(table: Table) -> Waiting[None]:
+    """A SETATTR of the size by a client that was given up is refused."""
+    _need_open(table, (yield from _let_die(table, "silent")))
+    expect(table.a.snfs.setattr(table.file, Sattr(size=0))).refused()
+
+
+@side_by_side
+@proves(DEAD_IS_KEPT_OUT, killed_by="snfs-dead-reader-reads")
+def test_reader_reads(table: Table) -> Waiting[None]:
+    """A READ by a reader that did not drop what it had cached is refused."""
+    yield from _reader_dies(table)
+    expect(table.a.snfs.read(table.file, 0, 100)).refused()
+
+
+@side_by_side
+@proves(DEAD_IS_KEPT_OUT, killed_by=("snfs-dead-reader-opens", "snfs-dead-client-opens"))
+def test_reader_opens(table: Table) -> Waiting[None]:
+    """An OPEN by the handle of before is refused to a reader that did not drop what it had cached."""
+    yield from _reader_dies(table)
+    expect(table.a.try_open(table.file)).refused()
+
+
+@side_by_side
+@proves(MAY_BE_INCONSISTENT, killed_by="snfs-says-nothing-of-a-loss-after-close")
+def test_informed_of_closed(table: Table) -> Waiting[None]:
+    """The OPEN for which the last writer of a closed file did not write back is not answered as if nothing was lost."""
+    reply = yield from _last_writer_dies(table)
+    expect(reply.status, "status of OPEN", of=reply, field="status").differs_from(Snfsstat.NFS_OK)
+
+
+@side_by_side
+@proves(DEAD_IS_KEPT_OUT, killed_by="snfs-dead-last-writer-writes")
+def test_last_writer_writes(table: Table) -> Waiting[None]:
+    """A WRITE by the last writer of a closed file is refused when it was given up."""
+    _need_open(table, (yield from _last_writer_dies(table)))
+    expect(table.a.snfs.write(table.file, 0, b"late")).refused()
+
+
+@side_by_side
+@proves(DEAD_IS_KEPT_OUT, killed_by="snfs-lookup-brings-back-to-life")
+def test_lookup_is_not_enough(table: Table, scratch: SnfsScratch) -> Waiting[None]:
+    """A WRITE by a client that was given up is refused after LOOKUP, as long as it has not opened the file again."""
+    _need_open(table, (yield from _let_die(table, "silent")))
+    found = expect(table.a.snfs.lookup(scratch.handle, b"file")).ok()
+    expect(table.a.snfs.write(found.file, 0, b"late")).refused()
+
+
+@side_by_side
+@proves(DEAD_IS_KEPT_OUT, killed_by="snfs-reopen-brings-back-to-life")
+def test_reopens(table: Table) -> Waiting[None]:
+    """A REOPEN by a client that was given up is refused."""
+    version = table.a.open(table.file, write=True).cache_version
+    table.a.callbacks.silent = True
+    _need_open(table, (yield from given_up(table.b, table.b.start(table.file, write=True))))
+    reply = table.a.snfs.reopen(table.file, writers=1, cache_version=version, mdev=table.a.mdev)
+    expect(reply).refused()
 
 
 @side_by_side

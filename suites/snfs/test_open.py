@@ -9,6 +9,7 @@ from nfsjudge import expect, expect_that, proves
 from suites.snfs.clauses import (
     ATTRIBUTES_ARE_GETATTRS,
     NO_TRANSITION,
+    SAYS_NO_MORE,
     VERSION_GROWS,
     VERSIONS_FIT,
     VERSIONS_KEEP,
@@ -99,6 +100,15 @@ def test_order(table: Table) -> None:
     expect(opened).field("cache_version").at_least(opened.old_cache_vers)
 
 
+# ---------------------------------------------------------------- statuses
+
+
+@proves(SAYS_NO_MORE, killed_by="snfs-always-inconsistent")
+def test_nothing_lost(table: Table) -> None:
+    """An OPEN for which nobody has to be called does not say that the file may be inconsistent."""
+    expect(table.a.try_open(table.file, write=True)).granted()
+
+
 # ---------------------------------------------------------------- attributes
 
 
@@ -131,7 +141,7 @@ def test_reader_again(table: Table) -> None:
     table.a.open(table.file)
     table.b.open(table.file)
     table.a.open(table.file)
-    expect_state(table, "MULT_READERS", NO_TRANSITION)
+    expect_state(table, "MULT_READERS", NO_TRANSITION, having="ab")
 
 
 @proves(NO_TRANSITION, killed_by="snfs-shared-ends-early")

@@ -1,14 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Files that are open by SNFS and accessed by NFSv3 (section 6.1)."""
+"""Files that are open by SNFS and accessed by other versions of NFS (section 6.1)."""
 
 from __future__ import annotations
 
+from fixtures.checks.dialects.nfs2 import Nfs2Dialect
 from fixtures.checks.dialects.nfs3 import Nfs3Dialect
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect
 from fixtures.checks.dialects.snfs import SnfsScratch
-from nfsclient.clients import Nfs3
-from nfsjudge import expect, expect_that, proves
+from nfsclient.clients import Nfs2, Nfs3
+from nfsclient.clients.nfs4 import Compounds
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs2 as p2
+from nfsclient.protocol import nfs3 as p3
+from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3
+from nfsjudge import expect, expect_that, proves, skip
+from suites.nfs4.opens import WRITE, open_file
 from suites.snfs.clauses import NFS_COUNTS, NFS_WRITES_COUNT
-from suites.snfs.players import Table, arrange
+from suites.snfs.players import ARRIVES, Table, arrange
+
+_DATA = b"new data"
 
 
 def _handle(v3: Nfs3Dialect, scratch: SnfsScratch, nfs3: Nfs3) -> bytes:
@@ -58,6 +68,85 @@ def test_read_of_reader(table: Table, v3: Nfs3Dialect, scratch: SnfsScratch, nfs
     arrange(table, "ONE_READER")
     expect(nfs3.read(file, 0, 100)).ok()
     _expect_called(table)
+
+
+@proves(NFS_COUNTS, killed_by="nfs3-writes-to-what-is-written")
+def test_write_to_writer(table: Table, v3: Nfs3Dialect, scratch: SnfsScratch, nfs3: Nfs3) -> None:
+    """A WRITE by NFSv3 to a file that a client writes has it write back and stop caching."""
+    file = _handle(v3, scratch, nfs3)
+    arrange(table, "ONE_WRITER")
+    expect(nfs3.write(file, 0, b"data")).ok()
+    _expect_called(table, "SNFS_WRINVAL")
+
+
+@proves(NFS_COUNTS, killed_by="nfs3-setattr-ignores-spritely-clients")
+def test_truncation_of_reader(table: Table, v3: Nfs3Dialect, scratch: SnfsScratch, nfs3: Nfs3) -> None:
+    """A SETATTR of the size by NFSv3 of a file that a client reads makes it drop what it has cached."""
+    file = _handle(v3, scratch, nfs3)
+    arrange(table, "ONE_READER")
+    expect(nfs3.setattr(file, Sattr3(size=5))).ok()
+    _expect_called(table, "SNFS_CBINVAL")
+
+
+@proves(NFS_COUNTS, killed_by="nfs3-reads-before-the-write-back")
+def test_waits(table: Table, v3: Nfs3Dialect, scratch: SnfsScratch, nfs3: Nfs3) -> None:
+    """A READ by NFSv3 of a file that a client writes returns what that writes back."""
+    file = _handle(v3, scratch, nfs3)
+    arrange(table, "ONE_WRITER")
+    table.a.callbacks.holds = True
+    rpc = v3.connections.connect("nfs")
+    first = rpc.submit(p3.READ, p3.Read3Args(file, 0, 100))
+    table.a.await_call()
+    if table.a.snfs.write(table.file, 0, _DATA).resok is None:
+        skip("the writer was given up: how long the server waits is its choice")
+    table.a.callbacks.release()
+    found = rpc.wait(first)
+    if found.status == Nfsstat3.NFS3ERR_JUKEBOX:
+        found = nfs3.read(file, 0, 100)
+    expect(bytes(expect(found).ok().data), "data", of=found, field="resok.data").equals(_DATA)
+
+
+@proves(NFS_COUNTS, killed_by="nfs2-ignores-spritely-clients")
+def test_v2_read_of_writer(table: Table, v2: Nfs2Dialect, scratch: SnfsScratch, nfs2: Nfs2) -> None:
+    """A READ by NFSv2 of a file that a client writes has it write back and stop caching."""
+    directory = expect(nfs2.lookup(v2.root, scratch.name)).ok()
+    file = bytes(expect(nfs2.lookup(directory.file, b"file")).ok().file)
+    arrange(table, "ONE_WRITER")
+    rpc = v2.connections.connect("nfs")
+    reading = rpc.submit(p2.READ, p2.Readargs(file, 0, 100, 0))
+    loop, calls = rpc.loop, table.a.callbacks.received
+    loop.run_until(
+        lambda: reading.done or bool(calls), loop.clock() + ARRIVES
+    )  # it may get no reply: no JUKEBOX
+    _expect_called(table, "SNFS_WRINVAL")
+
+
+def _v4_handle(compounds: Compounds, v4: Nfs4Dialect, scratch: SnfsScratch) -> bytes:
+    """The file of the table, as NFSv4 finds it."""
+    path = op.putfh(v4.root), op.lookup(scratch.name), op.lookup(b"file"), op.getfh()
+    return bytes(expect(compounds.compound(*path)).ok().handle)
+
+
+@proves(NFS_COUNTS, killed_by="nfs4-ignores-spritely-clients")
+def test_v4_read_of_writer(table: Table, compounds: Compounds, v4: Nfs4Dialect, scratch: SnfsScratch) -> None:
+    """A READ by NFSv4 of a file that a client writes has it write back and stop caching."""
+    file = _v4_handle(compounds, v4, scratch)
+    arrange(table, "ONE_WRITER")
+    opened = open_file(compounds, file)
+    expect(compounds.compound(op.putfh(file), op.read(opened.stateid, 0, 100))).ok()
+    _expect_called(table, "SNFS_WRINVAL")
+
+
+@proves(NFS_COUNTS, killed_by="nfs4-ignores-spritely-clients")
+def test_v4_write_to_reader(
+    table: Table, compounds: Compounds, v4: Nfs4Dialect, scratch: SnfsScratch
+) -> None:
+    """A WRITE by NFSv4 to a file that a client reads makes it drop what it has cached."""
+    file = _v4_handle(compounds, v4, scratch)
+    arrange(table, "ONE_READER")
+    opened = open_file(compounds, file, WRITE)
+    expect(compounds.compound(op.putfh(file), op.write(opened.stateid, 0, b"data"))).ok()
+    _expect_called(table, "SNFS_CBINVAL")
 
 
 @proves(NFS_COUNTS, killed_by="nfs3-ignores-spritely-clients")

@@ -8,8 +8,8 @@ import pytest
 from fixtures.checks.dialects.snfs import SnfsScratch
 from fixtures.checks.target import KnobsView
 from nfsjudge import expect, expect_that, proves
-from suites.snfs.clauses import OPEN_FILES_STAY, TABLE_IS_RECLAIMED
-from suites.snfs.players import Table, expect_state
+from suites.snfs.clauses import ENTRY_IS_LOCKED, OPEN_FILES_STAY, TABLE_IS_RECLAIMED
+from suites.snfs.players import Table, expect_state, still_waits
 
 
 @pytest.mark.exclusive
@@ -22,6 +22,24 @@ def test_callback(table: Table, scratch: SnfsScratch, knobs: KnobsView) -> None:
     expect(table.b.try_open(table.file)).ok()
     seen = [mode.name for mode in table.a.called]
     expect_that(seen == ["SNFS_CBWRITE"], "SNFS_CBWRITE", " ".join(seen) or "none", operation="CALLBACK")
+
+
+@pytest.mark.exclusive
+@proves(ENTRY_IS_LOCKED, killed_by="snfs-reclaims-before-the-write-back")
+def test_waits(table: Table, scratch: SnfsScratch, knobs: KnobsView) -> None:
+    """An OPEN of a file that is being written back for another one's entry waits for the write-back."""
+    knobs.set(snfs_entries=2)
+    files = scratch.file("first"), scratch.file("second")
+    for file in files:
+        table.a.makes_dirty(file)
+    table.a.callbacks.holds = True
+    first = table.b.start(table.file)
+    second = table.c.start(bytes(table.a.await_call().file))
+    still_waits(second, table.viewer, table.file)
+    table.a.callbacks.holds = False
+    table.a.callbacks.release()
+    expect(table.b.end(first)).ok()
+    expect(table.c.end(second)).ok()
 
 
 @pytest.mark.exclusive

@@ -12,7 +12,7 @@ import pytest
 
 from nfsjudge import expect, expect_that, proves
 from suites.snfs.clauses import CACHING, CALLS, CALLS_NOBODY, STATES
-from suites.snfs.players import Player, Table, arrange, expect_state
+from suites.snfs.players import Player, Table, arrange, expect_state, in_words
 
 _NAMES: t.Final = {
     "closed": "CLOSED",
@@ -41,8 +41,22 @@ _AFTER: t.Final = {
     "readers-read": "MULT_READERS",
     "writer-read": "WRITE_SHARED",
     "writer-write": "WRITE_SHARED",
+    "shared-read": "WRITE_SHARED",
+    "shared-write": "WRITE_SHARED",
+    "shared-read-same": "WRITE_SHARED",
+    "shared-write-same": "WRITE_SHARED",
 }
-"""The opens of table 1 -> the state after them."""
+"""The opens of table 1 -> the state after them; and of a shared file, which stays shared."""
+_HAVING: t.Final = {
+    "closed-read": "c",
+    "closed-write": "c",
+    "dirty-read": "c",
+    "dirty-write": "c",
+    "reader-read": "ac",
+    "rdrdirty-read": "ac",
+    "readers-read": "abc",
+}
+"""Those after which others than `a` have something that they are called for -> who."""
 _CALLED: t.Final[dict[str, dict[str, list[str]]]] = {
     "dirty-read": {"a": ["SNFS_CBWRITE"]},
     "dirty-write": {"a": ["SNFS_WRINVAL"]},
@@ -112,7 +126,7 @@ def test_after_open(table: Table, row: str) -> None:
     """After an OPEN, the next one by another client finds the state that table 1 says."""
     player, writes = _begin(table, row)
     player.open(table.file, write=writes)
-    expect_state(table, _AFTER[row], STATES)
+    expect_state(table, _AFTER[row], STATES, having=_HAVING.get(row, ""))
 
 
 _CLOSES: t.Final = {
@@ -137,12 +151,34 @@ def test_after_close(table: Table, row: str) -> None:
     if row == "shared":
         table.b.close(table.file)
     table.a.close(table.file, write=before in ("ONE_WRITER", "WRITE_SHARED"))
-    expect_state(table, after, STATES)
+    expect_state(table, after, STATES, having="b" if row == "readers" else "")
+
+
+@proves(STATES, killed_by=("snfs-close-for-write-is-final", "snfs-open-for-write-ends-reading"))
+def test_reader_still_reads(table: Table) -> None:
+    """A reader that opens the file for writing, and closes that, still reads it."""
+    table.a.open(table.file)
+    table.a.open(table.file, write=True)
+    table.a.close(table.file, write=True)
+    expect_state(table, "ONE_RDRDIRTY", STATES)
+
+
+@proves(CACHING, killed_by="snfs-shared-opens-again-with-a-cache")
+def test_shared_again(table: Table) -> None:
+    """An OPEN by a client that shares the file with a writer disables caching, in which mode ever it has it open."""
+    arrange(table, "WRITE_SHARED")
+    for player, writes in ((table.a, True), (table.a, False), (table.b, False)):
+        opened = player.open(table.file, write=writes)
+        expect(opened).field("cache_enabled").equals(False)
+
+
+@proves(CACHING, killed_by="snfs-shared-is-cached-by-newcomers")
+def test_shared_newcomer(table: Table) -> None:
+    """An OPEN for reading by a client that is new to a shared file disables caching."""
+    arrange(table, "WRITE_SHARED")
+    opened = table.c.open(table.file)
+    expect(opened).field("cache_enabled").equals(False)
 
 
 def _expect_called(wanted: dict[str, list[str]], seen: dict[str, list[str]]) -> None:
-    expect_that(seen == wanted, _in_words(wanted), _in_words(seen), operation="CALLBACK")
-
-
-def _in_words(called: dict[str, list[str]]) -> str:
-    return ", ".join(f"{' '.join(modes)} to {name}" for name, modes in called.items()) or "no callbacks"
+    expect_that(seen == wanted, in_words(wanted), in_words(seen), operation="CALLBACK")

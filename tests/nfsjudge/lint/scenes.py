@@ -454,3 +454,30 @@ def open_what_is_written(s: Scene) -> None:
     SnfsCallbacks(writer)
     Snfs(writer).open(file, write_mode=True)
     Snfs(s.rpc).open(file)
+
+
+def _created(s: Scene) -> bytes:
+    opener, scene = Snfs(s.rpc), Scene2(s)
+    made: t.Any = opener.mkdir(scene.top, b"top", Sattr(mode=0o755))
+    created: t.Any = opener.create(made.resok.file, b"file", Sattr(mode=0o644))
+    return bytes(created.resok.file)
+
+
+@scene("snfs/caching-granted")
+def read_beside_a_writer(s: Scene) -> None:
+    file, writer, reader = _created(s), s.connection(), Snfs(s.connection())
+    SnfsCallbacks(writer)
+    Snfs(writer).open(file, write_mode=True)
+    reader.open(file)
+    Snfs(writer).write(file, 0, b"data")
+
+
+@scene("snfs/callback-listed")
+def write_what_is_read(s: Scene) -> None:
+    file, reader, writer = _created(s), s.connection(), s.connection()
+    for each in (reader, writer):
+        SnfsCallbacks(each)
+        Snfs(each).getattr(file)
+    Snfs(reader).open(file)
+    Snfs(writer).getattr(file)
+    Snfs(writer).open(file, write_mode=True)
