@@ -61,8 +61,8 @@ class Openers:
         elif first is None or (writes and not first.writes):
             self.now[client] = found
 
-    def granted_beside(self, client: Client) -> Open | None:
-        """An OPEN by another client that enabled caching beside this one, where one of the two writes."""
+    def granted_with(self, client: Client) -> Open | None:
+        """An OPEN by another client that enabled caching next to this one, where one of the two writes."""
         mine = self.now.get(client)
         if mine is None:
             return None

@@ -5,7 +5,7 @@ A version is compared with the greatest one whose reply had come before the call
 may come in any order. An OPEN that is sent again with its XID may get its first reply again.
 
 Who has a file open the exchanges show only in part: a server may have given a client up. A client that reads or writes
-after that has not been given up, so what was granted to others beside it is judged then.
+after that has not been given up, so what was granted to others next to it is judged then.
 """
 
 from __future__ import annotations
@@ -80,17 +80,17 @@ def callback_mode(case: Case) -> Breach | None:
     killed_by="snfs-always-caches",
 )
 def caching_granted(case: Case) -> Breach | None:
-    """An OPEN that enabled caching beside another client, which goes on with the file, where one of the two writes."""
+    """An OPEN that enabled caching next to another client, which goes on with the file, where one of the two writes."""
     if case.ok is None or case.args is None:
         return None
     found = openers_of(case.world, bytes(case.args.file))
-    grant = None if found is None else found.granted_beside(case.exchange.local)
+    grant = None if found is None else found.granted_with(case.exchange.local)
     if grant is None:
         return None
     mode = "writing" if grant.writes else "reading"
     seen = f"the OPEN for {mode} by another client enabled caching"
     return Breach(
-        "no caching beside this client, which had the file open", seen, "status", grant.source.number
+        "no caching by others than this client, which had the file open", seen, "status", grant.source.number
     )
 
 

@@ -116,7 +116,7 @@ def snfs_first_reply_is_enough(call: Open) -> p.Openopres:
 
 @mutant(p.OPEN)
 def snfs_waiting_opens_see_the_old_state(call: Open) -> p.Openopres:
-    """OPEN that has waited goes by the state that the file had when it came"""
+    """OPEN that has waited uses the state that the file had when it came"""
     entry, waiting = entry_of(call), (caller_of(call), call.context.xid)
     if entry is None or entry.is_locked or waiting not in call.state:
         state = None if entry is None else entry.state

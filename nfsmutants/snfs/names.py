@@ -16,7 +16,7 @@ from nfsserver.nfs2.names import create2
 
 
 @mutant((p.REMOVE, p.CREATE))
-def snfs_new_file_has_the_entry_of_a_removed_one(call: AnyCall) -> t.Any:
+def snfs_new_file_has_the_state_of_a_removed_file(call: AnyCall) -> t.Any:
     """A new file begins in the state of the file that had its name before"""
     where = call.args.where if call.operation is p.CREATE else call.args
     name = bytes(where.dir), bytes(where.name)

@@ -13,7 +13,7 @@ _NAME = b"file"
 _OTHER = b"other"
 
 
-@proves(STATES_ARE_OF_FILES, killed_by="snfs-new-file-has-the-entry-of-a-removed-one")
+@proves(STATES_ARE_OF_FILES, killed_by="snfs-new-file-has-the-state-of-a-removed-file")
 def test_removed(table: Table, scratch: SnfsScratch) -> None:
     """A new file with the name of a removed one is closed, and nobody has dirty blocks of it."""
     table.a.makes_dirty(table.file)

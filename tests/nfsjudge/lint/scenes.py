@@ -464,7 +464,7 @@ def _created(s: Scene) -> bytes:
 
 
 @scene("snfs/caching-granted")
-def read_beside_a_writer(s: Scene) -> None:
+def read_what_another_client_writes(s: Scene) -> None:
     file, writer, reader = _created(s), s.connection(), Snfs(s.connection())
     SnfsCallbacks(writer)
     Snfs(writer).open(file, write_mode=True)

@@ -93,12 +93,12 @@ def _openers(*opens: tuple[str, bool, bool]) -> Openers:
     ],
     ids=["read", "write", "readers", "uncached", "before", "writes-later", "again"],
 )
-def test_caching_beside_another_client(opens: tuple[tuple[str, bool, bool], ...], is_wrong: bool) -> None:
-    assert (_openers(*opens).granted_beside("a") is not None) is is_wrong
+def test_caching_with_another_client(opens: tuple[tuple[str, bool, bool], ...], is_wrong: bool) -> None:
+    assert (_openers(*opens).granted_with("a") is not None) is is_wrong
 
 
 def test_an_open_at_the_same_time_as_others_says_nothing() -> None:
     found = _openers(("a", True, True))
     found.opened("a", Source(2, None), writes=True, may_cache=True, is_sure=False)
     found.opened("b", Source(3, None), writes=True, may_cache=True, is_sure=True)
-    assert found.granted_beside("a") is None
+    assert found.granted_with("a") is None
