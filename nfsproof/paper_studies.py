@@ -11,7 +11,7 @@ import typing as t
 from collections.abc import Callable
 from pathlib import Path
 
-from nfsproof import sensing, workloading
+from nfsproof import sensing, study_planning, workloading
 from nfsproof.exits import Exit, Trouble
 from workloads.papers.model import StudyPlan
 from workloads.papers.sensitivity import Studied, times_on
@@ -25,6 +25,19 @@ Measure: t.TypeAlias = Callable[[StudyPlan, str, int, Path], tuple[Study, Exit]]
 """(plan, target, repeats, folder): measures what the folder does not have. Raises Trouble."""
 _SEED: t.Final = 1
 _LIMIT: t.Final = 256 << 20
+_NOT_RUN: t.Final = "not run"
+_OF_PLAN: t.Final = (
+    "version",
+    "transport",
+    "queue",
+    "callers",
+    "packet",
+    "resend",
+    "bytes",
+    "shares",
+    "seconds",
+)
+"""What a kept study has in common with its plan, where that says it."""
 _NOT_HERE: t.Final = {
     "embedded": "only the embedded server can have the times of this server",
     "others": "the embedded server stands in the other columns, with times",
@@ -42,16 +55,17 @@ def why_not(plan: StudyPlan, target: str) -> str:
     return "" if is_for else _NOT_HERE[plan.only_on]
 
 
-def wish_of(plan: StudyPlan, target: str, repeats: int, out: Path | None) -> sensing.Wish:
+def wish_of(plan: StudyPlan, target: str, repeats: int, out: Path | None) -> study_planning.Wish:
     """The study as `nfsproof sensitivity` measures it."""
-    return sensing.Wish(
+    return study_planning.Wish(
         target=target,
         version=plan.version or None,
         transport=plan.transport or None,
         settings=tuple(Setting(knob, value) for knob, value in plan.settings),
-        shares=studies.chosen(plan.loads),
+        shares=plan.shares,
         repeats=repeats,
         seconds=plan.seconds,
+        longest=plan.longest,
         callers=plan.callers,
         seed=_SEED,
         limits=Limits(bytes=_LIMIT, seconds=3600.0),
@@ -79,7 +93,7 @@ def studied(
 ) -> tuple[Studied, bool]:
     """The study of a plan, and whether the server was wrong. `measure` None: what `out` has. Raises Trouble."""
     if measure is None:
-        return Studied(plan, _kept(plan, out)), False
+        return Studied(plan, _kept(plan, target, out)), False
     if out is not None:
         folder = out / folder_of(plan)
         workloading.make_folder(folder)
@@ -94,14 +108,38 @@ def _fresh(
     study, status = measure(plan, target, repeats, folder)
     if status is Exit.INTERRUPTED:
         raise KeyboardInterrupt
+    if status is not Exit.FAIL:
+        _require_whole(plan, target, study)
     return Studied(plan, study), status is Exit.FAIL
 
 
-def _kept(plan: StudyPlan, out: Path | None) -> Study:
+def _kept(plan: StudyPlan, target: str, out: Path | None) -> Study:
     path = Path() if out is None else out / folder_of(plan) / studies.FILE
     if out is None or not path.exists():
-        raise Trouble("not run")
+        raise Trouble(_NOT_RUN)
     try:
-        return studies.read(path)
+        study = studies.read(path)
     except Refused as error:
         raise Trouble(str(error)) from error
+    wish = wish_of(plan, target, study.repeats, None)
+    for name in _OF_PLAN:
+        kept, wanted = getattr(study, name), getattr(wish, name)
+        if wanted not in {kept, None} and (name, wanted) != ("bytes", 0):
+            raise Trouble(f"{_NOT_RUN} as it is planned now: what is kept has {name} {kept}, not {wanted}")
+    _require_whole(plan, target, study)
+    return study
+
+
+def _require_whole(plan: StudyPlan, target: str, study: Study) -> None:
+    """Raise `Trouble` if points are missing, but for the loads of settings whose peak could not be measured."""
+    wish = wish_of(plan, target, study.repeats, None)
+    known = {each.task for each in study.points}
+    wanted = [
+        task
+        for setting in (Setting(), *wish.settings)
+        for task in studies.tasks(setting, wish.shares, study.repeats, study.seed)
+        if not task.share or study.peaks(setting)
+    ]
+    missing = sum(task not in known for task in wanted)
+    if missing:
+        raise Trouble(f"{_NOT_RUN} to the end: {missing} of {len(wanted)} points are missing")

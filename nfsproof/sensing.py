@@ -16,23 +16,24 @@ import tempfile
 import typing as t
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.sockets import format_address
 from nfsjudge.verdict import Verdict
-from nfsjudge.wording import count
 from nfsproof import __version__, workloading
 from nfsproof.exits import Exit, Trouble
 from nfsproof.signals import interruptible
-from nfsproof.workload_carriers import Workers, carrier_of, reached
+from nfsproof.study_planning import WARMUP, Wish, duration, plan_lines, seconds_of_point
+from nfsproof.study_resuming import begun
+from nfsproof.workload_carriers import carrier_of, reached
 from nfstargets import TargetAddress, TargetError, make_target
-from workloads import catalog, environment
+from workloads import catalog
 from workloads.clients import Link
 from workloads.result import Result
 from workloads.running import About, Carrier, Outcome, carry_out
-from workloads.safety import Limits, require_room, require_within
+from workloads.safety import require_room, require_within
 from workloads.sensitivity import study as studies
 from workloads.sensitivity.study import CLIENT, PEAK, SERVER, Measured, Setting, Study, Task
 from workloads.shape import Plain
@@ -50,84 +51,27 @@ _MORE: t.Final = 4.0
 _FIRST_LOAD: t.Final = 10.0
 _FIRST_BYTES: t.Final = 1 << 20
 """For the first look at the peak."""
-_WARMUP: t.Final = 1.0
-_PREPARATION: t.Final = 3.0
-"""Seconds that a few files are made and removed in, for the estimate of the duration."""
+_SHOWN: t.Final = 400
+"""Characters of the reasons of a run that a point has."""
 _MOUNT: t.Final = 10.0
 """Seconds for a call that asks for the directory."""
-_A_BYTE: t.Final = 2e-4
-"""Seconds more for each byte of files for an operation per second: 1.5 calls for 8 KiB, at the rate of the peak."""
 _DECK: t.Final = 3 << 20
 """Bytes of all files of a worker at least."""
-_SAME: t.Final = (
-    "target", "version", "transport", "seed", "callers", "workers", "packet", "resend", "queue", "repeats", "seconds",
-    "shares",
-)  # fmt: skip
-"""What a study that goes on must have in common with the options."""
+_PATIENCE: t.Final = 5.0
+"""Seconds until a server or a proxy has ended, before it is killed."""
 _PORT: t.Final = re.compile(r":(\d+) for ")
 _URL: t.Final = re.compile(r"nfs://\S+")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wish:
-    """What the user wants."""
-
-    target: str
-    version: str | None
-    transport: str | None
-    settings: tuple[Setting, ...]
-    """Besides base, which is always measured."""
-    shares: tuple[float, ...]
-    repeats: int
-    seconds: float
-    callers: int
-    """Of each worker."""
-    seed: int
-    limits: Limits
-    out: Path | None
-    label: str
-    queue: str = ""
-    """Times of the embedded server, as of `nfsproof serve --queue`."""
-    packet: int = 0
-    """Bytes of a message, for overheads; 0: a call or a reply is one."""
-    resend: float = 0.0
-    """Over UDP, seconds until a call is sent again for the first time, with a window that halves then; 0: as usual."""
-    bytes: int = 0
-    """Of files for each operation per second; 0: as many as `limits` permit, up to those of the paper."""
-    workers: Workers = field(default_factory=Workers)
-    listen: str = "127.0.0.1"
-    """Where workers reach the proxy."""
-    knobs: tuple[str, ...] = ()
-    """Of the embedded server."""
-
-
-def plan_lines(wish: Wish) -> Iterator[str]:
-    """What will be measured, and how long it takes at least."""
-    settings = [Setting(), *wish.settings]
-    number = sum(len(studies.tasks(each, wish.shares, wish.repeats, wish.seed)) for each in settings)
-    yield f"settings: {', '.join(map(str, settings))}"
-    loads = f"each of {count(len(wish.shares), 'load')} and the peak" if wish.shares else "the peak"
-    yield f"points: {number}, {wish.repeats} for {loads}, of each setting"
-    if any(each.knob == CLIENT for each in settings):
-        yield f"of each {CLIENT}, only the peak"
-    yield f"duration: {_duration(wish, settings, 0.0)} or more; the peaks say how much more"
-
-
-def _duration(wish: Wish, settings: Sequence[Setting], peak: float) -> str:
-    tasks = [each for of in settings for each in studies.tasks(of, wish.shares, wish.repeats, wish.seed)]
-    lasts = [
-        studies.seconds_of(each.share * peak, wish.seconds) if each.share * peak else wish.seconds
-        for each in tasks
-    ]
-    files = sum((each.share or 1.0) for each in tasks) * wish.bytes * _A_BYTE
-    minutes = (sum(lasts) + files + len(tasks) * (_WARMUP + _PREPARATION)) / 60
-    return f"{minutes:.0f} minutes" if minutes < 120 else f"{minutes / 60:.1f} hours"
-
-
 def run(wish: Wish, *, say: Say, progress: Say) -> tuple[Study, Exit]:
-    """Measure what is not in the file of `wish.out` yet. Raises `Trouble`."""
+    """Measure what is not in the file of `wish.out` yet. Raises `Trouble` if there is no point then.
+
+    Whatever ends a study early, what was measured is returned: with `Exit.INTERRUPTED`, or `Exit.USAGE` if it could not
+    go on, or a setting has no peak.
+    """
     for line in plan_lines(wish):
         say(line)
+    measuring: _Measuring | None = None
     try:
         with (
             interruptible(),
@@ -135,11 +79,18 @@ def run(wish: Wish, *, say: Say, progress: Say) -> tuple[Study, Exit]:
             _serving(wish, wish.queue) as target,
             tempfile.TemporaryDirectory() as folder,
         ):
-            return _Measuring(wish, loop, target, Path(folder), say, progress).all()
-    except (Refused, TargetError, LostWorker) as error:
-        raise Trouble(str(error)) from error
-    except Stopped as error:
-        raise Trouble(f"{error.kind}: {error}") from error
+            measuring = _Measuring(wish, loop, target, Path(folder), say, progress)
+            return measuring.all()
+    except KeyboardInterrupt:  # between two runs: within one, it ends that alone
+        if measuring is None:
+            raise
+        return measuring.study, Exit.INTERRUPTED
+    except (Refused, TargetError, LostWorker, Stopped, OSError) as error:
+        text = f"{error.kind}: {error}" if isinstance(error, Stopped) else str(error)
+        if measuring is None or not measuring.study.points:
+            raise Trouble(text) from error
+        say(f"the study could not go on: {text}")
+        return measuring.study, Exit.USAGE
 
 
 @contextlib.contextmanager
@@ -150,7 +101,7 @@ def _serving(wish: Wish, times: str) -> Iterator[TargetAddress]:
         if words == "embedded":
             knobs = [f"--knob={each}" for each in wish.knobs]
             knobs += [f"--queue={times}"] if times else []
-            words = stack.enter_context(_started(["serve", "--port=0", *knobs], _URL, 0))
+            words = stack.enter_context(_started(["serve", "--port=0", *knobs], _URL, 0)).first
         elif wish.knobs or times:
             raise Refused(f"only the embedded server has knobs and a queue, not {wish.target}")
         target = make_target(words)
@@ -161,14 +112,32 @@ def _serving(wish: Wish, times: str) -> Iterator[TargetAddress]:
         yield target.address()
 
 
+class _Started:
+    """Another nfsproof that runs: what its first lines have said, and what it says now."""
+
+    def __init__(self, output: int, first: str) -> None:
+        self.first = first
+        self._output = output
+        self._last = ""
+        os.set_blocking(output, False)
+
+    def last_line(self) -> str:
+        """The last line since it started; its output is read, so that it can go on; empty: it has said nothing more."""
+        with contextlib.suppress(BlockingIOError):
+            while part := os.read(self._output, 1 << 16):
+                lines = part.decode(errors="replace").strip().splitlines()
+                self._last = lines[-1].strip() if lines else self._last
+        return self._last
+
+
 @contextlib.contextmanager
-def _started(words: list[str], wanted: re.Pattern[str], group: int) -> Iterator[str]:
-    """Another nfsproof, until the end; what its first lines say. Raises `Refused`."""
+def _started(words: list[str], wanted: re.Pattern[str], group: int) -> Iterator[_Started]:
+    """Another nfsproof, until the end. Raises `Refused`."""
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "nfsproof", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        bufsize=0,  # what comes later is read from the pipe
         env={**os.environ, "TERM": "dumb", "PYTHONUNBUFFERED": "1"},
         start_new_session=True,  # Ctrl-C is for the study, which ends it
     )
@@ -176,15 +145,25 @@ def _started(words: list[str], wanted: re.Pattern[str], group: int) -> Iterator[
     try:
         seen = ""
         for line in process.stdout:
-            seen += line
-            found = wanted.search(line)
+            seen += line.decode(errors="replace")
+            found = wanted.search(line.decode(errors="replace"))
             if found is not None:
-                yield found[group].rstrip(".,;")
+                yield _Started(process.stdout.fileno(), found[group].rstrip(".,;"))
                 return
         raise Refused(f"nfsproof {words[0]} did not start: {seen.strip()}")
     finally:
-        process.terminate()
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End it, whether or not it listens."""
+    process.terminate()
+    if process.stdout is not None:
         process.stdout.close()
+    try:
+        process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
         process.wait()
 
 
@@ -198,57 +177,38 @@ class _Measuring:
         self._say, self._progress = say, progress
         self._file = None if wish.out is None else wish.out / studies.FILE
         self._is_wrong = False
+        self._running: _Started | None = None
         self._first_load = _FIRST_LOAD
-        self.study = self._begun()
+        self.study = begun(wish, target, self._file)
+        if self.study.points:
+            say(f"{len(self.study.points)} points are in {self._file}")
 
     def all(self) -> tuple[Study, Exit]:
-        """All settings. An interruption ends with what was measured until then."""
+        """All settings. An interruption ends with what was measured until then.
+
+        Points that are refused are measured again: what they had to do with may be over.
+        """
+        status = Exit.OK
         for number, setting in enumerate([Setting(), *self.wish.settings], 1):
             with self._linked(setting) as address:
                 for task in studies.tasks(setting, self.wish.shares, self.wish.repeats, self.study.seed):
-                    if any(each.task == task for each in self.study.points):
+                    if any(each.task == task and not each.refused for each in self.study.points):
                         continue
+                    if task.share != PEAK and not self.study.peaks(setting):
+                        break
                     if not self._measure(task, address):
                         return self.study, Exit.INTERRUPTED
                     if self._is_wrong:
                         return self.study, Exit.FAIL
                 peaks = self.study.peaks(setting)
+                if not peaks:
+                    self._say(f"{setting}: its peak could not be measured, so it has no loads")
+                    status = Exit.USAGE
                 if number == 1 and peaks and self.wish.settings:
-                    left = _duration(self.wish, self.wish.settings, max(peaks))
+                    done = {each.task for each in self.study.points if not each.refused}
+                    left = duration(self.wish, self.wish.settings, max(peaks), self.study.bytes, done)
                     self._say(f"base is measured; the other settings take some {left}")
-        return self.study, Exit.OK
-
-    def _begun(self) -> Study:
-        """The study of the file, if it is of the same work; a new one otherwise. Raises `Refused`."""
-        wish = self.wish
-        version = wish.version or workloading._usual_version(self.target)
-        fresh = Study(
-            target=wish.label or ("URL" if "://" in wish.target else wish.target),
-            version=version,
-            transport=wish.transport or self.target.proto,
-            seed=wish.seed,
-            callers=wish.callers,
-            workers=wish.workers.planned,
-            packet=wish.packet,
-            resend=wish.resend,
-            queue=wish.queue,
-            repeats=wish.repeats,
-            seconds=wish.seconds,
-            bytes=0,
-            shares=wish.shares,
-            environment=environment.here(__version__),
-        )
-        if self._file is None or not self._file.exists():
-            return fresh
-        known = studies.read(self._file)
-        for name in _SAME:
-            if getattr(known, name) != getattr(fresh, name):
-                raise Refused(
-                    f"{self._file} is a study with {name} {getattr(known, name)}, not {getattr(fresh, name)}: "
-                    "use another --out, or the same options"
-                )
-        self._say(f"{len(known.points)} points are in {self._file}")
-        return known
+        return self.study, status
 
     @contextlib.contextmanager
     def _linked(self, setting: Setting) -> Iterator[TargetAddress]:
@@ -273,8 +233,8 @@ class _Measuring:
         listen = format_address(self.wish.listen, 0)
         words = ["proxy", "--listen", listen, "--to", to, "--plan", str(plan)]
         # Base goes through a proxy as well, so that all settings have what it costs.
-        with _started(words, _PORT, 1) as port:
-            yield replace(self._found(target), host=self.wish.listen, nfs_port=int(port))
+        with _started(words, _PORT, 1) as self._running:
+            yield replace(self._found(target), host=self.wish.listen, nfs_port=int(self._running.first))
 
     def _found(self, target: TargetAddress) -> TargetAddress:
         """The target with the handle of its directory: MOUNT is not at the proxy. Raises `Stopped`."""
@@ -289,42 +249,75 @@ class _Measuring:
 
     def _measure(self, task: Task, address: TargetAddress) -> bool:
         """Measure a point, and write the study. False: interrupted."""
-        peaks = self.study.peaks(task.setting)
-        if task.share != PEAK and not peaks:
-            raise Refused(f"{task.setting}: its peak could not be measured")
-        rate = task.share * max(peaks, default=0.0)
-        if not self.study.bytes:
-            self._choose_bytes(task, address)
-        known = [*peaks, *self.study.peaks(Setting())] or [self._first_load]
-        load = max(known) if task.share == PEAK else rate
-        outcome, loads = self._run(task, address, rate, load)
+        rate = task.share * max(self.study.peaks(task.setting), default=0.0)
+        if not self.study.bytes and not self._choose_bytes(task, address):
+            return False
+        lasts = seconds_of_point(self.wish, task.share, rate)
+        if rate and lasts > max(self.wish.longest, self.wish.seconds):
+            why = f"it would take {lasts:.0f} s, and {self.wish.longest:g} s are the most"
+            self._keep(unmeasured(task, rate, why))
+            return True
+        before = self._of_proxy()
+        outcome, loads = self._run(task, address, rate, rate or self._load_of_peak(task.setting))
         if outcome.interrupted:
             return False
         result = outcome.result
         if result.verdict is Verdict.FAIL:
             self._is_wrong = True
             self._say("; ".join(result.reasons))
-            return True
-        if result.verdict is Verdict.VOID:
-            raise Refused(f"{task.setting}: {'; '.join(result.reasons)}")
-        point = measured(task, rate, self.study, result, loads)
-        self.study = replace(self.study, points=(*self.study.points, point))
-        self._write()
-        self._say(_line(point))
+        elif result.verdict is Verdict.VOID:
+            now = self._of_proxy()
+            proxy = (f"the proxy: {now}",) if now != before else ()
+            self._keep(unmeasured(task, rate, "; ".join((*result.reasons, *proxy))[:_SHOWN]))
+        else:
+            self._keep(measured(task, rate, self.study, result, loads))
         return True
 
-    def _choose_bytes(self, task: Task, address: TargetAddress) -> None:
-        """A short peak says how much data there may be for each operation per second."""
+    def _of_proxy(self) -> str:
+        """What the proxy has said last."""
+        return "" if self._running is None else self._running.last_line()
+
+    def _keep(self, point: Measured) -> None:
+        """Add a point to the study, instead of one that was refused before, and write that."""
+        others = (each for each in self.study.points if each.task != point.task)
+        self.study = replace(self.study, points=(*others, point))
+        self._write()
+        self._say(_line(point))
+
+    def _load_of_peak(self, setting: Setting) -> float:
+        """Operations per second that the files of a peak are for.
+
+        Those of base, so that the server finds as much in its cache. Where calls over UDP are sent again early, files
+        are made as slowly as the setting is: there, only as many as the slowest setting until now needs.
+        """
+        if self.wish.resend:
+            known = [each.delivered for each in self.study.points if each.share == PEAK and not each.refused]
+            return min(known, default=self._first_load)
+        return max([*self.study.peaks(setting), *self.study.peaks(Setting())], default=self._first_load)
+
+    def _choose_bytes(self, task: Task, address: TargetAddress) -> bool:
+        """A short peak says how much data there may be for each operation per second. False: interrupted."""
         self.study = replace(self.study, bytes=_FIRST_BYTES)
         outcome, _ = self._run(task, address, 0.0, _FIRST_LOAD, seconds=2.0)
         rate = outcome.result.rate if outcome.result.phases else 0.0
-        if outcome.interrupted or outcome.result.verdict is not Verdict.PASS or not rate:
+        if outcome.interrupted:
+            return False
+        if outcome.result.verdict is not Verdict.PASS or not rate:
             why = "; ".join(outcome.result.reasons) or "nothing was done"
             raise Refused(f"the peak could not be measured: {why}")
         most = int(_ROOM * self.wish.limits.bytes / (_MORE * rate))
         chosen = self.wish.bytes or min(_FULL_BYTES, most)
+        allowed = self.wish.limits.bytes
+        if (largest := round(max((1.0, *self.wish.shares)) * rate * chosen)) > allowed:
+            raise Refused(
+                f"the files of the largest load would have {largest} bytes, and --max-bytes is {allowed}"
+            )
         self.study, self._first_load = replace(self.study, bytes=chosen), rate
-        self._say(f"some {rate:.0f} operations/s; {chosen} bytes of files for each, a tenth of it touched")
+        self._say(
+            f"some {rate:.0f} operations/s; {chosen} bytes of files for each, a tenth of it touched; "
+            f"{_DECK >> 20} MiB for each worker at least"
+        )
+        return True
 
     def _write(self) -> None:
         if self._file is None:
@@ -341,7 +334,7 @@ class _Measuring:
     ) -> tuple[Outcome, list[Plain]]:
         """A run of the workload, and the load that each worker saw."""
         wish = self.wish
-        lasts = seconds or (studies.seconds_of(rate, wish.seconds) if rate else wish.seconds)
+        lasts = seconds or seconds_of_point(wish, task.share, rate)
         with reached(wish.workers, self.loop) as (reach, workers):
             order = self._order(task, address, rate, load, lasts, workers)
             self._require(order, address, lasts)
@@ -378,7 +371,7 @@ class _Measuring:
                 callers=wish.callers,
                 arrivals=rate,
                 duration=lasts,
-                warmup=_WARMUP,
+                warmup=WARMUP,
                 seed=self.study.seed + task.repeat,
                 limits=wish.limits,
             ),
@@ -448,8 +441,32 @@ def measured(task: Task, rate: float, study: Study, result: Result, loads: Seque
         response_high=high,
         operations=operations,
         messages=sum(load["messages"] for load in loads) / max(1, sum(load["ended"] for load in loads)),
+        arrivals=sum(load["arrivals"] for load in loads),
+        ended=sum(load["ended"] for load in loads),
+        null_rtt=result.client.null_rtt_us,
         refused=refused,
         **facts,
+    )
+
+
+def unmeasured(task: Task, rate: float, why: str) -> Measured:
+    """A point that has no numbers."""
+    return Measured(
+        knob=task.setting.knob,
+        value=task.setting.value,
+        share=task.share,
+        repeat=task.repeat,
+        offered=rate,
+        delivered=0.0,
+        response=0.0,
+        response_low=0.0,
+        response_high=0.0,
+        median=0.0,
+        lag_p99=0.0,
+        in_flight=0.0,
+        operations=0,
+        messages=0.0,
+        refused=why,
     )
 
 

@@ -67,7 +67,7 @@ def reached(workers: Workers, loop: Loop) -> Iterator[tuple[Reach | None, int]]:
         )
         found = cluster.Cluster(connect, loop, WorkloadActor)
         try:
-            number = found.find_workers(_CONNECT, workers.number)
+            number = found.find_workers(_CONNECT, workers.number or len(workers.hosts) or None)
             yield found, _bounded(number)
         finally:
             found.end(Deadlines().end)

@@ -28,6 +28,8 @@ Say = Callable[[str], None]
 Measure = Callable[[Plan], Timeline]
 _URL = re.compile(r"^serving (nfs://\S+)")
 _PATIENCE = 30.0
+_ON_WHITE = '<svg style="background: white" '
+"""A separate file has no text around it, whose colours it could take."""
 
 
 def draw(figures: Sequence[Figure], out: Path, measure: Measure | None, *, say: Say) -> list[Path]:
@@ -37,7 +39,7 @@ def draw(figures: Sequence[Figure], out: Path, measure: Measure | None, *, say: 
     """
     found: list[tuple[Figure, Timeline]] = []
     for figure in figures:
-        kept = out / f"{_name(figure)}.json"
+        kept = out / f"{name_of(figure)}.json"
         timeline = _read(kept)
         if timeline is None and measure is not None:
             say(f"{figure.name}: {figure.title}")
@@ -51,13 +53,15 @@ def draw(figures: Sequence[Figure], out: Path, measure: Measure | None, *, say: 
     tops = [max(each) for each in zip(*(axes(timeline) for _, timeline in found), strict=True)]
     paths = []
     for figure, timeline in found:
-        path = out / f"{_name(figure)}.svg"
-        _write(path, timeline_picture(f"{figure.name.capitalize()}: {figure.title}", timeline, tops=tops))
+        path = out / f"{name_of(figure)}.svg"
+        picture = timeline_picture(f"{figure.name.capitalize()}: {figure.title}", timeline, tops=tops)
+        _write(path, picture.replace("<svg ", _ON_WHITE, 1))
         paths.append(path)
     return paths
 
 
-def _name(figure: Figure) -> str:
+def name_of(figure: Figure) -> str:
+    """The name of its file, without the ending."""
     return figure.name.replace(" ", "-")
 
 

@@ -38,6 +38,10 @@ _OURS = "nfsproof does not have"
 _NOT_RUN = "not run"
 _CANNOT_BOOT = "no guest of Linux can be started here"
 _WHY = "no-result.txt"
+_PICTURED = "embedded"
+"""The target that figures over time are of."""
+_IMAGES = "images"
+"""The folder next to a page that has its pictures."""
 _SOME_REPEATED = (
     "- Each column is one run, or has the medians of several. "
     "Times of one run say little: `--repeat 5` makes medians.\n"
@@ -49,8 +53,8 @@ _INTRODUCTION = """\
 `bin/nfsproof workload paper` has written this page. Each table has the numbers of the paper, those of nfsproof, and how
 many times ours are the paper's.
 
-- Calls and bytes are compared as they are. Where a count of calls differs by more than 2 %, the reason is below the
-  table.
+- Calls and bytes are compared as they are. Where a count or a share of calls differs by more than 2 %, the reason
+  is below the table.
 - Seconds and throughput are of other machines, so both sides are divided by their base column: "v2 = 1" says that all
   numbers of the row are parts of those of v2 in the same run. Do not compare seconds of two servers on this page.
 - A server that breaks a rule of the lint is red, and has counts in these tables but no times. Wrong data leaves no
@@ -350,23 +354,43 @@ def _run(wish: Wish, runner: Run, measure: Measure | None, *, say: Say, progress
             by_target[name] = filled(paper, made)
             for line in _lines(paper, name, by_target[name]):
                 say(line)
+        pictures = _pictures(paper, wish, say=say, progress=progress) if paper.figures else {}
         if by_target:
-            parts.append(paper_markdown(paper, by_target))
-        if paper.figures and wish.out is not None:
-            for path in _draw(paper, wish, progress):
-                say(f"picture: {path}")
+            parts.append(paper_markdown(paper, by_target, pictures))
     if wish.markdown is not None:
         _write(wish.markdown, _with_older(wish.markdown, "\n".join(parts), wish.repeat))
     return int(Exit.FAIL if is_wrong else Exit.OK)
 
 
-def _draw(paper: Paper, wish: Wish, progress: Say) -> list[Path]:
-    """The pictures of a paper, of runs on the embedded server in another process."""
+def _pictures(paper: Paper, wish: Wish, *, say: Say, progress: Say) -> Mapping[str, str]:
+    """Where the pictures of a paper are, as its page names them. They are of runs on the embedded server.
+
+    They are drawn if that is among the targets. What the folder of the page has already stays.
+    """
     from nfsproof import workload_figures  # starts a server; most papers have no pictures
 
-    assert wish.out is not None
-    measure = None if wish.kept_only else functools.partial(workload_figures.measured, wish_of=wish_of)
-    return workload_figures.draw(paper.figures, wish.out, measure, say=progress)
+    files = {each.name: f"{workload_figures.name_of(each)}.svg" for each in paper.figures}
+    if _PICTURED not in wish.targets:
+        progress(f"{', '.join(files)}: only on {_PICTURED}")
+    elif wish.out is None:
+        say(
+            f"{', '.join(files)}: pictures of runs over time; --out DIR writes DIR/{', DIR/'.join(files.values())}"
+        )
+    else:
+        measure = None if wish.kept_only else functools.partial(workload_figures.measured, wish_of=wish_of)
+        for path in workload_figures.draw(paper.figures, wish.out, measure, say=progress):
+            say(f"picture: {path}")
+            if wish.markdown is not None:
+                workloading.make_folder(wish.markdown.parent / _IMAGES)
+                _write(_image(wish.markdown, paper, path.name), path.read_text(encoding="utf-8"))
+    if wish.markdown is None:
+        return {}
+    images = {name: _image(wish.markdown, paper, file) for name, file in files.items()}
+    return {name: f"{_IMAGES}/{image.name}" for name, image in images.items() if image.exists()}
+
+
+def _image(page: Path, paper: Paper, file: str) -> Path:
+    return page.parent / _IMAGES / f"{paper.name}-{file}"
 
 
 def _with_older(path: Path, page: str, repeat: int) -> str:

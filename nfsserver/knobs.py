@@ -166,6 +166,11 @@ _NEWER: t.Final = (
     "snfs_grace",
     "snfs_recovery",
     "snfs_nfs_interval",
+    "snfs_version_growth",
+    "snfs_calls_opener",
+    "snfs_needs_open",
+    "snfs_dirty_kept",
+    "snfs_waits_after_error",
 )
 """Knobs that are drawn after all others, so that a seed still draws what it drew before there were these."""
 

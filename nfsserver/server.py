@@ -126,7 +126,13 @@ class Server:
         now = self.knobs.now
         by_counter = now.snfs_versions == "counter"
         return spritely.Terms(
-            now.snfs_entries, by_counter, now.snfs_version_step, now.snfs_grace, now.snfs_nfs_interval
+            now.snfs_entries,
+            by_counter,
+            now.snfs_version_step,
+            now.snfs_grace,
+            now.snfs_nfs_interval,
+            now.snfs_version_growth,
+            now.snfs_calls_opener,
         )
 
     def clear_caches(self, inode: Inode, *, changes: bool) -> None:

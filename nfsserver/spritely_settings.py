@@ -83,3 +83,44 @@ class SpritelySettings(CallbackSettings):
         of_snfs=True,
         draws=(3.0, 600.0),
     )
+    snfs_version_growth: int = _knob(
+        1,
+        "by how much the version of a file grows at each OPEN for writing",
+        "Spritely NFS section 3.1",
+        least=1,
+        most=1000,
+        of_snfs=True,
+        draws=(2, 1000),
+    )
+    snfs_calls_opener: bool = _knob(
+        False,
+        "an OPEN for writing that ends caching for all readers calls the opener, too, if it is one of them",
+        "Spritely NFS section 4.3.4",
+        of_snfs=True,
+        draws=(True,),
+    )
+    snfs_needs_open: bool = _knob(
+        True,
+        "READ and WRITE of who does not have the file open are refused; otherwise only those of clients that were "
+        "given up",
+        "Spritely NFS section 3.2",
+        "Spritely NFS section 6.1",
+        of_snfs=True,
+        draws=(False,),
+    )
+    snfs_dirty_kept: int | None = _knob(
+        None,
+        "the most closed files with dirty blocks, above which the oldest is reclaimed at once; none: when the table "
+        "is full",
+        "Spritely NFS section 4.3.1",
+        least=0,
+        of_snfs=True,
+        draws=(0, 4),
+    )
+    snfs_waits_after_error: bool = _knob(
+        False,
+        "a client that answers a callback with an error is given up when the time for a reply is over, not at once",
+        "Spritely NFS section 3.2",
+        of_snfs=True,
+        draws=(True,),
+    )

@@ -20,7 +20,8 @@ What must stay true:
   DELAY or JUKEBOX at once. A client cannot make the server keep more.
 - Answering may raise `Waits` again, and may be entered while another call is answered: `_current` is restored on
   every way out.
-- Calls are answered again in the order in which they came. One whose connection has ended is answered to nobody.
+- Calls are answered again in the order in which they came. One whose connection has ended is answered to nobody;
+  where being carried out would harm, its handler asks `is_for_nobody`.
 - A wait is no timer of the protocol: leases that are over are noticed when a call comes, and `_PAUSE` makes one come.
 """
 
@@ -126,6 +127,12 @@ class WaitingCalls(DeadlineMember, TransportMiddleware):
             return False
         kept = sum(len(call.message) for call in self._waiting)
         return kept + len(self._current.message) <= MOST.waiting_bytes
+
+    @property
+    def is_for_nobody(self) -> bool:
+        """Whether the connection of the call that is being answered has ended: no reply will come to its client."""
+        current = self._current
+        return current is not None and current.connection not in current.connection.server.connections
 
     def take_compound(self) -> t.Any:
         """What goes on with the compound that is being answered; None if it begins."""

@@ -231,6 +231,11 @@ class DropCaches:
     """Names and attributes, too."""
 
 
+@dataclass(slots=True, eq=False)
+class Sync:
+    """All that was written is on its way to the server, also what a client keeps beyond the close of a file."""
+
+
 PAUSE: t.Final = 0.001
 """Seconds after which a program looks again for what it waits for."""
 
@@ -245,6 +250,7 @@ class Think:
 Call: t.TypeAlias = (
     Mkdir | Rmdir | Create | Open | Close | Read | Write | Fsync | Stat | Absent | Chmod | Rename | Link | Symlink
     | Readlink | Readdir | Chdir | Statfs | Remove | Lock | Unlock | DropCaches | Think | Commit | Lookup | Access
+    | Sync
 )  # fmt: skip
 T = t.TypeVar("T")
 Program: t.TypeAlias = Generator[Call, t.Any, T]

@@ -241,6 +241,11 @@ class MountPerformer:
             with contextlib.suppress(OSError):
                 yield Do(functools.partial(_drop, self._at(path)))
 
+    @staticmethod
+    def _sync(_call: c.Sync) -> Work[None]:
+        """Nothing: clients of Linux have written a file when it is closed, and sync(2) is about all file systems."""
+        yield from ()
+
 
 def _drop_all(what: str) -> None:
     """As of proc_sys_vm(5): 1 data of files, 3 names and attributes, too. What is dirty is not dropped."""

@@ -169,6 +169,11 @@ class PhaseDef:
     name: str
     programs: Programs
     is_measured: bool = True
+    pace: str = ""
+    """The parameter that says how many seconds each call takes on the clocks of the clients; empty: the real time.
+
+    Phases after each other with the same parameter have one clock, which begins with the first of them.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,17 +53,19 @@ class Tally:
         """Units of an open loop that began in the steady state."""
         self.met = 0
         """Units that these found under way, all together: arrivals at random see the average."""
+        self.messages: int | None = None
+        """Sent and received until the end of the steady state: what is under way then is in no other number."""
         self.seconds: dict[int, Second] = {}
         self.batches: list[list[float]] = [[0, 0.0] for _ in range(BATCHES)]
         """(units, µs of all together) of those that began in each part of the steady state."""
 
     def load(self, messages: int = 0) -> dict[str, t.Any]:
-        """What the curves of `sensitivity` need, as plain data. `messages`: sent and received."""
+        """What the curves of `sensitivity` need, as plain data. `messages`: until now, if the end was not reached."""
         return {
             "ended": self.ended,
             "arrivals": self.arrivals,
             "met": self.met,
-            "messages": messages,
+            "messages": messages if self.messages is None else self.messages,
             "batches": [{"count": int(count), "sum": total} for count, total in self.batches],
         }
 

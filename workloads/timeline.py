@@ -19,7 +19,7 @@ class Sample:
     """All that happened until a time."""
 
     at: float
-    """Seconds since the first measured phase began."""
+    """Seconds since the first measured phase began, on the clock of the client."""
     processor: float
     """Seconds of processor time that the server has used."""
     calls: int
@@ -34,7 +34,7 @@ class Span:
     begin: float
     end: float
     processor: float
-    """Share of one processor that the server used."""
+    """Seconds of processor time of the server."""
     calls: float
     reads: float
     writes: float
@@ -125,7 +125,7 @@ class Watched(Here):
         self._mine.engine.keepers.append(self._sample)
 
     def phase(self, name: str) -> list[Plain]:
-        now = self._mine.engine.clock()
+        now = self._mine.client_time()
         self._is_on = name in self._measured
         if self._is_on:
             if not self.timeline.phases:
@@ -133,7 +133,7 @@ class Watched(Here):
             self.timeline.phases.append((name, now - self._began))
         found = super().phase(name)
         if self._is_on:
-            self._sample(self._mine.engine.clock())
+            self._sample()
             self._done = self._counts()
             self._is_on = False
         return found
@@ -143,7 +143,7 @@ class Watched(Here):
         here = (calls.total(), calls["READ"], calls["WRITE"])
         return [before + now for before, now in zip(self._done, here, strict=True)]
 
-    def _sample(self, now: float) -> None:
+    def _sample(self, _now: float = 0.0) -> None:
         if self._is_on:
-            used = self._processor() - self._before
+            now, used = self._mine.client_time(), self._processor() - self._before
             self.timeline.samples.append(Sample(now - self._began, used, *self._counts()))

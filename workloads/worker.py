@@ -70,6 +70,8 @@ class Worker:
         self._links: list[Link] = []
         self._channels: list[Channel] = []
         self._performers: list[PolicyClient] = []
+        self._paced_by = ""
+        """The parameter by which the clocks of the clients go."""
         self._contexts: list[Context] = []
         self._root = self._directory = b""
         self._address = TargetAddress.from_plain(order.address)
@@ -124,12 +126,16 @@ class Worker:
             self._contexts.append(self._context(number))
         return {"null_rtt_us": rtt}
 
+    def client_time(self) -> float:
+        """What the clock of the first client says."""
+        return self._performers[0].now()
+
     def _performer(self, link: Link, channel: Channel) -> PolicyClient:
         order = self.order
         policy = POLICIES[order.policy]
         make: Callable[..., PolicyClient] = PolicyClient
         if policy.is_spritely:
-            make = functools.partial(SpritelyClient, pace=float(order.parameters.get("pace", 0.0)))
+            make = SpritelyClient
         performer = make(
             policy,
             order.version,
@@ -241,6 +247,10 @@ class Worker:
 
     def _script(self, phase: PhaseDef, tally: Tally) -> None:
         tasks = list[Task]()
+        if phase.pace != self._paced_by:
+            self._paced_by = phase.pace
+            for performer in self._performers:
+                performer.begin(float(self.order.parameters[phase.pace]) if phase.pace else 0.0)
         for context, performer, channel in zip(self._contexts, self._performers, self._channels, strict=True):
             for program in phase.programs(context):
                 work = carry_out(performer, program, tally, self.engine.clock)
@@ -259,7 +269,11 @@ class Worker:
         def begin_to_count() -> None:
             meter.restart()
 
+        def end_to_count() -> None:
+            tally.messages = meter.messages
+
         self.engine.at(rate.steady, begin_to_count)
+        self.engine.at(rate.end, end_to_count)
         meter.has_latencies = True
         tasks = list[Task]()
         for context, performer, channel in zip(self._contexts, self._performers, self._channels, strict=True):

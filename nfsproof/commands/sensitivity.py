@@ -21,6 +21,15 @@ if t.TYPE_CHECKING:
 
 _PATH: t.Final = click.Path(path_type=Path)
 _MOST_VALUES: t.Final = 20
+_TIMES: t.Final = (1e-3, 1e7)
+"""µs of a latency or an overhead: an overhead of the client cannot be interrupted."""
+_BANDWIDTHS: t.Final = (1e-3, 1e6)
+"""MB/s."""
+_FILES: t.Final = 1 << 40
+"""As many as --max-bytes permits."""
+_LEAST_PACKET: t.Final = 64
+_LONGEST: t.Final = 3600.0
+"""Seconds of a point, and of what has to be made for it."""
 
 
 def _above_zero(_context: click.Context, _option: click.Parameter, value: float | None) -> float | None:
@@ -29,13 +38,16 @@ def _above_zero(_context: click.Context, _option: click.Parameter, value: float 
     return value
 
 
-def _numbers(_context: click.Context, _option: click.Parameter, text: str) -> tuple[float, ...]:
+def _numbers(_context: click.Context, option: click.Parameter, text: str) -> tuple[float, ...]:
+    least, most = _BANDWIDTHS if option.name == "bandwidth" else _TIMES
     try:
         found = tuple(float(each) for each in text.split(",") if each.strip())
     except ValueError:
         raise click.BadParameter(f"expected numbers with commas between them, got {text!r}") from None
-    if not all(0 < each < math.inf for each in found) or len(found) > _MOST_VALUES:
-        raise click.BadParameter(f"expected up to {_MOST_VALUES} numbers above 0, got {text!r}")
+    if not all(least <= each <= most for each in found) or len(found) > _MOST_VALUES:
+        raise click.BadParameter(
+            f"expected up to {_MOST_VALUES} numbers from {least:g} to {most:g}, got {text!r}"
+        )
     return tuple(dict.fromkeys(found))
 
 
@@ -43,6 +55,13 @@ def _bytes_or_none(context: click.Context, option: click.Parameter, text: str) -
     from nfsproof.commands.workload import _bytes as size_of
 
     return size_of(context, option, text) or 0
+
+
+def _packet(context: click.Context, option: click.Parameter, text: str) -> int:
+    size = _bytes_or_none(context, option, text)
+    if size and size < _LEAST_PACKET:
+        raise click.BadParameter(f"expected {_LEAST_PACKET} bytes or more, or 0, got {size}")
+    return size
 
 
 def _bytes(context: click.Context, option: click.Parameter, text: str) -> int:
@@ -55,8 +74,8 @@ def _bytes(context: click.Context, option: click.Parameter, text: str) -> int:
 
 @click.command(
     epilog="Exit status: 0 done; 1 wrong data, or a rule of the lint is broken; 2 interrupted; 3 internal error; "
-    "4 wrong usage, the target does not answer, a point could not be measured, a file that is no curve, or scipy is "
-    "not installed."
+    "4 wrong usage, the target does not answer, the peak of a setting could not be measured, a file that is no curve, "
+    "or scipy is not installed. What was measured until then is printed."
 )
 @click.argument("target", required=False)
 @click.option(
@@ -109,7 +128,7 @@ def _bytes(context: click.Context, option: click.Parameter, text: str) -> int:
 @click.option(
     "--packet",
     default="0",
-    callback=_bytes_or_none,
+    callback=_packet,
     metavar="BYTES",
     help="Of a message, for overheads of client and server. [a call or a reply is one message]",
 )
@@ -125,6 +144,16 @@ def _bytes(context: click.Context, option: click.Parameter, text: str) -> int:
               help="How often each load is measured.")  # fmt: skip
 @click.option("--seconds", type=float, default=10.0, show_default=True, callback=_above_zero, metavar="S",
               help="Of a point at least; more where fewer than 1,800 operations would arrive.")  # fmt: skip
+@click.option(
+    "--max-seconds",
+    "longest",
+    type=float,
+    default=_LONGEST,
+    show_default=True,
+    callback=_above_zero,
+    metavar="S",
+    help="Of a point: one at a load of which 1,800 operations take longer is not measured.",
+)
 @click.option(
     "--callers",
     type=click.IntRange(1, 4096),
@@ -215,11 +244,10 @@ def sensitivity(
 
 def _refuse_others(allowed: tuple[str, ...]) -> None:
     context = click.get_current_context()
-    for name in context.params:
+    for option in context.command.params:
+        name = str(option.name)
         if name not in allowed and context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            raise click.UsageError(
-                f"--{name.replace('_', '-')} is about measuring: with --from nothing is measured"
-            )
+            raise click.UsageError(f"{option.opts[0]} is about measuring: with --from nothing is measured")
 
 
 def _infer(curve: Path, disk_ms: float | None) -> int:
@@ -238,7 +266,7 @@ def _infer(curve: Path, disk_ms: float | None) -> int:
 
 
 def _measure(target: str, *, dry_run: bool, **wanted: t.Any) -> int:
-    from nfsproof import sensing, workloading
+    from nfsproof import sensing, study_planning, workloading
     from nfstargets.spelling import as_url
     from reports.workloads.inferred import model_text
     from reports.workloads.studied import study_text
@@ -254,17 +282,17 @@ def _measure(target: str, *, dry_run: bool, **wanted: t.Any) -> int:
         for knob in ("latency", "overhead", "bandwidth", "client overhead", "server overhead")
         for value in sorted(wanted.pop(knob.replace(" ", "_")))
     )
-    wish = sensing.Wish(
+    wish = study_planning.Wish(
         target=as_url(target),
         settings=settings,
         workers=_workers(wanted),
         resend=(wanted.pop("resend") or 0.0) / 1000,
         shares=chosen(wanted.pop("loads")),
-        limits=Limits(bytes=wanted.pop("max_bytes"), seconds=3600.0),
+        limits=Limits(wanted.pop("max_bytes"), _FILES, max(_LONGEST, wanted["seconds"], wanted["longest"])),
         **wanted,
     )
     if dry_run:
-        for line in sensing.plan_lines(wish):
+        for line in study_planning.plan_lines(wish):
             click.echo(line)
         return int(Exit.OK)
     if wish.out is not None:

@@ -21,6 +21,12 @@ _NOBODY: t.Final = p.Nfsace4(p.ACE4_ACCESS_ALLOWED_ACE_TYPE, 0, 0, b"")
 """Permissions that a client need not ask for: none, so each open is checked at the server (section 10.4.1)."""
 
 
+def may_write_later(server: ServerApi, args: p.Open4Args) -> bool:
+    """Whether the holder of what is granted opens for writing without asking, though it does not write now."""
+    wanted = args.share_access & p.OPEN4_SHARE_ACCESS_WANT_DELEG_MASK
+    return wanted == p.OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG and server.knobs.now.delegations == "write"
+
+
 def granted(
     server: ServerApi, context: CallContext, args: p.Open4Args, inode: Inode, access: Share
 ) -> p.OpenDelegation4:

@@ -72,6 +72,8 @@ def open4(server: ServerApi, context: CallContext, args: p.Open4Args) -> p.Open4
         states.require_shareable(file, access, deny)
         # The holder of a read delegation opens the file for reading without asking the server (section 10.4).
         changes = bool(access & Share.WRITE or deny & Share.READ or opening.truncates)
+        if delegations.may_write_later(server, args):
+            server.clear_caches(inode, changes=True)
         clear_way(server, inode, client.id, changes=changes)
     if opening.truncates:
         inode.fs.setattr(state.caller, inode, Changes(size=0))

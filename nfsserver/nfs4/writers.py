@@ -18,7 +18,7 @@ import typing as t
 
 from nfsclient.protocol import nfs4 as p
 from nfsserver.callbacks import inquire
-from nfsserver.conflicts import clear_way
+from nfsserver.conflicts import recall_delegations
 from nfsserver.fs import Inode
 from nfsserver.handlers import ServerApi
 from nfsserver.state.delegations import Delegation, Said
@@ -39,7 +39,7 @@ def size_by_writer(server: ServerApi, inode: Inode, client: int | None) -> int |
     for delegation in server.states.held.delegations.in_the_way(inode, client, changes=False):
         if _is_to_be_asked(server, delegation):
             return _taken(server, delegation, inode, client)
-    clear_way(server, inode, client, changes=False)
+    recall_delegations(server, inode, client, changes=False)
     return None
 
 

@@ -44,6 +44,10 @@ MODES: t.Final = {
 }
 
 
+_ENDS: t.Final = (Snfsstat.NFS_OK, Snfsstat.SNFS_CLOSED, Snfsstat.NFSERR_STALE)
+"""Replies of clients that have nothing more to write back."""
+
+
 class Silent(Exception):
     """A call has to wait and cannot: it gets no answer, and its client sends it again."""
 
@@ -69,14 +73,16 @@ class Calling:
     until: float
     """When it is given up if the client has no connection, by the clock of the loop."""
     is_under_way: bool = False
-    repeats: int = 0
-    """How often it was made again because the client was writing."""
+    is_refused: bool = False
+    """Whether its client has answered with an error, and gets the rest of its time."""
+    sent: int = 0
+    """How often it was made."""
 
     def send(self) -> None:
         """Send it, if the client has a connection."""
         server, block = self.server, self.entry.blocks.get(self.key)
         channel = server.spritely.channels.get(self.key)
-        if channel is None or not channel.is_open or block is None:
+        if channel is None or not channel.is_open or block is None or self.sent > _MOST_REPEATS:
             return
         inode: Inode = self.entry.file
         handle = server.backend.handle_of(inode)
@@ -87,6 +93,7 @@ class Calling:
         except NfsClientError:
             return
         self.until, self.is_under_way, block.wrote = _now(server) + seconds, True, False
+        self.sent += 1
 
     def _done(self, pending: Pending[p.Cbackopres]) -> None:
         self.is_under_way = False
@@ -94,18 +101,26 @@ class Calling:
         if self.entry.calls.get(self.key) is not self or block is None:
             return  # the service has restarted, or the file is gone
         if isinstance(pending.error, ConnectionLost):
+            self.until = _now(self.server) + self.server.knobs.now.snfs_callback_timeout
             self.send()  # where the client has connected again
-        elif isinstance(pending.error, RpcTimeout) and block.wrote and self.repeats < _MOST_REPEATS:
-            self.repeats += 1
+        elif isinstance(pending.error, RpcTimeout) and block.wrote and self.sent <= _MOST_REPEATS:
             self.send()
         else:
-            self._judge(None if pending.result is None else pending.result.status)
+            self._judge_reply(pending)
+
+    def _judge_reply(self, pending: Pending[p.Cbackopres]) -> None:
+        status = None if pending.result is None else pending.result.status
+        waits = self.server.knobs.now.snfs_waits_after_error and not isinstance(pending.error, RpcTimeout)
+        if waits and status not in _ENDS:
+            self.is_refused = True  # `look` gives it up
+        else:
+            self._judge(status)
 
     def _judge(self, status: Snfsstat | None) -> None:
         table = self.server.spritely
         if status == Snfsstat.NFS_OK:
             table.end_call(self.entry, self.key, self.asks)
-        elif status in (Snfsstat.SNFS_CLOSED, Snfsstat.NFSERR_STALE):
+        elif status in _ENDS:
             table.end_call_closed(self.entry, self.key)
         else:
             table.give_up(self.entry, self.key, lost=Callback.WRITE_BACK in self.asks)
@@ -113,7 +128,7 @@ class Calling:
 
     def look(self) -> None:
         """Send it if the client is there again; give it up if the time is over."""
-        if not self.is_under_way:
+        if not self.is_under_way and not self.is_refused:
             self.send()
         if not self.is_under_way and _now(self.server) >= self.until:
             self._judge(None)

@@ -15,7 +15,7 @@ from nfsclient.protocol.snfs import (
     Snfsstat,
 )
 from nfsclient.rpc.service import CallContext
-from nfsclient.xdr import Void
+from nfsclient.xdr import Void, replace
 from nfsserver.conflicts import recall_delegations
 from nfsserver.fs import FsError, Inode, Kind
 from nfsserver.handlers import ServerApi
@@ -68,6 +68,7 @@ def _open(server: ServerApi, context: CallContext, args: Openargs, inode: Inode)
             raise _Refused(Snfsstat.NFSERR_NOSPC)
         wait(server)
     is_inconsistent = table.informs(entry, call_of)
+    table.loss_is_known(inode)
     if is_inconsistent and not server.knobs.now.snfs_honors_lost:
         raise _Refused(Snfsstat.NFSERR_IO)
     can_be_called = context.channel is not None
@@ -92,24 +93,43 @@ def close(server: ServerApi, context: CallContext, args: Closeargs) -> Closeopre
     look(entry)
     if entry.is_locked:
         wait(server)
-    return Closeopres(_OK if table.close(entry, key, writes=args.write_mode) else _STALE)
+    if not table.close(entry, key, writes=args.write_mode):
+        return Closeopres(_STALE)
+    _reclaim_early(server)
+    return Closeopres(_OK)
+
+
+def _reclaim_early(server: ServerApi) -> None:
+    """Have closed files written back before the table is full, as the knob says (section 4.3.1)."""
+    kept = server.knobs.now.snfs_dirty_kept
+    for entry in [] if kept is None else server.spritely.surplus(kept):
+        _reclaim(server, entry)
+
+
+def _reclaim(server: ServerApi, entry: Entry) -> None:
+    writer = entry.last_writer
+    if writer is not None and not entry.is_locked:
+        call(server, entry, writer.key, Callback.WRITE_BACK)
 
 
 def reopen(server: ServerApi, context: CallContext, args: Reopenargs) -> Openopres:
     """REOPEN: what a client has had before a restart, or before its connection ended."""
     try:
         inode = _file(server, context, args.file)
+        if context.channel is None:
+            args = replace(args, dirty=False)  # who cannot be called has cached nothing
         return _reopen(server, context, args, inode)
     except _Refused as refusal:
         return Openopres(refusal.status)
 
 
 def _reopen(server: ServerApi, context: CallContext, args: Reopenargs, inode: Inode) -> Openopres:
-    table, key = server.spritely, key_of(context)
+    table, key, can_be_called = server.spritely, key_of(context), context.channel is not None
     known = table.entry(inode)
     block = None if known is None else known.blocks.get(key)
     if block is None and not _may_reopen(server, key, args, inode, known):
         raise _Refused(_STALE)
+    is_late = block is None and not table.may_reclaim(key)
     entry = _entry(server, inode)
     if not table.has_room(entry, key):
         raise _Refused(Snfsstat.NFSERR_NOSPC)
@@ -117,8 +137,14 @@ def _reopen(server: ServerApi, context: CallContext, args: Reopenargs, inode: In
         wait(server)
     if not (args.readers or args.writers or args.dirty):
         version = table.version(inode)
-        table.close_all(entry, key)
+        if key in entry.calls:  # its reply was lost
+            table.end_call_closed(entry, key)
+            server.waiting.wake()
+        else:
+            table.close_all(entry, key)
         return Openopres(_OK, Openok(version, version, False, fattr(inode)))
+    if is_late and (args.writers or args.dirty):
+        table.grow(inode)  # who has read the file since keeps what is old when this client has written
     table.reopen(
         entry,
         key,
@@ -127,9 +153,11 @@ def _reopen(server: ServerApi, context: CallContext, args: Reopenargs, inode: In
         writers=args.writers,
         dirty=args.dirty,
         version=args.cache_version,
+        can_be_called=can_be_called,
     )
     version = table.version(inode)
-    return Openopres(_OK, Openok(version, version, may_cache(entry.state), fattr(inode)))
+    enabled = can_be_called and may_cache(entry.state)
+    return Openopres(_OK, Openok(version, version, enabled, fattr(inode)))
 
 
 def _may_reopen(server: ServerApi, key: Key, args: Reopenargs, inode: Inode, known: Entry | None) -> bool:
@@ -139,6 +167,8 @@ def _may_reopen(server: ServerApi, key: Key, args: Reopenargs, inode: Inode, kno
     if args.cache_version > server.spritely.highest(inode):
         return False  # no server has given it
     if server.spritely.may_reclaim(key):
+        if args.dirty and not args.writers and server.spritely.is_overtaken(inode, args.cache_version):
+            return False  # it was given up
         return known is None or bool(args.readers or args.writers)
     if args.cache_version != server.spritely.known_version(inode) or server.spritely.is_recovering:
         return False
@@ -191,7 +221,5 @@ def _entry(server: ServerApi, inode: Inode) -> Entry:
         if oldest is None:
             raise _Refused(Snfsstat.NFSERR_NOSPC) from None
         look(oldest)
-        writer = oldest.last_writer
-        if writer is not None and not oldest.is_locked:
-            call(server, oldest, writer.key, Callback.WRITE_BACK)
+        _reclaim(server, oldest)
         wait(server)

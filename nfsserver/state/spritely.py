@@ -3,7 +3,7 @@
 
 One `Entry` for each file that is open, or closed with a last writer that may have dirty blocks. It has a `Block` for
 each client. States and transitions are those of table 1 (`transitions.py`); this module counts, and looks rows up.
-Nothing here sends: `nfsserver.consistency` makes the callbacks, and says here how they ended.
+Nothing here sends: `nfsserver.snfs.calling` makes the callbacks, and says here how they ended.
 
     an open       `plan_open` says which clients are to be called first; when that is over, `open` counts it
     a close       `close`
@@ -17,6 +17,7 @@ What must stay true:
 - Versions never come again, and grow with each open for writing (section 4.3.3). They are part of the file, or come
   from a counter of which stable storage has an upper bound.
 - The number of entries is bounded (section 4.3.1). Files are the keys by identity: what is removed is forgotten.
+- Who was given up stays so after a crash: its blocks are old (section 3.2).
 - After a restart with clients that had something, nothing changes but by them, until they have all come back or the
   time for it is over (section 2.4).
 """
@@ -25,118 +26,16 @@ from __future__ import annotations
 
 import typing as t
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from collections.abc import Callable
 
 from nfsserver.bounds import MOST
-from nfsserver.state.transitions import TABLE, Callback, Row, State, When, Who, find
+from nfsserver.state.spritely_entries import NFS, Block, Entry, File, Key, Stable, TableFull, Terms
+from nfsserver.state.transitions import TABLE, Callback, Row, State, When, find
 
-Key: t.TypeAlias = Hashable
-"""A client: the address that it calls from."""
-NFS: t.Final = "NFS"
-"""The key of all callers of other versions together: a client without a cache (section 6.1)."""
 _MOST_DEAD: t.Final = 1024
+_MOST_LOST: t.Final = 1024
 _MOST_SEEN: t.Final = 4096
 _MOST_CHANNELS: t.Final = 1024
-
-
-class File(t.Protocol):
-    """What an entry is about."""
-
-    version: int
-    """On stable storage with the file; 0: it never had one."""
-
-
-@dataclass(slots=True)
-class Terms:
-    """What knobs say."""
-
-    entries: int = 4096
-    by_counter: bool = False
-    step: int = 64
-    grace: float = 10.0
-    nfs_interval: float = 60.0
-
-
-@dataclass(slots=True)
-class Stable:
-    """What survives a crash."""
-
-    clients: set[Key] = field(default_factory=set)
-    """Those that have something."""
-    ceiling: int = 0
-    """No version from the counter is above it."""
-    has_versions: bool = False
-    """Whether any file has got a version."""
-
-
-@dataclass(slots=True, eq=False)
-class Block:
-    """What one client has of a file (section 4.3.2)."""
-
-    key: Key
-    mdev: int = 0
-    readers: int = 0
-    writers: int = 0
-    is_dirty: bool = False
-    """Whether it is the last writer, or writes: it may have dirty blocks."""
-    settled: Callback = Callback.NONE
-    """What it was called for since its last open."""
-    wrote: bool = False
-    """Whether it has written since it was called last."""
-    caches: bool = True
-    """Whether it may cache at all: not who cannot be called (other versions, UDP)."""
-    seen_at: float = 0.0
-    """Of `NFS`: when the file was last accessed."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it has the file open."""
-        return self.readers + self.writers > 0
-
-
-@dataclass(slots=True, eq=False)
-class Entry:
-    """One line of the state table (section 4.3.2)."""
-
-    file: t.Any
-    state: State = State.CLOSED
-    blocks: dict[Key, Block] = field(default_factory=dict)
-    calls: dict[Key, t.Any] = field(default_factory=dict)
-    """The callbacks under way, by client: while there are any, the entry is locked."""
-    waiting: set[t.Any] = field(default_factory=set)
-    """The opens that wait for them."""
-    uninformed: set[t.Any] = field(default_factory=set)
-    """The opens that are to learn that the file may be inconsistent."""
-
-    @property
-    def is_locked(self) -> bool:
-        """Whether opens and closes have to wait."""
-        return bool(self.calls)
-
-    @property
-    def users(self) -> list[Block]:
-        """The clients that have the file open."""
-        return [block for block in self.blocks.values() if block.is_open]
-
-    @property
-    def last_writer(self) -> Block | None:
-        """The client that may have dirty blocks of a file that it does not write now."""
-        return next((block for block in self.blocks.values() if block.is_dirty), None)
-
-    def who(self, key: Key) -> Who:
-        """Whether a client is the one that the file is open by, or was written by last."""
-        users = self.users
-        block = users[0] if len(users) == 1 else self.last_writer if not users else None
-        return Who.SAME if block is not None and block.key == key else Who.OTHER
-
-
-class TableFull(Exception):
-    """There is no room for a further entry; `oldest` can be reclaimed or is reclaimed just now, if there is one."""
-
-    def __init__(self, oldest: Entry | None) -> None:
-        super().__init__("the state table is full")
-        self.oldest = oldest
 
 
 class SpritelyState:
@@ -157,8 +56,7 @@ class SpritelyState:
         """Whether any client has called this instance, other than by NULL."""
         self.channels: dict[Key, t.Any] = {}
         """Client -> what calls it: that of the connection that its latest call came from."""
-        self.dead: OrderedDict[tuple[Key, File], bool] = OrderedDict()
-        """Client and file -> whether the client has obtained a new handle since it was given up."""
+        self.dead, self.lost = stable.dead, stable.lost
         self._seen: OrderedDict[File, tuple[float, bool]] = OrderedDict()
         """File without an entry -> when it was last accessed by other versions, and whether it was written."""
         self._counter = stable.ceiling
@@ -191,6 +89,13 @@ class SpritelyState:
         """The highest version of a file that any client can know."""
         return self._stable.ceiling if self._terms().by_counter else file.version
 
+    def is_overtaken(self, file: File, version: int) -> bool:
+        """Whether others must have written since the last writer got this version.
+
+        It can have lost one OPEN, and a crash may have raised the version by one (`Inode.crash`).
+        """
+        return version < self.known_version(file) - self._terms().growth - 1
+
     def _set_version(self, file: File, version: int) -> int:
         self._stable.has_versions = True
         if self._terms().by_counter:
@@ -212,8 +117,8 @@ class SpritelyState:
     def _next(self, version: int) -> int:
         terms = self._terms()
         if not terms.by_counter:
-            return version + 1
-        self._counter = max(self._counter, version) + 1
+            return version + terms.growth
+        self._counter = max(self._counter, version) + terms.growth
         if self._counter > self._stable.ceiling:
             self._stable.ceiling = self._counter + terms.step - 1
         return self._counter
@@ -244,8 +149,15 @@ class SpritelyState:
             entry.state = State.ONE_WRITER if seen[1] else State.ONE_READER
         return entry
 
+    def surplus(self, kept: int) -> list[Entry]:
+        """The oldest closed files with dirty blocks, if there are more than these; not those that are called for."""
+        dirty = [each for each in self.entries.values() if each.state is State.CLOSED_DIRTY]
+        return [each for each in dirty[: max(0, len(dirty) - kept)] if not each.is_locked]
+
     def has_room(self, entry: Entry, key: Key) -> bool:
         """Whether a client may have something of a file, as far as memory goes."""
+        if key not in entry.blocks and self.blocks >= MOST.snfs_blocks:
+            self._close_nfs(besides=entry)
         return key in entry.blocks or self.blocks < MOST.snfs_blocks
 
     def may_wait(self, entry: Entry, call: t.Any) -> bool:
@@ -256,7 +168,8 @@ class SpritelyState:
         return True
 
     def _forget_closed(self) -> None:
-        """Forget the entries that only wait for opens that do not come again."""
+        """Forget the entries that only wait for opens that do not come again, or for accesses by other versions."""
+        self._close_nfs()
         closed = (each for each in self.entries.values() if each.state is State.CLOSED)
         for entry in [each for each in closed if not each.is_locked]:
             self._remove(entry)
@@ -272,6 +185,9 @@ class SpritelyState:
         """A file has gone, and with it what clients have of it: nothing is written back."""
         entry = self.entries.get(file)
         self._seen.pop(file, None)
+        self.lost.pop(file, None)
+        for dead in [each for each in self.dead if each[1] is file]:
+            del self.dead[dead]
         if entry is not None:
             self._remove(entry)
 
@@ -309,10 +225,10 @@ class SpritelyState:
         row = self._row(entry, When.OPEN_FOR_WRITE if writes else When.OPEN_FOR_READ, key)
         if row is None or not row.callback:
             return {}
-        found = {}
+        found, calls_opener = {}, self._terms().calls_opener
         for block in entry.blocks.values():
             missing = row.callback & ~block.settled
-            if block.key != key and block.caches and missing:
+            if (block.key != key or calls_opener) and block.caches and missing:
                 found[block.key] = row.callback
         return found
 
@@ -431,6 +347,9 @@ class SpritelyState:
         self.grow(entry.file, by=2)
         if lost:
             entry.uninformed |= entry.waiting
+            self.lost[entry.file] = None  # perhaps nobody waits, or nobody of those comes again
+            while len(self.lost) > _MOST_LOST:
+                self.lost.popitem(last=False)
         self._unlock(entry, key)
 
     def _unlock(self, entry: Entry, key: Key) -> None:
@@ -441,10 +360,19 @@ class SpritelyState:
     def informs(self, entry: Entry, call: t.Any) -> bool:
         """Whether an open is to learn that the file may be inconsistent; it does not wait any more."""
         entry.waiting.discard(call)
-        if call in entry.uninformed:
-            entry.uninformed.discard(call)
-            return True
-        return False
+        is_lost = call in entry.uninformed or entry.file in self.lost
+        entry.uninformed.discard(call)
+        return is_lost
+
+    def forget_call(self, call: t.Any) -> None:
+        """An open does not wait any more, and is not carried out."""
+        for entry in [each for each in self.entries.values() if call in each.waiting]:
+            self.informs(entry, call)
+            self._settle(entry)
+
+    def loss_is_known(self, file: File) -> None:
+        """An open is answered with what may be lost of a file: later ones need not be."""
+        self.lost.pop(file, None)
 
     def note_channel(self, key: Key, channel: t.Any) -> None:
         """Call a client over this connection from now on."""
@@ -457,6 +385,10 @@ class SpritelyState:
     def is_dead(self, key: Key, file: File) -> bool:
         """Whether a client may not use the handle that it has."""
         return self.dead.get((key, file)) is False
+
+    def was_given_up(self, key: Key, file: File) -> bool:
+        """Whether a client has not opened a file since it was given up."""
+        return (key, file) in self.dead
 
     def obtained(self, key: Key, file: File) -> None:
         """A client has obtained a handle."""
@@ -492,6 +424,12 @@ class SpritelyState:
         self._seen[file] = self._now(), writes or (seen[1] and is_recent)
         if len(self._seen) > _MOST_SEEN:
             self._seen.popitem(last=False)
+
+    def _close_nfs(self, besides: Entry | None = None) -> None:
+        """Close what other versions have not accessed for long, where room is needed."""
+        for entry in list(self.entries.values()):
+            if entry is not besides:
+                self._drop_nfs(entry)
 
     def _drop_nfs(self, entry: Entry) -> None:
         """Close what other versions have not accessed for long (section 6.1)."""
@@ -538,12 +476,21 @@ class SpritelyState:
             self._stable.clients.discard(key)
 
     def reopen(
-        self, entry: Entry, key: Key, mdev: int, *, readers: int, writers: int, dirty: bool, version: int
+        self,
+        entry: Entry,
+        key: Key,
+        mdev: int,
+        *,
+        readers: int,
+        writers: int,
+        dirty: bool,
+        version: int,
+        can_be_called: bool = True,
     ) -> None:
         """Set what a client has of a file; the callbacks for it are over."""
         if version and not self.known_version(entry.file):
             self._set_version(entry.file, version)  # the counter has forgotten it
-        block = self.put(entry, Block(key))
+        block = self.put(entry, Block(key, caches=can_be_called))
         if writers and not block.writers:
             self.open(entry, key, mdev, writes=True, grows=False)
         elif readers and not block.is_open:
@@ -551,6 +498,7 @@ class SpritelyState:
         wrote, block.mdev = block.writers > writers, mdev
         block.readers, block.writers = readers, writers
         block.is_dirty = dirty and not writers and entry.state is not State.WRITE_SHARED
+        block.settled = Callback.NONE  # it may cache again
         self._set_state(entry, block, wrote=wrote)
 
     def _set_state(self, entry: Entry, block: Block, *, wrote: bool) -> None:
@@ -565,3 +513,6 @@ class SpritelyState:
             entry.state = State.ONE_RDRDIRTY
         elif entry.state is State.ONE_RDRDIRTY and not dirty:
             entry.state = State.ONE_READER
+
+
+__all__ = ["NFS", "Block", "Entry", "File", "Key", "SpritelyState", "Stable", "TableFull", "Terms"]

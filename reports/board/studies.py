@@ -14,12 +14,12 @@ from markupsafe import Markup
 
 from reports.board.charts import drawing
 from reports.board.safe import visible, visible_line
+from reports.workloads.inferred import model_text
 from reports.workloads.studied import study_text
 from reports.workloads.study_charts import study_chart, study_panels
 from workloads.sensitivity import study as studies
 from workloads.sensitivity.curves import FEWEST
-from workloads.sensitivity.inferring import infer
-from workloads.sensitivity.queueing import Server
+from workloads.sensitivity.inferring import Inferred, infer
 from workloads.sensitivity.study import Setting, Study
 from workloads.trouble import Refused
 
@@ -40,13 +40,15 @@ class StudyView:
 
 def view_of_study(study: Study) -> StudyView:
     """The view of a study. The model is drawn where scipy is installed, and base has points enough."""
-    model = _model(study)
+    inferred = _inferred(study)
+    model = None if inferred is None else inferred.server
+    text = study_text(study) + ("" if inferred is None else f"\n{model_text(inferred)}")
     picture = study_chart(study, model)
     sheet = "\n".join(studies.sheet(study)) + "\n"
     return StudyView(
         title=visible_line(f"sensitivity of {study.target}"),
         tagline=visible_line(f"NFSv{study.version} over {study.transport}, {len(study.points)} points"),
-        text=visible(study_text(study)),
+        text=visible(text),
         panels=[
             (visible_line(title), Markup(drawing(svg)))  # noqa: S704  rebuilt
             for title, svg in study_panels(study, model)
@@ -61,11 +63,11 @@ def views_of_studies(found: Sequence[Study]) -> list[StudyView]:
     return [view_of_study(each) for each in found]
 
 
-def _model(study: Study) -> Server | None:
+def _inferred(study: Study) -> Inferred | None:
     curve = studies.mean_curve(study, Setting())
     if len(curve) < FEWEST:
         return None
     try:
-        return infer(curve).server
+        return infer(curve)
     except Refused:
         return None

@@ -117,8 +117,10 @@ def _number(value: float | None, kind: Kind) -> str:
     return f"{value:.0f}" if value == int(value) else f"{value:.1f}"
 
 
-def paper_markdown(paper: Paper, by_target: Mapping[str, Sequence[Filled]]) -> str:
-    """All tables of a paper as Markdown, each with a part for each target."""
+def paper_markdown(
+    paper: Paper, by_target: Mapping[str, Sequence[Filled]], pictures: Mapping[str, str] | None = None
+) -> str:
+    """All tables of a paper as Markdown, each with a part for each target; `pictures`: where those of figures are."""
     parts = [f"## {paper.title}"]
     for at, table in enumerate(paper.tables):
         parts.append(f"### {table.name.capitalize()}: {table.title}")
@@ -126,6 +128,14 @@ def paper_markdown(paper: Paper, by_target: Mapping[str, Sequence[Filled]]) -> s
             parts.append(table.note)
         for target, tables in by_target.items():
             parts += [f"#### On {target}", *_markdown(tables[at])]
+    for figure in paper.figures:
+        if pictures and figure.name in pictures:
+            title = f"{figure.name.capitalize()}: {figure.title}"
+            parts += [
+                f"### {title}",
+                *([figure.note] if figure.note else []),
+                f"![{title}]({pictures[figure.name]})",
+            ]
     return printable("\n\n".join(parts) + "\n")
 
 

@@ -6,9 +6,11 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Iterator
 
-from reports.workloads.wording import UNKNOWN, aligned, digits, duration
+from nfsjudge.wording import count
+from reports.workloads.wording import UNKNOWN, aligned, digits, digits_between, duration_between
 from workloads.sensitivity import study as studies
-from workloads.sensitivity.study import Row, Study
+from workloads.sensitivity.curves import FEWEST
+from workloads.sensitivity.study import Row, Setting, Study
 from workloads.statistics import Interval
 
 _MOST: t.Final = 8
@@ -38,12 +40,15 @@ def _lines(study: Study) -> Iterator[str]:
     yield ""
     found = studies.rows(study)
     table = [
-        ("setting", "peak, op/s", "base", "slope, µs per op/s", "r²", "points", "refused"),
+        ("setting", "peak, op/s", "base", "slope, µs per op/s", "r²", "points", "overloaded", "refused"),
         *map(_cells, found),
     ]
     yield from aligned(table)
     yield ""
     yield from _laws(study, found)
+    if any(row.overloaded for row in found):
+        yield ""
+        yield "overloaded: less was done than arrived, so the response says how long it was measured; no fit uses it"
     refused = [each for each in study.points if each.refused]
     if refused:
         yield ""
@@ -57,40 +62,66 @@ def _lines(study: Study) -> Iterator[str]:
 
 def _cells(row: Row) -> tuple[str, ...]:
     base = slope = r2 = UNKNOWN
-    if row.signature is not None:
-        base = duration(1000 * row.signature.base) if row.has_base else UNKNOWN
-        if row.signature.slope is not None:
-            slope, r2 = _interval(row.signature.slope.slope, 1000), f"{row.signature.slope.r2:.2f}"
-    peak = digits(row.peak) if row.peak else UNKNOWN
-    return str(row.setting), peak, base, slope, r2, str(len(row.curve)), str(row.refused)
+    if row.base is not None:
+        base = duration_between(row.base)
+    if row.signature is not None and row.signature.slope is not None:
+        slope, r2 = _interval(row.signature.slope.slope, 1000), f"{row.signature.slope.r2:.2f}"
+    peak = UNKNOWN if row.saturation is None else digits_between(row.saturation)
+    return str(row.setting), peak, base, slope, r2, str(len(row.curve)), str(row.overloaded), str(row.refused)
 
 
 def _laws(study: Study, found: list[Row]) -> Iterator[str]:
     """Sections 5.1 to 5.3 of the paper."""
+    yield from _links(study)
     latency = studies.latency_law(study)
     if latency is not None:
-        flat = studies.flat_until(study)
         yield (
             f"base over L:     {_interval(latency.slope, 1)} µs for each µs, r² {latency.r2:.3f} "
             "(paper: model 2, measured 3)"
         )
-        if flat is not None:
-            up_to = f"up to {flat:g} µs" if flat else "no such part"
-            yield f"base is flat:    {up_to} (paper: up to 150 µs)"
+    yield from _flat(study)
     overheads = [line for knob in _OVERHEADS for line in _overhead(study, knob)]
     yield from overheads
     if any(row.setting.knob == "bandwidth" for row in found):
         steeper = studies.steeper_at(found)
         what = "at none of these" if steeper is None else f"from {steeper:g} MB/s down"
         yield f"slope over 1/G:  steeper {what} (paper: at 1.25 MB/s)"
+    curve = studies.mean_curve(study, Setting())
+    if study.shares and len(curve) < FEWEST:
+        yield f"no model:        base has {count(len(curve), 'load')} that fits use, and {FEWEST} are needed"
     if latency is None and not overheads and len(found) == 1:
         yield "No knob was turned: --latency, --client-overhead and --bandwidth do it."
+
+
+def _flat(study: Study) -> Iterator[str]:
+    """Whether there is a part without any rise, and what the measurement cannot see."""
+    flat, unseen = studies.flat_until(study), studies.unseen_rise(study)
+    if unseen is None:
+        return
+    up_to = "not known" if flat is None else f"up to {flat:g} µs" if flat else "no such part"
+    least = f"; a rise of less than {digits(unseen)} µs is not seen" if unseen else ""
+    yield f"base is flat:    {up_to} (paper: up to 150 µs{least})"
+
+
+def _links(study: Study) -> Iterator[str]:
+    """Which latencies the links had, by NULL calls."""
+    latencies = [row for row in study.settings if row.knob == "latency"]
+    seen = [studies.measured_latency(study, each) for each in latencies]
+    if any(each is not None for each in seen):
+        requested = ", ".join(f"{each.value:g}" for each in latencies)
+        found = ", ".join(UNKNOWN if each is None else digits(each) for each in seen)
+        yield f"L of the links:  requested {requested} µs, measured {found} µs"
 
 
 def _overhead(study: Study, knob: str) -> Iterator[str]:
     """Section 5.2: the law of a knob, and the k that the count of messages gives."""
     law = studies.overhead_law(study, knob)
     if law is None:
+        some, every = studies.limited_by(study, knob)
+        if any(each.knob == knob for each in study.settings):
+            least = "" if knob == studies.SERVER else " below 90 % of that of base"
+            yield f"peak over o:     no law: {some} of {every} settings have a peak{least}, and three are needed"
+            yield f"                 {_OVERHEADS[knob]}"
         return
     yield (
         f"peak over o:     1 / ({_interval(law.service, 1e6)} µs + {_interval(law.messages, 1)} o), r² {law.r2:.2f}"
@@ -103,5 +134,10 @@ def _overhead(study: Study, knob: str) -> Iterator[str]:
 
 
 def _interval(interval: Interval, factor: float) -> str:
-    low, high = (f"{factor * each:.3g}" for each in (interval.low, interval.high))
-    return f"{factor * interval.estimate:.3g} ({low} to {high})"
+    low, high = (_digits(factor * each) for each in (interval.low, interval.high))
+    return f"{_digits(factor * interval.estimate)} ({low} to {high})"
+
+
+def _digits(value: float) -> str:
+    """Three digits, or all before the point; of any sign."""
+    return f"{value:.0f}" if abs(value) >= 999.5 else f"{value:.3g}"

@@ -15,7 +15,7 @@ from statistics import fmean
 from xml.etree import ElementTree as ET
 
 from reports.svg import add_line, add_text, add_title, attributes, drawing, written
-from reports.workloads.wording import digits, duration
+from reports.workloads.wording import digits, digits_between, duration, duration_between
 from workloads.sensitivity import study as studies
 from workloads.sensitivity.fits import OverheadLaw
 from workloads.sensitivity.queueing import Server
@@ -26,6 +26,8 @@ _LEFT, _RIGHT = 52, 388
 _HIGH: t.Final = 200
 """Pixels of the plane of a panel."""
 _ABOVE, _BELOW, _ROW = 24, 34, 16
+_SETTING: t.Final = 30
+"""Pixels of a setting in the legend: its name, and below it base and peak."""
 _DASHES: t.Final = ("", "6 3", "2 2", "8 3 2 3", "4 4", "12 3")
 _MOST: t.Final = 6
 """Settings of a panel: more cannot be distinguished."""
@@ -65,13 +67,18 @@ def _about(study: Study) -> str:
 
 def _panels(study: Study, model: Server | None) -> list[Panel]:
     curves = [(knob, settings) for knob in studies.KNOBS[1:] if (settings := _settings(study, knob))]
-    if not curves and study.used(Setting()):
+    if not curves and study.shown(Setting()):
         curves = [("base", [Setting()])]
     found: list[Panel] = []
     for knob, settings in curves:
-        high = _ABOVE + _HIGH + _BELOW + _ROW * (len(settings) + (model is not None))
+        left = _left(study, knob, settings)
+        high = _ABOVE + _HIGH + _BELOW + _SETTING * len(settings) + _ROW * ((model is not None) + bool(left))
         draw = functools.partial(
-            _panel, knob=knob, curves=[(each, study.used(each)) for each in settings], model=model
+            _panel,
+            knob=knob,
+            curves=[(each, study.shown(each), _about_setting(study, each)) for each in settings],
+            model=model,
+            left=left,
         )
         found.append((_caption(knob), high, draw))
     for knob in ("overhead", studies.CLIENT, studies.SERVER):
@@ -84,6 +91,14 @@ def _panels(study: Study, model: Server | None) -> list[Panel]:
             draw = functools.partial(_peaks, knob=knob, points=points, law=law, workers=workers)
             found.append((f"peak over {knob}", _ABOVE + _HIGH + _BELOW + 2 * _ROW, draw))
     return found
+
+
+def _about_setting(study: Study, setting: Setting) -> str:
+    """Base and peak, with their intervals."""
+    base, peak = studies.base_of(study, setting), studies.peak_of(study, setting)
+    parts = [] if base is None else [f"base {duration_between(base)}"]
+    parts += [] if peak is None else [f"peak {digits_between(peak)}"]
+    return ", ".join(parts)
 
 
 def _caption(knob: str) -> str:
@@ -140,9 +155,17 @@ def _peaks(
 
 def _settings(study: Study, knob: str) -> list[Setting]:
     """Base and those of a knob; empty if the knob was not turned."""
-    mine = [each for each in study.settings if each.knob == knob and study.used(each)]
-    base = [Setting()] if study.used(Setting()) else []
-    return (base + mine)[:_MOST] if mine else []
+    mine = [each for each in study.settings if each.knob == knob and study.shown(each)]
+    base = [Setting()] if study.shown(Setting()) else []
+    most = _MOST - len(base)
+    if len(mine) > most:  # the smallest and the largest among them
+        mine = [mine[round(at * (len(mine) - 1) / (most - 1))] for at in range(most)]
+    return base + mine if mine else []
+
+
+def _left(study: Study, knob: str, drawn: Sequence[Setting]) -> int:
+    """How many settings of a knob are not drawn, although they have points."""
+    return sum(each.knob == knob and each not in drawn for each in study.settings if study.shown(each))
 
 
 def _panel(
@@ -150,10 +173,11 @@ def _panel(
     top: int,
     *,
     knob: str,
-    curves: Sequence[tuple[Setting, list[Measured]]],
+    curves: Sequence[tuple[Setting, list[Measured], str]],
     model: Server | None,
+    left: int,
 ) -> None:
-    points = [point for _, curve in curves for point in curve]
+    points = [point for _, curve, _ in curves for point in curve]
     most = _rounded_up(max(point.delivered for point in points))
     low = math.floor(math.log10(max(0.1, min(point.response_low or point.response for point in points))))
     high = max(low + 1, math.ceil(math.log10(max(point.response_high for point in points))))
@@ -168,11 +192,12 @@ def _panel(
     add_text(svg, _LEFT, top + 16, _caption(knob), "caption")
     _axes(svg, top, most, range(low, high + 1), x, y)
     below = top + _ABOVE + _HIGH + _BELOW
-    for number, (setting, curve) in enumerate(curves):
+    for number, (setting, curve, about) in enumerate(curves):
         group = ET.SubElement(svg, "g", {"class": "curve"})
         add_title(group, f"{setting}: {len(curve)} points")
         _curve(group, number, curve, x, y)
-        _sample(group, number, below + number * _ROW, str(setting))
+        _sample(group, number, below + number * _SETTING, str(setting))
+        add_text(group, _RIGHT, below + number * _SETTING + 18, about, "tick", anchor="end")
     if model is not None:
         group = ET.SubElement(svg, "g", {"class": "model"})
         add_title(group, "the queueing model, fitted to base")
@@ -180,10 +205,18 @@ def _panel(
         line = [(x(rate), y(1e6 * model.response(rate))) for rate in rates]
         shown = [(at, to) for at, to in line if to >= top + _ABOVE]
         _line(group, shown, "1 2", "3")
-        _line(
-            group, [(_LEFT, below + len(curves) * _ROW), (_LEFT + 26, below + len(curves) * _ROW)], "1 2", "3"
+        at = below + len(curves) * _SETTING
+        _line(group, [(_LEFT, at), (_LEFT + 26, at)], "1 2", "3")
+        add_text(group, _LEFT + 34, at + 4, "model of base", "name")
+    if left:
+        at = below + len(curves) * _SETTING + _ROW * (model is not None)
+        add_text(
+            svg,
+            _LEFT,
+            at + 4,
+            f"{left} more settings are in the table" if left > 1 else "1 more setting is in the table",
+            "name",
         )
-        add_text(group, _LEFT + 34, below + len(curves) * _ROW + 4, "model of base", "name")
 
 
 def _axes(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A run over time as SVG: use of the server's processor, all calls, READs and WRITEs, one above the other.
+"""A run over time as SVG: processor time of the server, all calls, READs and WRITEs, one above the other.
 
 As figures 1 and 2 of the paper on Spritely NFS. Without colours, and as wide as a column: letters are legible at 400
 pixels.
@@ -52,7 +52,7 @@ def axes(timeline: Timeline) -> list[float]:
 
 def _panels(spans: Sequence[Span]) -> list[tuple[str, list[float]]]:
     return [
-        ("server processor, %", [100 * each.processor for each in spans]),
+        ("server processor, ms/s", [1000 * each.processor for each in spans]),
         ("calls/s", [each.calls for each in spans]),
         ("READ/s", [each.reads for each in spans]),
         ("WRITE/s", [each.writes for each in spans]),
@@ -65,7 +65,7 @@ def _panel(
     """One graph: steps, filled lightly."""
     floor, seconds = top + _HEIGHT, spans[-1].end
     group = ET.SubElement(svg, "g", {"class": "graph"})
-    add_title(group, f"{name}: up to {max(values):.0f}")
+    add_title(group, f"{name}: up to {max(values):.3g}")
     add_text(group, _LEFT, top - 6, name, "name")
     add_line(group, _LEFT, floor, _RIGHT, floor, "axis", opacity="0.8")
     for part, label in ((0.5, highest / 2), (1.0, highest)):
@@ -93,7 +93,14 @@ def _times(svg: ET.Element, bottom: float, timeline: Timeline) -> None:
     step = _rounded_up(seconds / 6)
     for number in range(int(seconds / step) + 1):
         add_text(svg, _x(number * step, seconds), bottom - 6, f"{number * step:g}", "tick", anchor="middle")
-    add_text(svg, (_LEFT + _RIGHT) / 2, bottom + 10, "seconds", "caption", anchor="middle")
+    add_text(
+        svg,
+        (_LEFT + _RIGHT) / 2,
+        bottom + 10,
+        "seconds on the clock of the client",
+        "caption",
+        anchor="middle",
+    )
     ends = [at for _, at in timeline.phases[1:]] + [seconds]
     taken: list[tuple[float, float]] = []
     for (name, at), end in sorted(

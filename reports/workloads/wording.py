@@ -10,6 +10,7 @@ from nfsjudge.wording import as_size, count
 from workloads.histogram import PERCENTILES, Histogram
 from workloads.result import DataChecks, Result, Setup
 from workloads.spec import title_of
+from workloads.statistics import Interval
 
 UNKNOWN = "-"
 """In a cell: there is no such number, or too few values for it."""
@@ -28,6 +29,25 @@ def digits(value: float) -> str:
     if value >= 99.95:
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
+
+
+def duration_between(interval: Interval) -> str:
+    """``6.22 ms (6.13 to 6.31)``, of µs; without the ends if they are not known."""
+    size, unit = next(
+        (each for each in ((1e6, "s"), (1e3, "ms")) if interval.estimate >= each[0] * 0.9995), (1.0, "µs")
+    )
+    return f"{digits(interval.estimate / size)} {unit}{_ends(interval, size)}"
+
+
+def digits_between(interval: Interval) -> str:
+    """``1070 (1050 to 1090)``."""
+    return f"{digits(interval.estimate)}{_ends(interval, 1.0)}"
+
+
+def _ends(interval: Interval, size: float) -> str:
+    if interval.low == interval.high:
+        return ""
+    return f" ({digits(interval.low / size)} to {digits(interval.high / size)})"
 
 
 def precise(value: float) -> str:

@@ -35,6 +35,13 @@ def test_a_study_has_its_panels_its_laws_and_its_numbers() -> None:
     assert unquote(view.svg.partition(",")[2]).startswith("<svg")
 
 
+@needs("scipy")
+def test_the_model_of_base_stands_with_its_errors() -> None:
+    text = view_of_study(samples.study()).text
+    assert "inferred by the queueing model" in text
+    assert "largest error:" in text
+
+
 @needs("playwright", "chromium")
 @pytest.mark.parametrize(("width", "columns"), [(400, 1), (1400, 3)])
 def test_panels_stand_side_by_side_where_there_is_room(

@@ -10,11 +10,14 @@ from collections import Counter
 import nfsclient
 from nfsclient.highlevel.snfs import NfsClient, connect
 from nfsclient.protocol import snfs as p
+from nfsclient.rpc.auth import AuthSys
+from nfsclient.rpc.blocking import RpcClient, connect_tcp
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.program import Procedure
 from nfsclient.rpc.service import CallContext
 from nfsserver import ManualClock, Server
 from nfsserver.handlers import ServerApi
+from nfsserver.state.spritely import NFS
 
 BLOCK: t.Final = 16
 NAMED: t.Final = (
@@ -43,6 +46,7 @@ class Stage:
         self.calls: Counter[str] = Counter()
         self.callbacks: list[p.CbMode] = []
         self.clients: list[NfsClient] = []
+        self._raw: list[RpcClient] = []
         for procedure in NAMED:
             self.server.interpose(t.cast("Procedure[t.Any, t.Any]", procedure), self._note)
 
@@ -79,6 +83,12 @@ class Stage:
         """A client of another version, which keeps nothing."""
         return nfsclient.connect(self.url(version), loop=self.loop)
 
+    def raw(self) -> RpcClient:
+        """A connection of somebody who makes calls singly, and answers no callbacks."""
+        made = connect_tcp("127.0.0.1", self.server.port, loop=self.loop, credential=AuthSys())
+        self._raw.append(made)
+        return made
+
     def cut(self, client: NfsClient) -> None:
         """End the connection of a client, from the side of the server: the client may connect again from its port."""
         rpc = self.server._rpc
@@ -87,14 +97,32 @@ class Stage:
             if connection.peer == client.session.rpc.local_address:
                 connection.close()
 
-    def during(self, procedure: Procedure[t.Any, t.Any], act: t.Callable[[], None]) -> None:
-        """Do something once, just before the next call of a procedure is carried out."""
+    def give_up(self, client: NfsClient, name: str) -> bool:
+        """Let the server give a client up for a file, as if it had not answered. False: it has nothing of it."""
+        directory = self.server.fs.root.directory
+        assert directory is not None
+        table = self.server.spritely
+        entry = table.entry(t.cast("t.Any", directory.get(name.encode())))
+        blocks: list[t.Any] = [] if entry is None else list(entry.blocks)
+        port = client.session.rpc.local_address[1]
+        keys = [key for key in blocks if key != NFS and key[1] == port]
+        for key in keys:
+            table.give_up(t.cast("t.Any", entry), key, lost=False)
+        return bool(keys)
+
+    def during(
+        self, procedure: Procedure[t.Any, t.Any], act: t.Callable[[], None], *, after: bool = False
+    ) -> None:
+        """Do something once, just before the next call of a procedure is carried out, or just after."""
         left = [act]
 
         def middleware(_server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+            if left and not after:
+                left.pop()()
+            reply = proceed(context, args)
             if left:
                 left.pop()()
-            return proceed(context, args)
+            return reply
 
         self.server.interpose(procedure, middleware)
 
@@ -108,7 +136,7 @@ class Stage:
         return inode.data.read(0, inode.size)
 
     def close(self) -> None:
-        for client in self.clients:
-            client.session.rpc.close()
+        for rpc in (*self._raw, *(client.session.rpc for client in self.clients)):
+            rpc.close()
         self.server.close()
         self.loop.close()

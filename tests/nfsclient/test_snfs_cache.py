@@ -192,6 +192,16 @@ def test_data_that_was_requested_before_an_invalidation_is_not_kept() -> None:
     assert file.blocks == {}
 
 
+def test_data_that_was_requested_before_a_write_back_does_not_replace_what_was_written() -> None:
+    """READ is answered, a callback writes back, and then the answer gets to the cache."""
+    cache = Cache(block=BLOCK)
+    _, file = opened(cache, 30)
+    cache.write(file, 4, b"new", 0.0)
+    assert write_all(cache, file) == [(4, b"new")]
+    cache.fetched(file, 0, b"0123456789ABCDEF", file.epoch)
+    assert cache.read(file, 0, 16) == b"0123new789ABCDEF"
+
+
 def test_a_block_that_is_not_known_up_to_a_write_is_fetched_first() -> None:
     cache = Cache(block=BLOCK)
     _, file = opened(cache, 30)
@@ -259,6 +269,8 @@ class OneClient(RuleBasedStateMachine):
         self.now = 0.0
         self.opens: list[bool] = []
         self.under_way: list[Extent] = []
+        self.requested: tuple[int, bytes, int] | None = None
+        """The block, data and epoch of a READ whose reply has not come."""
         self.open(writes=True)
 
     @property
@@ -281,6 +293,20 @@ class OneClient(RuleBasedStateMachine):
         for number in numbers:
             data = self.server[number * BLOCK : (number + 1) * BLOCK]
             self.cache.fetched(self.file, number, bytes(data), self.file.epoch)
+
+    @rule(number=st.integers(0, 5))
+    def request(self, number: int) -> None:
+        """READ is answered, and its reply is on its way."""
+        if self.opens and number * BLOCK < self.file.size:
+            data = bytes(self.server[number * BLOCK : (number + 1) * BLOCK])
+            self.requested = number, data, self.file.epoch
+
+    @rule()
+    def take_data(self) -> None:
+        if self.requested is not None:
+            self.cache.fetched(self.file, *self.requested)
+            self.requested = None
+            self._make_room()
 
     @rule(offset=_OFFSETS, count=st.integers(1, 3 * BLOCK), ahead=st.booleans())
     def read(self, offset: int, count: int, ahead: bool) -> None:
@@ -305,6 +331,7 @@ class OneClient(RuleBasedStateMachine):
     def cut(self, size: int) -> None:
         if True not in self.opens:
             return
+        self.take_data()  # a program that cuts does not wait for data
         for contents in (self.server, self.program):
             del contents[size:]
             contents.extend(bytes(size - len(contents)))

@@ -198,6 +198,52 @@ def test_version_3_is_put_off_while_a_client_writes_back(rig: Rig, a: Client) ->
     assert bytes(nfs3.read(file, 0, 10).resok.data) == b"new"
 
 
+@pytest.mark.parametrize("procedure", ["OPEN", "CLOSE"])
+def test_a_call_that_waits_is_not_carried_out_when_its_connection_has_ended(
+    rig: Rig, a: Client, b: Client, procedure: str
+) -> None:
+    """Its client says by REOPEN what it has open, and makes the call once more, as a new one."""
+    file = rig.file(b"f")
+    a.snfs.open(file, write_mode=True)
+    a.callbacks.holds = True
+    opening = b.rpc.submit(p.OPEN, p.Openargs(file, 0, False))
+    a.rpc.loop.run_until(lambda: a.callbacks.withheld == 1, a.rpc.loop.clock() + 5)
+    waits = b
+    if procedure == "CLOSE":
+        waits = a
+        a.rpc.submit(p.CLOSE, p.Closeargs(file, True))
+    waits.rpc.loop.catch_up()
+    come_again(waits)
+    if procedure == "OPEN":
+        a.callbacks.release()
+        a.rpc.loop.catch_up()
+        a.snfs.getattr(file)  # and then what waits is answered
+        assert b.snfs.close(file).status is Snfsstat.NFSERR_STALE
+    else:
+        reopening = a.rpc.submit(p.REOPEN, p.Reopenargs(file, 0, 0, 1, False, 2))  # brings the callback again
+        a.rpc.loop.run_until(lambda: a.callbacks.withheld == 2, a.rpc.loop.clock() + 5)
+        a.callbacks.release()
+        assert a.rpc.wait(reopening).status is Snfsstat.NFS_OK
+        assert b.rpc.wait(opening).status is Snfsstat.NFS_OK
+        assert a.snfs.close(file, write_mode=True).status is Snfsstat.NFS_OK
+    assert not any(entry.waiting for entry in rig.server.spritely.entries.values())
+
+
+def test_a_client_that_may_cache_since_it_reopened_is_called_again(rig: Rig, a: Client) -> None:
+    """What it was called for before does not count any more: the writer that it was called for has not come again."""
+    file = rig.file(b"f")
+    rig.clock.advance(61)  # what made the file is forgotten
+    a.snfs.open(file)
+    nfs3 = rig.nfs3()
+    for calls in (1, 2):
+        assert nfs3.write(file, 0, b"data").status is Nfsstat3.NFS3ERR_JUKEBOX
+        assert a.called == [CbMode.SNFS_CBINVAL] * calls
+        assert a.snfs.reopen(file, readers=1, cache_version=1).resok.cache_enabled is True
+    assert nfs3.write(file, 0, b"data").status is Nfsstat3.NFS3ERR_JUKEBOX
+    assert len(a.called) == 3
+    assert nfs3.write(file, 0, b"data").status is Nfsstat3.NFS3_OK
+
+
 def test_a_file_that_version_3_has_just_written_is_not_cached(rig: Rig, a: Client) -> None:
     """Its client may look for changes for a while (section 6.1)."""
     file = rig.file(b"f")

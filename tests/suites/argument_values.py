@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from nfsclient.errors import UnknownArm, XdrError
-from nfsclient.protocol import mount, nfs3, nfs4, portmap, rpcbind
+from nfsclient.protocol import mount, nfs3, nfs4, portmap, rpcbind, snfs
 from nfsclient.protocol.nfs2 import NFS2
 from nfsclient.protocol.nfs3 import NFS3
 from nfsclient.rpc.messages import CallHeader, MsgType
@@ -67,8 +67,14 @@ PROGRAMS: t.Final[tuple[Program, ...]] = (
     portmap.PORTMAP2,
     rpcbind.RPCBIND3,
     rpcbind.RPCBIND4,
+    Program(
+        snfs.PROGRAM,
+        snfs.VERSION,
+        snfs.SNFS.name,
+        tuple(each for each in snfs.SNFS.procedures if each.number not in NFS2.by_number),
+    ),
 )
-"""MOUNT 2 is MOUNT 1 with one procedure more (RFC 1094 appendix A)."""
+"""MOUNT 2 is MOUNT 1 with one procedure more (RFC 1094 appendix A). Of SNFS, what NFSv2 does not have."""
 FLAGS: t.Final[Mapping[str, tuple[str, ...]]] = {
     "NFS 3 ACCESS access": ("ACCESS3_",),
     "NFS 4 ACCESS access": ("ACCESS4_",),

@@ -23,6 +23,7 @@ from tests.needs import needs
 from tests.workloads import crews
 from tests.workloads.crews import Rig, Watched
 from workloads.carriers import cluster
+from workloads.sensitivity.study import read_all
 from workloads.trouble import LostWorker, Refused
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,8 +99,9 @@ def test_three_workers_of_dask_share_the_work_and_one_that_is_killed_ends_it(
     rig.require_nothing_left()
 
 
-@needs("distributed", "asyncssh")
-def test_workers_are_started_by_ssh(rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(name="ssh")
+def make_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A host that can be reached by SSH without a password: this one."""
     (tmp_path / ".ssh").mkdir()
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.workloads.ssh_server", str(tmp_path / ".ssh")],
@@ -112,14 +114,38 @@ def test_workers_are_started_by_ssh(rig: Rig, tmp_path: Path, monkeypatch: pytes
         assert server.stdin is not None
         assert server.stdout.readline() == b"ready\n"
         monkeypatch.setenv("HOME", str(tmp_path))
-        host = "127.0.0.1"
-        reach = cluster.Cluster(cluster.over_ssh([host, host], listen=host), rig.loop, WorkloadActor)
-        assert reach.find_workers(60, 2) == 2
-        result = rig.run(rig.order("write10", 2), reach=reach, version=__version__).result
+        yield "127.0.0.1"
         server.stdin.close()
+
+
+@needs("distributed", "asyncssh")
+def test_workers_are_started_by_ssh(rig: Rig, ssh: str) -> None:
+    reach = cluster.Cluster(cluster.over_ssh([ssh, ssh], listen=ssh), rig.loop, WorkloadActor)
+    assert reach.find_workers(60, 2) == 2
+    result = rig.run(rig.order("write10", 2), reach=reach, version=__version__).result
     assert result.verdict is Verdict.PASS
     assert result.phases[0].calls == {"COMMIT": 2, "CREATE": 2, "WRITE": 16}
     rig.require_nothing_left()
+
+
+@needs("distributed", "asyncssh")
+def test_a_study_has_a_worker_on_each_host(ssh: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted: list[int | None] = []
+    find = cluster.Cluster.find_workers
+
+    def noting(self: cluster.Cluster, seconds: float, number: int | None) -> int:
+        wanted.append(number)
+        return find(self, seconds, number)
+
+    monkeypatch.setattr(cluster.Cluster, "find_workers", noting)
+    words = ["sensitivity", "embedded", "--hosts", f"{ssh},{ssh}", "--listen", ssh, "--loads", "0"]
+    few = ["--callers", "2", "--seconds", "1", "--repeat", "1", "--out", str(tmp_path / "study")]
+    assert run_command_line([*words, *few]) == Exit.OK
+    (study,) = read_all(tmp_path / "study")
+    assert study.workers == 2
+    assert set(wanted) == {2}  # not as many as have come by then
+    (point,) = study.points
+    assert point.operations > 0
 
 
 @needs("distributed")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import random
 import typing as t
@@ -15,7 +16,9 @@ from hypothesis import strategies as st
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
 from tests.needs import needs
+from tests.workloads import samples
 from workloads.sensitivity import inferring
+from workloads.sensitivity import study as studies
 from workloads.sensitivity.curves import Point, before_the_hook, little, read_curve, signature
 from workloads.sensitivity.fits import batch_means, fit_line, fit_overhead
 from workloads.sensitivity.inferring import MissingFit, infer
@@ -112,6 +115,15 @@ def test_small_batches_are_joined() -> None:
     assert batch_means(_batches(values)) == batch_means(_batches(values, 10))
 
 
+def test_batches_that_depend_on_each_other_are_joined() -> None:
+    """Four alike follow each other: neighbours correlate by a half, and those of ten batches do not."""
+    batches = [(100, 100.0 * (1 + at // 4 % 2)) for at in range(20)]
+    joined = [(200, 200.0 * (1 + at // 2 % 2)) for at in range(10)]
+    found = batch_means(batches)
+    assert found == batch_means(joined)
+    assert found.high - found.low > 1.3 * (2 * 2.093 * 0.513 / math.sqrt(20))
+
+
 def _batches(values: list[float], number: int = 20) -> list[tuple[int, float]]:
     size = -(-len(values) // number)
     parts = [values[at * size : (at + 1) * size] for at in range(number)]
@@ -200,14 +212,23 @@ def _file(folder: Path, text: str) -> Path:
 
 def test_a_file_with_names_comments_and_more_columns_is_read(tmp_path: Path) -> None:
     rows = "".join(f"{rate},{rate / 100},more\n" for rate in range(100, 700, 100))
-    path = _file(tmp_path, f"throughput,response\n# a comment\n\n{rows}")
+    path = _file(tmp_path, f"# a comment\nthroughput,response\n# a comment\n\n{rows}")
     assert read_curve(path) == [Point(rate, rate / 100) for rate in range(100, 700, 100)]
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("100,5\n200,x\n", "line 2: expected operations per second and ms above 0, got '200,x'"),
+        (
+            "100,5\n200,x\n",
+            r"line 2: expected operations per second from 0.001 to 1e\+09 and ms from 1e-06 to .*, got '200,x'",
+        ),
+        ("50,-1\n100,5\n", "line 1: expected"),
+        ("1e10,5\n", "line 1: expected"),
+        ("1e-323,5\n", "line 1: expected"),
+        ("100,1e-323\n", "line 1: expected"),
+        ("rate,ms\nthroughput,response\n", "line 2: expected"),
+        ("".join(f"{number},5\n" for number in range(1, 502)), "line 501: expected 500 points at most"),
         ("100,5\n200,-1\n", "line 2: expected"),
         ("100,5\n200,nan\n", "line 2: expected"),
         ("100,5\n200\n", "line 2: expected"),
@@ -220,6 +241,29 @@ def test_what_is_no_curve_is_refused_with_its_line(text: str, why: str, tmp_path
         read_curve(_file(tmp_path, text))
     with pytest.raises(Refused, match="cannot read"):
         read_curve(tmp_path / "none.csv")
+
+
+def test_our_curves_are_read_if_they_are_of_one_setting(tmp_path: Path) -> None:
+    """Their points are in the order of loads, and what no fit uses is a comment."""
+    study = samples.study()
+    base = [each for each in study.points if each.knob == "base"]
+    drawn = random.Random(3).sample(base, len(base))
+    slow = dataclasses.replace(base[1], response=1e9, refused="its sending lagged")
+    over = dataclasses.replace(base[-1], share=1.1, delivered=2000.0, arrivals=9000, ended=2000)
+    alone = dataclasses.replace(study, points=(over, *drawn, slow))
+    text = "\n".join(studies.sheet(alone))
+    points = read_curve(_file(tmp_path, text))
+    assert len(points) == len(base) - 1  # but for the peak
+    assert [point.throughput for point in points] == sorted(point.throughput for point in points)
+    assert sum(line.startswith("# ") for line in text.splitlines()) == 3
+    assert {line.rpartition(",")[2] for line in text.splitlines()[1:]} == {
+        "",
+        "peak",
+        "refused",
+        "overloaded",
+    }
+    with pytest.raises(Refused, match="expected points of one setting, got 'latency 1000' after 'base 0'"):
+        read_curve(_file(tmp_path, "\n".join(studies.sheet(study))))
 
 
 # ---------------------------------------------------------------- inferring
@@ -291,6 +335,39 @@ def test_a_disk_without_time_is_refused(
     words = ["sensitivity", "--from", str(tmp_path), "--disk-ms", milliseconds]
     assert run_command_line(words) == Exit.USAGE
     assert "expected a number above 0" in capsys.readouterr().err
+
+
+@needs("scipy")
+@pytest.mark.parametrize("scale", [1e-3, 1e-2, 1e6, 5e6])
+def test_any_unit_of_throughput_and_response_is_fitted(scale: float) -> None:
+    """Such as bytes per second: the time of an operation may be 1e-10 s."""
+    curve = [
+        Point(rate * scale, response / scale)
+        for rate, response in SCSI.curve([100, 300, 500, 700, 900, 1000])
+    ]
+    assert infer(curve, disk=12e-3 / scale).server.service == pytest.approx(900e-6 / scale, rel=0.02)
+
+
+@needs("scipy")
+def test_a_curve_of_equal_throughputs_is_refused_with_their_number() -> None:
+    with pytest.raises(Refused, match=r"expected 6 different throughputs .*, got 3: 7 points"):
+        infer([Point(rate, 5.0) for rate in (100, 200, 300) for _ in range(3)])
+
+
+@pytest.mark.parametrize("disk", [1e-300, 1e307])
+def test_a_disk_of_no_use_is_refused(disk: float) -> None:
+    with pytest.raises(Refused, match="expected a time of a disk from"):
+        infer(_curve(SCSI), disk=disk)
+
+
+@needs("scipy")
+def test_what_cannot_be_fitted_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fit(*_words: t.Any) -> None:
+        raise ValueError("each lower bound must be less")
+
+    monkeypatch.setattr(inferring, "_fit", fit)
+    with pytest.raises(Refused, match="the model cannot be fitted to this curve: each lower"):
+        infer(_curve(SCSI))
 
 
 @needs("scipy")

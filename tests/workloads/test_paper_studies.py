@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nfsproof import paper_studies, workload_papers
+from nfsproof import paper_studies, sensing, workload_papers
 from nfsproof.exits import Exit, Trouble
 from nfsproof.workload_papers import carry_out, filled
 from reports.workloads.papers import paper_markdown, table_text
@@ -30,15 +30,28 @@ def _run(_plan: Plan, _target: str) -> Result:
     raise AssertionError("the paper has no runs")
 
 
-def _measure(plan: StudyPlan, _target: str, _repeats: int, folder: Path) -> tuple[Study, Exit]:
-    """The sample, as if it were of the plan."""
-    study = dataclasses.replace(samples.study(), callers=plan.callers)
+def _measure(plan: StudyPlan, target: str, repeats: int, folder: Path) -> tuple[Study, Exit]:
+    """The sample, as if it were of the plan: points that it does not have are refused."""
+    wish = paper_studies.wish_of(plan, target, repeats, None)
+    study = dataclasses.replace(
+        samples.study(), callers=plan.callers, queue=wish.queue, packet=wish.packet, resend=wish.resend,
+        shares=wish.shares, seconds=wish.seconds, repeats=repeats, bytes=wish.bytes or 1000,
+        version=wish.version or "3", transport=wish.transport or "tcp",
+    )  # fmt: skip
+    points = list(study.points)
     if (SERVER, 80.0) in plan.settings:
         points = [
             dataclasses.replace(study.points[0], knob=knob, value=o, delivered=1e6 / (900 + 2.4 * o))
             for knob, o in (("base", 0.0), *plan.settings)
         ]
-        study = dataclasses.replace(study, points=tuple(points))
+    known = {each.task for each in points}
+    points += [
+        sensing.unmeasured(task, 0.0, "a reason")
+        for setting in (Setting(), *wish.settings)
+        for task in studies.tasks(setting, wish.shares, repeats, study.seed)
+        if task not in known
+    ]
+    study = dataclasses.replace(study, points=tuple(points))
     studies.write(study, folder / studies.FILE)
     return study, Exit.OK
 
@@ -99,6 +112,25 @@ def test_times_of_the_columns_are_those_of_the_models() -> None:
     assert times_on(PLANS["client-overhead"], "embedded") == ""
 
 
+def test_curves_end_where_the_regressions_of_the_paper_end() -> None:
+    """At 1050 of 1111 operations per second; beyond the peak is no steady state."""
+    for plan in (PLANS["scsi"], PLANS["raid"], PLANS["server"]):
+        assert plan.shares == (0.05, 0.2, 0.45, 0.6, 0.8, 0.95)
+        assert paper_studies.wish_of(plan, "embedded", 1, None).shares == plan.shares
+
+
+def test_the_study_across_a_wan_takes_minutes() -> None:
+    """At 40 ms one call is under way, so the peak is 12.5/s, and it alone is measured; base is that of the others."""
+    plan = PLANS["wan-v2-udp"]
+    wish = paper_studies.wish_of(plan, "embedded", 1, None)
+    (share,) = wish.shares
+    lasts = [studies.seconds_of(share * peak, wish.seconds) for peak in (1100.0, 1100.0, 480.0, 12.5)]
+    assert lasts[-1] > wish.longest
+    assert sum(lasts[:-1]) < 120
+    assert wish.bytes * 1100 < 3 << 20  # the least that a client has
+    assert PLANS["wan-v3-tcp"].shares == plan.shares
+
+
 # ---------------------------------------------------------------- ours next to them
 
 
@@ -152,6 +184,51 @@ def test_studies_are_kept_and_used_again(tmp_path: Path) -> None:
     nothing = carry_out(PAPER, "ganesha", _run, out=tmp_path / "none")
     assert not nothing.has_run
     assert nothing.lacking[PLANS["server"]] == "not run"
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"callers": 7}, "callers 7, not 32"),
+        ({"queue": "service=3"}, "queue service=3, not service=0.9"),
+        ({"packet": 9000}, "packet 9000, not 0"),
+        ({"resend": 1.0}, "resend 1.0, not 0.0"),
+        ({"shares": (0.5,)}, "shares (0.5,), not (0.05"),
+        ({"bytes": 1}, "bytes 1, not 49152"),
+    ],
+)
+def test_kept_studies_of_another_plan_fill_no_table(
+    change: dict[str, t.Any], why: str, tmp_path: Path
+) -> None:
+    carry_out(PAPER, "embedded", _run, out=tmp_path, measure=_measure)
+    path = tmp_path / paper_studies.folder_of(PLANS["scsi"]) / studies.FILE
+    studies.write(dataclasses.replace(studies.read(path), **change), path)
+    kept = carry_out(PAPER, "embedded", _run, out=tmp_path)
+    assert PLANS["scsi"] not in kept.results
+    assert kept.lacking[PLANS["scsi"]].startswith("not run as it is planned now: what is kept has ")
+    assert why in kept.lacking[PLANS["scsi"]]
+    assert PLANS["raid"] in kept.results
+
+
+def test_studies_that_did_not_end_fill_no_table(tmp_path: Path) -> None:
+    """But where a peak could not be measured, its loads are not missing."""
+
+    def cut(plan: StudyPlan, *words: t.Any) -> tuple[Study, Exit]:
+        study, _ = _measure(plan, *words)
+        points = study.points[1:] if plan.name == "raid" else study.points
+        return dataclasses.replace(study, points=points), Exit.USAGE
+
+    made = carry_out(PAPER, "embedded", _run, out=tmp_path, measure=cut)
+    assert PLANS["scsi"] in made.results
+    assert PLANS["raid"] not in made.results
+    assert made.lacking[PLANS["raid"]] == "not run to the end: 1 of 1 points are missing"
+
+    def refuse(plan: StudyPlan, *words: t.Any) -> tuple[Study, Exit]:
+        study, _ = _measure(plan, *words)
+        points = (each for each in study.points if each.value != 150 or not each.share)
+        return dataclasses.replace(study, points=tuple(points)), Exit.USAGE
+
+    assert PLANS["scsi"] in carry_out(PAPER, "embedded", _run, measure=refuse).results
 
 
 def test_what_cannot_be_measured_says_why_once_more_later(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Studies of `nfsproof sensitivity`: their points, what is refused, the laws of the paper, and how a study goes on."""
+"""Studies of `nfsproof sensitivity`: their points, what is refused, the laws of the paper, and the file."""
 
 from __future__ import annotations
 
@@ -7,35 +7,20 @@ import contextlib
 import json
 import math
 import typing as t
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from nfsclient.rpc.loop import Loop
-from nfsjudge.verdict import Verdict
-from nfsproof import sensing
-from nfsproof.cli import run_command_line
-from nfsproof.exits import Exit, Trouble
-from nfsproof.fault_plans import parse_plan
-from nfstargets import TargetAddress
-from nfstargets.embedded import EmbeddedTarget
 from reports.workloads.studied import study_text
 from reports.workloads.study_charts import study_chart, study_panels
-from tests.workloads.samples import ENVIRONMENT, rate
+from tests.workloads.samples import ENVIRONMENT
 from workloads.engine import Drain, Start, Until, Work
-from workloads.histogram import Histogram
-from workloads.result import Latency, Result
-from workloads.running import Outcome
-from workloads.safety import Limits
 from workloads.sensitivity import study as studies
 from workloads.sensitivity.curves import little
 from workloads.sensitivity.queueing import Server
-from workloads.sensitivity.study import PEAK, SHARES, Measured, Setting, Study, Task
-from workloads.shape import Plain
+from workloads.sensitivity.study import PEAK, SHARES, Measured, Setting, Study
 from workloads.tallying import Rate
 from workloads.trouble import Refused
 
@@ -218,7 +203,12 @@ def test_too_few_settings_say_nothing() -> None:
         ({"in_flight": 23.0}, ""),
         ({"in_flight": 30.0}, "Little's law: 20.0 under way by throughput and response, 30.0 seen"),
         ({"in_flight": 10.0}, "Little's law: 20.0"),
-        ({"delivered": 10.0, "in_flight": 0.9}, ""),  # less than one more or less says nothing
+        ({"delivered": 1600.0, "in_flight": 4.1, "offered": 0.0}, ""),  # of few callers, one is at its edge
+        ({"delivered": 10.0, "in_flight": 0.11}, ""),  # a tenth more or less says nothing
+        (
+            {"delivered": 10.0, "in_flight": 0.9},
+            "Little's law: 0.02 under way by throughput and response, 0.90 seen",
+        ),
     ],
 )
 def test_a_point_about_the_sender_is_refused(more: dict[str, float], why: str) -> None:
@@ -238,7 +228,7 @@ def test_refused_points_are_shown_and_used_by_no_fit() -> None:
     assert min(point.throughput for point in studies.rows(study)[0].curve) == pytest.approx(good[2].delivered)
     assert studies.rows(study)[0].refused == 1
     assert "base, 5% of the peak: its sending lagged" in study_text(study)
-    assert len(studies.mean_curve(study, Setting())) == len(SHARES) - 1
+    assert len(studies.mean_curve(study, Setting())) == len(SHARES) - 2  # and the last is overloaded
     assert not studies.rows(study)[0].has_base  # the point at the lowest load is refused
     assert study_text(study).splitlines()[4].split()[2] == "-"
     assert studies.rows(_study(*good))[0].has_base
@@ -372,225 +362,3 @@ def test_another_file_is_refused(change: dict[str, t.Any] | None, why: str, tmp_
         path.write_text(json.dumps({**json.loads(path.read_text()), **change}), encoding="utf-8")
     with pytest.raises(Refused, match=why):
         studies.read(path)
-
-
-# ---------------------------------------------------------------- measuring
-
-
-@pytest.mark.parametrize(
-    ("setting", "field", "value"),
-    [
-        (Setting(), "latency", 0.0),
-        (Setting("latency", 150.0), "latency", 150e-6),
-        (Setting("overhead", 80.0), "overhead", 80e-6),
-        (Setting("bandwidth", 2.5), "gap_per_byte", 0.4e-6),
-    ],
-)
-def test_a_setting_is_a_shared_link_in_both_directions(setting: Setting, field: str, value: float) -> None:
-    links = parse_plan(sensing.link_plan(setting), "plan.toml").links
-    assert [(link.toward, link.shared) for link in links] == [("server", True), ("client", True)]
-    assert all(getattr(link, field) == pytest.approx(value) for link in links)
-
-
-def _wish(**more: t.Any) -> sensing.Wish:
-    facts: dict[str, t.Any] = {
-        "target": "embedded", "version": "3", "transport": "tcp", "settings": (Setting("latency", 1000.0),),
-        "shares": (0.1, 0.5, 1.1), "repeats": 2, "seconds": 1.0, "callers": 4, "seed": 1, "limits": Limits(),
-        "out": None, "label": "", **more,
-    }  # fmt: skip
-    return sensing.Wish(**facts)
-
-
-def _outcome(verdict: Verdict = Verdict.PASS, *, interrupted: bool = False) -> Outcome:
-    result: Result = replace(rate(), latency=Latency(operations=Histogram([40_000.0] * 300)))
-    if verdict is not Verdict.PASS:
-        result = replace(result, verdict=verdict, reasons=("a reason",))
-    return Outcome(result, (), interrupted)
-
-
-class _Fake:
-    """Runs of a study without any server: each does 100 operations per second."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, ends: dict[int, Outcome] | None = None) -> None:
-        self.rates: list[float] = []
-        self.loads: list[float] = []
-        self.linked: list[str] = []
-        self.ends = ends or {}
-        fake = self
-
-        def run(
-            _measuring: t.Any,
-            _task: Task,
-            _address: t.Any,
-            rate: float,
-            load: float,
-            seconds: float | None = None,
-        ) -> tuple[Outcome, list[Plain]]:
-            fake.rates.append(rate)
-            fake.loads.append(load)
-            arrivals, met = (10, 40) if rate else (0, 0)
-            seen = {
-                "ended": 300,
-                "arrivals": arrivals,
-                "met": met,
-                "messages": 600,
-                "batches": [{"count": 15, "sum": 6e5}] * 20,
-            }
-            return fake.ends.get(len(fake.rates), _outcome()), [seen]
-
-        @contextlib.contextmanager
-        def linked(_measuring: t.Any, setting: Setting) -> Iterator[None]:
-            fake.linked.append(str(setting))
-            yield None
-
-        @contextlib.contextmanager
-        def serving(_wish: sensing.Wish, _times: str) -> Iterator[TargetAddress]:
-            yield TargetAddress(host="127.0.0.1", nfs_port=1, mount_port=1)
-
-        monkeypatch.setattr(sensing._Measuring, "_run", run)
-        monkeypatch.setattr(sensing._Measuring, "_linked", linked)
-        monkeypatch.setattr(sensing, "_serving", serving)
-
-
-def test_a_study_measures_all_points_of_all_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    fake, lines = _Fake(monkeypatch), list[str]()
-    study, status = sensing.run(_wish(out=tmp_path), say=lines.append, progress=lambda _: None)
-    assert status is Exit.OK
-    assert len(study.points) == 2 * 2 * 4
-    assert fake.linked == ["base", "latency 1000 µs"]
-    assert len(fake.rates) == 1 + len(study.points)  # and the first look at the peak
-    peak = study.peaks(Setting())[0]
-    assert {round(rate / peak, 3) for rate in fake.rates} == {0, 0.1, 0.5, 1.1}
-    assert studies.read(tmp_path / studies.FILE) == study
-    assert (tmp_path / "curves.csv").read_text().count("\n") == 1 + len(study.points)
-    assert lines[1].startswith("points: 16, 2 for each of 3 loads and the peak")
-    assert any("the other settings take some" in line for line in lines)
-    assert all(not each.refused for each in study.points if each.share == PEAK)
-    assert {each.messages for each in study.points} == {2.0}
-
-
-def test_a_study_that_was_interrupted_goes_on_by_point(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    _Fake(monkeypatch, {7: _outcome(interrupted=True)})
-    cut, status = sensing.run(_wish(out=tmp_path), say=lambda _: None, progress=lambda _: None)
-    assert (status, len(cut.points)) == (Exit.INTERRUPTED, 5)
-    fake = _Fake(monkeypatch)
-    whole, status = sensing.run(_wish(out=tmp_path), say=lambda _: None, progress=lambda _: None)
-    assert (status, len(whole.points), len(fake.rates)) == (Exit.OK, 16, 11)
-    assert whole.points[:5] == cut.points
-    assert len({each.task for each in whole.points}) == 16
-
-
-def test_a_study_does_not_go_on_as_another_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    _Fake(monkeypatch)
-    sensing.run(_wish(out=tmp_path), say=lambda _: None, progress=lambda _: None)
-    with pytest.raises(Trouble, match="is a study with version 3, not 2"):
-        sensing.run(_wish(out=tmp_path, version="2"), say=lambda _: None, progress=lambda _: None)
-
-
-def test_wrong_data_ends_a_study_red(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = list[str]()
-    _Fake(monkeypatch, {4: _outcome(Verdict.FAIL)})
-    study, status = sensing.run(_wish(), say=lines.append, progress=lambda _: None)
-    assert (status, len(study.points)) == (Exit.FAIL, 2)
-    assert "a reason" in lines
-
-
-def test_a_point_that_cannot_be_measured_ends_a_study(monkeypatch: pytest.MonkeyPatch) -> None:
-    _Fake(monkeypatch, {4: _outcome(Verdict.VOID)})
-    with pytest.raises(Trouble, match="base: a reason"):
-        sensing.run(_wish(), say=lambda _: None, progress=lambda _: None)
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ("", "expected a TARGET or --from, and not both"),
-        ("embedded --from x.csv", "expected a TARGET or --from, and not both"),
-        ("--from x.csv --seconds 3", "--seconds is about measuring"),
-        ("embedded --disk-ms 3", "--disk-ms is about the model of --from"),
-        ("embedded --latency 10,x", "expected numbers with commas between them, got '10,x'"),
-        ("embedded --overhead 0", "expected up to 20 numbers above 0, got '0'"),
-        ("embedded --bandwidth inf", "expected up to 20 numbers above 0"),
-        ("embedded --seconds nan", "expected a number above 0"),
-        ("embedded --cluster tcp://a:1", "--cluster needs --workers"),
-        ("embedded --cluster tcp://a:1 --hosts b --workers 2", "expected --cluster or --hosts, got both"),
-    ],
-)
-def test_words_that_make_no_sense_are_refused(
-    words: str, why: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_command_line(["sensitivity", *words.split()]) == Exit.USAGE
-    assert why in " ".join(capsys.readouterr().err.split())
-
-
-def test_a_dry_run_says_what_would_be_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    words = "sensitivity embedded --dry-run --latency 4000,150 --bandwidth 2.5 --repeat 2"
-    assert run_command_line(words.split()) == Exit.OK
-    assert capsys.readouterr().out.splitlines()[:2] == [
-        "settings: base, latency 150 µs, latency 4000 µs, bandwidth 2.5 MB/s",
-        "points: 88, 2 for each of 10 loads and the peak, of each setting",
-    ]
-
-
-def test_a_study_of_the_embedded_server(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """With the server and the proxy in other processes. How much of it is refused depends on the machine."""
-    monkeypatch.setattr(studies, "LEAST_ARRIVALS", 20)
-    words = f"sensitivity embedded --loads 3 --repeat 1 --seconds 0.4 --callers 4 --max-bytes 24M --out {tmp_path}"
-    assert run_command_line([*words.split(), "--latency", "2000"]) == Exit.OK
-    output = capsys.readouterr().out
-    study = studies.read(tmp_path / studies.FILE)
-    assert len(study.points) == 8
-    assert all(each.operations > 0 for each in study.points)
-    assert study.peaks(Setting())
-    assert "sfs-like on embedded, NFSv3 over tcp, 4 callers at the peak" in output
-    at_peak = {each.knob: each.response for each in study.points if each.share == PEAK}
-    assert at_peak["latency"] >= 4000
-
-
-def test_an_overhead_of_the_server_needs_the_embedded_one_with_a_queue(tmp_path: Path) -> None:
-    wish = _wish(settings=(Setting(studies.SERVER, 100.0),), target="nfs://127.0.0.1/export")
-    measuring = object.__new__(sensing._Measuring)
-    measuring.wish, measuring.folder = wish, tmp_path
-    with (
-        pytest.raises(Refused, match="only the embedded server with --queue"),
-        measuring._linked(Setting(studies.SERVER, 100.0)),
-    ):
-        pass
-
-
-def test_several_workers_load_a_server_together(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """With an overhead of the client, of which each has a processor, and one of the server."""
-    monkeypatch.setattr(studies, "LEAST_ARRIVALS", 20)
-    words = "sensitivity embedded --loads 0 --repeat 1 --seconds 1 --callers 4 --workers 2 --max-bytes 24M"
-    more = "--queue service=0.2 --client-overhead 100 --server-overhead 300 --packet 3500 --out"
-    assert run_command_line([*words.split(), *more.split(), str(tmp_path)]) == Exit.OK
-    output = capsys.readouterr().out
-    assert "4 callers at the peak in each of 2 workers" in output
-    study = studies.read(tmp_path / studies.FILE)
-    assert (study.workers, {each.share for each in study.points}) == (2, {PEAK})
-    peaks = {each.knob: each for each in study.points}
-    assert set(peaks) == {"base", studies.CLIENT, studies.SERVER}
-    assert peaks["base"].in_flight == 8
-    assert all(each.messages > 2 for each in peaks.values())
-
-
-@pytest.mark.parametrize(("version", "major", "minor"), [("2", 2, None), ("3", 3, None), ("4.1", 4, 1)])
-def test_the_directory_is_found_without_the_proxy(version: str, major: int, minor: int | None) -> None:
-    """The proxy is no MOUNT server: a server at another address than the proxy's has its own."""
-    with closing(Loop()) as loop:
-        target = EmbeddedTarget()
-        target.loop = loop
-        target.start()
-        measuring = object.__new__(sensing._Measuring)
-        measuring.loop, measuring.study = loop, replace(_study(), version=version, transport="tcp")
-        found = measuring._found(target.address())
-        target.stop()
-    assert found.root_handle
-    assert (found.version, found.minor) == (major, minor)
-    assert replace(found, mount_port=1, export="/elsewhere").root_handle == found.root_handle

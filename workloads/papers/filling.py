@@ -34,8 +34,10 @@ class Cell:
 
     @property
     def ratio(self) -> float | None:
-        """None where one side has no number, or the paper's is 0."""
-        return self.ours / self.paper if self.ours is not None and self.paper else None
+        """None where one side has no number or is negative, or the paper's is 0."""
+        if self.ours is None or self.paper is None or self.ours < 0 or self.paper <= 0:
+            return None
+        return self.ours / self.paper
 
     @property
     def is_off(self) -> bool:

@@ -40,7 +40,7 @@ class Kind(enum.StrEnum):
     @property
     def is_count(self) -> bool:
         """Whether a number that differs needs a reason."""
-        return self in {Kind.CALLS, Kind.BYTES}
+        return self in {Kind.CALLS, Kind.BYTES, Kind.SHARE}
 
     @property
     def is_relative(self) -> bool:
@@ -101,9 +101,12 @@ class StudyPlan:
     transport: str = ""
     settings: tuple[tuple[str, float], ...] = ()
     """(knob, value) of each setting besides base."""
-    loads: int = 6
+    shares: tuple[float, ...] = (0.05, 0.2, 0.45, 0.6, 0.8, 0.95)
+    """Of the peak: up to where the regressions of the paper end, and none beyond the peak."""
     callers: int = 32
     seconds: float = 5.0
+    longest: float = 600.0
+    """Seconds of a point at most: one that needs more until enough has arrived is not measured."""
     bytes: int = 0
     packet: int = 0
     resend: float = 0.0
@@ -189,6 +192,8 @@ class Figure:
     """As the paper calls it, such as "figure 1"."""
     title: str
     plan: Plan
+    note: str = ""
+    """What a reader must know of it."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import statistics
 import typing as t
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,6 +35,12 @@ _CALLERS_OF_WAN: t.Final = 45
 """As many as leave half of the peak of the server with these times at 40 ms: 45 / 81 ms is half of 1,111."""
 _LONG: t.Final = (10_000.0, 20_000.0, 40_000.0)
 """µs of each direction."""
+_LIGHT: t.Final = (0.2,)
+"""Of the peak across a WAN: there, operations wait for the round trip, hardly for each other."""
+_LONGEST_POINT: t.Final = 120.0
+"""Seconds of a point across a WAN: where a few operations per second are the peak, it alone is measured."""
+_FEW_BYTES: t.Final = 1 << 10
+"""Of files for each operation per second across a WAN, where making them takes longer than measuring."""
 _LATENCIES: t.Final = (150.0, 1000.0, 4000.0)
 _BANDWIDTHS: t.Final = (1.25, 2.5)
 _MIDDLE: t.Final = (0.17, 0.96)
@@ -85,7 +92,7 @@ _SCSI_OVERHEAD: t.Final = StudyPlan(
     version="2",
     transport="udp",
     settings=_settings(server_overhead=(80.0, 160.0, 320.0, 640.0)),
-    loads=0,
+    shares=(),
     bytes=_BYTES,
     packet=PACKET,
     queue=_times(SCSI),
@@ -98,7 +105,7 @@ _OTHER: t.Final = StudyPlan(
 _CLIENT_OVERHEAD: t.Final = StudyPlan(
     name="client-overhead",
     settings=_settings(client_overhead=(200.0, 400.0, 800.0, 1600.0)),
-    loads=0,
+    shares=(),
     packet=PACKET,
 )
 _WAN_2: t.Final = StudyPlan(
@@ -106,8 +113,10 @@ _WAN_2: t.Final = StudyPlan(
     version="2",
     transport="udp",
     settings=_settings(latency=_LONG),
-    loads=1,
+    shares=_LIGHT,
     callers=_CALLERS_OF_WAN,
+    longest=_LONGEST_POINT,
+    bytes=_FEW_BYTES,
     resend=_EARLY,
 )
 _WAN_3: t.Final = StudyPlan(
@@ -115,8 +124,10 @@ _WAN_3: t.Final = StudyPlan(
     version="3",
     transport="tcp",
     settings=_settings(latency=_LONG),
-    loads=1,
+    shares=_LIGHT,
     callers=_CALLERS_OF_WAN,
+    longest=_LONGEST_POINT,
+    bytes=_FEW_BYTES,
 )
 _QUICK: t.Final = "service=0.9"
 """Of the embedded server across a WAN: its processor alone."""
@@ -136,8 +147,8 @@ class Studied:
 
     def peak_at(self, setting: Setting) -> float | None:
         """The median of the peaks of a setting."""
-        peaks = sorted(self.study.peaks(setting))
-        return peaks[len(peaks) // 2] if peaks else None
+        peaks = self.study.peaks(setting)
+        return statistics.median(peaks) if peaks else None
 
     @property
     def curve(self) -> list[Point]:
@@ -164,8 +175,11 @@ def _line(seen: Seen) -> Line | None:
     """The linear regression of section 4.2: ms over operations per second."""
     if isinstance(seen, Modelled):
         return fit_line(seen.server.curve(range(seen.low, seen.high + 1, _STEP)))
-    low, high = (share * seen.peak for share in _MIDDLE)
-    points = [point for point in seen.curve if low <= point.throughput <= high]
+    points = [
+        point
+        for share, point in studies.by_share(seen.study, Setting()).items()
+        if _MIDDLE[0] <= share <= _MIDDLE[1]
+    ]
     return fit_line(points) if len({point.throughput for point in points}) > 2 else None
 
 
@@ -183,8 +197,9 @@ def _base(seen: Seen) -> float | None:
         return 1000 * seen.server.response(seen.low)
     curve = seen.curve
     at = seen.plan.base_at
-    if not curve or not at:
-        return curve[0].response if curve else None
+    if not at:
+        base = studies.base_of(seen.study, Setting())
+        return None if base is None else base.estimate / 1000
     for before, after in itertools.pairwise(curve):
         if before.throughput <= at <= after.throughput:
             share = (at - before.throughput) / (after.throughput - before.throughput)
@@ -309,8 +324,9 @@ _SECTION_5_1: t.Final = Table(
         ),
     ),
     note="The paper's 3 and its flat part have no explanation there. With messages that are only late, base rises by "
-    "twice L, from the first µs on: a flat part needs a client or a network that waits anyhow. The peak falls where "
-    "there are too few callers: with N of them it is at most N / (response + 2 L).",
+    "twice L, from the first µs on: a flat part needs a client or a network that waits anyhow. A latency counts "
+    "for it if a rise by 2 L would be seen. The peak falls where there are too few callers: with N of them it is at "
+    "most N / (response + 2 L).",
 )
 
 
@@ -379,8 +395,9 @@ _SECTION_5_3: t.Final = Table(
         Row("slope at 1.25 MB/s, base = 1", Kind.VALUE, (None, None), _slope_at("bandwidth", 1.25)),
         Row("peak at 1.25 MB/s, base = 1", Kind.VALUE, (None, None), _peak_at("bandwidth", 1.25)),
     ),
-    note="The first row is the highest bandwidth at which the interval of the slope is above that of base. Bandwidth "
-    "does not matter until the bytes of the load need it: a server with a higher peak needs more.",
+    note="The first row is the highest bandwidth at which the response differs from that of base by more, the higher "
+    "the load is, with 95 % confidence. Bandwidth does not matter until the bytes of the load need "
+    "it: a server with a higher peak needs more.",
 )
 
 

@@ -85,14 +85,25 @@ class PolicyClient(NameSteps):
 
     # ------------------------------------------------------------ calls
 
+    def begin(self, pace: float) -> None:
+        """What comes now is measured on its own clock: each call takes `pace` seconds; 0: the real time."""
+        self.now.begin(pace)
+
     def perform(self, call: c.Call) -> Work[t.Any]:
         """The work of a call; its result is that of the call. Raises `Wrong`, `Stopped`."""
+        self.now.go_on()
+        return self._perform(call)
+
+    def _perform(self, call: c.Call) -> Work[t.Any]:
         if isinstance(call, c.DropCaches):
             self.drop_all_data()
             if call.everything:
                 yield from self._return_delegations()
             if call.everything and self.policy.names == "all":
                 self.drop_names()
+            return None
+        if isinstance(call, c.Sync):
+            yield from self._sync()
             return None
         act = Act(call)
         ledger = self.ledger
@@ -123,6 +134,13 @@ class PolicyClient(NameSteps):
         if isinstance(call, c.Close):
             self._closed(act)
         return act.result
+
+    def _sync(self) -> Work[None]:
+        """What waits is of open files: it is written when they are closed."""
+        for node, files in list(self.open_files.items()):
+            for file in files:
+                if file.is_written:
+                    yield from self.flush(file, node)
 
     def _carry_out(self, act: Act) -> Work[None]:
         for name, step in self._steps[c.name_of(act.call)]:

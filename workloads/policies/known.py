@@ -17,6 +17,7 @@ from workloads import calls as c
 from workloads.attributes import AttributeChecks
 from workloads.engine import Work
 from workloads.ledger import Ledger
+from workloads.policies.client_clock import ClientClock
 from workloads.policies.data import DataPart, Node
 from workloads.policies.table import Policy
 from workloads.policies.verbs import STABLE, verbs_for
@@ -108,6 +109,8 @@ class Known(DataPart):
         self.contents = ledger.contents
         self.writer = ledger.writer
         self.clock = clock
+        self.now = ClientClock(clock)
+        """By which what is kept grows old."""
         self.troubles = troubles
         self.rsize, self.wsize, self.page, self.window = rsize, wsize, page, window
         self.stable = STABLE[stable]
@@ -153,7 +156,7 @@ class Known(DataPart):
             node.lifetime = min(max(node.lifetime * 2, least), most)
         node.key = key
         node.attributes = attributes
-        node.fetched_at = self.clock()
+        node.fetched_at = self.now()
 
     def _has_changed(self, node: Node) -> None:
         """Somebody else has changed it, or it looks so."""
@@ -189,7 +192,7 @@ class Known(DataPart):
     def _is_fresh(self, node: Node) -> bool:
         if node.attributes is None:
             return False
-        age = self.clock() - node.fetched_at
+        age = self.now() - node.fetched_at
         return age < (math.inf if node.delegation is not None else node.lifetime)
 
     def _captured(self, steps: Work[t.Any]) -> Work[tuple[t.Any, t.Any]]:

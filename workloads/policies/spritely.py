@@ -10,9 +10,6 @@ rules of the paper; here calls of programs and callbacks of the server become st
     a callback with write-back                  all of the file, before it is answered (section 3.2)
     the cache is full                           what was used longest ago
 
-Its clock is that of the machine, or goes on with the calls of the program: then a run has the same calls each time,
-and the ratio of work and time that the authors of a paper had (`pace`).
-
 What must stay true:
 
 - A write is over for the record of the file as soon as it is in memory: whoever opens the file gets it, so that whoever
@@ -25,12 +22,13 @@ from __future__ import annotations
 
 import math
 import typing as t
+from collections import Counter
 from collections.abc import Iterable
 
 from nfsclient.errors import NfsStatusError
 from nfsclient.files import Call, Data, Written, result_of
 from nfsclient.files.v2 import attributes_of
-from nfsclient.highlevel.snfs.cache import Cache, CachedFile, Extent, Kept
+from nfsclient.highlevel.snfs.cache import Cache, CachedFile, Extent, Kept, with_size
 from nfsclient.highlevel.snfs.callbacks import Callback
 from nfsclient.protocol import snfs as p
 from nfsclient.replies import status_error
@@ -52,37 +50,42 @@ CANCELLED: t.Final = "bytes never written: their file was removed"
 class SpritelyClient(PolicyClient):
     """Carries out calls for one client."""
 
-    def __init__(self, *args: t.Any, pace: float = 0.0, **more: t.Any) -> None:
-        """As `Known`. `pace`: seconds of the client's clock for each call of a program; 0: the real time."""
+    def __init__(self, *args: t.Any, **more: t.Any) -> None:
+        """As `Known`."""
         super().__init__(*args, **more)
         self.cache = Cache(block=min(self.rsize, self.wsize), delay=math.inf)
-        self._pace = pace
-        self._performed = 0
-        self._updated_at = self._now()
+        self._updated_at = self.now()
         self._writes: dict[OpenFile, bool] = {}
         """How files were opened."""
         self._cancelled = 0
+        self._opening: Counter[bytes] = Counter()
+        """Files with an OPEN under way."""
+        self._disabled: set[bytes] = set()
+        """Those of which a callback came meanwhile: the reply may be older than the callback."""
 
-    def _now(self) -> float:
-        return self._performed * self._pace if self._pace else self.clock()
+    def begin(self, pace: float) -> None:
+        """As of `PolicyClient`; `/etc/update` comes for the first time when its delay has passed."""
+        super().begin(pace)
+        self._updated_at = self.now()
 
-    def perform(self, call: c.Call) -> Work[t.Any]:
-        """As of `PolicyClient`."""
-        self._performed += 1
+    def _perform(self, call: c.Call) -> Work[t.Any]:
         if isinstance(call, c.DropCaches):
             yield from self._update()
             for file in self.cache.files:
                 if not file.is_open:
                     self.cache.invalidate(file)
-        elif self._now() - self._updated_at >= self.policy.delay:
+        elif self.now() - self._updated_at >= self.policy.delay:
             yield from self._update()
-        result = yield from super().perform(call)
+        result = yield from super()._perform(call)
         self.troubles[CANCELLED] += self.cache.cancelled - self._cancelled
         self._cancelled = self.cache.cancelled
         return result
 
     def _update(self) -> Work[None]:
-        self._updated_at = self._now()
+        self._updated_at = self.now()
+        yield from self._sync()
+
+    def _sync(self) -> Work[None]:
         for file in self.cache.dirty_files():
             yield from self._write_back(file)
 
@@ -108,7 +111,15 @@ class SpritelyClient(PolicyClient):
         yield from self._open(act.node, writes=True)
 
     def _open(self, node: Node, *, writes: bool) -> Work[None]:
-        reply = yield Call(p.OPEN, p.Openargs(node.handle, 0, writes))
+        self._opening[node.handle] += 1
+        try:
+            reply = yield Call(p.OPEN, p.Openargs(node.handle, 0, writes))
+        finally:
+            self._opening[node.handle] -= 1
+            may_cache = node.handle not in self._disabled
+            if not self._opening[node.handle]:
+                del self._opening[node.handle]
+                self._disabled.discard(node.handle)
         given = reply.resok
         if given is None:
             raise status_error(reply.status, "OPEN", node.path, reply)
@@ -117,7 +128,7 @@ class SpritelyClient(PolicyClient):
             node.handle,
             given.cache_version,
             given.old_cache_vers,
-            enabled=given.cache_enabled,
+            enabled=given.cache_enabled and may_cache,
             attributes=attributes,
             writes=writes,
         )
@@ -168,7 +179,7 @@ class SpritelyClient(PolicyClient):
             if epoch != cached.epoch:
                 return (yield from self.write(file, node, offset, count))
         piece = file.state.begin_write(offset, count, self.writer)
-        self.cache.write(cached, offset, self._made(file.state, [piece], offset, count), self._now())
+        self.cache.write(cached, offset, self._made(file.state, [piece], offset, count), self.now())
         file.state.end_write(piece)
         yield from self._make_room()
         return count
@@ -268,26 +279,40 @@ class SpritelyClient(PolicyClient):
             self.cache.removed(node.handle)
 
     def _is_fresh(self, node: Node) -> bool:
-        """Attributes of an open file are true while caching is enabled, and never kept while it is not (4.2.3)."""
+        """Attributes of a file are true while it is open and cached (4.2.3): nobody calls back about a closed one."""
+        if node.attributes is None or node.attributes.is_directory:
+            return super()._is_fresh(node)
         cached = self.cache.get(node.handle)
-        if cached is not None and cached.is_open:
-            return cached.enabled and node.attributes is not None
-        return super()._is_fresh(node)
+        return cached is not None and cached.is_open and cached.enabled
+
+    def do_attributes(self, act: Act) -> Work[None]:
+        """As of `Known`; the size is that with the data that waits here."""
+        yield from super().do_attributes(act)
+        cached = self.cache.get(self._of(act).handle)
+        if cached is not None and (cached.is_cached or cached.is_dirty):
+            act.result = with_size(act.result, cached.size)
 
     # ------------------------------------------------------------ callbacks
 
     def answer(self, callback: Callback) -> Work[None]:
-        """Carry out a CALLBACK, and answer it."""
+        """Carry out a CALLBACK, and answer it. One of a file that is being opened may come before the reply to OPEN."""
         self.troubles[CALLBACKS] += 1
-        mode = callback.args.cbmode
-        cached = self.cache.get(callback.args.file)
+        handle, mode = callback.args.file, callback.args.cbmode
+        cached = self.cache.get(handle)
+        if handle in self._opening and mode.invalidates:
+            self._disabled.add(handle)
         if cached is None:
-            callback.answer(p.Snfsstat.NFSERR_STALE)
+            is_expected = handle in self._opening
+            callback.answer(p.Snfsstat.NFS_OK if is_expected else p.Snfsstat.NFSERR_STALE)
             return
         if mode.invalidates:
             cached.enabled = False
-        while cached.is_dirty:
-            yield from self._write_back(cached)
+        try:
+            while cached.is_dirty:
+                yield from self._write_back(cached)
+        except Exception:
+            callback.answer(p.Snfsstat.NFSERR_IO)
+            raise
         if mode.invalidates:
             self.cache.invalidate(cached)
         callback.answer()

@@ -14,7 +14,6 @@ Throughput is in operations per second, response time in milliseconds.
 from __future__ import annotations
 
 import csv
-import math
 import typing as t
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,14 @@ MIDDLE: t.Final = (0.1, 0.8)
 FEWEST: t.Final = 6
 """Points of a curve that something is inferred from."""
 _LARGEST_FILE: t.Final = 1 << 20
+_MOST: t.Final = 500
+"""Points of a file: a fit of the model takes a time in proportion to them."""
+_THROUGHPUTS: t.Final = (1e-3, 1e9)
+"""The smallest and the largest, in operations per second."""
+_RESPONSES: t.Final = (1e-6, 1e9)
+"""The same in ms."""
+_OF_SETTING: t.Final = ("knob", "value")
+"""Names of columns of a `curves.csv`, which may have several settings."""
 
 
 class Point(t.NamedTuple):
@@ -77,7 +84,8 @@ def little(throughput: float, response: float) -> float:
 def read_curve(path: Path) -> list[Point]:
     """A CSV file with throughput (operations per second) and response time (ms), in the order of loads.
 
-    A first line of names is skipped; so are further columns. Raises `Refused`, with the line.
+    A line of names before the first point is skipped, and so are comments and further columns; but in a file that
+    `sensitivity` has written, all points must be of one setting. Raises `Refused`, with the line.
     """
     try:
         with path.open("rb") as file:
@@ -91,31 +99,56 @@ def read_curve(path: Path) -> list[Point]:
 
 
 def _points(path: Path, text: str) -> Iterator[Point]:
-    number = found = 0
-    try:
-        for number, row in enumerate(csv.reader(text.splitlines()), 1):
-            cells = [cell.strip() for cell in row]
-            if not any(cells) or cells[0].startswith("#"):
-                continue
-            point = _point(cells)
-            if point is not None:
-                found += 1
-                yield point
-            elif found or number > 1:
-                raise Refused(
-                    f"{path}, line {number}: expected operations per second and ms above 0, got {','.join(row)[:60]!r}"
-                )
-    except csv.Error as error:
-        raise Refused(f"{path}, line {number}: {error}") from error
+    found, names = 0, list[str]()
+    setting: list[str] | None = None
+    for number, cells in _rows(path, text):
+        if not (found or names or _number(cells[0]) is not None):
+            names = cells
+            continue
+        point = _point(cells)
+        if point is None:
+            raise Refused(
+                f"{path}, line {number}: expected operations per second from {_THROUGHPUTS[0]:g} to "
+                f"{_THROUGHPUTS[1]:g} and ms from {_RESPONSES[0]:g} to {_RESPONSES[1]:g}, "
+                f"got {','.join(cells)[:60]!r}"
+            )
+        mine = [cell for name, cell in zip(names, cells, strict=False) if name in _OF_SETTING]
+        if setting is not None and mine != setting:
+            raise Refused(
+                f"{path}, line {number}: expected points of one setting, got {' '.join(mine)[:60]!r} after "
+                f"{' '.join(setting)[:60]!r}: keep the lines of one of them"
+            )
+        setting, found = mine, found + 1
+        if found > _MOST:
+            raise Refused(f"{path}, line {number}: expected {_MOST} points at most, got more")
+        yield point
     if found < FEWEST:
         raise Refused(f"{path}: expected {FEWEST} points at least, got {found}")
 
 
-def _point(cells: Sequence[str]) -> Point | None:
+def _rows(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
+    """(number of the line, its cells) of lines that are neither empty nor comments."""
+    lines = csv.reader(text.splitlines())
     try:
-        throughput, response = map(float, cells[:2])
+        for row in lines:
+            cells = [cell.strip() for cell in row]
+            if any(cells) and not cells[0].startswith("#"):
+                yield lines.line_num, cells
+    except csv.Error as error:
+        raise Refused(f"{path}, line {lines.line_num}: {error}") from error
+
+
+def _number(cell: str) -> float | None:
+    """None: it is no number."""
+    try:
+        return float(cell)
     except ValueError:
         return None
-    if not (0 < throughput < math.inf and 0 < response < math.inf):
+
+
+def _point(cells: Sequence[str]) -> Point | None:
+    throughput, response = (*map(_number, cells[:2]), None, None)[:2]
+    if throughput is None or response is None:
         return None
-    return Point(throughput, response)
+    is_curve = _THROUGHPUTS[0] <= throughput <= _THROUGHPUTS[1] and _RESPONSES[0] <= response <= _RESPONSES[1]
+    return Point(throughput, response) if is_curve else None

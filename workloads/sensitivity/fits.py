@@ -3,11 +3,12 @@
 
 Responses of one run are not independent: who waits makes the next one wait. So they are counted in batches in the order
 of time, whose means are nearly independent if a batch is much longer than a queue lasts; `batch_means` takes Student's
-t of these.
+t of these, of longer ones if they are not.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 import typing as t
@@ -18,6 +19,8 @@ from workloads.statistics import CONFIDENCE, Interval, student, t_quantile
 
 FEWEST_BATCHES: t.Final = 5
 FEWEST_OF_A_BATCH: t.Final = 10
+_DEPENDENT: t.Final = 0.3
+"""Correlation of neighbours above which batches are too short."""
 LEAST_ARRIVALS: t.Final = 1800
 """Of a point: with fewer, near the saturation the mean says little."""
 
@@ -68,7 +71,8 @@ def _around(estimate: float, half: float) -> Interval:
 def batch_means(batches: Sequence[tuple[int, float]]) -> Interval:
     """The mean of all values, with its interval from the means of batches: (number, sum) of each, in the order of time.
 
-    Neighbours are joined until each batch has enough values. ValueError if that leaves too few batches.
+    Neighbours are joined until each batch has enough values, and while their means depend on each other, as near the
+    saturation, where a queue lasts for long. ValueError if there are too few batches.
     """
     count = sum(number for number, _ in batches)
     joined = list(batches)
@@ -78,10 +82,23 @@ def batch_means(batches: Sequence[tuple[int, float]]) -> Interval:
         raise ValueError(
             f"expected {FEWEST_BATCHES} batches of {FEWEST_OF_A_BATCH} values at least, got {count} values"
         )
+    while (
+        len(joined) >= 2 * FEWEST_BATCHES
+        and _dependence([total / number for number, total in joined]) > _DEPENDENT
+    ):
+        joined = [_together(joined[at : at + 2]) for at in range(0, len(joined), 2)]
     means = student([total / number for number, total in joined])
     mean = math.fsum(total for _, total in batches) / count
     half = means.high - means.estimate
     return _around(mean, half)
+
+
+def _dependence(values: Sequence[float]) -> float:
+    """The correlation of neighbours."""
+    mean = statistics.fmean(values)
+    whole = math.fsum((value - mean) ** 2 for value in values)
+    pairs = math.fsum((value - mean) * (after - mean) for value, after in itertools.pairwise(values))
+    return pairs / whole if whole > 0 else 0.0
 
 
 def _together(batches: Sequence[tuple[int, float]]) -> tuple[int, float]:

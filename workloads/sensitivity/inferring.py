@@ -17,6 +17,7 @@ import typing as t
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from nfsjudge.wording import count
 from workloads.sensitivity.curves import FEWEST, Point, before_the_hook
 from workloads.sensitivity.queueing import ENDLESS, Server, errors
 from workloads.statistics import CONFIDENCE, Interval, t_quantile
@@ -26,6 +27,10 @@ PACKAGE: t.Final = "scipy.optimize"
 _DISKS: t.Final = (ENDLESS, *range(1, 17), 18, 20, 22, 24, 26, 28, 32, 40, 48, 64, 96, 128)
 _FULL: t.Final = 0.9995
 """The share of time that a processor or disks are busy at most, so that a fit has a way back."""
+_STEPS: t.Final = 100
+"""Of one fit at most."""
+_TIMES: t.Final = (1e-10, 1e6)
+"""Seconds of a disk, if they are known: the shortest and the longest."""
 _WIDE: t.Final = 4.0
 """Upper to lower end of an interval from which on a value is not determined."""
 _BEGINNINGS: t.Final = (
@@ -78,14 +83,23 @@ class Inferred:
 
 def infer(curve: Sequence[Point], *, disk: float | None = None, package: str = "") -> Inferred:
     """Fit the model. `disk`: seconds of a disk for one operation, if known. Raises `Refused`: no scipy, few points."""
+    if disk is not None and not _TIMES[0] <= disk <= _TIMES[1]:
+        raise Refused(f"expected a time of a disk from {1000 * _TIMES[0]:g} to {1000 * _TIMES[1]:g} ms")
     points = before_the_hook(curve)
-    if len({point.throughput for point in points}) < FEWEST:
-        raise Refused(f"expected {FEWEST} points up to the highest throughput at least, got {len(points)}")
+    different = len({point.throughput for point in points})
+    if different < FEWEST:
+        raise Refused(
+            f"expected {FEWEST} different throughputs up to the highest at least, got {different}: "
+            f"{count(len(points), 'point')}"
+        )
     try:
         optimize: t.Any = importlib.import_module(package or PACKAGE)
     except ImportError:
         raise MissingFit from None
-    fitted = [fit for disks in _DISKS if (fit := _fit(points, disks, disk, optimize)) is not None]
+    try:
+        fitted = [fit for disks in _DISKS if (fit := _fit(points, disks, disk, optimize)) is not None]
+    except (ValueError, ArithmeticError) as error:
+        raise Refused(f"the model cannot be fitted to this curve: {error}") from error
     if not fitted:
         raise Refused("the model has no server with such a curve")
     best = min(fitted, key=lambda fit: fit.rest)
@@ -166,7 +180,7 @@ def _fit(points: Sequence[Point], disks: int, disk: float | None, optimize: t.An
         server = _server(values, disks, disk)
         return [math.log(1000 * _bounded(server, point.throughput) / point.response) for point in points]
 
-    low = [math.log(1e-7), math.log(base * 1e-4), math.log(most * 1e-3)]
+    low = [math.log(1e-6 * _FULL / most), math.log(base * 1e-4), math.log(most * 1e-3)]
     high = [math.log(_FULL / most), math.log(base), math.log(most * 1.5)]
     if disk is None:
         low.append(math.log(base * 1e-2))
@@ -179,7 +193,9 @@ def _fit(points: Sequence[Point], disks: int, disk: float | None, optimize: t.An
         if disk is None:  # half of the longest response, or what makes the disks the limit
             begin.append(math.log(0.97 * disks / (most * (1 - cached)) if is_limit else longest / 2))
         begin = [min(max(value, low[at] + 1e-9), high[at] - 1e-9) for at, value in enumerate(begin)]
-        found = optimize.least_squares(residuals, begin, bounds=(low, high), xtol=1e-12, ftol=1e-12)
+        found = optimize.least_squares(
+            residuals, begin, bounds=(low, high), xtol=1e-12, ftol=1e-12, max_nfev=_STEPS
+        )
         rest = math.fsum(value**2 for value in residuals(found.x))
         if best is None or rest < best.rest:
             best = _Fit(disks, [float(value) for value in found.x], rest, found.jac.tolist())

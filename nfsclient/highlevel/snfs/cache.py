@@ -18,7 +18,7 @@ Section numbers are those of the paper (Srinivasan and Mogul, Spritely NFS, 1989
 What must stay true:
 
 - A block is valid in one range [begin, end), which contains all that is dirty in it. Bytes of it beyond that range are
-  read from the server, and then what is dirty here wins.
+  read from the server, and then what is valid here wins: it may have been written back since they were requested.
 - `epoch` of a file grows whenever its blocks are invalidated: data that was requested before is not kept afterwards.
 - A WRITE that is under way carries the stamp of its block: if a program has written into the block since, it stays
   dirty.
@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import itertools
 import math
 import typing as t
 from collections import OrderedDict
@@ -45,6 +46,10 @@ MOST: t.Final = 16 << 20
 """Bytes of all blocks: the cache of the paper's clients (section 5.2)."""
 DELAY: t.Final = 30.0
 """Seconds that written data waits in the client (section 4.2.5)."""
+
+LARGEST: t.Final = 0xFFFF_FFFE
+"""Where data ends at the latest: offsets and sizes have 32 bits, and a size of all ones means none (RFC 1094 section
+2.3.6)."""
 
 
 class Kept(enum.Enum):
@@ -68,6 +73,10 @@ class Extent:
     stamp: int
 
 
+_stamps: t.Final = itertools.count(1)
+"""Of all blocks: one that was dropped and is there again has other stamps."""
+
+
 class _Block:
     __slots__ = ("begin", "data", "dirty_begin", "dirty_end", "end", "since", "stamp")
 
@@ -77,7 +86,7 @@ class _Block:
         self.dirty_begin = self.dirty_end = 0
         self.since = 0.0
         """When its oldest data that waits was written."""
-        self.stamp = 0
+        self.stamp = next(_stamps)
 
     @property
     def is_dirty(self) -> bool:
@@ -98,15 +107,15 @@ class _Block:
             self.dirty_begin, self.dirty_end = min(self.dirty_begin, begin), max(self.dirty_end, end)
         else:
             self.dirty_begin, self.dirty_end, self.since = begin, end, now
-        self.stamp += 1
+        self.stamp = next(_stamps)
 
     def fill(self, data: Buffer, limit: int) -> None:
         """Data of the server has come, for bytes from 0 on; up to `limit` there are zeros where it has none."""
         fresh = bytearray(len(self.data))
         fresh[: min(len(data), limit)] = memoryview(data)[:limit]
-        fresh[self.dirty_begin : self.dirty_end] = self.data[self.dirty_begin : self.dirty_end]
+        fresh[self.begin : self.end] = self.data[self.begin : self.end]
         self.data = fresh
-        self.begin, self.end = 0, max(limit, self.dirty_end)
+        self.begin, self.end = 0, max(limit, self.end)
 
     def cut(self, end: int) -> None:
         """Nothing of it is left from `end` on."""
@@ -114,7 +123,7 @@ class _Block:
         self.end = min(self.end, end)
         self.begin = min(self.begin, self.end)
         self.dirty_end = min(self.dirty_end, end)
-        self.stamp += 1
+        self.stamp = next(_stamps)
         if not self.is_dirty:
             self.dirty_begin = self.dirty_end = 0
 
@@ -126,8 +135,8 @@ class CachedFile:
     """What is known of one file."""
 
     __slots__ = (
-        "_attributes", "ahead", "blocks", "enabled", "epoch", "failure", "handle", "incarnation", "path", "readers",
-        "size", "version", "writers",
+        "_attributes", "ahead", "blocks", "enabled", "epoch", "failed_in", "failure", "handle", "incarnation", "known",
+        "path", "readers", "size", "version", "writers",
     )  # fmt: skip
 
     def __init__(self, handle: bytes) -> None:
@@ -141,6 +150,8 @@ class CachedFile:
         self.readers = self.writers = 0
         """OPENs of this client that are not closed."""
         self.size = 0
+        self.known = 0
+        """Bytes that the server is known to have: READ cannot end before them."""
         self.blocks: dict[int, _Block] = {}
         self.epoch = 0
         self.incarnation = 0
@@ -149,7 +160,14 @@ class CachedFile:
         """The offset after the latest read: one that begins there is sequential."""
         self.failure: Exception | None = None
         """Why data that waited could not be written: for the next call of a program that is about the file."""
+        self.failed_in = 0
+        """The incarnation in which that was."""
         self._attributes: Attributes | None = None
+
+    def fail(self, error: Exception) -> None:
+        """Data is lost. The first error counts."""
+        if self.failure is None:
+            self.failure, self.failed_in = error, self.incarnation
 
     @property
     def is_open(self) -> bool:
@@ -243,6 +261,7 @@ class Cache:
         file.version, file.enabled = version, enabled
         if not (enabled and file.is_dirty):
             file.size = attributes.size or 0
+        file.known = attributes.size or 0
         file.attributes = attributes
         return outcome
 
@@ -256,12 +275,17 @@ class Cache:
         if not file.is_open:
             file.enabled = False
             file.attributes = None
-            self._forget_empty(file)
+            self.forget_empty(file)
 
-    def _forget_empty(self, file: CachedFile) -> None:
+    def forget_empty(self, file: CachedFile) -> None:
         """Files of which nothing is kept are not known any more: a client that reads a whole tree forgets it again."""
         if not file.is_open and not file.blocks and file.failure is None:
             self._files.pop(file.handle, None)
+
+    def forget_attributes(self) -> None:
+        """Names have changed, and with them perhaps how many a file has."""
+        for file in self._files.values():
+            file.attributes = None
 
     # ------------------------------------------------------------ reading
 
@@ -299,7 +323,7 @@ class Cache:
         """A block has come, whole or up to the end of the file as the server knows it; requested in `epoch`."""
         if epoch != file.epoch or not file.is_cached:
             return
-        limit = min(self.block, file.size - number * self.block)
+        limit = min(self.block, min(file.size, LARGEST) - number * self.block)
         if limit <= 0:
             return
         self._block(file, number).fill(data, limit)
@@ -402,7 +426,7 @@ class Cache:
             self._cancel(file, number)
         file.epoch += 1
         file.version = None
-        self._forget_empty(file)
+        self.forget_empty(file)
 
     def _cancel(self, file: CachedFile, number: int) -> None:
         block = file.blocks[number]
@@ -448,6 +472,7 @@ class Cache:
         file = self._files.get(extent.handle)
         block = None if file is None else file.blocks.get(extent.number)
         if file is not None and block is not None and block.stamp == extent.stamp:
+            file.known = max(file.known, extent.offset + len(extent.data))
             block.clean()
 
     def waits(self, extent: Extent) -> bool:
@@ -461,7 +486,7 @@ class Cache:
         file = self._files.get(extent.handle)
         if file is None:
             return
-        file.failure = file.failure or error
+        file.fail(error)
         if extent.number in file.blocks:
             self._drop(file, extent.number)
 
@@ -480,7 +505,7 @@ class Cache:
                 waiting.append(self._extent(file, number, block))
             else:
                 self._drop(file, number)
-                self._forget_empty(file)
+                self.forget_empty(file)
         return waiting
 
     # ------------------------------------------------------------ what the server wants
@@ -492,7 +517,7 @@ class Cache:
         file.epoch += 1
         file.enabled = False
         file.attributes = None
-        self._forget_empty(file)
+        self.forget_empty(file)
 
 
 def with_size(attributes: Attributes, size: int) -> Attributes:

@@ -14,14 +14,14 @@ Section numbers are those of the paper. The cache itself is without I/O (`cache`
 What must stay true:
 
 - A callback is answered from within any wait on the loop, and what it causes does not wait: WRITEs are sent, and the
-  last reply to them sends the answer (`_WriteBack`). A program that waits for its own OPEN or CLOSE of the same file
+  last reply to them sends the answer (`writeback`). A program that waits for its own OPEN or CLOSE of the same file
   does not hold that up (section 4.3.4).
 - While data waits of a file that may not be cached any more, no call of the program about its data is made (`settle`):
   the server would answer without that data.
 - Before anything is read from memory, what has arrived is looked at, and a connection that has ended is made again: a
   callback may be waiting, or the server may have given the file to others.
-- OPEN and CLOSE are never sent twice as the same call. After a reconnect, whether a lost one was carried out is not
-  known; REOPEN sets the server's counts to those from before it, and then it is made as a new call.
+- OPEN, CLOSE and a SETATTR that cuts are never sent twice as the same call. After a reconnect, whether a lost one was
+  carried out is not known; REOPEN sets the server's counts to those from before it, and then it is made as a new call.
 - Data of a file that the server has given to others is never written, and the program gets `StateLost` once.
 """
 
@@ -32,7 +32,6 @@ import typing as t
 from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 
 from nfsclient.clients.snfs import Snfs
 from nfsclient.errors import (
@@ -40,28 +39,32 @@ from nfsclient.errors import (
     NfsClientError,
     NfsStatusError,
     NoProgress,
+    NotInVersion,
     RetriesExhausted,
     RpcTimeout,
+    ServerDown,
+    ServerViolation,
 )
-from nfsclient.files import Attributes, Data, NewAttributes, Steps, Written, snfs
-from nfsclient.files.v2 import attributes_of
+from nfsclient.files import Attributes, Data, NewAttributes, Steps, snfs
+from nfsclient.files.v2 import attributes_of, sattr
 from nfsclient.highlevel.session import Job, StatelessCalls
-from nfsclient.highlevel.snfs.cache import Cache, CachedFile, Extent, Kept, with_size
+from nfsclient.highlevel.snfs.cache import LARGEST, Cache, CachedFile, Kept, with_size
 from nfsclient.highlevel.snfs.callbacks import Callback, CallbackService
 from nfsclient.highlevel.snfs.errors import StateLost
+from nfsclient.highlevel.snfs.writeback import WriteBack
 from nfsclient.paths import shown
 from nfsclient.protocol import nfs2
 from nfsclient.protocol import snfs as p
 from nfsclient.replies import status_error
-from nfsclient.rpc.core import Pending
 from nfsclient.rpc.program import Procedure
 from nfsclient.xdr import Void
 
-_AT_ONCE: t.Final = 16
-"""WRITEs of one callback that are under way."""
 _PATIENT_REPLIES: t.Final = 8
 """READs in a row that may give nothing."""
 _OPENED: t.Final = frozenset({p.Snfsstat.NFS_OK, p.Snfsstat.SNFS_INCONSISTENT})
+
+_NOT_NOW: t.Final = frozenset({p.Snfsstat.NFSERR_NOSPC, p.Snfsstat.SNFS_RECOVERING})
+"""Answers to REOPEN that do not say that the file was given to others."""
 
 
 class SnfsCalls(StatelessCalls):
@@ -88,9 +91,13 @@ class Opened:
 
     def require(self) -> None:
         """Raise `StateLost` if the server has given the file to others since."""
-        if self.file.incarnation != self.incarnation:
-            failure, self.file.failure = self.file.failure, None
-            raise failure or StateLost(_given_away(self.file))
+        file = self.file
+        if file.incarnation == self.incarnation:
+            return
+        failure = file.failure if file.failed_in == self.incarnation else None
+        if failure is not None:
+            file.failure = None
+        raise failure or StateLost(_given_away(file))
 
 
 class Caching:
@@ -112,16 +119,16 @@ class Caching:
         self._snfs = Snfs(calls.rpc)
         self._clock = calls.rpc.loop.clock
         self._changing: Counter[bytes] = Counter()
-        """Files with an OPEN or CLOSE under way."""
+        """Files with an OPEN, CLOSE or REOPEN under way."""
+        self._doubtful: set[bytes] = set()
+        """Files with an OPEN or CLOSE that was not answered: it may have been carried out."""
         self._disabled: set[bytes] = set()
-        """Files of which a callback came while an OPEN was under way: its reply may be older than the callback."""
-        self._backs: dict[bytes, int] = {}
-        """Files that a callback writes back now."""
-        self._cutting: dict[bytes, int] = {}
-        """Files that get another size now, and which."""
-        self._unsure: set[bytes] = set()
-        """Files of which data was refused: the server may have less of them than this client thinks."""
+        """Files of which a callback came while OPEN or REOPEN was under way: the reply may be older than that."""
+        self._cutting: dict[bytes, list[Callback]] = {}
+        """Files that get another size now, and the callbacks that came meanwhile."""
+        self._is_reopening = False
         self._is_busy = False
+        self.writes = WriteBack(calls, cache, self._lose)
         self.service = CallbackService(calls.rpc, self._called)
         calls.caller.on_reconnected = self._reopen
         calls.before = self.tick
@@ -137,7 +144,7 @@ class Caching:
             self._rpc.loop.catch_up()
             self.calls.caller.restore("a look at the cache")
             if self.cache.wake <= self._clock():
-                self._send(self.cache.due(self._clock()))
+                self.writes.send(self.cache.due(self._clock()))
         finally:
             self._is_busy = False
 
@@ -154,14 +161,19 @@ class Caching:
         """Write all that waits, as `/etc/update` does. Raises why data could not be written; the errors
         of further files are in its notes."""
         self.tick()
-        for file in self.cache.dirty_files():
-            self.write_back(file)
         failures: list[NfsClientError] = []
-        for file in self.cache.files:
-            try:
-                self.raise_failure(file)
-            except NfsClientError as error:
-                failures.append(error)
+
+        def try_each(step: t.Callable[[CachedFile], None], files: list[CachedFile]) -> None:
+            for file in files:
+                try:
+                    step(file)
+                except ServerDown:
+                    raise
+                except NfsClientError as error:
+                    failures.append(error)
+
+        try_each(self.write_back, self.cache.dirty_files())
+        try_each(self.raise_failure, self.cache.files)
         for failure in failures[1:]:
             failures[0].add_note(str(failure))
         if failures:
@@ -172,7 +184,6 @@ class Caching:
     def open(self, handle: bytes, path: bytes, *, writes: bool) -> Opened:
         """OPEN; the blocks that are still true stay."""
         self.tick()
-        self._disabled.discard(handle)
         reply = self._change(p.OPEN, p.Openargs(handle, self.mdev, writes), handle, path)
         given = reply.resok
         if given is None:
@@ -187,26 +198,38 @@ class Caching:
             attributes=attributes_of(given.attributes),
             writes=writes,
         )
+        self._disabled.discard(handle)
         file = self.cache.file(handle)
         file.path = path
         if kept is Kept.LOST:
-            file.failure = StateLost(_data_lost(file))
-        self.settle(file)
+            file.fail(StateLost(_data_lost(file)))
+        try:
+            self.settle(file)
+        except BaseException:
+            with contextlib.suppress(NfsClientError):
+                self._close(file, writes=writes)
+            raise
         return Opened(file, writes, file.incarnation)
 
     def close(self, opened: Opened) -> None:
         """CLOSE; what waits goes on waiting (section 4.2.2)."""
-        self.tick()
-        file = opened.file
-        if file.incarnation == opened.incarnation:
-            self._close(file, writes=opened.writes)
+        try:
+            self.tick()
+        finally:
+            if opened.file.incarnation == opened.incarnation:
+                self._close(opened.file, writes=opened.writes)
 
     def _close(self, file: CachedFile, *, writes: bool) -> None:
+        before, waits = file.incarnation, file.is_dirty
         try:
             args = p.Closeargs(file.handle, writes)
             reply = self._change(p.CLOSE, args, file.handle, file.path)
         finally:
             self.cache.closed(file.handle, writes=writes)
+        if file.incarnation != before and not waits:
+            file.failure = (
+                None  # a server that knows nothing of a closed file refuses REOPEN: nothing is lost
+            )
         # STALE: to the server this client is dead. What waits, if anything, is refused when it is written.
         if reply.status not in {p.Snfsstat.NFS_OK, p.Snfsstat.NFSERR_STALE}:
             raise status_error(reply.status, "CLOSE", shown(file.path), reply)
@@ -214,37 +237,55 @@ class Caching:
     def _change(self, procedure: Procedure[t.Any, t.Any], args: t.Any, handle: bytes, path: bytes) -> t.Any:
         """The reply to OPEN or CLOSE; again after a lost connection, and while the server recovers."""
         pauses: t.Iterator[float] | None = None
-        self._changing[handle] += 1
-        try:
+        with self._change_of(handle):
             while True:
-                try:
-                    reply = self._snfs.call(procedure, args)
-                except (ConnectionLost, RpcTimeout) as lost:
-                    self.calls.caller.recover(lost)
-                    continue
-                self.calls.caller.answered()
+                self._doubtful.add(handle)
+                reply = self._new_call(procedure, args)
+                self._doubtful.discard(handle)
                 if reply.status is not p.Snfsstat.SNFS_RECOVERING:
                     return reply
                 pauses = pauses or self.calls.patience.pauses()
                 if next(pauses, None) is None:
                     raise RetriesExhausted(reply.status, procedure.name, shown(path))
-        finally:
-            self._changing[handle] -= 1
-            if not self._changing[handle]:
-                del self._changing[handle]
+
+    def _new_call(self, procedure: Procedure[t.Any, t.Any], args: t.Any) -> t.Any:
+        """The reply to a call that is made as a new one after each lost connection."""
+        while True:
+            try:
+                reply = self._snfs.call(procedure, args)
+            except (ConnectionLost, RpcTimeout) as lost:
+                self.calls.caller.recover(lost)
+            else:
+                self.calls.caller.answered()
+                return reply
 
     def finish(self) -> None:
         """Write all that waits, and close what is open: the client ends."""
         try:
             self.sync()
         finally:
-            with contextlib.suppress(NfsClientError):
-                for file in self.cache.files:
-                    for writes, count in ((False, file.readers), (True, file.writers)):
-                        for _ in range(count):
+            for file in self.cache.files:
+                for writes, count in ((False, file.readers), (True, file.writers)):
+                    for _ in range(count):
+                        with contextlib.suppress(NfsClientError):
                             self._close(file, writes=writes)
 
     # ------------------------------------------------------------ data
+
+    @contextlib.contextmanager
+    def using(self, opened: Opened) -> t.Iterator[None]:
+        """Around calls about an open file: `StateLost` where the server has given it to others, in place of STALE."""
+        opened.require()
+        try:
+            yield
+        except NfsStatusError as error:
+            if error.status == p.Snfsstat.NFSERR_STALE:
+                file = opened.file
+                if file.incarnation == opened.incarnation and not self._is_gone(file):
+                    self._lose(file)
+                opened.require()
+            raise
+        opened.require()
 
     def read(self, file: CachedFile, offset: int, count: int) -> bytes | None:
         """Data from memory, once it is there; None if the file is not cached (any more)."""
@@ -253,6 +294,7 @@ class Caching:
         if not file.is_cached:
             return None
         epoch = file.epoch
+        require_32_bits(min(offset + count, file.size))
         missing = self.cache.missing(file, offset, count, ahead=True)
         if missing:
             self._fetch(file, missing, epoch)
@@ -284,19 +326,23 @@ class Caching:
         """READ of whole blocks, many at a time."""
         block = self.cache.block
         parts = {number: bytearray() for number in numbers}
+        known = file.known
         jobs: deque[Job[Data]] = deque()
         stalled = 0
 
         def start(number: int) -> None:
-            at, left = number * block + len(parts[number]), block - len(parts[number])
+            at = number * block + len(parts[number])
+            left = min(block - len(parts[number]), LARGEST - at)
             jobs.append(Job(self.calls.files.read(file.handle, at, left), at, left))
 
         def take(job: Job[Data], result: Data) -> None:
             nonlocal stalled
             number = job.offset // block
+            if epoch == file.epoch and file.is_cached:
+                self._require_true(file, job, result, min(known, (number + 1) * block))
             parts[number] += result.data
             stalled = 0 if len(result.data) else stalled + 1
-            if result.eof or len(parts[number]) >= block:
+            if result.eof or len(parts[number]) >= min(block, LARGEST - number * block):
                 return
             if stalled > _PATIENT_REPLIES:
                 raise NoProgress(f"READ of {shown(file.path)} at {job.offset}: no data and no end of file")
@@ -308,19 +354,39 @@ class Caching:
         for number, data in parts.items():
             self.cache.fetched(file, number, data, epoch)
 
+    @staticmethod
+    def _require_true(file: CachedFile, job: Job[Data], result: Data, known: int) -> None:
+        """Nobody else changes a file that is cached: READ must not end before what is known, nor state a larger size.
+
+        Zeros in place of what does not come, and nobody knows it, would be worse.
+        """
+        end = job.offset + len(result.data)
+        if result.eof and end < known:
+            what = f"the server stated the end of the file at byte {end}, but has said before that it has {known}"
+        elif result.size is not None and result.size > file.size:
+            what = f"the server stated a size of {result.size} bytes, but has said before that it has {file.size}"
+        else:
+            return
+        raise ServerViolation(f"READ of {shown(file.path)}: {what}, and nobody else may change it now")
+
     def cut(self, opened: Opened, size: int) -> None:
-        """SETATTR of the size; what waits beyond it is cancelled."""
+        """SETATTR of the size; what waits beyond it is cancelled when it is answered, and callbacks wait for that."""
         self.tick()
         file = opened.file
         self.settle(file)
-        self._await_back(file)
-        self._cutting[file.handle] = size
+        self.writes.wait(file)
+        self._cutting[file.handle] = []
         try:
-            self.calls.do(self.calls.files.setattr(file.handle, NewAttributes(size=size)), file.path)
-            if file.is_cached:
+            args = nfs2.Sattrargs(file.handle, sattr(NewAttributes(size=size)))
+            reply = self._new_call(p.SETATTR, args)
+            if reply.resok is None:
+                raise status_error(reply.status, "SETATTR", shown(file.path), reply)
+            file.known = size
+            if file.is_cached or file.is_dirty:
                 self.cache.cut(file, size)
         finally:
-            del self._cutting[file.handle]
+            for callback in self._cutting.pop(file.handle):
+                self._called(callback)
         file.attributes = None
 
     def attributes(self, opened: Opened) -> Attributes:
@@ -334,6 +400,13 @@ class Caching:
             return self.own(file.handle, found)
         return file.attributes
 
+    def size(self, opened: Opened) -> int:
+        """The size of an open file now."""
+        self.tick()
+        file = opened.file
+        self.settle(file)
+        return file.size if file.is_cached else self.attributes(opened).size or 0
+
     def own(self, handle: bytes, attributes: Attributes) -> Attributes:
         """Attributes that came from the server, with the size that the file has here."""
         file = self.cache.get(handle)
@@ -344,93 +417,38 @@ class Caching:
     def settle(self, file: CachedFile) -> None:
         """Wait until nothing waits of a file that is not to be cached (any more)."""
         while file.blocks and file.is_open and not file.enabled:
-            if file.handle in self._backs:
-                self._await_back(file)
+            if self.writes.is_writing_back(file):
+                self.writes.wait(file)
             elif file.is_dirty:
                 self.write_back(file)
             else:
                 self.cache.invalidate(file)
 
-    def _await_back(self, file: CachedFile) -> None:
-        """Wait for the end of a callback that writes it back."""
-        loop = self._rpc.loop
-        if file.handle in self._backs:
-            loop.run_until(lambda: file.handle not in self._backs, loop.clock() + self._rpc.timeout)
-
     def write_back(self, file: CachedFile) -> None:
         """Write all that waits of a file. What is refused is lost: `raise_failure` says so."""
-        self._send(self.cache.extents(file))
-
-    def _send(self, extents: Iterable[Extent]) -> None:
-        """WRITE of blocks, many at a time."""
-
-        def outcome(steps: Steps[Written]) -> Steps[Written | NfsStatusError]:
-            try:
-                return (yield from steps)
-            except NfsStatusError as error:
-                return error
-
-        of_job: dict[int, Extent] = {}
-
-        def take(job: Job[Written | NfsStatusError], result: Written | NfsStatusError) -> None:
-            extent = of_job[id(job)]
-            if isinstance(result, NfsStatusError):
-                self._refused(extent, result)
-            else:
-                self.cache.written(extent)
-
-        jobs: deque[Job[Written | NfsStatusError]] = deque()
-        for extent in extents:
-            steps = self.calls.files.write(extent.handle, extent.offset, extent.data)
-            job = Job(outcome(steps), extent.offset, len(extent.data))
-            of_job[id(job)] = extent
-            jobs.append(job)
-        if jobs:
-            self.calls.run(jobs, take, size=self.cache.block, path=b"")
-        while self._unsure:
-            self._learn_size(self._unsure.pop())
-        self.cache.look_again()
-
-    def _learn_size(self, handle: bytes) -> None:
-        """After data was refused, the file ends where the server says, or where what still waits ends."""
-        file = self.cache.get(handle)
-        if file is None:
-            return
-        with contextlib.suppress(NfsStatusError):
-            found = self.calls.do(self.calls.files.getattr(handle), file.path)
-            ends = (extent.offset + len(extent.data) for extent in self.cache.extents(file))
-            self.cache.cut(file, max(found.size or 0, *ends, 0))
-            file.attributes = found
-
-    def _refused(self, extent: Extent, error: NfsStatusError) -> None:
-        file = self.cache.get(extent.handle)
-        if file is None:
-            return
-        if not self.cache.waits(extent):
-            return  # it was written by a callback meanwhile, or cancelled
-        if error.status == p.Snfsstat.NFSERR_STALE:
-            self._lose(file)
-            return
-        error.path = shown(file.path)
-        self.cache.failed(extent, error)
-        self._unsure.add(file.handle)
+        self.writes.send(self.cache.extents(file))
 
     def _make_room(self) -> None:
         extents = self.cache.excess()
         if extents:
-            self._send(extents)
+            self.writes.send(extents)
             self.cache.excess()
 
     def raise_failure(self, file: CachedFile) -> None:
         """Raise why data of the file was lost; once. What is lost with a file that is gone, nobody misses."""
-        failure, file.failure = file.failure, None
-        if failure is not None and not (isinstance(failure, StateLost) and self._is_gone(file)):
+        failure = file.failure
+        if failure is None:
+            return
+        is_missed = not (isinstance(failure, StateLost) and self._is_gone(file))
+        file.failure = None
+        self.cache.forget_empty(file)
+        if is_missed:
             raise failure
 
     def name_removed(self, file: CachedFile) -> None:
         """What waits of a file is cancelled, if a name that was removed was its last one (section 4.2.5).
 
-        The server is asked afterwards: until then, another client may give the file one more name.
+        GETATTR says so afterwards: until then, another client may give the file one more name.
         """
         if self._is_gone(file):
             file.failure = None
@@ -447,8 +465,11 @@ class Caching:
     # ------------------------------------------------------------ callbacks
 
     def _called(self, callback: Callback) -> None:
-        self.callbacks += 1
         handle, mode = callback.args.file, callback.args.cbmode
+        if handle in self._cutting and not self._is_reopening:  # or what is cut off would be written back
+            self._cutting[handle].append(callback)
+            return
+        self.callbacks += 1
         if not mode.is_known:
             callback.answer(p.Snfsstat.NFSERR_IO)
             return
@@ -459,36 +480,68 @@ class Caching:
             is_expected = handle in self._changing
             callback.answer(p.Snfsstat.NFS_OK if is_expected else p.Snfsstat.NFSERR_STALE)
             return
-        if handle in self._cutting:  # what is beyond would come after the cut
-            self.cache.cut(file, self._cutting[handle])
         if mode.invalidates:
             file.enabled = False
-        _WriteBack(self, file, callback).go_on()
+        self.writes.begin(file, callback)
 
     # ------------------------------------------------------------ recovery
 
     def _reopen(self) -> None:
         """The connection is a new one: the server gets to know what this client has (section 2.4)."""
-        for handle in dict.fromkeys((*(file.handle for file in self.cache.files), *self._changing)):
+        self._is_reopening = True
+        try:
+            self._reopen_all()
+        except BaseException:
+            self._rpc.lose("the server does not know what this client has")
+            raise
+        finally:
+            self._is_reopening = False
+
+    def _reopen_all(self) -> None:
+        unsure = {*self._changing, *self._doubtful}
+        for handle in dict.fromkeys((*(file.handle for file in self.cache.files), *unsure)):
             file = self.cache.file(handle)
-            if file.is_open or file.is_dirty or handle in self._changing:
-                args = p.Reopenargs(
-                    handle, self.mdev, file.readers, file.writers, file.is_dirty, file.version or 0
-                )
-                self._confirm(file, self._snfs.call(p.REOPEN, args))
+            if file.is_open or file.is_dirty or handle in unsure:
+                with self._change_of(handle):
+                    args = p.Reopenargs(
+                        handle, self.mdev, file.readers, file.writers, file.is_dirty, file.version or 0
+                    )
+                    self._confirm(file, self._snfs.call(p.REOPEN, args))
+                self._doubtful.discard(handle)
+                if handle not in self._changing:
+                    self._disabled.discard(handle)
         self._snfs.call(p.RECOVERED, Void())
 
+    @contextlib.contextmanager
+    def _change_of(self, handle: bytes) -> t.Iterator[None]:
+        """While the server learns what this client has of a file, callbacks may overtake its reply."""
+        if handle not in self._changing:
+            self._disabled.discard(handle)
+        self._changing[handle] += 1
+        try:
+            yield
+        finally:
+            self._changing[handle] -= 1
+            if not self._changing[handle]:
+                del self._changing[handle]
+
     def _confirm(self, file: CachedFile, reply: p.Openopres) -> None:
-        """What the server says of a file that was open, or of which data waits."""
+        """What the server says of a file that was open, or of which data waits.
+
+        Raises `ConnectionLost` if it has no room now: with patience, the client connects again.
+        """
         given = reply.resok
+        if reply.status in _NOT_NOW:
+            raise ConnectionLost("REOPEN", f"the server answered {reply.status.name}")
         if given is None:
             self._lose(file)
             return
-        file.enabled = given.cache_enabled and file.is_open
-        if file.blocks:
+        file.enabled = given.cache_enabled and file.is_open and file.handle not in self._disabled
+        if file.is_open or file.is_dirty:  # else nobody calls this client when others change it
             file.version = given.cache_version
+        file.known = given.attributes.size
         if not file.is_dirty:
-            file.size = given.attributes.size
+            file.size = file.known
             if not file.enabled and file.is_open:
                 self.cache.invalidate(file)
         file.attributes = attributes_of(given.attributes)
@@ -496,79 +549,16 @@ class Caching:
     def _lose(self, file: CachedFile) -> None:
         if file.is_open or file.is_dirty:
             text = _data_lost(file) if file.is_dirty else _given_away(file)
-            file.failure = file.failure or StateLost(text)
+            file.fail(StateLost(text))
         file.readers = file.writers = 0
         file.incarnation += 1
         self.cache.invalidate(file)
 
 
-class _WriteBack:
-    """What a callback asks for: WRITEs of what waits, then the reply. Nothing here waits."""
-
-    def __init__(self, caching: Caching, file: CachedFile, callback: Callback) -> None:
-        self._caching = caching
-        self._file = file
-        self._callback = callback
-        self._under_way = 0
-        self._queue: deque[Extent] = deque()
-        self._has_failed = False
-        self._is_over = False
-        caching._backs[file.handle] = caching._backs.get(file.handle, 0) + 1
-
-    def go_on(self) -> None:
-        """Send what there is room for; when all is answered, answer the callback."""
-        if self._is_over:
-            return
-        if not self._queue and not self._under_way:
-            self._queue.extend(self._caching.cache.extents(self._file))
-            if not self._queue:
-                self._end()
-                return
-        try:
-            while self._queue and self._under_way < _AT_ONCE:
-                self._write(self._queue.popleft())
-        except NfsClientError:
-            self._abandon()
-
-    def _write(self, extent: Extent) -> None:
-        args = nfs2.Writeargs(extent.handle, 0, extent.offset, 0, extent.data)
-        pending = self._caching._rpc.submit(p.WRITE, args)
-        self._under_way += 1
-        pending.then = partial(self._written, extent)
-        if pending.done:
-            pending.then(pending)
-
-    def _written(self, extent: Extent, pending: Pending[t.Any]) -> None:
-        self._under_way -= 1
-        if pending.error is not None or pending.result is None:
-            self._abandon()
-            return
-        if pending.result.resok is None:
-            self._has_failed = True
-            self._caching._refused(extent, status_error(pending.result.status, "WRITE"))
-        else:
-            self._caching.cache.written(extent)
-        self.go_on()
-
-    def _leave(self) -> None:
-        self._is_over = True
-        backs, handle = self._caching._backs, self._file.handle
-        backs[handle] -= 1
-        if not backs[handle]:
-            del backs[handle]
-
-    def _abandon(self) -> None:
-        """The connection has ended, or is of no use: the data goes on waiting, and the server gets no answer."""
-        if not self._is_over:
-            self._leave()
-
-    def _end(self) -> None:
-        self._leave()
-        if self._has_failed:  # to the server this client is dead, and nobody calls it about the file any more
-            self._caching._lose(self._file)
-        elif self._callback.args.cbmode.invalidates:
-            self._caching.cache.invalidate(self._file)
-        self._callback.answer(p.Snfsstat.NFSERR_IO if self._has_failed else p.Snfsstat.NFS_OK)
+def require_32_bits(end: int) -> None:
+    """Raise `NotInVersion` for data that ends beyond what NFSv2 can number."""
+    if end > LARGEST:
+        raise NotInVersion("SNFS", f"offset of {end}: its numbers have 32 bits")
 
 
 def _given_away(file: CachedFile) -> str:

@@ -179,10 +179,16 @@ class NfsClient(StatelessClient):
 
     # ------------------------------------------------------------ names
 
+    def link(self, path: PathLike, new: PathLike) -> None:
+        """Give an object the further name `new`."""
+        super().link(path, new)
+        self.caching.cache.forget_attributes()
+
     def remove(self, path: PathLike) -> None:
         """Remove a name that is not a directory's. If it was the last one, what waits to be written is cancelled."""
         named = self._cached(path)
         super().remove(path)
+        self.caching.cache.forget_attributes()
         if named is not None:
             self.caching.name_removed(named)
 
@@ -190,6 +196,7 @@ class NfsClient(StatelessClient):
         """Give an object the name `new`; what had that name is replaced, if the server can."""
         named = self._cached(new)
         super().rename(path, new)
+        self.caching.cache.forget_attributes()
         if named is not None:
             self.caching.name_removed(named)
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 
 import typing as t
 
-from nfsclient.errors import NotInVersion
 from nfsclient.files import Attributes, Stable
 from nfsclient.highlevel import files
-from nfsclient.highlevel.snfs.caching import Caching, Opened
+from nfsclient.highlevel.snfs.caching import Caching, Opened, require_32_bits
 from nfsclient.highlevel.transfer import Reader, Writer
 from nfsclient.xdr import Buffer
 
 _AT_ONCE: t.Final = 1 << 20
 """Bytes that are taken from memory at a time."""
-_LARGEST: t.Final = 0xFFFF_FFFF
-"""Offsets have 32 bits (RFC 1094 section 2.2.9)."""
 
 
 class CachingReader:
@@ -27,9 +24,9 @@ class CachingReader:
         self._direct = direct
 
     def _cached(self, offset: int, count: int) -> bytes | None:
-        self._opened.require()
-        self._caching.raise_failure(self._opened.file)
-        data = self._caching.read(self._opened.file, offset, min(count, _AT_ONCE))
+        with self._caching.using(self._opened):
+            self._caching.raise_failure(self._opened.file)
+            data = self._caching.read(self._opened.file, offset, min(count, _AT_ONCE))
         self._opened.require()
         return data
 
@@ -40,7 +37,8 @@ class CachingReader:
         while done < len(view):
             data = self._cached(offset + done, len(view) - done)
             if data is None:
-                return done + self._direct.read_into(offset + done, view[done:])
+                with self._caching.using(self._opened):
+                    return done + self._direct.read_into(offset + done, view[done:])
             view[done : done + len(data)] = data
             done += len(data)
             if not data:
@@ -53,7 +51,8 @@ class CachingReader:
         while True:
             data = self._cached(offset, _AT_ONCE)
             if data is None:
-                parts.append(self._direct.read_to_end(offset, max(0, expected)))
+                with self._caching.using(self._opened):
+                    parts.append(self._direct.read_to_end(offset, max(0, expected)))
                 return b"".join(parts)
             if not data:
                 return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -73,17 +72,17 @@ class CachingWriter(Writer):
     def write(self, offset: int, data: Buffer, stable: Stable = Stable.FILE_SYNC) -> None:
         """Write all of `data` at `offset`. What stays in memory is copied."""
         view = memoryview(data).cast("B")
-        if offset + len(view) > _LARGEST:
-            raise NotInVersion("SNFS", f"offset of {offset + len(view)}: its numbers have 32 bits")
+        require_32_bits(offset + len(view))
         done = 0
-        while done < len(view):
-            self._opened.require()
-            put = self._caching.write(self._opened.file, offset + done, view[done:])
-            if not put:
+        with self._caching.using(self._opened):
+            while done < len(view):
                 self._opened.require()
-                super().write(offset + done, view[done:], stable)
-                return
-            done += put
+                put = self._caching.write(self._opened.file, offset + done, view[done:])
+                if not put:
+                    self._opened.require()
+                    super().write(offset + done, view[done:], stable)
+                    return
+                done += put
 
     def commit(self) -> None:
         """Write all that waits of the file. Raises why data could not be written, now or before."""
@@ -133,19 +132,20 @@ class NfsFile(files.NfsFile):
 
     def attributes(self) -> Attributes:
         """The attributes, kept ones while caching is enabled. Times are the server's, and leave out data that waits."""
-        self._opened.require()
-        return self._caching.attributes(self._opened)
+        with self._caching.using(self._opened):
+            return self._caching.attributes(self._opened)
 
     def size(self) -> int:
         """The size of the file now."""
-        return self.attributes().size or 0
+        with self._caching.using(self._opened):
+            return self._caching.size(self._opened)
 
     def truncate(self, size: int | None = None, /) -> int:
         """Cut the file, or extend it by zeros, to `size` (the position, if not given). Not delayed."""
         self._require(self._writable, "writing")
-        self._opened.require()
         wanted = self._position if size is None else size
-        self._caching.cut(self._opened, wanted)
+        with self._caching.using(self._opened):
+            self._caching.cut(self._opened, wanted)
         return wanted
 
     def flush(self) -> None:

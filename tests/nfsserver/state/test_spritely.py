@@ -136,6 +136,21 @@ def test_a_client_that_was_given_up_begins_with_a_new_handle(ground: Ground) -> 
     assert not ground.table.is_dead("a", ground.file)
 
 
+def test_a_loss_is_said_until_an_open_is_answered_with_it(ground: Ground) -> None:
+    """The open that waited may be of a client that has gone."""
+    ground.open("a", writes=True)
+    entry = ground.table.make(ground.file)
+    entry.calls["a"] = object()
+    entry.waiting.add("open of b")
+    ground.table.give_up(entry, "a", lost=True)
+    assert ground.table.informs(entry, "open of b")
+    ground.crash()
+    entry = ground.table.make(ground.file)
+    assert ground.table.informs(entry, "open of c")
+    ground.table.loss_is_known(ground.file)
+    assert not ground.table.informs(entry, "open of d")
+
+
 def test_recovery_ends_when_all_are_back_or_the_time_is_over(ground: Ground) -> None:
     ground.open("a")
     ground.open("b")
