@@ -168,11 +168,12 @@ class SpritelyState:
         return True
 
     def _forget_closed(self) -> None:
-        """Forget the entries that only wait for opens that do not come again, or for accesses by other versions."""
+        """Forget the entries that only wait for opens that do not come again, or for accesses by other versions; and
+        those of files that have no name, of which nothing is written back (section 4.2.5)."""
         self._close_nfs()
-        closed = (each for each in self.entries.values() if each.state is State.CLOSED)
-        for entry in [each for each in closed if not each.is_locked]:
-            self._remove(entry)
+        for entry in [each for each in self.entries.values() if not each.is_locked]:
+            if entry.state is State.CLOSED or not entry.file.nlink:
+                self._remove(entry)
 
     def _remove(self, entry: Entry) -> None:
         self.entries.pop(entry.file, None)

@@ -21,6 +21,8 @@ class File(t.Protocol):
 
     version: int
     """On stable storage with the file; 0: it never had one."""
+    nlink: int
+    """0: it has no name any more, and can be used by its handle for a while (knob `stale_on_remove`)."""
 
 
 @dataclass(slots=True)

@@ -8,9 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from nfsclient.clients import Nfs3
 from nfsclient.clients.patience import Patience
 from nfsclient.errors import NfsStatusError, NoProgress, ServerDown
 from nfsclient.highlevel.snfs import NfsClient, NfsFile, StateLost
+from nfsclient.nfs3 import NfsClient as NfsClient3
+from nfsclient.protocol import nfs3
 from nfsclient.protocol import snfs as p
 from tests.nfsclient.snfs_stage import BLOCK, Stage
 
@@ -50,6 +53,44 @@ def a(stage: Stage) -> NfsClient:
 @pytest.fixture
 def b(stage: Stage) -> NfsClient:
     return stage.client()
+
+
+def test_a_client_that_was_given_up_and_opens_again_is_called_while_any_open_is_left(
+    stage: Stage, a: NfsClient, b: NfsClient
+) -> None:
+    """The server knows of one OPEN, the client of two: the first CLOSE must not end both."""
+    put(b, "f", b"old")
+    b.sync()
+    first = a.open("f")
+    assert first.read() == b"old"
+    assert stage.give_up(a, "f")
+    put(b, "f", b"new")
+    b.sync()
+    second = a.open("f")
+    assert second.read() == b"new"
+    first.close()
+    put(b, "f", b"newest")
+    b.sync()
+    second.seek(0)
+    assert second.read() == b"newest"
+
+
+def test_data_that_a_crash_has_taken_from_the_server_is_not_kept(stage: Stage, a: NfsClient) -> None:
+    """An NFSv3 client had written it, and not committed."""
+    put(a, "f", b"old")
+    a.sync()
+    other = stage.other("3")
+    assert other.read_file("f") == b"old"  # by now nobody has anything of it
+    assert isinstance(other, NfsClient3)
+    handle = other._resolver.find(b"/f").handle
+    assert Nfs3(other.session.rpc).write(handle, 0, b"new", stable=nfs3.StableHow.UNSTABLE).resok is not None
+    stage.clock.advance(stage.server.knobs.now.snfs_nfs_interval + 1)
+    file = a.open("f")
+    assert file.read() == b"new"
+    stage.server.crash()
+    file.seek(0)
+    assert file.read() == stage.contents("f") == b"old"
+    other.close()
 
 
 def put(client: NfsClient, name: str, data: bytes) -> None:

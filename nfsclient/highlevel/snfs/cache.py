@@ -510,6 +510,15 @@ class Cache:
 
     # ------------------------------------------------------------ what the server wants
 
+    def keep_dirty(self, file: CachedFile) -> None:
+        """Only what waits is kept: the server may have a newer version of the rest."""
+        for number, block in list(file.blocks.items()):
+            if block.is_dirty:
+                block.begin, block.end = block.dirty_begin, block.dirty_end
+            else:
+                self._drop(file, number)
+        file.epoch += 1
+
     def invalidate(self, file: CachedFile) -> None:
         """Nothing of it is kept, and nothing that was requested before will be; caching is disabled (section 3.2)."""
         for number in list(file.blocks):

@@ -184,6 +184,8 @@ class Caching:
     def open(self, handle: bytes, path: bytes, *, writes: bool) -> Opened:
         """OPEN; the blocks that are still true stay."""
         self.tick()
+        known = self.cache.get(handle)
+        was_open, before = known is not None and known.is_open, None if known is None else known.version
         reply = self._change(p.OPEN, p.Openargs(handle, self.mdev, writes), handle, path)
         given = reply.resok
         if given is None:
@@ -204,12 +206,20 @@ class Caching:
         if kept is Kept.LOST:
             file.fail(StateLost(_data_lost(file)))
         try:
+            if was_open and file.enabled and before not in {given.cache_version, given.old_cache_vers}:
+                self._count_opens(file)
             self.settle(file)
         except BaseException:
             with contextlib.suppress(NfsClientError):
                 self._close(file, writes=writes)
             raise
         return Opened(file, writes, file.incarnation)
+
+    def _count_opens(self, file: CachedFile) -> None:
+        """Others have changed a file that was open here: the server may have given this client up, and count this OPEN
+        alone. REOPEN sets its count."""
+        with self._change_of(file.handle):
+            self._confirm(file, self._new_call(p.REOPEN, self._having(file)))
 
     def close(self, opened: Opened) -> None:
         """CLOSE; what waits goes on waiting (section 4.2.2)."""
@@ -503,14 +513,16 @@ class Caching:
             file = self.cache.file(handle)
             if file.is_open or file.is_dirty or handle in unsure:
                 with self._change_of(handle):
-                    args = p.Reopenargs(
-                        handle, self.mdev, file.readers, file.writers, file.is_dirty, file.version or 0
-                    )
-                    self._confirm(file, self._snfs.call(p.REOPEN, args))
+                    self._confirm(file, self._snfs.call(p.REOPEN, self._having(file)))
                 self._doubtful.discard(handle)
                 if handle not in self._changing:
                     self._disabled.discard(handle)
         self._snfs.call(p.RECOVERED, Void())
+
+    def _having(self, file: CachedFile) -> p.Reopenargs:
+        return p.Reopenargs(
+            file.handle, self.mdev, file.readers, file.writers, file.is_dirty, file.version or 0
+        )
 
     @contextlib.contextmanager
     def _change_of(self, handle: bytes) -> t.Iterator[None]:
@@ -537,6 +549,8 @@ class Caching:
             self._lose(file)
             return
         file.enabled = given.cache_enabled and file.is_open and file.handle not in self._disabled
+        if given.cache_version != file.version:
+            self.cache.keep_dirty(file)
         if file.is_open or file.is_dirty:  # else nobody calls this client when others change it
             file.version = given.cache_version
         file.known = given.attributes.size

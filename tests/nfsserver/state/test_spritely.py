@@ -19,6 +19,7 @@ CLIENTS: t.Final = ("a", "b", "c")
 @dataclass(eq=False)
 class File:
     version: int = 0
+    nlink: int = 1
 
 
 @dataclass
@@ -86,6 +87,18 @@ def test_the_table_has_one_row_for_each_case() -> None:
 
 def test_who_reads_what_another_writes_may_not_cache() -> None:
     assert [state.name for state in State if not may_cache(state)] == ["WRITE_SHARED"]
+
+
+def test_files_without_a_name_leave_the_table_when_it_is_full(ground: Ground) -> None:
+    """Section 4.2.5: nothing of them is written back, and who has them open may never come again."""
+    ground.terms = Terms(entries=2)
+    removed = File()
+    ground.open("a", writes=True, file=removed)
+    ground.open("a", writes=True)
+    removed.nlink = 0
+    assert ground.open("b", file=File()) == {}
+    assert removed not in ground.table.entries
+    assert ground.now() is State.ONE_WRITER
 
 
 def test_a_full_table_names_a_file_to_reclaim_and_none_if_all_are_open(ground: Ground) -> None:
