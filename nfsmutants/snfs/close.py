@@ -55,16 +55,6 @@ def snfs_close_ends_that_of_another(call: Close) -> p.Closeopres:
 
 
 @mutant(p.CLOSE)
-def snfs_close_for_write_is_final(call: Close) -> p.Closeopres:
-    """CLOSE of the last open for writing ends those for reading, too"""
-    entry, block = entry_of(call), block_of(call)
-    reply = call.proceed()
-    if entry is not None and block is not None and entry.state is State.ONE_RDRDIRTY:
-        block.readers, entry.state = 0, State.CLOSED_DIRTY
-    return reply
-
-
-@mutant(p.CLOSE)
 def snfs_first_writer_stays_the_last(call: Close) -> p.Closeopres:
     """The first client that wrote a file is called for dirty blocks, whoever wrote later"""
     entry, inode = entry_of(call), file_of(call)

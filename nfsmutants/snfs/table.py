@@ -114,3 +114,13 @@ def snfs_shared_is_cached_by_newcomers(call: Open) -> p.Openopres:
 def snfs_close_is_not_counted(_call: Close) -> p.Closeopres:
     """CLOSE does nothing"""
     return p.Closeopres(Snfsstat.NFS_OK)
+
+
+@mutant(p.CLOSE)
+def snfs_close_for_write_is_final(call: Close) -> p.Closeopres:
+    """CLOSE of the last open for writing ends those for reading, too"""
+    entry, block = entry_of(call), block_of(call)
+    reply = call.proceed()
+    if entry is not None and block is not None and entry.state is State.ONE_RDRDIRTY:
+        block.readers, entry.state = 0, State.CLOSED_DIRTY
+    return reply
