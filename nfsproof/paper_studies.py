@@ -6,6 +6,7 @@ A study has a folder of its results, as with `nfsproof sensitivity --out`, and g
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import typing as t
 from collections.abc import Callable
@@ -105,6 +106,11 @@ def studied(
 def _fresh(
     plan: StudyPlan, target: str, measure: Measure, repeats: int, folder: Path
 ) -> tuple[Studied, bool]:
+    if (folder / studies.FILE).exists():
+        with contextlib.suppress(Trouble):
+            known = _kept(plan, target, folder.parent)
+            if known.repeats >= repeats:
+                return Studied(plan, known), False  # whole, and of this plan
     study, status = measure(plan, target, repeats, folder)
     if status is Exit.INTERRUPTED:
         raise KeyboardInterrupt

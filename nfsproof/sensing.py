@@ -180,6 +180,10 @@ class _Measuring:
         self._running: _Started | None = None
         self._first_load = _FIRST_LOAD
         self.study = begun(wish, target, self._file)
+        self._has_looked = bool(self.study.bytes) and any(
+            each.share == PEAK and not each.refused for each in self.study.points
+        )
+        """Whether any peak is known: how much is to be made for the next one."""
         if self.study.points:
             say(f"{len(self.study.points)} points are in {self._file}")
 
@@ -250,7 +254,7 @@ class _Measuring:
     def _measure(self, task: Task, address: TargetAddress) -> bool:
         """Measure a point, and write the study. False: interrupted."""
         rate = task.share * max(self.study.peaks(task.setting), default=0.0)
-        if not self.study.bytes and not self._choose_bytes(task, address):
+        if not self._has_looked and not self._choose_bytes(task, address):
             return False
         lasts = seconds_of_point(self.wish, task.share, rate)
         if rate and lasts > max(self.wish.longest, self.wish.seconds):
@@ -267,10 +271,15 @@ class _Measuring:
             self._say("; ".join(result.reasons))
         elif result.verdict is Verdict.VOID:
             now = self._of_proxy()
-            proxy = (f"the proxy: {now}",) if now != before else ()
+            proxy = ("the proxy had trouble with the server",) if now != before else ()
             self._keep(unmeasured(task, rate, "; ".join((*result.reasons, *proxy))[:_SHOWN]))
+            if proxy:
+                self._say(f"the proxy: {now}")  # it has addresses, which no study has
         else:
             self._keep(measured(task, rate, self.study, result, loads))
+            if task.share == PEAK and task.setting.knob != CLIENT:
+                for warning in result.warnings:  # the peak may be that of nfsproof's client
+                    self._say(f"  {warning}")
         return True
 
     def _of_proxy(self) -> str:
@@ -297,8 +306,10 @@ class _Measuring:
 
     def _choose_bytes(self, task: Task, address: TargetAddress) -> bool:
         """A short peak says how much data there may be for each operation per second. False: interrupted."""
+        kept = self.study.bytes
         self.study = replace(self.study, bytes=_FIRST_BYTES)
         outcome, _ = self._run(task, address, 0.0, _FIRST_LOAD, seconds=2.0)
+        self.study = replace(self.study, bytes=kept)
         rate = outcome.result.rate if outcome.result.phases else 0.0
         if outcome.interrupted:
             return False
@@ -306,13 +317,13 @@ class _Measuring:
             why = "; ".join(outcome.result.reasons) or "nothing was done"
             raise Refused(f"the peak could not be measured: {why}")
         most = int(_ROOM * self.wish.limits.bytes / (_MORE * rate))
-        chosen = self.wish.bytes or min(_FULL_BYTES, most)
+        chosen = kept or self.wish.bytes or min(_FULL_BYTES, most)
         allowed = self.wish.limits.bytes
         if (largest := round(max((1.0, *self.wish.shares)) * rate * chosen)) > allowed:
             raise Refused(
                 f"the files of the largest load would have {largest} bytes, and --max-bytes is {allowed}"
             )
-        self.study, self._first_load = replace(self.study, bytes=chosen), rate
+        self.study, self._first_load, self._has_looked = replace(self.study, bytes=chosen), rate, True
         self._say(
             f"some {rate:.0f} operations/s; {chosen} bytes of files for each, a tenth of it touched; "
             f"{_DECK >> 20} MiB for each worker at least"
@@ -489,5 +500,7 @@ def link_plan(setting: Setting) -> str:
 
 def _line(point: Measured) -> str:
     what = "peak" if point.share == PEAK else f"{point.share:.0%}"
-    text = f"{point.task.setting}, {what}: {point.delivered:.0f} operations/s, {point.response / 1000:.2f} ms"
+    text = f"{point.task.setting}, {what}"
+    if point.operations:
+        text += f": {point.delivered:.0f} operations/s, {point.response / 1000:.2f} ms"
     return f"{text}; refused: {point.refused}" if point.refused else text

@@ -95,7 +95,9 @@ def duration(
         for each in studies.tasks(of, wish.shares, wish.repeats, wish.seed)
         if each not in done
     ]
+    longest = max(wish.longest, wish.seconds)
     times = [seconds_of_point(wish, each.share, each.share * peak) for each in tasks]
+    times = [each if each <= longest else 0.0 for each in times]
     files = sum((each.share or 1.0) for each in tasks) * bytes_of_files * _A_BYTE
     minutes = (sum(times) + files + len(tasks) * (WARMUP + _PREPARATION)) / 60
     return f"{minutes:.0f} minutes" if minutes < 120 else f"{minutes / 60:.1f} hours"

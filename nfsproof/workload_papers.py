@@ -243,6 +243,8 @@ def _why(plan: AnyPlan, error: str) -> str:
         return f"the server does not have {title_of(plan.version)}"
     if error.startswith(_CANNOT_BOOT):
         return _CANNOT_BOOT
+    if " is a study " in error:
+        return f"{_NOT_RUN}: what is in --out is a study with other options"
     with_version = f" with {title_of(plan.version)}" if plan.version else ""
     return error if error.startswith((_OURS, _NOT_RUN)) else f"could not be run{with_version}"
 

@@ -21,6 +21,8 @@ _OVERHEADS: t.Final = {
     studies.SERVER: "o is time of the embedded server's processor; in the paper: 1 / (service + 2.4 o)",
 }
 """What the o of each knob is."""
+_CARRIERS: t.Final = {"cluster": "of a cluster of Dask", "hosts": "on hosts reached by SSH"}
+"""Where calls come from, if not from this machine."""
 
 
 def study_text(study: Study) -> str:
@@ -34,8 +36,14 @@ def _lines(study: Study) -> Iterator[str]:
         f"sfs-like on {study.target}, NFSv{study.version} over {study.transport}, {study.callers} callers at the peak"
         f"{workers}"
     )
+    if study.carrier in _CARRIERS:
+        yield f"workers: {_CARRIERS[study.carrier]}"
     if study.queue:
         yield f"times of the server: {study.queue}"
+    if study.knobs:
+        yield f"knobs of the server: {', '.join(study.knobs)}"
+    if study.resend:
+        yield f"calls are sent again after {1000 * study.resend:g} ms"
     yield f"{study.bytes} bytes of files for each operation per second, a tenth of it touched"
     yield ""
     found = studies.rows(study)
@@ -84,8 +92,13 @@ def _laws(study: Study, found: list[Row]) -> Iterator[str]:
     yield from overheads
     if any(row.setting.knob == "bandwidth" for row in found):
         steeper = studies.steeper_at(found)
-        what = "at none of these" if steeper is None else f"from {steeper:g} MB/s down"
-        yield f"slope over 1/G:  steeper {what} (paper: at 1.25 MB/s)"
+        if steeper is not None:
+            what = f"steeper from {steeper:g} MB/s down"
+        elif studies.can_be_steeper(found):
+            what = "steeper at none of these"
+        else:
+            what = "not known: three loads up to 80 % of the peak are needed"
+        yield f"slope over 1/G:  {what} (paper: steeper at 1.25 MB/s)"
     curve = studies.mean_curve(study, Setting())
     if study.shares and len(curve) < FEWEST:
         yield f"no model:        base has {count(len(curve), 'load')} that fits use, and {FEWEST} are needed"
@@ -100,7 +113,7 @@ def _flat(study: Study) -> Iterator[str]:
         return
     up_to = "not known" if flat is None else f"up to {flat:g} µs" if flat else "no such part"
     least = f"; a rise of less than {digits(unseen)} µs is not seen" if unseen else ""
-    yield f"base is flat:    {up_to} (paper: up to 150 µs{least})"
+    yield f"base is flat:    {up_to} (paper: up to 150 µs){least}"
 
 
 def _links(study: Study) -> Iterator[str]:

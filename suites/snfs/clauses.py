@@ -15,7 +15,7 @@ PAPER: t.Final = "Spritely NFS"
 # ---------------------------------------------------------------- section 1
 
 NO_OLD_COPIES = should(  # it is said of opens; a client of the paper opens a file before it empties it
-    PAPER, "1", "no client has a cached copy that another one's change has made old", harm=Harm.DATA
+    PAPER, "1", "no client has a cached copy that another one's change has made old"
 )
 
 # ---------------------------------------------------------------- section 3.1: OPEN and CLOSE
@@ -38,6 +38,10 @@ ATTRIBUTES_ARE_GETATTRS = stated(
 )
 CLOSE_ENDS_ONE_OPEN = stated(
     PAPER, "3.1", "CLOSE ends one open of its mode: OPEN may have been called several times on a handle"
+)
+
+CLOSE_IN_ANOTHER_MODE = should(  # the mode "should be the same as the one that was provided"
+    PAPER, "3.1", "CLOSE in a mode in which the client has nothing open ends no open"
 )
 
 # ---------------------------------------------------------------- section 3.2: callbacks

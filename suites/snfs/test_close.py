@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from nfsjudge import expect, proves
-from suites.snfs.clauses import CLOSE_ENDS_ONE_OPEN, NO_EARLY_CLOSE, STATES
+from suites.snfs.clauses import CLOSE_ENDS_ONE_OPEN, CLOSE_IN_ANOTHER_MODE, NO_EARLY_CLOSE, STATES
 from suites.snfs.players import Table, expect_state
 
 
@@ -72,21 +72,21 @@ def test_of_nothing(table: Table) -> None:
     expect_state(table, "ONE_WRITER", CLOSE_ENDS_ONE_OPEN)
 
 
-@proves(CLOSE_ENDS_ONE_OPEN, killed_by="snfs-counts-go-below-zero")
+@proves(CLOSE_IN_ANOTHER_MODE, killed_by="snfs-counts-go-below-zero")
 def test_wrong_mode(table: Table) -> None:
     """A CLOSE in a mode in which the client has nothing open has no effect on an open that comes later."""
     table.a.open(table.file)
     table.a.snfs.close(table.file, write_mode=True)  # whatever it answers
     table.a.open(table.file, write=True)
-    expect_state(table, "ONE_WRITER", CLOSE_ENDS_ONE_OPEN)
+    expect_state(table, "ONE_WRITER", CLOSE_IN_ANOTHER_MODE)
 
 
-@proves(CLOSE_ENDS_ONE_OPEN, killed_by="snfs-close-of-nothing-ends-something-else")
+@proves(CLOSE_IN_ANOTHER_MODE, killed_by="snfs-close-of-nothing-ends-something-else")
 def test_other_mode(table: Table) -> None:
     """A CLOSE in a mode in which the client has nothing open ends no open of the other mode."""
     table.a.open(table.file)
     table.a.snfs.close(table.file, write_mode=True)  # whatever it answers
-    expect_state(table, "ONE_READER", CLOSE_ENDS_ONE_OPEN)
+    expect_state(table, "ONE_READER", CLOSE_IN_ANOTHER_MODE)
 
 
 @proves(CLOSE_ENDS_ONE_OPEN, killed_by="snfs-close-forgets-the-data")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from fixtures.checks.dialects.snfs import SnfsScratch
 from nfsclient.protocol.nfs2 import Sattr
-from nfsjudge import expect, expect_that, proves
+from nfsjudge import expect, expect_that, proves, skip
 from suites.snfs.clauses import NO_OLD_COPIES, STATES_ARE_OF_FILES
 from suites.snfs.players import Table, arrange, in_words
 
@@ -31,7 +31,6 @@ def test_renamed(table: Table, scratch: SnfsScratch) -> None:
     arrange(table, "ONE_WRITER")
     expect(table.b.snfs.rename(scratch.handle, _NAME, scratch.handle, _OTHER)).ok()
     found = expect(table.c.snfs.lookup(scratch.handle, _OTHER)).ok()
-    table.forget()
     opened = table.c.open(found.file)
     expect(opened).field("cache_enabled").equals(False)
     seen, wanted = table.called, {"a": ["SNFS_WRINVAL"]}
@@ -68,5 +67,7 @@ def test_emptied_closed(table: Table, scratch: SnfsScratch) -> None:
 def test_cut_without_open(table: Table) -> None:
     """A SETATTR of the size by who has not opened the file is refused, or makes a reader drop what it has cached."""
     arrange(table, "ONE_READER")
+    if table.c.snfs.write(table.file, 0, b"").resok is not None:
+        skip("the server serves WRITE without OPEN, so it need not know who has the file open")
     if table.b.snfs.setattr(table.file, Sattr(size=5)).resok is not None:
         _expect_dropped(table, "SETATTR")

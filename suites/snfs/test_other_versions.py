@@ -13,10 +13,11 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs2 as p2
 from nfsclient.protocol import nfs3 as p3
 from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3
+from nfsclient.protocol.snfs import CbMode
 from nfsjudge import expect, expect_that, proves, skip
 from suites.nfs4.opens import WRITE, open_file
 from suites.snfs.clauses import NFS_COUNTS, NFS_WRITES_COUNT
-from suites.snfs.players import ARRIVES, Table, arrange
+from suites.snfs.players import Table, arrange
 
 _DATA = b"new data"
 _TRIES = 5
@@ -98,11 +99,12 @@ def test_waits(table: Table, v3: Nfs3Dialect, scratch: SnfsScratch, nfs3: Nfs3) 
     rpc, calls = v3.connections.connect("nfs"), table.a.callbacks.received
     for _ in range(_TRIES):  # JUKEBOX has many reasons
         first = rpc.submit(p3.READ, p3.Read3Args(file, 0, 100))
-        rpc.loop.run_until(lambda: first.done or bool(calls), rpc.loop.clock() + ARRIVES)  # noqa: B023
+        rpc.loop.run_until(lambda: first.done or bool(calls), rpc.loop.clock() + table.a.patience)  # noqa: B023
         if calls or first.result is None or first.result.status != Nfsstat3.NFS3ERR_JUKEBOX:
             break
     if table.a.snfs.write(table.file, 0, _DATA).resok is None:
         skip("the writer was given up: how long the server waits is its choice")
+    table.a.callbacks.holds = False
     table.a.callbacks.release()
     found = rpc.wait(first)
     if found.status == Nfsstat3.NFS3ERR_JUKEBOX:
@@ -119,9 +121,10 @@ def test_v2_read_of_writer(table: Table, v2: Nfs2Dialect, scratch: SnfsScratch, 
     rpc = v2.connections.connect("nfs")
     reading = rpc.submit(p2.READ, p2.Readargs(file, 0, 100, 0))
     loop, calls = rpc.loop, table.a.callbacks.received
-    loop.run_until(
-        lambda: reading.done or bool(calls), loop.clock() + ARRIVES
-    )  # it may get no reply: no JUKEBOX
+    loop.run_until(  # it may get no reply: no JUKEBOX
+        lambda: reading.done or any(each.cbmode != CbMode.SNFS_CBWRITE for each in calls),
+        loop.clock() + table.a.patience,
+    )
     _expect_called(table, "SNFS_WRINVAL")
 
 

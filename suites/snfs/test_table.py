@@ -108,6 +108,8 @@ def test_callback(table: Table, row: str) -> None:
     seen = table.called
     if row.endswith("-same") and seen.get("a") == ["SNFS_CBINVAL"]:
         del seen["a"]  # who opens has blocks, too: the reply says that they go, and a callback may
+    if row.startswith("dirty") and _CALLED[row] != seen:
+        table.a.need_dirty()
     _expect_called(_CALLED[row], seen)
 
 
@@ -117,6 +119,10 @@ def test_no_callback(table: Table, row: str) -> None:
     """An OPEN without a callback in table 1 calls nobody."""
     player, writes = _begin(table, row)
     player.open(table.file, write=writes)
+    for each in table.players:  # what was sent to it after that reply comes before this one
+        expect(each.snfs.getattr(table.file)).ok()
+    if row.startswith("dirty"):
+        table.a.need_dirty()
     _expect_called({}, table.called)
 
 

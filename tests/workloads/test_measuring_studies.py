@@ -83,6 +83,7 @@ class _Fake:
         self.ended: dict[int, int] = {}
         """Operations of a run, by its number; else 300."""
         self.ends = ends or {}
+        self.mount_port = 1
         fake = self
 
         def run(
@@ -116,7 +117,7 @@ class _Fake:
 
         @contextlib.contextmanager
         def serving(wish: study_planning.Wish, _times: str) -> Iterator[TargetAddress]:
-            yield TargetAddress(host="127.0.0.1", nfs_port=1, mount_port=1, export=wish.target)
+            yield TargetAddress(host="127.0.0.1", nfs_port=1, mount_port=fake.mount_port, export=wish.target)
 
         monkeypatch.setattr(sensing._Measuring, "_run", run)
         monkeypatch.setattr(sensing._Measuring, "_linked", linked)
@@ -200,11 +201,11 @@ def test_a_study_that_was_interrupted_goes_on_by_point(
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"version": "2"}, "is a study with version 3, not 2"),
-        ({"knobs": ("a=b",)}, r"is a study with knobs \(\), not \('a=b',\)"),
-        ({"workers": Workers(hosts=("a",))}, "is a study with carrier here, not hosts"),
+        ({"version": "2"}, "is a study with --version 3, not 2"),
+        ({"knobs": ("a=b",)}, r"is a study with --knob \(\), not \('a=b',\)"),
+        ({"workers": Workers(hosts=("a",))}, "is a study with workers here, not hosts"),
         ({"bytes": 4096}, r"is a study with \d+ --bytes, not 4096"),
-        ({"transport": "udp"}, "is a study with transport tcp, not udp"),
+        ({"transport": "udp"}, "is a study with --proto tcp, not udp"),
         ({"target": "nfs://192.0.2.1/other"}, "is a study of a server at another address"),
     ],
 )
@@ -227,8 +228,21 @@ def test_a_study_does_not_go_on_on_another_machine(monkeypatch: pytest.MonkeyPat
     studies.write(replace(study, environment=replace(study.environment, load=77.0)), path)
     _quietly(_wish(out=tmp_path))
     studies.write(replace(study, environment=replace(study.environment, processors=77)), path)
-    with pytest.raises(Trouble, match="is a study with the processors of 77"):
+    with pytest.raises(Trouble, match="is a study with processors: 77"):
         _quietly(_wish(out=tmp_path))
+
+
+def test_a_study_goes_on_after_an_upgrade_and_a_restart_of_the_server(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """MOUNT is at another port then, which rpcbind knows."""
+    fake = _Fake(monkeypatch)
+    study, _ = _quietly(_wish(out=tmp_path, target="nfs://192.0.2.1/export"))
+    newer = replace(study.environment, nfsproof="9.9", python="CPython 3.99.0", system="Linux 9.9", memory=1)
+    studies.write(replace(study, environment=newer), tmp_path / studies.FILE)
+    fake.mount_port = 2
+    again, status = _quietly(_wish(out=tmp_path, target="nfs://192.0.2.1/export"))
+    assert (status, again.points) == (Exit.OK, study.points)
 
 
 def test_early_timers_are_of_udp(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,9 +311,11 @@ def test_what_the_proxy_said_is_a_reason_of_a_point_that_could_not_be_measured(
     _Fake(monkeypatch, {4: _outcome(Verdict.VOID), 6: _outcome(Verdict.VOID)})
     lines = iter(["", "", "", "cannot connect to a", *["cannot connect to a"] * 20])
     monkeypatch.setattr(sensing._Measuring, "_of_proxy", lambda _: next(lines))
-    study, _ = _quietly(_wish(settings=()))
+    said: list[str] = []
+    study, _ = sensing.run(_wish(settings=()), say=said.append, progress=lambda _text: None)
     refused = [each.refused for each in study.points if each.refused]
-    assert refused == ["a reason; the proxy: cannot connect to a", "a reason"]
+    assert refused == ["a reason; the proxy had trouble with the server", "a reason"]
+    assert said.count("the proxy: cannot connect to a") == 1  # what has addresses is said, and not kept
 
 
 def test_the_output_of_a_process_is_read_while_it_runs() -> None:

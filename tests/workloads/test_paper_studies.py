@@ -210,6 +210,19 @@ def test_kept_studies_of_another_plan_fill_no_table(
     assert PLANS["raid"] in kept.results
 
 
+def test_whole_studies_are_not_measured_again(tmp_path: Path) -> None:
+    """Nor those of more repeats; those of fewer are."""
+    carry_out(PAPER, "embedded", _run, out=tmp_path, measure=_measure, repeat=2)
+
+    def measure(plan: StudyPlan, _target: str, repeats: int, _folder: Path) -> tuple[Study, Exit]:
+        raise Trouble(f"K is a study with --repeat 2, not {repeats}: use another --out, or the same options")
+
+    again = carry_out(PAPER, "embedded", _run, out=tmp_path, measure=measure)
+    assert PLANS["scsi"] in again.results
+    with pytest.raises(Trouble, match="not run: what is in --out is a study with other options"):
+        carry_out(PAPER, "embedded", _run, out=tmp_path, measure=measure, repeat=3)
+
+
 def test_studies_that_did_not_end_fill_no_table(tmp_path: Path) -> None:
     """But where a peak could not be measured, its loads are not missing."""
 

@@ -216,7 +216,7 @@ def test_a_rise_that_cannot_be_seen_is_no_flat_part() -> None:
     study = _study(*_late({0.0: 1000.0, 20.0: 1040.0, 4000.0: 9000.0}))
     assert studies.unseen_rise(study) == pytest.approx(42.4, abs=0.1)
     assert studies.flat_until(study) == 0
-    assert "no such part (paper: up to 150 µs; a rise of less than 42.4 µs is not seen)" in study_text(study)
+    assert "no such part (paper: up to 150 µs); a rise of less than 42.4 µs is not seen" in study_text(study)
     assert studies.flat_until(_study(*_late({0.0: 1000.0, 20.0: 1040.0}))) is None
     assert studies.flat_until(_study(*_late({0.0: 1000.0, 150.0: 1040.0, 4000.0: 9000.0}))) == 150
 
@@ -243,6 +243,28 @@ def test_the_bend_of_a_curve_is_no_noise_of_its_slope() -> None:
     assert late.signature.slope is not None
     assert late.signature.slope.slope.low < base.signature.slope.slope.high
     assert studies.steeper_at([base, late]) == 2.5
+
+
+def test_peaks_that_differ_by_chance_make_no_curve_steeper() -> None:
+    """Loads are shares of the peak, so responses at the same share differ where the curves are the same."""
+    points = [
+        _point(setting, share, 1000 + 15 * share * peak, peak=peak)
+        for setting, peak in ((Setting(), 1000.0), (Setting("bandwidth", 2.5), 1030.0))
+        for share in SHARES[:-1]
+    ]
+    found = studies.rows(_study(*points))
+    assert studies.can_be_steeper(found)
+    assert studies.steeper_at(found) is None
+
+
+def test_a_slope_that_cannot_be_seen_is_not_known() -> None:
+    """With two loads there is no line and its interval."""
+    points = [
+        _point(setting, share, 1000.0)
+        for setting in (Setting(), Setting("bandwidth", 1.25))
+        for share in (0.05, 0.45)
+    ]
+    assert "slope over 1/G:  not known: three loads" in study_text(_study(*points))
 
 
 def test_an_overhead_that_is_no_limit_says_so() -> None:

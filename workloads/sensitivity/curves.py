@@ -13,6 +13,7 @@ Throughput is in operations per second, response time in milliseconds.
 
 from __future__ import annotations
 
+import bisect
 import csv
 import typing as t
 from collections.abc import Iterator, Sequence
@@ -68,6 +69,16 @@ def signature(points: Sequence[Point]) -> Signature:
     middle = [point for point in rising if low <= point.throughput <= high]
     line = fit_line(middle) if len({point.throughput for point in middle}) > 2 else None
     return Signature(first.response, first.throughput, line, saturation)
+
+
+def response_at(curve: Sequence[Point], throughput: float) -> float:
+    """Response time at a throughput, on the line between its neighbours, or of the two next points beyond the ends.
+
+    `curve`: two points or more, in the order of throughput.
+    """
+    after = min(max(1, bisect.bisect_left(curve, (throughput,))), len(curve) - 1)
+    (low, begin), (high, end) = curve[after - 1], curve[after]
+    return begin if high == low else begin + (throughput - low) / (high - low) * (end - begin)
 
 
 def before_the_hook(points: Sequence[Point]) -> list[Point]:

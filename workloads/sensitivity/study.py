@@ -22,11 +22,11 @@ import typing as t
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import fmean, median
+from statistics import fmean
 
 from workloads import shape
 from workloads.result import Environment
-from workloads.sensitivity.curves import MIDDLE, Point, Signature, little, signature
+from workloads.sensitivity.curves import MIDDLE, Point, Signature, little, response_at, signature
 from workloads.sensitivity.fits import LEAST_ARRIVALS, Line, OverheadLaw, batch_means, fit_line, fit_overhead
 from workloads.shape import Most
 from workloads.statistics import CONFIDENCE, Interval, student
@@ -364,9 +364,9 @@ def lowest(study: Study, setting: Setting) -> list[Measured]:
 
 
 def null_rtt(study: Study, setting: Setting) -> float:
-    """µs of a NULL call at a setting, the median of its points; 0 if that is not known."""
+    """µs of a NULL call at a setting, the least of its points, since all else is added to it; 0: not known."""
     known = [each.null_rtt for each in study.points if each.task.setting == setting and each.null_rtt]
-    return median(known) if known else 0.0
+    return min(known, default=0.0)
 
 
 def measured_latency(study: Study, setting: Setting) -> float | None:
@@ -404,7 +404,7 @@ def flat_until(study: Study) -> float | None:
             continue
         if rise.low > 0:
             return flat or 0.0
-        if 2 * setting.value > rise.high - rise.estimate:
+        if 2 * _latency(study, setting) > rise.high - rise.estimate:
             flat = setting.value
     return flat
 
@@ -446,7 +446,8 @@ def limited_by(study: Study, knob: str) -> tuple[int, int]:
 
 def _limited(study: Study, knob: str) -> list[tuple[float, float]]:
     """(o in µs, operations per second) of the peaks of which an overhead is the limit."""
-    limit = math.inf if knob == SERVER else _LIMITS * max(study.peaks(Setting()), default=0.0)
+    peaks = study.peaks(Setting())
+    limit = math.inf if knob == SERVER else _LIMITS * fmean(peaks) if peaks else 0.0
     return [
         (setting.value, peak)
         for setting in study.settings
@@ -479,17 +480,31 @@ def steeper_at(found: Sequence[Row]) -> float | None:
     return max(steeper, default=None)
 
 
+def can_be_steeper(found: Sequence[Row]) -> bool:
+    """Whether any bandwidth has enough loads for `steeper_at`."""
+    base = next((row.by_share for row in found if row.setting == Setting()), {})
+    return any(row.setting.knob == "bandwidth" and len(_differences(row.by_share, base)) > 2 for row in found)
+
+
 def _rises(late: t.Mapping[float, Point], base: t.Mapping[float, Point]) -> bool:
     """Whether responses differ from those of base by more, the higher the load is.
 
     Both curves bend in the same way, which is no noise: the differences at the same load do not.
     """
-    points = [
-        (late[share].throughput, late[share].response - base[share].response)
-        for share in late
-        if share in base and share <= MIDDLE[1]
-    ]
+    points = _differences(late, base)
     return len({x for x, _ in points}) > 2 and fit_line(points).slope.low > 0
+
+
+def _differences(late: t.Mapping[float, Point], base: t.Mapping[float, Point]) -> list[tuple[float, float]]:
+    """(operations per second, ms that a setting takes longer there than base does)."""
+    curve = sorted(base.values())
+    if len({point.throughput for point in curve}) < 2:
+        return []
+    return [
+        (point.throughput, point.response - response_at(curve, point.throughput))
+        for share, point in late.items()
+        if share <= MIDDLE[1]
+    ]
 
 
 # ---------------------------------------------------------------- the file
