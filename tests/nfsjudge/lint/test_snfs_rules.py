@@ -26,7 +26,8 @@ class Stage:
     def __init__(self, rig: Rig) -> None:
         self.scene = Scene(rig)
         self.maker: t.Any = Snfs(self.scene.rpc)
-        self.top: bytes = self.maker.mkdir(Scene2(self.scene).top, b"top", Sattr(mode=0o755)).resok.file
+        made: t.Any = self.maker.mkdir(Scene2(self.scene).top, b"top", Sattr(mode=0o755))
+        self.top: bytes = made.resok.file
         self.file = self.create(b"file")
 
     def create(self, name: bytes) -> bytes:
