@@ -3,11 +3,12 @@
 
     what                          kept in            ended by
     who has ever opened it        `Openers.ever`     nothing: it may only be too large
-    who has it open for sure      `Openers.now`      any CLOSE by the client, any REOPEN, a callback that it has not
-                                                     answered with NFS_OK, an OPEN after which data may be lost
+    who has it open for sure      `Openers.now`      any CLOSE by the client, a sign of a restart, a callback that it
+                                                     has not answered with NFS_OK, an OPEN after which data may be lost
     who was granted caching       `Openers.granted`  the next OPEN by the same client
 
-In doubt it is silent: calls that overlap, come twice, or are not known end what is known for sure.
+In doubt it is silent: a call that overlaps others ends what is known for sure, and a file is forgotten after an OPEN or
+CLOSE that comes twice. `World.opened` has the files that were opened before: no later CREATE begins with those.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Openers:
     ever: dict[Client, bool] = field(default_factory=dict)
     """Client -> whether it has opened the file for writing."""
     now: dict[Client, Open] = field(default_factory=dict)
-    """The first OPEN of those that it has not closed; for writing if one of them is."""
+    """The first OPEN of those that it has not closed, after others that may cache; for writing if one of them is."""
     granted: dict[Client, Open] = field(default_factory=dict)
 
     def has_opened(self, client: Client, *, writes: bool) -> None:
@@ -58,8 +59,12 @@ class Openers:
         first = self.now.get(client)
         if not is_sure:
             self.now.pop(client, None)
-        elif first is None or (writes and not first.writes):
+        elif first is None or (writes and not first.writes) or self._granted_since(first, client):
             self.now[client] = found
+
+    def _granted_since(self, first: Open, client: Client) -> bool:
+        """Whether others may cache by a later OPEN: then the client was perhaps given up, and begins again."""
+        return any(other != client and grant.order > first.order for other, grant in self.granted.items())
 
     def granted_with(self, client: Client) -> Open | None:
         """An OPEN by another client that enabled caching next to this one, where one of the two writes."""

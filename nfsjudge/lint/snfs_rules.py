@@ -5,7 +5,8 @@ A version is compared with the greatest one whose reply had come before the call
 may come in any order. An OPEN that is sent again with its XID may get its first reply again.
 
 Who has a file open the exchanges show only in part: a server may have given a client up. A client that reads or writes
-after that has not been given up, so what was granted to others next to it is judged then.
+after that, and has not opened the file again, has not been given up, so what was granted to others next to it is judged
+then. Both rules about this need the addresses of clients, which captures do not have: they speak of a run.
 """
 
 from __future__ import annotations

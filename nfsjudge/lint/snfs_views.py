@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from nfsclient.protocol import nfs2, snfs
 from nfsclient.rpc.program import AnyOperation, Step
@@ -18,6 +18,7 @@ _IN_NFS2: t.Final[dict[AnyOperation, AnyOperation]] = {
     snfs.in_snfs(procedure): procedure for procedure in nfs2.NFS2.procedures
 }
 _OPENS: t.Final = frozenset({snfs.OPEN, snfs.REOPEN})
+_RECOVERS: t.Final = frozenset({snfs.REOPEN, snfs.RECOVERED})
 
 
 def _as_nfs2(step: Step) -> Step | None:
@@ -45,10 +46,11 @@ def changed(step: Step) -> Sequence[bytes] | None:
 
 def learn(world: World, step: Step, views: Sequence[View], *, is_shared: bool) -> None:
     """Take in what a step says, and forget what it may have changed."""
+    _note_restart(world, step)
     same = _as_nfs2(step)
     if same is not None:
         nfs2_views.learn(world, same, views, is_shared=is_shared)
-        if step.operation is snfs.CREATE:
+        if step.operation is snfs.CREATE and not is_shared:
             _note_created(world, step)
         return
     if step.operation is snfs.CALLBACK:
@@ -56,6 +58,8 @@ def learn(world: World, step: Step, views: Sequence[View], *, is_shared: bool) -
         return
     _note_opens(world, step, is_shared=is_shared)
     world.note(views, changed(step))
+    if step.operation in _OPENS and step.args is not None:
+        _note_opened(world, bytes(step.args.file))
     if step.result is None:
         return
     world.absorb(views, is_shared=is_shared)
@@ -77,14 +81,38 @@ def _note_version(world: World, handle: bytes, version: int) -> None:
 
 
 def _note_created(world: World, step: Step) -> None:
-    """From now on, all who open the file are known."""
+    """From now on, all who open the file are known, if nobody has before. CREATE does not say whether it is new."""
     handle = b"" if step.result is None or step.result.resok is None else bytes(step.result.resok.file)
     facts = world.facts.get(handle)
     if facts is None or not facts.is_ours or world.others or handle in world.openers:
         return
+    if len(world.opened) >= MOST_HANDLES or not world.opened.isdisjoint(_names_of(world, handle)):
+        return
     if len(world.openers) >= MOST_FILES:
         world.openers.clear()
     world.openers[handle] = Openers(world.generation)
+
+
+def _names_of(world: World, handle: bytes) -> list[Hashable]:
+    """A handle, and what its object is as far as that was ever seen: the file may have other handles."""
+    facts = world.facts.get(handle)
+    first = None if facts is None else facts.first
+    return [handle] if first is None else [handle, (first.fsid, first.fileid)]
+
+
+def _note_opened(world: World, handle: bytes) -> None:
+    """Somebody may have opened a file. If nobody knows which one, it may be any."""
+    if len(world.opened) < MOST_HANDLES:
+        world.opened.update(_names_of(world, handle))
+    if world.first(handle) is None:
+        world.openers.clear()
+
+
+def _note_restart(world: World, step: Step) -> None:
+    """What only a server says that was restarted, or a client to it: who has not reopened has nothing open."""
+    if step.operation in _RECOVERS or step.status == snfs.Snfsstat.SNFS_RECOVERING:
+        for each in world.openers.values():
+            each.now.clear()
 
 
 def _openers(world: World, step: Step | None) -> Openers | None:
@@ -97,7 +125,8 @@ def _openers(world: World, step: Step | None) -> Openers | None:
 def openers_of(world: World, handle: bytes) -> Openers | None:
     """Who has opened a file; None: that is not known of everybody."""
     found = world.openers.get(handle)
-    return found if found is not None and found.generation == world.generation else None
+    is_known = found is not None and found.generation == world.generation
+    return found if is_known and len(world.handles_like(handle)) == 1 else None
 
 
 def _note_opens(world: World, step: Step, *, is_shared: bool) -> None:
@@ -114,7 +143,6 @@ def _note_opens(world: World, step: Step, *, is_shared: bool) -> None:
             found.opened(client, world.source, writes=writes, may_cache=cached, is_sure=not is_shared)
     elif step.operation is snfs.REOPEN:
         found.has_opened(client, writes=True)
-        found.now.clear()
     elif step.operation is snfs.CLOSE:
         found.now.pop(client, None)
 
@@ -127,13 +155,14 @@ def _note_callback(world: World, step: Step, *, is_shared: bool) -> None:
 
 
 def unsettle(world: World, step: Step | None) -> None:
-    """A call of which nobody knows when it was executed."""
-    found = _openers(world, step)
-    if step is None or found is None or step.operation not in _OPENS | {snfs.CLOSE}:
+    """A call of which nobody knows when it was executed, or by whom it was made."""
+    if step is None:
         return
-    found.now.clear()
-    found.granted.clear()
-    found.has_opened(world.source.client, writes=True)
+    _note_restart(world, step)
+    if step.operation in _OPENS | {snfs.CLOSE} and step.args is not None:
+        handle = bytes(step.args.file)
+        _note_opened(world, handle)
+        world.openers.pop(handle, None)
 
 
 register(snfs.SNFS, Views(views_of, changed, learn, unsettle=unsettle))

@@ -168,6 +168,8 @@ class World:
         """Handle -> the latest version of the file that Spritely NFS has returned."""
         self.openers: dict[bytes, Openers] = {}
         """Handle -> who has opened the file by Spritely NFS."""
+        self.opened: set[Hashable] = set()
+        """Files that somebody has opened by it, ever: each handle, and each fsid with fileid. It may be too large."""
 
     # ------------------------------------------------------------ asking
 

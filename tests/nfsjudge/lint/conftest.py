@@ -3,6 +3,6 @@
 
 from __future__ import annotations
 
-from tests.nfsserver.conftest import rig
+from tests.nfsserver.conftest import make_rig, rig
 
-__all__ = ["rig"]
+__all__ = ["make_rig", "rig"]
