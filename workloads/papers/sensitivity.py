@@ -253,7 +253,8 @@ _TABLE_1: t.Final = Table(
     "fixed times, at which operations wait half as long. That of SCSI is nearer to M/D/1, too; near its saturation the "
     "curve bends, and the slope depends on which points are taken, which the paper does not say. Of this server, no "
     "model is known beforehand: one that is inferred from its curve has an error next to nothing. One that answers in "
-    "less than a millisecond is quicker than nfsproof's client: its loads lag and are refused, and its peak is the client's.",
+    "less than a millisecond is quicker than nfsproof's client: its loads lag and are refused, and its peak is that of "
+    "the client.",
 )
 
 
