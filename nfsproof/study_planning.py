@@ -100,7 +100,7 @@ def duration(
     times = [each if each <= longest else 0.0 for each in times]
     files = sum((each.share or 1.0) for each in tasks) * bytes_of_files * _A_BYTE
     minutes = (sum(times) + files + len(tasks) * (WARMUP + _PREPARATION)) / 60
-    return f"{minutes:.0f} minutes" if minutes < 120 else f"{minutes / 60:.1f} hours"
+    return count(max(1, round(minutes)), "minute") if minutes < 120 else f"{minutes / 60:.1f} hours"
 
 
 def seconds_of_point(wish: Wish, share: float, rate: float) -> float:

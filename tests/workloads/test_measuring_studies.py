@@ -145,7 +145,7 @@ def test_a_study_measures_all_points_of_all_settings(monkeypatch: pytest.MonkeyP
 def test_the_estimate_has_the_files_and_what_is_left() -> None:
     """Making 1 MiB for each operation per second takes minutes, and a point that is there none."""
     wish = _wish(shares=(0.5,), repeats=1)
-    assert study_planning.duration(wish, wish.settings, 1800.0, 0) == "0 minutes"
+    assert study_planning.duration(wish, wish.settings, 1800.0, 0) == "1 minute"
     assert study_planning.duration(wish, wish.settings, 1800.0, 1 << 20) == "5 minutes"
     (setting,) = wish.settings
     peak = Task(setting, PEAK, 0)

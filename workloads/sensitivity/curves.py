@@ -134,7 +134,9 @@ def _points(path: Path, text: str) -> Iterator[Point]:
             raise Refused(f"{path}, line {number}: expected {_MOST} points at most, got more")
         yield point
     if found < FEWEST:
-        raise Refused(f"{path}: expected {FEWEST} points at least, got {found}")
+        raise Refused(
+            f"{path}: expected {FEWEST} points at least, got {found}; lines that begin with # are no points"
+        )
 
 
 def _rows(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
