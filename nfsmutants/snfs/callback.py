@@ -23,6 +23,7 @@ from nfsmutants.snfs.bending import (
     entry_of,
     file_of,
     is_locked,
+    regardless,
     swapped,
     table_of,
 )
@@ -80,8 +81,7 @@ def snfs_open_does_not_wait(call: Open) -> p.Openopres:
         if entry is None:
             raise
     entry.calls.clear()
-    with swapped(table_of(call), plan_open=calls_nobody):
-        return call.proceed()
+    return regardless(call, entry)
 
 
 @mutant(p.OPEN)
@@ -94,8 +94,7 @@ def snfs_open_does_not_wait_for_readers(call: Open) -> p.Openopres:
         if entry is None or any(Callback.WRITE_BACK in each.asks for each in entry.calls.values()):
             raise
     entry.calls.clear()
-    with swapped(table_of(call), plan_open=calls_nobody):
-        return call.proceed()
+    return regardless(call, entry)
 
 
 @mutant(p.OPEN)
@@ -110,8 +109,7 @@ def snfs_first_reply_is_enough(call: Open) -> p.Openopres:
             call.state.setdefault(waiting, 0 if entry is None else len(entry.calls))
             raise
     entry.calls.clear()
-    with swapped(table_of(call), plan_open=calls_nobody):
-        return call.proceed()
+    return regardless(call, entry)
 
 
 @mutant(p.OPEN)
@@ -195,12 +193,7 @@ def snfs_opens_meanwhile(call: Open) -> p.Openopres:
     entry = entry_of(call)
     if entry is None or not entry.is_locked or (caller_of(call), call.context.xid) in entry.waiting:
         return call.proceed()
-    under_way, entry.calls = entry.calls, {}
-    try:
-        with swapped(table_of(call), plan_open=calls_nobody):
-            return call.proceed()
-    finally:
-        entry.calls = under_way
+    return regardless(call, entry)
 
 
 @mutant(p.OPEN)
@@ -209,12 +202,7 @@ def snfs_opens_of_the_called_go_on(call: Open) -> p.Openopres:
     entry = entry_of(call)
     if entry is None or caller_of(call) not in entry.calls:
         return call.proceed()
-    under_way, entry.calls = entry.calls, {}
-    try:
-        with swapped(table_of(call), plan_open=calls_nobody):
-            return call.proceed()
-    finally:
-        entry.calls = under_way
+    return regardless(call, entry)
 
 
 @mutant(p.OPEN)

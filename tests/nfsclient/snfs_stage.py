@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 import typing as t
 from collections import Counter
+from collections.abc import Iterator
 
 import nfsclient
 from nfsclient.highlevel.snfs import NfsClient, connect
@@ -32,6 +33,20 @@ NAMED: t.Final = (
     p.REOPEN,
     p.RECOVERED,
 )
+
+
+def staged(**knobs: t.Any) -> Iterator[Stage]:
+    """A stage for one test, whose server had no trouble of its own."""
+    made = Stage(**knobs)
+    yield made
+    made.close()
+    assert [str(error) for _, error in made.server.messages.faults] == []
+
+
+def put(client: NfsClient, name: str, data: bytes) -> None:
+    """Write a file, and leave the data in memory."""
+    with client.open(name, "w") as file:
+        file.write(data)
 
 
 class Stage:

@@ -20,7 +20,7 @@ from nfsclient.protocol import snfs as p
 from nfsclient.protocol.snfs import CbMode
 from nfsclient.rpc.loop import Loop
 from nfsserver import ManualClock, Server
-from tests.nfsclient.snfs_stage import BLOCK, Stage
+from tests.nfsclient.snfs_stage import BLOCK, Stage, staged
 
 if t.TYPE_CHECKING:
     from nfsclient.highlevel.snfs.callbacks import Callback
@@ -31,10 +31,7 @@ DATA = bytes(range(40))
 
 @pytest.fixture
 def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.close()
-    assert [str(error) for _, error in made.server.messages.faults] == []
+    yield from staged()
 
 
 @pytest.fixture

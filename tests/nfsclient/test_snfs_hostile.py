@@ -13,25 +13,17 @@ from nfsclient.highlevel.snfs import NfsClient
 from nfsclient.highlevel.snfs.cache import LARGEST
 from nfsclient.protocol import nfs2
 from nfsclient.protocol import snfs as p
-from tests.nfsclient.snfs_stage import BLOCK, Stage
+from tests.nfsclient.snfs_stage import BLOCK, Stage, put, staged
 
 
 @pytest.fixture
 def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.close()
+    yield from staged()
 
 
 @pytest.fixture
 def a(stage: Stage) -> NfsClient:
     return stage.client()
-
-
-def put(client: NfsClient, name: str, data: bytes) -> None:
-    """Write a file, and leave the data in memory."""
-    with client.open(name, "w") as file:
-        file.write(data)
 
 
 # ---------------------------------------------------------------- 32 bits

@@ -15,7 +15,7 @@ from nfsclient.highlevel.snfs import NfsClient, NfsFile, StateLost
 from nfsclient.nfs3 import NfsClient as NfsClient3
 from nfsclient.protocol import nfs3
 from nfsclient.protocol import snfs as p
-from tests.nfsclient.snfs_stage import BLOCK, Stage
+from tests.nfsclient.snfs_stage import BLOCK, Stage, put, staged
 
 
 def write(file: NfsFile) -> None:
@@ -39,10 +39,7 @@ PROCEDURES: t.Final[dict[str, t.Any]] = {
 
 @pytest.fixture
 def stage() -> Iterator[Stage]:
-    made = Stage(snfs_callback_timeout=0.05)
-    yield made
-    made.close()
-    assert [str(error) for _, error in made.server.messages.faults] == []
+    yield from staged(snfs_callback_timeout=0.05)
 
 
 @pytest.fixture
@@ -91,12 +88,6 @@ def test_data_that_a_crash_has_taken_from_the_server_is_not_kept(stage: Stage, a
     file.seek(0)
     assert file.read() == stage.contents("f") == b"old"
     other.close()
-
-
-def put(client: NfsClient, name: str, data: bytes) -> None:
-    """Write a file, and leave the data in memory."""
-    with client.open(name, "w") as file:
-        file.write(data)
 
 
 # ---------------------------------------------------------------- STALE

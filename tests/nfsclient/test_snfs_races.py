@@ -14,7 +14,7 @@ from nfsclient.protocol import nfs2
 from nfsclient.protocol import snfs as p
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.core import Pending
-from tests.nfsclient.snfs_stage import BLOCK, Stage
+from tests.nfsclient.snfs_stage import BLOCK, Stage, put, staged
 
 if t.TYPE_CHECKING:
     from nfsclient.highlevel.snfs.callbacks import Callback
@@ -41,10 +41,7 @@ MANY: t.Final = bytes(800 * BLOCK)
 
 @pytest.fixture
 def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.close()
-    assert [str(error) for _, error in made.server.messages.faults] == []
+    yield from staged()
 
 
 @pytest.fixture
@@ -55,12 +52,6 @@ def a(stage: Stage) -> NfsClient:
 @pytest.fixture
 def b(stage: Stage) -> NfsClient:
     return stage.client()
-
-
-def put(client: NfsClient, name: str, data: bytes) -> None:
-    """Write a file, and leave the data in memory."""
-    with client.open(name, "w") as file:
-        file.write(data)
 
 
 def start(rpc: RpcClient, handle: bytes, then: t.Callable[[], t.Any], *, writes: bool = True) -> None:

@@ -12,16 +12,14 @@ import pytest
 from nfsclient.errors import NfsStatusError
 from nfsclient.highlevel.snfs import NfsClient, StateLost
 from nfsclient.protocol import snfs as p
-from tests.nfsclient.snfs_stage import Stage
+from tests.nfsclient.snfs_stage import Stage, staged
 
 DATA: t.Final = bytes(range(40))
 
 
 @pytest.fixture
 def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.close()
+    yield from staged()
 
 
 @pytest.fixture
