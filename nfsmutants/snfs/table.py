@@ -29,7 +29,7 @@ _EACH_ROW: t.Final = "most checks arrange their state by opens of several client
 _OTHER_MODES: t.Final = {
     Callback.WRITE_BACK: CbMode.SNFS_CBINVAL,
     Callback.INVALIDATE: CbMode.SNFS_CBWRITE,
-    Callback.BOTH: CbMode.SNFS_CBINVAL,
+    Callback.BOTH: CbMode.SNFS_CBWRITE,
 }
 
 

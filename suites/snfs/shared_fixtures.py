@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import pytest
@@ -22,6 +23,7 @@ def table(vsnfs: SnfsDialect, scratch: SnfsScratch) -> Iterator[Table]:
     except ConnectFailed:
         skip("no connection over TCP, and over UDP nobody can be called")
     players = [Player(link, number) for number, link in enumerate(links)]
-    yield Table(file, *players)
+    numbers = itertools.count()
+    yield Table(file, lambda: scratch.file(f"spare-{next(numbers)}"), *players)
     for player in players:
         player.release_port()

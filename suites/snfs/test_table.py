@@ -109,7 +109,7 @@ def test_callback(table: Table, row: str) -> None:
     if row.endswith("-same") and seen.get("a") == ["SNFS_CBINVAL"]:
         del seen["a"]  # who opens has blocks, too: the reply says that they go, and a callback may
     if row.startswith("dirty") and _CALLED[row] != seen:
-        table.a.need_dirty()
+        table.allow_reclaiming()
     _expect_called(_CALLED[row], seen)
 
 
@@ -122,7 +122,7 @@ def test_no_callback(table: Table, row: str) -> None:
     for each in table.players:  # what was sent to it after that reply comes before this one
         expect(each.snfs.getattr(table.file)).ok()
     if row.startswith("dirty"):
-        table.a.need_dirty()
+        table.allow_reclaiming()
     _expect_called({}, table.called)
 
 
