@@ -36,7 +36,7 @@ NAMED: t.Final = (
 
 
 def staged(**knobs: t.Any) -> Iterator[Stage]:
-    """A stage for one test, whose server had no trouble of its own."""
+    """A stage for one test, whose server has raised nothing."""
     made = Stage(**knobs)
     yield made
     made.close()
